@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
+from pytest_riskguard.evaluation.runs import Latency
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.formats.serialization import JsonError, decoded, parsed
 
@@ -125,6 +126,11 @@ class StoredJudged(_Exact):
 
 
 @dataclass(frozen=True)
+class StoredLatency(_Exact, Latency):
+    """How long a live system took to answer when it was stored."""
+
+
+@dataclass(frozen=True)
 class StoredReplicate(_Exact):
     """Another run of the same system, numbered from 1, and the digest of that run."""
 
@@ -180,7 +186,8 @@ class Manifest(_Exact):
     ``git`` is None where git could not say. Replicates and earlier runs are listed by number, so that a lost one is
     noticed: how much noise there is changes verdicts. ``name`` is the baseline's own, ``judged`` about the documents
     of its run, ``queries`` the digest of ``queries.tsv``, None where there was no topics file; all three are None in
-    formats before 4. ``metadata`` is what people said about the system. ``source`` says whether there was a run.
+    formats before 4. ``metadata`` is what people said about the system. ``source`` says whether there was a run,
+    ``latency`` how fast a live system answered.
     """
 
     name: str | None
@@ -199,6 +206,7 @@ class Manifest(_Exact):
     history: tuple[EarlierRun, ...]
     metadata: Mapping[str, str] = field(default_factory=dict)
     source: str = "run"
+    latency: StoredLatency | None = None
 
     def __post_init__(self) -> None:
         _check_time("created", self.created)
@@ -247,7 +255,7 @@ class Manifest(_Exact):
     @property
     def format(self) -> int:
         """The format of a manifest with this content: without a name it is the oldest one that can express it."""
-        if not self.has_run:
+        if not self.has_run or self.latency is not None:
             return 6
         if self.metadata:
             return 5
@@ -318,7 +326,7 @@ def _absent(format_: int) -> dict[str, object]:
     """The keys that a format lacks, and the value that stands for each."""
     keys: dict[str, object] = {}
     if format_ < 6:
-        keys["source"] = "run"
+        keys |= {"source": "run", "latency": None}
     if format_ < 5:
         keys |= {"metadata": {}}
     if format_ < 4:

@@ -26,6 +26,7 @@ from pytest_riskguard.baselines.manifest import (
     EarlierRun,
     Manifest,
     StoredJudged,
+    StoredLatency,
     StoredMeasure,
     StoredReplicate,
     StoredTopics,
@@ -60,11 +61,12 @@ class ScoredRun:
     note: str
     keep_run: bool
     metadata: Mapping[str, str] = field(default_factory=dict)
+    latency: StoredLatency | None = None
 
     @classmethod
     def read(
         cls,
-        run: Path | GivenFile,
+        run: Path | GivenFile | Rankings,
         *,
         name: str,
         qrels: Path | GivenFile | None,
@@ -75,7 +77,10 @@ class ScoredRun:
         metadata: Mapping[str, str] | None = None,
         scores: bool = False,
     ) -> ScoredRun:
-        """Score a run, or with ``scores`` read them, without ``measures`` all of them; nothing is written."""
+        """Score a run, or with ``scores`` read them, without ``measures`` all of them; nothing is written.
+
+        ``Rankings`` are a run that a live system has just given.
+        """
         try:
             note.encode()
         except UnicodeEncodeError:
@@ -84,7 +89,7 @@ class ScoredRun:
             about = checked_metadata(metadata or {})
         except ValueError as error:
             raise UsageError(f"metadata: {error}") from None
-        if scores:
+        if scores and not isinstance(run, Rankings):
             table = read_scores(run, tuple(dict.fromkeys(measures)) or None, name=name)
             known = None if topics is None else read_topics(topics)
             return cls(name, None, table, None, known, note, False, about)
@@ -94,16 +99,18 @@ class ScoredRun:
         if qrels is None:
             raise UsageError("a run needs qrels to be scored with: give --qrels, or a riskguard.yaml")
         judgements, texts = read_collection(qrels, topics)
-        opened = open_run(run, keys_of(texts))
+        opened = run if isinstance(run, Rankings) else open_run(run, keys_of(texts))
         table = score_run(opened, judgements, names, name=name)
-        return cls(name, opened, table, judgements, texts, note, keep_run, about)
+        latency = run.latency if isinstance(run, Rankings) else None
+        stored_latency = None if latency is None else StoredLatency(**vars(latency))
+        return cls(name, opened, table, judgements, texts, note, keep_run, about, stored_latency)
 
     def likewise(self, run: Path, *, note: str) -> ScoredRun:
         """Another run, scored in the same way; its run file is kept."""
         if self.judgements is None:
             raise ValueError(f"{self.name} has scores alone: no run can be scored in the same way")
         scores = score_run(run, self.judgements, self.measures)
-        return replace(self, run=run, scores=scores, note=note, keep_run=True, metadata={})
+        return replace(self, run=run, scores=scores, note=note, keep_run=True, metadata={}, latency=None)
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -127,8 +134,8 @@ class ScoredRun:
     ) -> Manifest:
         """Write the files into a folder of ``store`` that has none of them yet.
 
-        Time, commit and metadata are taken from ``stored``, if given: the manifest of the same run as it was stored
-        before.
+        Time, commit, metadata and latency are taken from ``stored``, if given: the manifest of the same run as it
+        was stored before.
         """
         if self.keep_run and not self._copied(folder / RUN):
             raise BaselineError(f"{self.run} changed while it was being stored; try again")
@@ -167,6 +174,7 @@ class ScoredRun:
             history=history,
             metadata=self.metadata if stored is None else stored.metadata,
             source=SCORES_ALONE if self.run is None else "run",
+            latency=self.latency if stored is None else stored.latency,
         )
         (folder / MANIFEST).write_bytes(manifest.to_bytes())
         return manifest

@@ -29,6 +29,7 @@ from pytest_riskguard.baselines.manifest import (
 from pytest_riskguard.baselines.reader import StoreReader, check_name
 from pytest_riskguard.baselines.rewrite import ScoredRun
 from pytest_riskguard.errors import DataError, UsageError
+from pytest_riskguard.evaluation.runs import Rankings
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.text import listed
 
@@ -57,7 +58,7 @@ class Store(StoreReader):
     def add(
         self,
         name: str,
-        run: Path | GivenFile,
+        run: Path | GivenFile | Rankings,
         *,
         kind: str | None = None,
         replace: bool = False,
@@ -66,6 +67,8 @@ class Store(StoreReader):
         **scoring: Unpack[Scoring],
     ) -> Manifest:
         """Score a run and keep it under a name, by default with the kind of the baseline replaced, else ``fixed``.
+
+        ``Rankings`` are what a live system has just answered; how fast it did is kept too.
 
         With ``replace`` a baseline of that name may exist. Its replicates are rescored if ``run`` is the run it had,
         and removed otherwise, since they would be replicates of another system. Its earlier runs are kept, unless
@@ -84,7 +87,7 @@ class Store(StoreReader):
     def update(
         self,
         name: str,
-        run: Path | GivenFile,
+        run: Path | GivenFile | Rankings,
         *,
         kind: str | None = None,
         forget_history: bool = False,
@@ -168,7 +171,7 @@ class Store(StoreReader):
         return scored.write(folder, store=self.root, replicates=replicates, kind=kind or FIXED, history=history)
 
     def add_replicate(
-        self, name: str, run: Path | GivenFile, *, allow_ci: bool = False, **scoring: Unpack[Scoring]
+        self, name: str, run: Path | GivenFile | Rankings, *, allow_ci: bool = False, **scoring: Unpack[Scoring]
     ) -> int:
         """Score another run of a baseline's system, and store it as a replicate; returns the replicate's number.
 

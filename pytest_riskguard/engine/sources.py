@@ -19,7 +19,7 @@ from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
 from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.ranked_runs import PackedRun, RankedRun, pack_run
 from pytest_riskguard.evaluation.run_files import open_run
-from pytest_riskguard.evaluation.runs import Rankings
+from pytest_riskguard.evaluation.runs import Latency, Rankings
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
@@ -29,7 +29,7 @@ from pytest_riskguard.formats.known import system_name
 from pytest_riskguard.formats.records import Agreement
 from pytest_riskguard.formats.topic_keys import TopicKeys
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.origins import BaselineOrigin, Latency, latency_of
+from pytest_riskguard.gates.origins import BaselineOrigin
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -279,7 +279,12 @@ class ScoreCache:
             return unknown
         commit = None if manifest.git is None else manifest.git.commit
         return replace(
-            unknown, commit=commit, note=manifest.note, stored=manifest.created, metadata=manifest.metadata
+            unknown,
+            commit=commit,
+            note=manifest.note,
+            stored=manifest.created,
+            metadata=manifest.metadata,
+            latency=manifest.latency,
         )
 
     def ties(self, source: Source) -> Ties | None:
@@ -292,7 +297,7 @@ class ScoreCache:
     def latency(self, source: Source) -> Latency | None:
         """How long a live system that was queried took to answer."""
         retrieved = self._results.get(("live", source))
-        return latency_of(retrieved.seconds) if isinstance(retrieved, Rankings) else None
+        return retrieved.latency if isinstance(retrieved, Rankings) else None
 
     def replicates(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
         """The scores of other runs of a stored baseline."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
 from annotated_types import Ge
 
+from pytest_riskguard.evaluation.runs import Latency
 from pytest_riskguard.formats.given_file import Ties
 from pytest_riskguard.formats.records import Agreement
-from pytest_riskguard.gates.findings import Positive
+
+__all__ = ["BaselineOrigin", "CandidateOrigin", "Latency", "Origins"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,10 @@ class CandidateOrigin:
 
 @dataclass(frozen=True)
 class BaselineOrigin:
-    """A baseline; ``stored`` is when (ISO 8601, UTC), ``age_days`` how long before the report; None if not stored."""
+    """A baseline; ``stored`` is when (ISO 8601, UTC), ``age_days`` how long before the report; None if not stored.
+
+    ``latency`` is that of a live system when it was stored.
+    """
 
     name: str
     commit: str | None
@@ -37,15 +40,7 @@ class BaselineOrigin:
     stored: str | None
     age_days: Annotated[float, Ge(0)] | None
     metadata: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Latency:
-    """How long a live system took to answer a query, in milliseconds."""
-
-    queries: Positive
-    median_ms: Annotated[float, Ge(0)]
-    p95_ms: Annotated[float, Ge(0)]
+    latency: Latency | None = None
 
 
 @dataclass(frozen=True)
@@ -59,12 +54,3 @@ class Origins:
     baselines: tuple[BaselineOrigin, ...]
     latency: Latency | None
     judges: Agreement | None = None
-
-
-def latency_of(seconds: Sequence[float]) -> Latency | None:
-    """The median and the 95th percentile (the smallest value that 95% of the queries do not exceed)."""
-    if not seconds:
-        return None
-    ordered = sorted(1000 * one for one in seconds)
-    p95 = ordered[math.ceil(0.95 * len(ordered)) - 1]
-    return Latency(len(ordered), round(statistics.median(ordered), 3), round(p95, 3))

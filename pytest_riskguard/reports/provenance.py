@@ -114,6 +114,7 @@ def line(provenance: Provenance) -> str:
     ties = provenance.candidate.ties if provenance.candidate else None
     parts = [commit, branch, request, date, *map(_stored, provenance.baselines[:MAX_NAMED])]
     parts.append(f"equal scores {TIES[ties]}" if ties else "")
+    parts.append(f"latency {provenance.latency}" if provenance.latency else "")
     changes = list(dict.fromkeys(map(_changed, provenance.differences)))
     parts += changes[:MAX_NAMED]
     parts.append(f"{len(changes) - MAX_NAMED} more differences" if len(changes) > MAX_NAMED else "")
@@ -133,4 +134,5 @@ def _stored(baseline: BaselineOrigin) -> str:
     days = int(baseline.age_days)
     commit = f" from commit {clean(baseline.commit, limit=64)[:10]}" if baseline.commit else ""
     when = f"{counted(days, 'day')} ago" if days else "today"
-    return f"baseline {clean(baseline.name, limit=60)} stored {when}{commit}"
+    speed = f", latency then {baseline.latency}" if baseline.latency else ""
+    return f"baseline {clean(baseline.name, limit=60)} stored {when}{commit}{speed}"

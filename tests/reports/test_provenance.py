@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard.baselines.build import Build
+from pytest_riskguard.evaluation.runs import Latency, latency_of
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.formats.serialization import JsonError, decoded, to_plain
-from pytest_riskguard.gates.origins import BaselineOrigin, CandidateOrigin, Latency, Origins, latency_of
+from pytest_riskguard.gates.origins import BaselineOrigin, CandidateOrigin, Origins
 from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.provenance import Difference, Provenance, line, provenance_of
 from tests.reports.hostile import STRINGS, verdict_with
@@ -72,7 +73,8 @@ def test_anything_else_is_refused(changes, problem):
 def test_a_line_says_the_change_and_the_age_of_baselines():
     assert line(provenance()) == (
         "commit bbbbbbbbbb; branch topic; pull request 12; 2026-02-05 12:00 UTC; "
-        "baseline prod stored 35 days ago from commit aaaaaaaaaa; index v7 -> v8; k none -> 1"
+        "baseline prod stored 35 days ago from commit aaaaaaaaaa; latency median 2.0 ms, 95th percentile 9.0 ms; "
+        "index v7 -> v8; k none -> 1"
     )
     several = replace(provenance(), differences=tuple(Difference(key, "1", "2", "prod") for key in "abcde"))
     assert line(several).endswith("; a 1 -> 2; b 1 -> 2; c 1 -> 2; 2 more differences")

@@ -32,13 +32,14 @@ def in_a_line(manifest: Manifest, means: Mapping[str, float] | None = None, stal
         if manifest.judged is None
         else f"; {percent(manifest.judged.share, 0)} judged"
     )
+    speed = "" if manifest.latency is None else f"; {manifest.latency}"
     note = f"; {clean(manifest.note, limit=60)}" if manifest.note else ""
     replicates = f"; {counted(len(manifest.replicates), 'replicate')}" if manifest.replicates else ""
     history = f"; {counted(len(manifest.history), 'earlier run')}" if manifest.history else ""
     kind = f"; {manifest.kind}" if stale is not None or manifest.kind != "fixed" else ""
     age = "" if stale is None else f", {stale_in_words(stale)}"
     start = f"{topics_in_words(manifest)}; {measures_in_words(manifest, means or {})}{judged}; {manifest.created}"
-    return f"{start}{kind}{age}{history}{replicates}{note}"
+    return f"{start}{kind}{age}{history}{replicates}{speed}{note}"
 
 
 def measures_in_words(manifest: Manifest, means: Mapping[str, float]) -> str:

@@ -115,6 +115,9 @@ scores_option = click.option(
 )
 
 
+live_option = click.option("--live", is_flag=True, help="Store what the candidate of riskguard.yaml answers now.")
+
+
 def storing_options(measures: str) -> Callable[[Command], Command]:
     """Options of a command that stores a run."""
     return options(

@@ -121,6 +121,7 @@ def show(
         "measures": scored_by,
         "means": measures_in_words(manifest, means) if means else "unknown: the scores are damaged",
         "judged": judged_in_words(manifest),
+        **({} if manifest.latency is None else {"latency": str(manifest.latency)}),
         **_files(manifest),
         "topics file": manifest.digests.topics or "none",
         "versions": ", ".join(f"{library} {version}" for library, version in sorted(manifest.versions.items())),

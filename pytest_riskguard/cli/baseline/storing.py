@@ -18,6 +18,7 @@ from pytest_riskguard.cli.baseline.place import (
     DEFAULT_MEASURES,
     Place,
     allow_ci_option,
+    live_option,
     opened,
     scores_option,
     scoring_options,
@@ -35,29 +36,35 @@ if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.evaluation.qrels import Qrels
+    from pytest_riskguard.evaluation.runs import Rankings
 
 _dry_run = click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
 
 
 @click.command()
 @click.argument("name")
-@click.argument("run", type=FILE)
+@click.argument("run", type=FILE, required=False)
 @storing_options(f"{DEFAULT_MEASURES}; with --replicate those of NAME")
 @click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for. [default: fixed]")
 @click.option("--replicate", is_flag=True, help="RUN is another run of the same system as NAME.")
 @scores_option
+@live_option
 def add(
     name: str,
-    run: Path,
+    run: Path | None,
     *,
     place: Place,
     reading: Reading,
     kind: str | None,
     replicate: bool,
     scores: bool,
+    live: bool,
     **options: Any,
 ) -> None:
-    """Store RUN as baseline NAME, with its scores."""
+    """Store RUN as baseline NAME, with its scores.
+
+    With --live, instead of RUN, what the candidate of riskguard.yaml answers now, and how fast.
+    """
     if replicate and kind is not None:
         raise UsageError("--kind says what a baseline stands for; a replicate is only another run of it")
     if replicate and scores:
@@ -66,7 +73,7 @@ def add(
         from pytest_riskguard.baselines import version_control
 
         is_new_store = not place.store.root.exists()
-        given = reading.given(run)
+        given = _given(run, place, reading, options, live=live, scores=scores)
         manifest = place.store.add(name, given, **place.storing(scores=scores), kind=kind, **options)
         if is_new_store:
             version_control.prepare(place.store.root)
@@ -76,10 +83,26 @@ def add(
         return
     if options["metadata"]:
         raise UsageError("--meta says something about a baseline; a replicate is only another run of its system")
-    given = reading.given(run)
+    given = _given(run, place, reading, dict(options), live=live, scores=scores)
     number = place.store.add_replicate(name, given, **place.scoring(place.measures), **options)
     click.echo(f"stored replicate {number} of {name}: {in_a_line(place.store.replicate_manifest(name, number))}")
     _tell_distance(place, name, number)
+
+
+def _given(
+    run: Path | None, place: Place, reading: Reading, options: dict[str, Any], *, live: bool, scores: bool
+) -> GivenFile | Rankings:
+    """The run that a command names, or what the candidate of riskguard.yaml answers, with its metadata."""
+    if run is not None and not live:
+        return reading.given(run)
+    if not live or run is not None or scores:
+        what = "found neither" if not live else "found both" if run is not None else "--scores reads a file"
+        raise UsageError(f"expected RUN, or --live for the candidate of riskguard.yaml; {what}")
+    from pytest_riskguard.cli.baseline.live_answers import live_answers
+
+    rankings, metadata = live_answers(place.sources)
+    options["metadata"] = options["metadata"] or metadata
+    return rankings
 
 
 def _tell_agreement(place: Place) -> None:
@@ -123,30 +146,33 @@ def _tell_distance(place: Place, name: str, number: int) -> None:
 
 @click.command()
 @click.argument("name")
-@click.argument("run", type=FILE)
+@click.argument("run", type=FILE, required=False)
 @storing_options(DEFAULT_MEASURES)
 @click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for from now on. [default: as before]")
 @click.option("--forget-history", is_flag=True, help="Remove the earlier runs of NAME, damaged or not.")
 @scores_option
+@live_option
 @_dry_run
 def update(
     name: str,
-    run: Path,
+    run: Path | None,
     *,
     place: Place,
     reading: Reading,
     note: str,
     scores: bool,
+    live: bool,
     dry_run: bool,
     **options: Any,
 ) -> None:
     """Replace stored baseline NAME with RUN.
 
-    The replaced run is lost; promote keeps it as an earlier run.
+    With --live, instead of RUN, what the candidate of riskguard.yaml answers now, and how fast. The replaced run is
+    lost; promote keeps it as an earlier run.
     """
     _check_note("update", note, dry_run=dry_run)
     old = _Old.of(place.store, name)
-    given = reading.given(run)
+    given = _given(run, place, reading, options, live=live, scores=scores)
     scoring = place.storing(scores=scores)
     replacement = place.store.update(name, given, **scoring, note=note, dry_run=dry_run, **options)
     old.tell(replacement)

@@ -33,7 +33,6 @@ def retrieve(run: Path, config: Path | None, gate: str | None) -> int:
     from pytest_riskguard.config.queried_settings import Queried
     from pytest_riskguard.engine.declared_gates import engine_of
     from pytest_riskguard.evaluation.runs import write_run
-    from pytest_riskguard.gates.origins import latency_of
 
     settings = load_config(config_path(config), require_gates=False)
     candidate, line = _candidate(settings, gate)
@@ -48,8 +47,8 @@ def retrieve(run: Path, config: Path | None, gate: str | None) -> int:
         write_run(run, rankings)
     except OSError as error:
         raise UsageError(f"{run}: cannot write ({error.strerror})") from None
-    latency = latency_of(rankings.seconds)
-    took = "" if latency is None else f"; median {latency.median_ms:.0f} ms, 95% within {latency.p95_ms:.0f} ms"
+    latency = rankings.latency
+    took = "" if latency is None else f"; {latency}"
     click.echo(f"wrote {run}: answers for {counted(len(rankings.by_topic), 'topic')}{took}")
     return ExitStatus.PASSED
 

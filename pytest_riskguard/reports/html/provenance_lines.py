@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pytest_riskguard.reports.provenance import TIES
-from pytest_riskguard.text import clean, counted, plain, web_address
+from pytest_riskguard.text import clean, counted, web_address
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.origins import BaselineOrigin
@@ -106,8 +106,9 @@ def _facts(provenance: Provenance) -> list[tuple[str, Item]]:
     if candidate is not None and candidate.ties is not None:
         facts.append(("Equal scores", Item(TIES[candidate.ties])))
     if latency is not None:
-        speed = f"median {_milliseconds(latency.median_ms)}, 95th percentile {_milliseconds(latency.p95_ms)}"
-        facts.append(("Latency", Item(f"{speed} ({counted(latency.queries, 'query', 'queries')})")))
+        facts.append(("Latency", Item(f"{latency} ({counted(latency.queries, 'query', 'queries')})")))
+        before = [(baseline.name, baseline.latency) for baseline in provenance.baselines if baseline.latency]
+        facts += [(f"Latency of {_short(name)} when stored", Item(str(stored))) for name, stored in before]
     facts.append(("Judges", Item("" if provenance.judges is None else str(provenance.judges))))
     return [(label, item) for label, item in facts if item.text]
 
@@ -131,10 +132,6 @@ def _is_old(baseline: BaselineOrigin) -> bool:
 
 def _old_words(baseline: BaselineOrigin) -> str:
     return f", {counted(int(baseline.age_days or 0), 'day')} old" if _is_old(baseline) else ""
-
-
-def _milliseconds(value: float) -> str:
-    return f"{plain(value, 0 if value >= 100 else 1)} ms"
 
 
 def _repository(text: str) -> Item:

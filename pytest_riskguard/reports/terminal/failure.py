@@ -187,6 +187,15 @@ def _new_results(verdict: Verdict, shown: Card, screen: Screen) -> list[str]:
     return [layout.cut(line, _width(screen))] if line else []
 
 
+def _speed(verdict: Verdict) -> list[str]:
+    """How fast the candidate answered, and live baselines when they were stored."""
+    origins = verdict.origins
+    if origins is None or origins.latency is None:
+        return []
+    before = [f"{clean(one.name, limit=60)} when stored: {one.latency}" for one in origins.baselines if one.latency]
+    return ["; ".join([f"latency of the candidate: {origins.latency}", *before])]
+
+
 def _statistics(verdict: Verdict, shown: Card, screen: Screen) -> list[str]:
     """Figures, the strip of all differences, documents, slices and judgements."""
     if verdict.outcome == "incomparable":
@@ -194,7 +203,7 @@ def _statistics(verdict: Verdict, shown: Card, screen: Screen) -> list[str]:
     everything = screen.detail == Detail.EVERYTHING
     ties = None if verdict.origins is None else verdict.origins.candidate.ties
     order = [f"equal scores of the candidate: {TIES[ties]}"] if ties else []
-    lines = _indented([shown.why, *figures(verdict), *order], screen)
+    lines = _indented([shown.why, *figures(verdict), *order, *_speed(verdict)], screen)
     lines += strip(verdict, screen)
     if Shown(verdict).explains_topics and shown.worst:
         lines += _about_topics(verdict, screen)

@@ -1,0 +1,109 @@
+"""A live system as a stored baseline: what it answers is kept, and how fast it does."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+
+import pytest
+
+SEARCH = """
+def ask(query):
+    print("asked")
+    return [("bad2", 3.0), ("good", 2.0), ("bad1", 1.0)]
+"""
+SPEED = r"median \d+\.\d ms, 95th percentile \d+\.\d ms"
+
+
+@pytest.fixture(autouse=True)
+def live(folder, monkeypatch):
+    """A riskguard.yaml whose candidate is a function."""
+    monkeypatch.delitem(sys.modules, "live_search", raising=False)
+    (folder / "live_search.py").write_text(SEARCH)
+    settings = folder / "riskguard.yaml"
+    candidate = "candidate: {retrieve: 'live_search:ask', metadata: {index: v8}}"
+    settings.write_text(settings.read_text().replace("candidate: candidate.run", candidate))
+    return folder
+
+
+def test_what_the_candidate_answers_is_stored_with_its_latency(command, live):
+    ended = command("baseline add now --live --note release")
+    assert ended.status == 0, ended.err
+    assert re.match(rf"stored now: 30 topics; AP 0\.5000; .*; {SPEED}; release\n", ended.out)
+    manifest = json.loads((live / "baselines" / "now" / "manifest.json").read_text())
+    assert manifest["format"] == 6
+    assert manifest["source"] == "run"
+    assert manifest["metadata"] == {"index": "v8"}
+    assert manifest["latency"]["queries"] == 30
+    assert 0 <= manifest["latency"]["median_ms"] <= manifest["latency"]["p95_ms"]
+    assert re.search(rf"\nlatency +{SPEED}\n", command("baseline show now").out)
+    assert command("baseline verify now").status == 0
+    assert command("baseline rescore now").status == 0
+    kept = json.loads((live / "baselines" / "now" / "manifest.json").read_text())
+    assert kept["latency"] == manifest["latency"]
+
+
+def test_reports_show_how_fast_candidate_and_baseline_were(command, live):
+    assert command("baseline add now --live").status == 0
+    settings = live / "riskguard.yaml"
+    settings.write_text(settings.read_text().replace("baseline: prod", "baseline: now"))
+    ended = command("check -v --json report.json --markdown report.md --html report.html")
+    said = " ".join(ended.out.split())
+    assert re.search(rf"latency of the candidate: {SPEED}; now when stored: {SPEED}", said), ended.out
+    provenance = json.loads((live / "report.json").read_text())["provenance"]
+    assert provenance["latency"]["queries"] == provenance["baselines"][0]["latency"]["queries"] == 30
+    assert re.search(rf"latency then {SPEED}; .*latency {SPEED}", (live / "report.md").read_text())
+    page = (live / "report.html").read_text()
+    assert re.search(rf"Latency of now when stored\W.*?{SPEED}", page, re.DOTALL)
+
+
+def test_a_baseline_is_replaced_by_what_the_candidate_answers(command, live):
+    assert "needs --note" in command("baseline update prod --live").err
+    ended = command("baseline update prod --live --note 'new index'")
+    assert (ended.status, ended.err.replace("asked\n", "")) == (0, "")
+    assert re.match(rf"replaced prod: .*{SPEED}; new index\n", ended.out)
+    assert "latency" not in command("baseline update prod prod.run --note back").out
+    manifest = json.loads((live / "baselines" / "prod" / "manifest.json").read_text())
+    assert "latency" not in manifest
+
+
+def test_a_replicate_may_be_live(command):
+    assert command("baseline add now --live").status == 0
+    ended = command("baseline add now --live --replicate")
+    assert (ended.status, "already holds this run" in ended.err) == (2, True)
+    assert command("baseline add prod --live --replicate").status == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("baseline add now", "expected RUN, or --live for the candidate of riskguard.yaml; found neither"),
+        ("baseline add now prod.run --live", "found both"),
+        ("baseline add now --live --scores", "--scores reads a file"),
+        ("baseline update prod --note x", "found neither"),
+    ],
+)
+def test_one_source_is_named(command, line, expected):
+    ended = command(line)
+    assert ended.status == 2
+    assert expected in ended.err
+
+
+def test_a_file_is_no_system_to_query(command, live):
+    settings = live / "riskguard.yaml"
+    settings.write_text(re.sub("candidate: .*", "candidate: good.run", settings.read_text()))
+    for text in (settings.read_text(), None):
+        if text is None:
+            settings.unlink()
+        ended = command("baseline add now --live --store kept --qrels qrels.txt")
+        assert ended.status == 2
+        assert "--live: riskguard.yaml names no system to query" in ended.err
+
+
+def test_a_system_that_fails_is_not_stored(command, live):
+    (live / "live_search.py").write_text("def ask(query):\n    raise OSError('no server')\n")
+    ended = command("baseline add now --live")
+    assert ended.status == 3
+    assert "OSError: no server" in " ".join(ended.err.split())
+    assert "now" not in command("baseline list").out
