@@ -22,8 +22,8 @@ MIN_TOPICS = 10
 UNLIKELY = 0.0001
 #: Where so large a share of the first ten documents is judged, ids match: most documents are judged for all topics.
 ENOUGH_JUDGED = 0.2
-#: How many of the first ranks are counted apart.
-FIRST_RANKS = 10
+#: How many ranks are counted, and how many of these apart.
+MAX_RANKS, FIRST_RANKS = 100, 10
 #: How many topics a message takes its examples from.
 SHOWN_TOPICS = 3
 
@@ -67,7 +67,7 @@ class ChanceMatches:
         self.sample[topic] = shown
         if len(self.sample) > SHOWN_TOPICS:
             del self.sample[max(self.sample)]
-        retrieved, topics = frozenset(ranking), self.qrels.topics
+        retrieved, topics = frozenset(islice(ranking, MAX_RANKS)), self.qrels.topics
         own, is_relevant = self.qrels.grades[topic], self.qrels.rules.is_relevant
         matched = own.keys() & retrieved
         for step in range(1, OTHER_TOPICS + 1):
