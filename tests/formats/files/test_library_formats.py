@@ -12,6 +12,8 @@ from pytest_riskguard.evaluation.qrels import read_qrels
 from pytest_riskguard.evaluation.run_files import open_run
 from pytest_riskguard.evaluation.runs import Rankings
 from pytest_riskguard.evaluation.topics import read_topics
+from pytest_riskguard.formats.content import InputFile
+from pytest_riskguard.formats.detection import kinds_of
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.known import FORMATS
 
@@ -228,6 +230,21 @@ def test_binary_files_are_no_tables(write):
 
 
 def _fits(path, known):
-    from pytest_riskguard.formats.content import InputFile
-
     return known.fits(InputFile(path, error=QrelsFormatError), "rankings") is None
+
+
+@pytest.mark.parametrize("name", ["parquet", "arrow"])
+def test_columns_say_what_a_table_of_arrow_holds(write, name):
+    pytest.importorskip("pyarrow")
+    known = next(known for known in FORMATS if known.name == name)
+    qrels = write("qrels", known.writer("judgements")({"q1": {"d1": 1}}, {}))
+    run = write("run", known.writer("rankings")({"q1": [("d1", 1.0)]}, {}))
+    topics = write("topics", known.writer("topics")({"q1": "red"}, {}, {}))
+    for path, kind in ((qrels, "judgements"), (run, "rankings"), (topics, "topics")):
+        assert kinds_of(InputFile(path, error=RunFormatError)) == (kind,)
+    with pytest.raises(
+        RunFormatError, match=rf"the nearest is {name}, but of its columns, it names no column for score"
+    ):
+        open_run(qrels)
+    with pytest.raises(UsageError, match=r"columns: 'points' is not one of document, topic, query, rank, score"):
+        open_run(GivenFile(run, columns={"points": "score"}))

@@ -17,11 +17,11 @@ _FILE, _FEATHER_1, _STREAM = b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"
 _WHAT = "a file of Arrow or Feather"
 
 
-def fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether the file begins as those of Arrow do."""
-    if file.start.startswith((_FILE, _FEATHER_1, _STREAM)):
-        return None
-    return Misfit("it is neither Arrow nor Feather")
+def fits(file: InputFile, kind: Kind) -> Misfit | None:
+    """Whether the file begins as those of Arrow do, and has the columns that are needed."""
+    if not file.start.startswith((_FILE, _FEATHER_1, _STREAM)):
+        return Misfit("it is neither Arrow nor Feather")
+    return tables.misfit_of(file, kind, lambda file: _opened(file).schema)
 
 
 def judgements(file: InputFile) -> Records[Judgement]:
@@ -40,6 +40,16 @@ def topics(file: InputFile) -> Records[TopicRow]:
 
 
 def _rows(file: InputFile, kind: Kind) -> NamedRows:
+    opened = _opened(file)
+    is_file = file.start.startswith(_FILE)
+    batches: Iterable[pa.RecordBatch] = (
+        (opened.get_batch(index) for index in range(opened.num_record_batches)) if is_file else opened
+    )
+    return tables.named_rows(file, kind, opened.schema, lambda _names: batches)
+
+
+def _opened(file: InputFile) -> Any:
+    """The file for pyarrow; ``UsageError`` without it, the error of the file if it is damaged."""
     lib = tables.pyarrow(_WHAT)
     if file.start.startswith(_FEATHER_1):
         raise file.refuse(
@@ -47,17 +57,9 @@ def _rows(file: InputFile, kind: Kind) -> NamedRows:
         )
     source = lib.BufferReader(file.content)
     try:
-        if file.start.startswith(_FILE):
-            opened = lib.ipc.open_file(source)
-            batches: Iterable[pa.RecordBatch] = (
-                opened.get_batch(index) for index in range(opened.num_record_batches)
-            )
-        else:
-            batches = opened = lib.ipc.open_stream(source)
-        schema = opened.schema
+        return lib.ipc.open_file(source) if file.start.startswith(_FILE) else lib.ipc.open_stream(source)
     except tables.errors() as problem:
         raise file.refuse(None, f"expected a whole file of Arrow: {problem}") from None
-    return tables.named_rows(file, kind, schema, lambda _names: batches)
 
 
 def write_judgements(grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]) -> bytes:

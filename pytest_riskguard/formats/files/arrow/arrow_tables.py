@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.formats.columns import whole
-from pytest_riskguard.formats.content import InputFile
+from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.extras import imported
 from pytest_riskguard.formats.input_files import LINES
-from pytest_riskguard.formats.named_rows import NamedRows, NumberedRow
+from pytest_riskguard.formats.named_rows import NamedRows, NumberedRow, missing_columns
 from pytest_riskguard.formats.records import Kind
 
 if TYPE_CHECKING:
@@ -27,11 +28,20 @@ def pyarrow(what: str) -> Any:
     return imported("pyarrow", extra="arrow", what=what)
 
 
+def misfit_of(file: InputFile, kind: Kind, schema_of: Callable[[InputFile], pa.Schema]) -> Misfit | None:
+    """Why the columns do not hold rows of this kind; None also if nobody can tell, which the reader then says."""
+    try:
+        problem = missing_columns(_flat_names(schema_of(file)), kind, file.columns)
+    except (UsageError, FileError):  # no pyarrow, a damaged file
+        return None
+    return None if problem is None else Misfit(f"of its columns, {problem}", 4)
+
+
 def named_rows(
     file: InputFile, kind: Kind, schema: pa.Schema, batches: Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
 ) -> NamedRows:
     """The rows of a table, numbered from 1; ``batches`` gives those of some columns."""
-    names = [field.name for field in schema if _is_flat(field.type)]
+    names = _flat_names(schema)
     return NamedRows(names, _rows(file, names, batches(names)), kind, file.refuse, file.columns)
 
 
@@ -121,6 +131,10 @@ def _cells(column: pa.Array) -> list[Any]:
     if _is_binary(column.type):
         return [None if cell is None else cell.decode() for cell in cells]
     return [None if cell is None else float(cell) for cell in cells] if types.is_decimal(column.type) else cells
+
+
+def _flat_names(schema: pa.Schema) -> list[str]:
+    return [field.name for field in schema if _is_flat(field.type)]
 
 
 def _is_flat(kind: pa.DataType) -> bool:

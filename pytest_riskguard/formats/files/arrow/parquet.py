@@ -19,9 +19,11 @@ _MAGIC = b"PAR1"
 _WHAT = "a Parquet file"
 
 
-def fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether the file begins as Parquet does."""
-    return None if file.start.startswith(_MAGIC) else Misfit("it is not Parquet")
+def fits(file: InputFile, kind: Kind) -> Misfit | None:
+    """Whether the file begins as Parquet does, and has the columns that are needed."""
+    if not file.start.startswith(_MAGIC):
+        return Misfit("it is not Parquet")
+    return tables.misfit_of(file, kind, lambda file: _opened(file).schema_arrow)
 
 
 def judgements(file: InputFile) -> Records[Judgement]:
@@ -40,14 +42,9 @@ def topics(file: InputFile) -> Records[TopicRow]:
 
 
 def _rows(file: InputFile, kind: Kind) -> NamedRows:
-    parquet = imported("pyarrow.parquet", extra="arrow", what=_WHAT)
-    source = tables.pyarrow(_WHAT).BufferReader(file.content)
-    try:
-        opened = parquet.ParquetFile(source)
-        schema, metadata = opened.schema_arrow, opened.metadata
-        size = sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
-    except tables.errors() as problem:
-        raise file.refuse(None, f"expected a whole Parquet file: {problem}") from None
+    opened = _opened(file)
+    metadata = opened.metadata
+    size = sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
     if metadata.num_rows > LINES.value:
         raise file.refuse(None, LINES.problem(metadata.num_rows))
     if size > file.limit.value:
@@ -55,12 +52,22 @@ def _rows(file: InputFile, kind: Kind) -> NamedRows:
 
     def batches(names: Sequence[str]) -> Iterable[pa.RecordBatch]:
         # a value that stands in a million rows is read once: dictionaries stay what they are
-        source.seek(0)
-        with_dictionaries = parquet.ParquetFile(source, read_dictionary=list(names))
+        with_dictionaries = _opened(file, read_dictionary=list(names))
         batched: Iterable[pa.RecordBatch] = with_dictionaries.iter_batches(tables.BATCH_ROWS, columns=list(names))
         return batched
 
-    return tables.named_rows(file, kind, schema, batches)
+    return tables.named_rows(file, kind, opened.schema_arrow, batches)
+
+
+def _opened(file: InputFile, **options: Any) -> Any:
+    """The file for pyarrow; ``UsageError`` without it, the error of the file if it is damaged."""
+    parquet = imported("pyarrow.parquet", extra="arrow", what=_WHAT)
+    try:
+        opened = parquet.ParquetFile(tables.pyarrow(_WHAT).BufferReader(file.content), **options)
+        _ = opened.schema_arrow
+    except tables.errors() as problem:
+        raise file.refuse(None, f"expected a whole Parquet file: {problem}") from None
+    return opened
 
 
 def write_judgements(grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]) -> bytes:
