@@ -83,6 +83,8 @@ async def _awaited(results: object, depth: int) -> object:
         entries.append(entry)
         if len(entries) == depth:
             break
+    if inspect.isasyncgen(results):
+        await results.aclose()
     return entries
 
 

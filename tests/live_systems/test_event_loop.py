@@ -44,6 +44,7 @@ def test_asynchronous_generators_are_read_to_the_depth_and_closed():
 
     retrieved = retrieve(search, {"t": Topic("q")}, Asking(depth=2))
     assert retrieved.answers == {"t": [("d0", 2.0), ("d1", 1.0)]}
+    assert closed == ["q"]
 
 
 @pytest.mark.parametrize("asking", WAYS)

@@ -13,8 +13,10 @@ import pandas
 import polars
 import pyarrow
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pytest_riskguard.live_systems.results import EXPECTED, NoAnswerError, pairs_of
+from pytest_riskguard.live_systems.results import EXPECTED, ID_NAMES, SCORE_NAMES, NoAnswerError, pairs_of
 
 PAIRS = [("a", 3.0), ("b", 2.0), ("c", 1.0)]
 
@@ -111,3 +113,22 @@ def test_anything_else_is_refused(results):
 def test_some_results_without_a_score_have_no_order_that_holds():
     with pytest.raises(NoAnswerError, match="returned 1 of 2 results without a score"):
         pairs_of([{"id": "a", "score": 1.0}, {"id": "b"}], 10)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from([*ID_NAMES, *SCORE_NAMES]), inner),
+    max_leaves=12,
+)
+
+
+@given(VALUES)
+def test_whatever_comes_back_is_an_answer_or_refused_in_few_words(value):
+    pairs, said = [], ""
+    try:
+        pairs = pairs_of(value, 3)
+    except NoAnswerError as refused:
+        said = str(refused)
+    assert len(said) < 1000
+    assert len(pairs) <= 3
+    assert all(type(document) is str and type(score) is float for document, score in pairs)
