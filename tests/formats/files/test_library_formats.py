@@ -136,7 +136,7 @@ def test_packed_runs_hold_topics_documents_and_numbers_in_a_file_of_sensible_siz
     def packed(content: bytes) -> bytes:
         return frame.compress(frame.compress(content))
 
-    for value in ([1], {"q": {"d": "1"}}, {"q": {1: 1}}, {"q": {"d": True}}, {}):
+    for value in ([1], {"q": {"d": "1"}}, {"q": {1: 1}}, {"q": {"d": True}}, {"q": {"d": 10**400}}, {}):
         with pytest.raises(RunFormatError, match=r"expected topics, documents and numbers: "):
             open_run(write("a.lz4", packed(cbor2.dumps(value))))
     with pytest.raises(RunFormatError, match=r"expected CBOR as ranx writes it"):

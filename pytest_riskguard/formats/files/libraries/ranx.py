@@ -11,6 +11,10 @@ from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records
 
 
+#: JSON is read with smaller numbers only, CBOR has none that are too large.
+_LARGEST = 2**64
+
+
 def fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the file is an object of objects of numbers."""
     if not file.looks_like_json:
@@ -28,6 +32,8 @@ def misfit_of(value: Any) -> Misfit | None:
         for document, score in documents.items():
             if not isinstance(document, str) or isinstance(score, bool) or not isinstance(score, int | float):
                 return Misfit(f"{document!r:.60} of {topic!r:.60} has no number", 3)
+            if abs(score) > _LARGEST and isinstance(score, int):
+                return Misfit(f"{document!r:.60} of {topic!r:.60} has a number of more than 64 bits", 3)
     if _is_frame(value):
         return Misfit("it is a frame by columns; write it with orient='records' (pandas)", 4)
     return None
