@@ -10,7 +10,6 @@ from pytest_riskguard.formats.columns import places, whole
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records
 
-
 #: JSON is read with smaller numbers only, CBOR has none that are too large.
 _LARGEST = 2**64
 
