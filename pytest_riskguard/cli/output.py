@@ -43,6 +43,7 @@ class Reports:
     html: Path | None = None
     markdown: Path | None = None
     charts: bool = False
+    junit: Path | None = None
 
     @property
     def on_stdout(self) -> bool:
@@ -52,7 +53,7 @@ class Reports:
     @property
     def any(self) -> bool:
         """Whether any report was asked for."""
-        return not (self.json is None and self.html is None and self.markdown is None)
+        return any(report is not None for report in (self.json, self.html, self.markdown, self.junit))
 
     @property
     def _files(self) -> tuple[tuple[Format, str, Path], ...]:
@@ -63,6 +64,7 @@ class Reports:
             (files.JSON, "--json", None if self.json is None or self.on_stdout else Path(self.json)),
             (files.HTML, "--html", self.html),
             (files.MARKDOWN, "--markdown", self.markdown),
+            (files.JUNIT, "--junit", self.junit),
         )
         return tuple((kind, option, path) for kind, option, path in asked if path is not None)
 
@@ -126,6 +128,7 @@ report_options = grouped(
     click.option("--html", type=FILE, help="Write the report as an HTML page here. Needs the extra [report]."),
     click.option("--markdown", type=FILE, help="Write the report as Markdown here."),
     click.option("--charts", is_flag=True, help="Write the charts of the Markdown report beside it, as SVG."),
+    click.option("--junit", type=FILE, help="Write the verdicts as JUnit XML here, a test case each."),
 )
 
 

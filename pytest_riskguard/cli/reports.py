@@ -43,7 +43,7 @@ def report(report: Path, reports: Reports) -> int:
     from pytest_riskguard.reports.json import read
 
     if not reports.any:
-        raise UsageError("nothing to write: give --html, --markdown or --json")
+        raise UsageError("nothing to write: give --html, --markdown, --junit or --json")
     reports.check(report)
     reports.write(*read(report))
     return ExitStatus.PASSED

@@ -27,6 +27,8 @@ class Format:
 
 #: Folders in which only the system makes links.
 _OF_SYSTEM = (Path("/dev"), Path("/proc"))
+#: Only by its option: pytest has one of its own.
+JUNIT = Format((".xml",))
 JSON, MARKDOWN, HTML = FORMATS = (Format((".json",)), Format((".md",)), Format((".html", ".htm")))
 
 
@@ -75,6 +77,10 @@ def write(
         from pytest_riskguard.reports.html import render as render_html
 
         text = render_html(verdicts, gates, provenance=provenance)
+    elif kind is JUNIT:
+        from pytest_riskguard.reports.ci.junit import render as render_junit
+
+        text = render_junit(verdicts, gates)
     else:
         from pytest_riskguard.reports.markdown import COMMENT_LIMIT, pictures, render
 

@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,7 +14,7 @@ from markdown_it import MarkdownIt
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report_json
-from pytest_riskguard.reports.ci import github
+from pytest_riskguard.reports.ci import github, junit
 from pytest_riskguard.reports.ci.junit import properties
 from pytest_riskguard.reports.json import verdicts_of
 from pytest_riskguard.reports.markdown import render
@@ -131,6 +132,9 @@ def assert_safe(verdict: Verdict) -> None:
     for name, value in properties(verdict):
         assert_plain(name + value)
         assert "\n" not in value
+    for element in ElementTree.fromstring(junit.render([verdict])).iter():  # noqa: S314 - our own text
+        for part in (element.text or "", *element.attrib.values()):
+            assert_plain(part.strip())
 
 
 def test_a_failed_gate_is_data_in_every_sink(text: str):

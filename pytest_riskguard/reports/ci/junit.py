@@ -1,9 +1,13 @@
-"""A verdict as properties of a test case, which GitLab, Jenkins and others read from JUnit XML."""
+"""Verdicts as JUnit XML, which GitLab, Jenkins and others read: properties of test cases, and a whole file."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import card
+from pytest_riskguard.reports.known_gates import KnownGate
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import clean, listed, short
 
@@ -40,6 +44,35 @@ def properties(verdict: Verdict, number: int = 1) -> list[tuple[str, str]]:
         "problem": verdict.problem,
     }
     return [(prefix + name, _text(value)) for name, value in values.items() if value not in (None, "")]
+
+
+def render(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> str:
+    """A file with a test case for each verdict, and a skipped one for each of the ``gates`` that has none."""
+    files = {place: gate.file for gate in gates for place in gate.verdicts}
+    suite = ElementTree.Element("testsuite", name="riskguard")
+    for place, verdict in enumerate(verdicts):
+        case = _case(suite, files.get(place, "riskguard"), verdict.gate)
+        listed_properties = ElementTree.SubElement(case, "properties")
+        for name, value in properties(verdict):
+            ElementTree.SubElement(listed_properties, "property", name=name, value=value)
+        if not verdict.passed:
+            shown = card(verdict)
+            kind = "error" if verdict.outcome == "incomparable" else "failure"
+            result = ElementTree.SubElement(case, kind, message=_text(shown.line))
+            result.text = _text(verdict.problem or shown.paragraph)
+    for gate in gates:
+        if not gate.verdicts:
+            case = _case(suite, gate.file, gate.id.partition("::")[2])
+            ElementTree.SubElement(case, "skipped", message=_text(gate.words))
+    for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(attribute, str(len(suite.findall(f"testcase/{tag}"))))
+    suite.set("tests", str(len(suite)))
+    ElementTree.indent(suite)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(suite, encoding="unicode")}\n'
+
+
+def _case(suite: ElementTree.Element, file: str, name: str) -> ElementTree.Element:
+    return ElementTree.SubElement(suite, "testcase", classname=_text(file), name=_text(name), time="0")
 
 
 def _topics(verdict: Verdict) -> str:

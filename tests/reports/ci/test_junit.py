@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree
+
 import pytest
 
-from pytest_riskguard.reports.ci.junit import properties
+from pytest_riskguard.reports.ci.junit import properties, render
+from pytest_riskguard.reports.known_gates import KnownGate
 from tests.plugin.world import GOOD, LOSS
 from tests.reports.terminal.test_failure import asked, verdict
 from tests.reports.test_json import VERDICTS
@@ -39,3 +42,21 @@ def test_what_does_not_exist_is_left_out():
 
 def test_another_verdict_of_the_same_test_has_a_number():
     assert {name.rpartition(".")[0] for name, _ in properties(verdict(GOOD), 2)} == {"riskguard.2"}
+
+
+def test_a_file_has_a_case_for_each_verdict_and_each_gate_without_one():
+    gates = [
+        KnownGate("riskguard.yaml::no-risk", "riskguard.yaml", 6, "judged", 1, 0, (0,)),
+        KnownGate("riskguard.yaml::other", "riskguard.yaml", 7, "deselected", 0, 0, ()),
+    ]
+    verdicts = [altered(verdict(LOSS), gate="no-risk"), verdict(GOOD), VERDICTS["incomparable"]()]
+    suite = ElementTree.fromstring(render(verdicts, gates))  # noqa: S314 - our own text
+    counts = {key: suite.attrib[key] for key in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": "4", "failures": "1", "errors": "1", "skipped": "1"}
+    failed, passed, error, left_out = suite
+    assert (failed.get("classname"), failed.get("name")) == ("riskguard.yaml", "no-risk")
+    assert "the mean fell" in failed.find("failure").get("message")
+    assert {found.get("name") for found in failed.iter("property")} == {name for name, _ in properties(verdicts[0])}
+    assert [found.tag for found in passed] == ["properties"]
+    assert error.find("error").text
+    assert (left_out.get("name"), left_out.find("skipped").get("message")) == ("other", "deselected")
