@@ -25,6 +25,7 @@ from pytest_riskguard.engine.sources import (
     label,
     metadata_of,
 )
+from pytest_riskguard.engine.speed import fast_enough
 from pytest_riskguard.engine.stale_labels import StaleLabels, stale_labels
 from pytest_riskguard.engine.stored_systems import rests_on_replicate, warned_of_stored, worse
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
@@ -115,6 +116,7 @@ class Engine:
             self._refuse_unasked(verdict, question, systems, family, together)
             verdict = self._with_labels(verdict, question, systems, family, together)
             verdict = warned_of_stored(verdict, systems[1:])
+            verdict = fast_enough(verdict, self._cache.latency(question.candidate))
         except DataError as error:
             refused = incomparable(
                 question.gate,

@@ -81,6 +81,7 @@ class EveryOption:
     convention: Convention
     missing: Missing
     slice: str | None
+    max_latency_p95_ms: float | None
     method: Method = "auto"
     tolerance: float = 0.0
     weighted: bool = False
@@ -141,6 +142,14 @@ class Gate(EveryOption):
         Text("TAG=VALUE", optional=True, parse=_single_slice),
         "Judge only the topics with this tag.",
         in_assertions=False,
+    )
+
+    max_latency_p95_ms: float | None = option(
+        None,
+        Number(0, optional=True, open_range=True, words="a number of milliseconds above 0"),
+        "Fail if 5% of the queries of a live candidate take longer; its answers are timed only where it is queried.",
+        in_assertions=False,
+        in_report=False,
     )
 
     def as_kind(self, kind: type[K]) -> K:

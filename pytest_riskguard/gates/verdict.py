@@ -326,6 +326,7 @@ REASONS = (
     "churn",
     "not_shown",
     "collapse",
+    "too_slow",
     "too_few_topics",
     "too_weak",
     "bad_run",

@@ -306,6 +306,7 @@ def test_options_are_listed_with_their_defaults_as_yaml_writes_them():
         "convention": "plus",
         "missing": "refuse",
         "slice": "none",
+        "max_latency_p95_ms": "none",
         "method": "auto",
         "tolerance": "0",
         "on_inconclusive": "fail",

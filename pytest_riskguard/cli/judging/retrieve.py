@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 @file_option("--config", help="The riskguard.yaml. [default: the nearest]")
 @click.option("--gate", metavar="NAME", help="Query the candidate of this gate. [default: that of the whole file]")
 def retrieve(run: Path, config: Path | None, gate: str | None) -> int:
-    """Query the live candidate of riskguard.yaml, and write its answers to RUN.
+    """Write the answers of the live candidate to RUN.
 
-    RUN is a TREC run of every judged topic, which the other commands take: baseline add stores it, judge-next finds
-    what to judge in it.
+    The candidate is that of riskguard.yaml. RUN is a TREC run of every judged topic, which the other commands take:
+    baseline add stores it, judge-next finds what to judge in it.
     """
     from pytest_riskguard.config.queried_settings import Queried
     from pytest_riskguard.engine.declared_gates import engine_of

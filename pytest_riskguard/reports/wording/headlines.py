@@ -48,6 +48,8 @@ def _template(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
         return f"cannot be compared: {_REASONS.get(verdict.reason or '', 'the data do not allow it')}", ()
     if verdict.outcome == "inconclusive":
         return _undecided(verdict), ()
+    if verdict.reason == "too_slow":
+        return "too slow", ()
     if shown.is_identical:
         return "identical to {}", (shown.opponent,)
     if verdict.asked.by_topic:

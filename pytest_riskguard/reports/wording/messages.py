@@ -58,6 +58,10 @@ def _rank_contradicts_score(_: Verdict, *, system: str, topics: Sequence[str]) -
     )
 
 
+def _too_slow(_: Verdict, *, p95: float, most: float) -> str:
+    return f"5% of the queries took {p95:g} ms or longer; max_latency_p95_ms allows {most:g} ms"
+
+
 def _unstable_answers(
     _: Verdict,
     *,
@@ -280,6 +284,7 @@ def _slow_slide(verdict: Verdict) -> str:
 _MESSAGES: dict[str, Callable[..., str]] = {
     "missing_topics": _missing_topics,
     "unknown_topics": _unknown_topics,
+    "too_slow": _too_slow,
     "unstable_answers": _unstable_answers,
     "rank_contradicts_score": _rank_contradicts_score,
     "rescored": _rescored,

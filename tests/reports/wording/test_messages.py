@@ -347,6 +347,12 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "grades are not whole numbers; documents graded 0.5 or more count as relevant",
     ),
     (
+        "too_slow",
+        VERDICT,
+        {"p95": 312.5, "most": 200.0},
+        "5% of the queries took 312.5 ms or longer; max_latency_p95_ms allows 200 ms",
+    ),
+    (
         "history_unusable",
         VERDICT,
         {"baseline": "prod", "problem": "no manifest"},
