@@ -233,7 +233,7 @@ def show(
     for remark in () if quiet else remarks(verdicts):
         click.echo(click.wrap_text(remark, screen.width, "  ", "    "), err=to_stderr)
     for note in notes:
-        click.echo(f"  {clean(note, limit=MAX_NOTE)}", err=to_stderr)
+        click.echo(click.wrap_text(clean(note, limit=MAX_NOTE), screen.width, "  ", "    "), err=to_stderr)
     if reproduce is not None and any(not verdict.passed for verdict in verdicts):
         click.echo(reproduce, err=to_stderr)
 

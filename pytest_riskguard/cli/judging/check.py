@@ -76,9 +76,14 @@ def check(
         folder=settings.path.parent,
         gates=_known(settings, every, items),
         places=[(settings.path, settings.line_of(item.settings)) for item in items],
-        problems=[declared.problem(verdict, item) for verdict, item in zip(verdicts, items, strict=True)],
+        problems=[_from_here(declared.problem(verdict, item)) for verdict, item in zip(verdicts, items, strict=True)],
         notes=declared.all_missing() if any(verdict.outcome == "incomparable" for verdict in verdicts) else (),
     )
+
+
+def _from_here(problem: str | None) -> str | None:
+    """With paths below the working folder relative to it, as they are typed."""
+    return None if problem is None else problem.replace(f"{Path.cwd()}{os.sep}", "")
 
 
 def _asked_for(items: Sequence[GateItem], names: Sequence[str]) -> list[GateItem]:

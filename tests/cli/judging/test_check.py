@@ -104,6 +104,23 @@ def test_a_family_is_judged_whole_even_if_one_member_is_named(command, several):
     assert alone["family"]["size"] == 6
 
 
+def test_slices_are_judged_as_pytest_judges_them(command, folder):
+    rows = [
+        f"{topic}\t{world.QUERIES[topic]}\t{'code' if n < 15 else 'word'}" for n, topic in enumerate(world.TOPICS)
+    ]
+    folder.joinpath("topics.tsv").write_text("\n".join(["topic\tquery\tkind", *rows]) + "\n")
+    text = folder.joinpath("riskguard.yaml").read_text().replace("candidate.run", "loss.run")
+    text = text.replace("alpha: 1}", "alpha: 1, slice: kind, smallest_slice: 10}")
+    folder.joinpath("riskguard.yaml").write_text(text)
+    assert command("check --json report.json -q").status == 1
+    verdicts = read_report(folder / "report.json")["verdicts"]
+    assert [(v["gate"], v["slice"], v["outcome"]) for v in verdicts] == [
+        ("no-risk[code]", "kind=code", "fail"),
+        ("no-risk[word]", "kind=word", "pass"),
+    ]
+    assert [v["family"]["size"] for v in verdicts] == [2, 2]  # the slices of a gate are a family by themselves
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -164,7 +181,9 @@ def test_a_bad_file_is_said_with_the_setting_that_names_it(command, folder):
     folder.joinpath("qrels.txt").write_text("t01 0 good\n")
     ended = command("check")
     assert ended.status == 3
-    assert "(the qrels named in" in " ".join(ended.out.split())
+    assert "qrels.txt:1: expected 4 columns" in ended.out
+    assert str(folder) not in ended.out
+    assert "(the qrels named in riskguard.yaml:1)" in " ".join(ended.out.split())
 
 
 def test_a_run_can_take_the_place_of_the_candidate_and_of_a_stored_baseline(command, folder):
