@@ -66,6 +66,8 @@ JUDGEMENTS = Limit("RISKGUARD_MAX_JUDGEMENTS", 2_000_000, "judgements")
 CELLS = Limit("RISKGUARD_MAX_CELLS", 2_000_000, "cells in a table (rows times columns)")
 #: Text compresses to a tenth or a twentieth; only a file made to exhaust its reader compresses to a thousandth.
 RATIO = Limit("RISKGUARD_MAX_RATIO", 100, "times the compressed size after decompression")
+#: What a command prints, or an engine sends, for one query.
+ANSWER_BYTES = Limit("RISKGUARD_MAX_ANSWER_BYTES", 50_000_000, "bytes in the answer of a live system")
 MANIFEST_BYTES = Limit("RISKGUARD_MAX_MANIFEST_BYTES", 20_000_000, "bytes in a manifest")
 #: A report of 10,000 topics with the data of all charts has some 10 million bytes.
 REPORT_BYTES = Limit("RISKGUARD_MAX_REPORT_BYTES", 60_000_000, "bytes in a report")

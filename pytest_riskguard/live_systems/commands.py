@@ -15,14 +15,12 @@ from typing import IO, cast
 
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import CommandCandidate
-from pytest_riskguard.formats.input_files import Limit
+from pytest_riskguard.formats.input_files import ANSWER_BYTES
 from pytest_riskguard.formats.serialization import JsonError, parsed_value
 from pytest_riskguard.live_systems.retrieval import FailedSearchError, Search
 from pytest_riskguard.live_systems.topic import Topic
 from pytest_riskguard.text import clean
 
-#: Bytes of one answer.
-ANSWER_BYTES = Limit("RISKGUARD_MAX_ANSWER_BYTES", 50_000_000, "bytes in a command's answer")
 #: Bytes of standard error that are kept, from its end, and the characters of its last line that a message repeats.
 _ERROR_BYTES, _MAX_SAID = 10_000, 200
 #: Seconds between two looks at whether a process has ended whose output is still open.

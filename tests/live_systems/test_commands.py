@@ -14,7 +14,7 @@ import pytest
 
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import CommandCandidate
-from pytest_riskguard.live_systems import commands
+from pytest_riskguard.formats.input_files import ANSWER_BYTES
 from pytest_riskguard.live_systems.commands import command_search
 from pytest_riskguard.live_systems.retrieval import Retrieved, retrieve
 from pytest_riskguard.live_systems.topic import Topic
@@ -131,7 +131,7 @@ def test_a_child_that_keeps_the_output_open_is_not_waited_for(asked):
 def test_an_answer_without_end_is_cut_off(asked, monkeypatch):
     monkeypatch.setenv("RISKGUARD_MAX_ANSWER_BYTES", "100000")
     failed = asked("while True: print('x' * 1000)", timeout=60).failed
-    assert "bytes in a command's answer" in str(failed[0].error)
+    assert "bytes in the answer of a live system" in str(failed[0].error)
 
 
 def test_a_lot_on_standard_error_does_not_block_a_command(asked):
@@ -186,4 +186,4 @@ def test_signals_of_this_process_stay_as_they_are(asked):
     before = signal.getsignal(signal.SIGCHLD) if hasattr(signal, "SIGCHLD") else None
     asked("print('a')")
     assert (signal.getsignal(signal.SIGCHLD) if hasattr(signal, "SIGCHLD") else None) == before
-    assert commands.ANSWER_BYTES.value == 50_000_000
+    assert ANSWER_BYTES.value == 50_000_000

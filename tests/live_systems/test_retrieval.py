@@ -21,7 +21,7 @@ import pytest
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.live_systems import retrieval
 from pytest_riskguard.live_systems.results import NoAnswerError
-from pytest_riskguard.live_systems.retrieval import Retrieved, backoff, retrieve
+from pytest_riskguard.live_systems.retrieval import FailedSearchError, Retrieved, backoff, retrieve
 from pytest_riskguard.live_systems.time_limit import OutOfTimeError
 from pytest_riskguard.live_systems.topic import Topic
 
@@ -141,6 +141,62 @@ def test_a_try_that_succeeds_makes_up_for_those_that_failed(asking, pauses):
     assert found == retrieve(answer, QUERIES, Asking())
     assert set(tries.values()) == {3}
     assert sorted(pauses) == [1] * len(QUERIES) + [2] * len(QUERIES)
+
+
+@pytest.mark.parametrize(
+    ("error", "attempt", "seconds"),
+    [
+        (ValueError("no"), 2, 1.0),
+        (NoAnswerError("no pairs"), 1, None),
+        (FailedSearchError("busy"), 3, 2.0),
+        (FailedSearchError("busy", wait=7.0), 1, 7.0),
+        (FailedSearchError("busy", wait=0.1), 1, 0.5),
+        (FailedSearchError("busy", wait=120.0), 1, 120.0),
+        (FailedSearchError("busy", wait=121.0), 1, None),
+        (FailedSearchError("no such index", is_final=True), 1, None),
+    ],
+)
+def test_a_system_says_whether_and_when_it_is_asked_again(error, attempt, seconds):
+    assert retrieval.pause(attempt, error) == seconds
+
+
+@pytest.mark.parametrize("asking", [Asking(retries=5), Asking(workers=4, retries=5)])
+def test_what_is_final_is_asked_once_and_three_in_a_row_end_the_asking(asking):
+    asked = []
+
+    def search(query: str) -> list[tuple[str, float]]:
+        asked.append(query)
+        raise FailedSearchError("no such index", is_final=True)
+
+    found = retrieve(search, QUERIES, asking)
+    assert 3 <= len(found.failed) <= 2 + asking.workers
+    assert len(asked) <= len(found.failed) + asking.workers
+    assert {query.attempts for query in found.failed} == {1}
+
+
+def test_one_worker_keeps_to_the_rate(monkeypatch):
+    now, waits = 100.0, []
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        waits.append(round(seconds, 6))
+        now += seconds
+
+    def search(query: str) -> list[tuple[str, float]]:
+        nonlocal now
+        now += 0.1 if query != "query 2" else 0.7  # as if it took so long
+        return answer(query)
+
+    monkeypatch.setattr(retrieval.time, "sleep", sleep)
+    monkeypatch.setattr(retrieval.time, "monotonic", lambda: now)
+    queries = dict(list(QUERIES.items())[:5])
+    assert not retrieve(search, queries, Asking(rate=4, timeout=None)).failed
+    assert waits == [0, 0.15, 0.15, 0, 0.15]  # a slow answer is not made up for
+
+
+def test_several_workers_keep_to_the_rate_and_ask_everything():
+    found = retrieve(answer, QUERIES, Asking(workers=4, rate=500))
+    assert found.answers == {topic: answer(query) for topic, query in QUERIES.items()}
 
 
 def test_pauses_double_up_to_half_a_minute_and_are_the_same_each_time():

@@ -10,7 +10,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.formats.engine_answers import AnswerError
-from pytest_riskguard.formats.input_files import Limit
+from pytest_riskguard.formats.input_files import ANSWER_BYTES
 from pytest_riskguard.formats.serialization import JsonError, parsed_value
 from pytest_riskguard.live_systems.http.requests import Asked, Request, Requests
 from pytest_riskguard.live_systems.http.responses import Answers, missing_extra
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pytest_riskguard.config.asking import Asking
     from pytest_riskguard.config.http_settings import Http
 
-#: Bytes of one response, decompressed.
-RESPONSE_BYTES = Limit("RISKGUARD_MAX_RESPONSE_BYTES", 50_000_000, "bytes in a response")
 #: Seconds after the time limit of a query after which its request ends by itself, in a thread that nobody interrupts.
 _LATER = 1.0
 #: Statuses after which another attempt may succeed: a time-out, too many requests, errors of the server.
@@ -107,7 +105,7 @@ class HttpSearch:
                     is_final = True
                 else:
                     content = bytearray()
-                    most = RESPONSE_BYTES.value
+                    most = ANSWER_BYTES.value
                     for block in response.iter_bytes():
                         content += block
                         if len(content) > most or (deadline is not None and time.monotonic() > deadline):
@@ -115,7 +113,7 @@ class HttpSearch:
                     else:
                         return response.status_code, _seconds(response.headers.get("Retry-After")), bytes(content)
                     too_long = len(content) > most
-                    problem = RESPONSE_BYTES.problem(len(content)) if too_long else "the answer did not end in time"
+                    problem = ANSWER_BYTES.problem(len(content)) if too_long else "the answer did not end in time"
                     is_final = too_long
         except httpx.TimeoutException:
             problem, is_final = "no answer in time", False

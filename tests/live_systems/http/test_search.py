@@ -303,12 +303,12 @@ def test_a_slow_answer_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_response_of_any_size_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RISKGUARD_MAX_RESPONSE_BYTES", "1000")
+    monkeypatch.setenv("RISKGUARD_MAX_ANSWER_BYTES", "1000")
     with serving("solr") as server:
         server.instead = [Instead(content=b"[" + b"1," * 1_000_000 + b"1]")]
         error = failure("solr", server)
     assert error.is_final
-    assert "expected at most 1,000 bytes in a response" in str(error)
+    assert "expected at most 1,000 bytes in the answer of a live system" in str(error)
 
 
 def test_what_a_server_says_is_made_safe_and_holds_no_secret() -> None:
