@@ -187,8 +187,8 @@ def test_one_worker_keeps_to_the_rate(monkeypatch):
         now += 0.1 if query != "query 2" else 0.7  # as if it took so long
         return answer(query)
 
-    monkeypatch.setattr(retrieval.time, "sleep", sleep)
-    monkeypatch.setattr(retrieval.time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "sleep", sleep)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     queries = dict(list(QUERIES.items())[:5])
     assert not retrieve(search, queries, Asking(rate=4, timeout=None)).failed
     assert waits == [0, 0.15, 0.15, 0, 0.15]  # a slow answer is not made up for
