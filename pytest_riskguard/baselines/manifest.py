@@ -10,8 +10,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
-from pytest_riskguard.evaluation.runs import Latency
-from pytest_riskguard.formats.metadata import checked_metadata
+from pytest_riskguard.formats.metadata import Latency, checked_metadata
 from pytest_riskguard.formats.serialization import JsonError, decoded, parsed
 
 #: The format that is written, and the newest that is read. Format 1 has no replicates, kind or history, format 2 has

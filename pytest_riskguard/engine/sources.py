@@ -19,13 +19,14 @@ from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
 from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.ranked_runs import PackedRun, RankedRun, pack_run
 from pytest_riskguard.evaluation.run_files import open_run
-from pytest_riskguard.evaluation.runs import Latency, Rankings
+from pytest_riskguard.evaluation.runs import Rankings
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.given_file import GivenFile, Ties
 from pytest_riskguard.formats.known import system_name
+from pytest_riskguard.formats.metadata import Latency
 from pytest_riskguard.formats.records import Agreement
 from pytest_riskguard.formats.topic_keys import TopicKeys
 from pytest_riskguard.gates.kinds import Gate

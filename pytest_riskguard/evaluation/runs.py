@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import math
-import statistics
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Annotated, TypeVar
-
-from annotated_types import Ge
+from typing import IO, TypeVar
 
 from pytest_riskguard.errors import DataError, RunFormatError
 from pytest_riskguard.evaluation.order import has_ties, untied
 from pytest_riskguard.formats.escaping import ESCAPED, escaped, is_identifier, unescaped
 from pytest_riskguard.formats.given_file import Ties
 from pytest_riskguard.formats.input_files import DOCUMENTS, ROW_BYTES, RUN_BYTES, TOPICS
+from pytest_riskguard.formats.metadata import Latency, latency_of
 from pytest_riskguard.formats.text_files import LineReader
-from pytest_riskguard.text import plain
 
 TOPICS_PER_CHUNK = 20
 #: Topics with very many documents are passed on in smaller chunks.
@@ -46,18 +43,6 @@ _Row = tuple[bytes, bytes, bytes, float]  # topic, docid, rank, score
 _Lines = LineReader[RunFormatError]
 _COLUMNS = "6 columns (topic Q0 docid rank score tag)"
 _MOST = f"{MAX_RUN_SCORE:.5g}, the largest number of 32 bits"
-
-
-@dataclass(frozen=True)
-class Latency:
-    """How long a live system took to answer a query, in milliseconds."""
-
-    queries: Annotated[int, Ge(1)]
-    median_ms: Annotated[float, Ge(0)]
-    p95_ms: Annotated[float, Ge(0)]
-
-    def __str__(self) -> str:
-        return f"median {_milliseconds(self.median_ms)}, 95th percentile {_milliseconds(self.p95_ms)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,19 +150,6 @@ def write_run(target: Path | IO[bytes], run: Rankings, *, tag: str = DEFAULT_TAG
             write_run(file, run, tag=tag)
         return
     target.writelines(line.encode() for line in _run_lines(run.by_topic, tag))
-
-
-def latency_of(seconds: Sequence[float]) -> Latency | None:
-    """The median and the 95th percentile (the smallest value that 95% of the queries do not exceed)."""
-    if not seconds:
-        return None
-    ordered = sorted(1000 * one for one in seconds)
-    p95 = ordered[math.ceil(0.95 * len(ordered)) - 1]
-    return Latency(len(ordered), round(statistics.median(ordered), 3), round(p95, 3))
-
-
-def _milliseconds(value: float) -> str:
-    return f"{plain(value, 0 if value >= 100 else 1)} ms"
 
 
 class _InterleavedError(Exception):

@@ -1,11 +1,31 @@
-"""What people say about a system: short texts by key, such as the version of its index."""
+"""What is known of a system: short texts by key, such as the version of its index, and how fast it answered."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Ge
+
+from pytest_riskguard.text import plain
 
 #: The most keys of a system's metadata, and the most characters of a key and of a value.
 MAX_KEYS, MAX_KEY, MAX_VALUE = 50, 100, 500
+
+
+@dataclass(frozen=True)
+class Latency:
+    """How long a live system took to answer a query, in milliseconds."""
+
+    queries: Annotated[int, Ge(1)]
+    median_ms: Annotated[float, Ge(0)]
+    p95_ms: Annotated[float, Ge(0)]
+
+    def __str__(self) -> str:
+        return f"median {_milliseconds(self.median_ms)}, 95th percentile {_milliseconds(self.p95_ms)}"
 
 
 def checked_metadata(given: object) -> dict[str, str]:
@@ -30,3 +50,16 @@ def checked_metadata(given: object) -> dict[str, str]:
 def _shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:59] + "…"
+
+
+def latency_of(seconds: Sequence[float]) -> Latency | None:
+    """The median and the 95th percentile (the smallest value that 95% of the queries do not exceed)."""
+    if not seconds:
+        return None
+    ordered = sorted(1000 * one for one in seconds)
+    p95 = ordered[math.ceil(0.95 * len(ordered)) - 1]
+    return Latency(len(ordered), round(statistics.median(ordered), 3), round(p95, 3))
+
+
+def _milliseconds(value: float) -> str:
+    return f"{plain(value, 0 if value >= 100 else 1)} ms"

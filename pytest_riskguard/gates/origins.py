@@ -8,8 +8,8 @@ from typing import Annotated
 
 from annotated_types import Ge
 
-from pytest_riskguard.evaluation.runs import Latency
 from pytest_riskguard.formats.given_file import Ties
+from pytest_riskguard.formats.metadata import Latency
 from pytest_riskguard.formats.records import Agreement
 
 __all__ = ["BaselineOrigin", "CandidateOrigin", "Latency", "Origins"]

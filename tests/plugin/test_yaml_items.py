@@ -232,9 +232,9 @@ MODULES = {
     "x = 1\nraise SystemExit(0)": "*cannot import 'own:ask': SystemExit: 0 (own.py:2)",
     "x = 1\n1 / 0": "*cannot import 'own:ask': ZeroDivisionError: division by zero (own.py:2)",
     "x = 1": "*cannot import 'own:ask': AttributeError: * has no attribute 'ask'; expected*",
-    "def ask(query):\n    import pytest\n    pytest.skip('no')": "*'t01' (*) failed: it called pytest.skip *",
-    "def ask(query):\n    import pytest\n    pytest.xfail('no')": "*'t01' (*) failed: it called pytest.xfail *",
-    "def ask(query):\n    raise SystemExit(0)": "*'t01' ('query number 01') failed: SystemExit: 0 (own.py:2)*",
+    "def ask(query):\n    import pytest\n    pytest.skip('no')": "*with the same error: it called pytest.skip *",
+    "def ask(query):\n    import pytest\n    pytest.xfail('no')": "*with the same error: it called pytest.xfail *",
+    "def ask(query):\n    raise SystemExit(0)": "*with the same error: SystemExit: 0 (own.py:2)*",
 }
 
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard.baselines.build import Build
-from pytest_riskguard.evaluation.runs import Latency, latency_of
-from pytest_riskguard.formats.metadata import checked_metadata
+from pytest_riskguard.formats.metadata import Latency, checked_metadata, latency_of
 from pytest_riskguard.formats.serialization import JsonError, decoded, to_plain
 from pytest_riskguard.gates.origins import BaselineOrigin, CandidateOrigin, Origins
 from pytest_riskguard.reports import markdown
