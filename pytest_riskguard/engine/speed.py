@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.runs import Latency
+from pytest_riskguard.formats.metadata import Latency
 from pytest_riskguard.gates.verdict import Verdict, warning
 
 
