@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BeforeValidator, Discriminator, PlainValidator, Tag, model_validator
 
@@ -23,6 +23,7 @@ _SECRET_NAME = re.compile(r"authori[sz]ation|api[-_]?key|token|secret|password|c
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _IN_NO_FILE = "a secret stands in no file; write {env: NAME_OF_A_VARIABLE}"
+_IN_NO_ADDRESS = "a secret stands in no file, and in no address; send it as one of `headers:`"
 _OF_TOPIC = ("query", "topic", "tags.")
 #: Further attempts by default: engines are busy at times.
 RETRIES = 2
@@ -30,7 +31,8 @@ RETRIES = 2
 
 def _variable(name: str) -> str:
     if not _VARIABLE.fullmatch(name):
-        raise ValueError(f"expected the name of an environment variable, found {shown(name)}")
+        # what was found may be the secret itself
+        raise ValueError("expected the name of an environment variable: letters, digits and underscores")
     return name
 
 
@@ -81,8 +83,15 @@ def _address(text: str) -> str:
     if parts.username is not None or parts.password is not None:
         raise ValueError(f"expected {expected} without user and password; give them as `auth:`")
     if parts.scheme not in ("http", "https") or not host or text.split() != [text]:
-        raise ValueError(f"expected {expected}, found {shown(text)}")
+        raise ValueError(f"expected {expected}" + ("" if "@" in text else f", found {shown(text)}"))
     return text
+
+
+def _refuse_secrets_in(text: str | None, where: str) -> None:
+    """``ValueError`` for an address with a parameter that holds a secret."""
+    for name, _ in parse_qsl((text or "").partition("?")[2], keep_blank_values=True):
+        if _SECRET_NAME.search(name):
+            raise ValueError(f"{where}: {name}: {_IN_NO_ADDRESS}")
 
 
 def _body(value: Any, info: Any) -> Path | str:
@@ -98,9 +107,7 @@ def _params(value: Any) -> tuple[tuple[str, str], ...]:
     pairs = []
     for name, given in value.items():
         if _SECRET_NAME.search(str(name)):
-            raise ValueError(
-                f"params: {name}: a secret stands in no file, and in no address; send it as one of `headers:`"
-            )
+            raise ValueError(f"params: {name}: {_IN_NO_ADDRESS}")
         for one in given if isinstance(given, list) else [given]:
             if not isinstance(one, str | int | float):
                 raise ValueError(f"{name}: expected a text or a number, or a list of them, found {shown(one)}")
@@ -160,6 +167,8 @@ class Http(Model):
 
     @model_validator(mode="after")
     def _is_whole(self) -> Http:
+        for where, address in (("url", self.url), ("path", self.path)):
+            _refuse_secrets_in(address, where)
         for name, value in (self.headers or {}).items():
             if not _HEADER.fullmatch(name):
                 raise ValueError(f"headers: expected the name of a header, found {shown(name)}")

@@ -63,7 +63,10 @@ REFUSED = [
     ),
     (f"{SOLR}, headers: {{'a b': c}}", "headers: expected the name of a header, found 'a b'"),
     (f"{SOLR}, headers: {{a: 'é'}}", "headers: a: expected a value of ASCII characters"),
-    (f"{SOLR}, headers: {{a: {{env: 'A B'}}}}", "expected the name of an environment variable, found 'A B'"),
+    (f"{SOLR}, headers: {{a: {{env: 'swordfish B'}}}}", "expected the name of an environment variable: letters"),
+    ("preset: vespa, url: 'me:swordfish@host:9200'", "expected an address such as http://localhost:9200"),
+    ("preset: vespa, url: 'http://a/?api_key=swordfish'", "url: api_key: a secret stands in no file"),
+    ("preset: vespa, url: 'http://a', path: '/x?q={query}&token=swordfish'", "path: token: a secret stands in no"),
     (
         f"{SOLR}, headers: {{a: {{env: A, prefx: b}}}}",
         "unknown key 'prefx' in 'candidate.http.headers.a'; did you mean 'prefix'?",

@@ -50,7 +50,8 @@ def http_search(http: Http, asking: Asking) -> Iterator[HttpSearch]:
         follow_redirects=False,
         # No cookie is kept: one answer must not depend on another.
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-        headers={"User-Agent": "pytest-riskguard", "Accept": "application/json"} | headers.values(),
+        headers={"User-Agent": "pytest-riskguard", "Accept": "application/json", "Accept-Encoding": "gzip, deflate"}
+        | headers.values(),
     )
     with client:
         yield HttpSearch(client, headers, Requests(http, asking.depth), Answers(http), limit)
@@ -77,15 +78,18 @@ class HttpSearch:
         except JsonError as error:
             answer, problem = None, str(error)
         if status not in range(200, 300):
-            raise self._refusal(status, wait, self._answers.problem(answer) or _first_line(content))
+            said = self._answers.problem(self._headers.hidden_in_answer(answer)) or self._first_line(content)
+            raise self._refusal(status, wait, said)
         if problem is not None:
-            said = f"expected JSON, found another answer ({problem}): {_first_line(content)}"
+            said = f"expected JSON, found another answer ({problem}): {self._first_line(content)}"
             raise self._failure(said)
         try:
             hits = self._answers.hits(answer)
-        except AnswerError as error:
-            failed = str(error)
+        except AnswerError:
+            failed = self._problem(answer)
         else:
+            if self._headers.are_in(hit.document for hit in hits):
+                raise self._failure("its answer repeats a secret in the id of a document", is_final=True)
             return [(h.document, len(hits) - place if h.score is None else h.score) for place, h in enumerate(hits)]
         raise self._failure(failed)
 
@@ -102,6 +106,8 @@ class HttpSearch:
             with self._client.stream(request.method, request.url, content=request.body, headers=headers) as response:
                 if response.is_redirect:
                     problem = f"it answered {response.status_code}, a redirect, which is not followed; correct `url:`"
+                    is_final = True
+                elif problem := _compression_problem(response.headers.get("Content-Encoding", "")):
                     is_final = True
                 else:
                     content = bytearray()
@@ -121,6 +127,18 @@ class HttpSearch:
             problem, is_final = f"no connection, or it broke: {error or type(error).__name__}", False
         raise self._failure(problem, is_final=is_final)
 
+    def _problem(self, answer: Any) -> str:
+        """What is wrong with an answer, in which no secret can be cut in two."""
+        try:
+            self._answers.hits(self._headers.hidden_in_answer(answer))
+        except AnswerError as error:
+            return str(error)
+        return "an answer without hits that could be read"
+
+    def _first_line(self, content: bytes) -> str:
+        text = self._headers.hidden_in(content[: 4 * MAX_SAID + 4 * self._headers.longest].decode(errors="replace"))
+        return clean(next((line for line in text.splitlines() if line.strip()), ""), limit=MAX_SAID)
+
     def _refusal(self, status: int, wait: float, said: str) -> FailedSearchError:
         """The error for a status other than success."""
         is_final = status not in _TEMPORARY
@@ -131,9 +149,12 @@ class HttpSearch:
         return FailedSearchError(f"{self._requests.place}: {said}", is_final=is_final, wait=wait)
 
 
-def _first_line(content: bytes) -> str:
-    text = bytes(content[: 4 * MAX_SAID]).decode(errors="replace")
-    return clean(next((line for line in text.splitlines() if line.strip()), ""), limit=MAX_SAID)
+def _compression_problem(codings: str) -> str:
+    """Why a response is not unpacked: of few bytes, gzip twice and other compressions make any number at once."""
+    names = [name for part in codings.split(",") if (name := part.strip().lower()) not in ("", "identity")]
+    if not names or names in (["gzip"], ["deflate"]):
+        return ""
+    return f"expected a response without compression, or with gzip or deflate, found {codings!r:.60}"
 
 
 def _seconds(retry_after: Any) -> float:

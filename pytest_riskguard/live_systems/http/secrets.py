@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import base64
+import html
+import json
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, quote_plus
 
 from pytest_riskguard.errors import DataError
 
@@ -13,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Shorter values occur by chance in what a server says, and protect nothing.
 _MIN_LENGTH = 4
+#: Ids of documents may hold a shorter value by chance.
+_MIN_LENGTH_IN_IDS = 16
 _HIDDEN = "***"
 
 
@@ -43,9 +50,34 @@ class Headers:
 
     def hidden_in(self, text: str) -> str:
         """A text without the secrets, in case a server repeats them."""
-        for value in sorted(self._secrets, key=len, reverse=True):
+        for value in sorted(self._spelled, key=len, reverse=True):
             text = text.replace(value, _HIDDEN)
         return text
+
+    def hidden_in_answer(self, answer: Any) -> Any:
+        """An answer of JSON whose texts are without the secrets: what is cut from it later is without them too."""
+        if isinstance(answer, str):
+            return self.hidden_in(answer)
+        if isinstance(answer, list):
+            return [self.hidden_in_answer(item) for item in answer]
+        if isinstance(answer, dict):
+            return {self.hidden_in(key): self.hidden_in_answer(value) for key, value in answer.items()}
+        return answer
+
+    def are_in(self, documents: Iterable[str]) -> bool:
+        """Whether an id of a document, which runs and reports keep, holds a secret."""
+        values = [value for value in self._spelled if len(value) >= _MIN_LENGTH_IN_IDS]
+        return any(value in document for document in documents for value in values)
+
+    @property
+    def longest(self) -> int:
+        """How many characters of a text one secret may take."""
+        return max(map(len, self._spelled), default=0)
+
+    @cached_property
+    def _spelled(self) -> frozenset[str]:
+        """The secrets as they are, and as they stand in JSON, HTML, addresses and lines with single spaces."""
+        return frozenset(spelled for value in self._secrets for spelled in _spellings(value))
 
     def _secret(self, secret: Secret, where: str) -> str:
         value = os.environ.get(secret.env, "").strip()
@@ -58,3 +90,12 @@ class Headers:
         if len(value) >= _MIN_LENGTH:
             self._secrets.add(value)
         return f"{secret.prefix}{value}"
+
+
+def _spellings(value: str) -> tuple[str, ...]:
+    in_json = json.dumps(value)[1:-1]
+    return (
+        *(value, " ".join(value.split()), html.escape(value)),
+        *(in_json, json.dumps(in_json)[1:-1]),
+        *(quote(value), quote(value, safe=""), quote_plus(value)),
+    )

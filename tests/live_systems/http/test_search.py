@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import html
 import json
 import time
 from collections.abc import Iterator, Mapping
@@ -10,6 +12,7 @@ from dataclasses import dataclass, field
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 import pytest
 
@@ -320,6 +323,44 @@ def test_what_a_server_says_is_made_safe_and_holds_no_secret() -> None:
     assert "your key is ***" in text
     assert "\x1b" not in text
     assert "::error" not in text
+
+
+@pytest.mark.parametrize("long", ["x" * length for length in (0, 170, 190, 195, 780)])
+def test_no_part_of_a_secret_is_left_where_a_message_is_cut(long: str) -> None:
+    for said in (f"{long} {KEY}", json.dumps({"message": f"{long} {KEY}", "code": "a", "type": "b"})):
+        with serving("meilisearch") as server:
+            server.instead = [Instead(403, said.encode())]
+            text = str(failure("meilisearch", server))
+        assert KEY[:4] not in text
+
+
+@pytest.mark.parametrize("said", ["{}", "<b>{}", '"{}"'])
+def test_a_secret_is_hidden_however_it_is_written(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = 'a "secret"  of & two/words'
+    monkeypatch.setenv("ENGINE_KEY", key)
+    for written in (key, json.dumps(key), html.escape(key), quote(key, safe=""), quote_plus(key)):
+        with serving("meilisearch") as server:
+            server.instead = [Instead(500, said.format(written).encode())]
+            text = str(failure("meilisearch", server))
+        assert "***" in text, written
+        assert "two" not in text
+
+
+def test_an_id_that_holds_a_secret_is_no_document() -> None:
+    with serving("meilisearch") as server:
+        answer = {"hits": [{"id": f"doc of {KEY}"}], "processingTimeMs": 1}
+        server.instead = [Instead(content=json.dumps(answer).encode())]
+        error = failure("meilisearch", server)
+    assert "its answer repeats a secret in the id of a document" in str(error)
+    assert error.is_final
+
+
+def test_a_response_that_is_compressed_twice_is_not_unpacked() -> None:
+    content = gzip.compress(gzip.compress(b"[" * 1_000_000))
+    with serving("solr") as server:
+        server.instead = [Instead(content=content, headers={"Content-Encoding": "gzip, gzip"})]
+        error = failure("solr", server)
+    assert "without compression, or with gzip or deflate, found 'gzip, gzip" in str(error)
 
 
 def test_a_password_is_sent_and_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
