@@ -30,13 +30,14 @@ class Engine(ABC):
     """How one engine answers.
 
     ``title`` is its name, ``several`` the key of several answers to one request, ``score_key`` that of a hit's score,
-    ``query_at`` the keys that lead to the query's text.
+    ``query_at`` the keys that lead to the query's text, ``beside`` keys next to a response that tell of it.
     """
 
     title: str
     several: str | None = None
     score_key: str = ""
     query_at: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
     @abstractmethod
     def is_answer(self, answer: Answer) -> bool:

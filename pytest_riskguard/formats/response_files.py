@@ -142,7 +142,10 @@ class _Rows:
         topic, text = _beside(value, names, _IDS), _beside(value, names, _TEXTS)
         answers = [value] if self._is_known(value) else [value.get(names.get(name, "")) for name in _ANSWERS]
         answer = next((answer for answer in answers if isinstance(answer, dict)), None)
-        return None if answer is None else _Row(line, topic, text or self._engine.text(answer), answer)
+        if answer is None:
+            return None
+        answer = {**answer, **{key: value[key] for key in self._engine.beside if key in value}}
+        return _Row(line, topic, text or self._engine.text(answer), answer)
 
     def _is_known(self, answer: Answer) -> bool:
         return self._engine.is_answer(answer) or self._engine.is_error(answer)

@@ -178,6 +178,8 @@ FAILURES = [
         ),
         "1 of 2 shards failed: query_shard_exception: no",
     ),
+    ("elasticsearch", changed("elasticsearch", {"_shards.successful": 1}), "only 1 of 2 shards answered"),
+    ("elasticsearch", changed("elasticsearch", {"is_partial": True}), "asynchronous search was not complete"),
     ("elasticsearch", changed("elasticsearch", {"_clusters": {"total": 3, "skipped": 1}}), "1 of 3 clusters skipped"),
     (
         "solr",

@@ -10,6 +10,7 @@ class Elasticsearch(Engine):
     """``hits.hits`` with ``_id`` and ``_score``, which is null where hits are sorted by a field."""
 
     title, several, score_key = "Elasticsearch", "responses", "_score"
+    beside = ("is_partial", "is_running", "state")
 
     def is_answer(self, answer: Answer) -> bool:
         """Whether it has ``hits.hits``, a list of objects."""
@@ -27,12 +28,18 @@ class Elasticsearch(Engine):
             return message(f"error {answer.get('status', '')}".strip(), what)
         if answer.get("timed_out"):
             return "the search timed out, so that its hits are only a part"
+        if answer.get("is_partial") or answer.get("is_running") or answer.get("state") == "RUNNING":
+            return "the asynchronous search was not complete, so that its hits are only a part"
         shards, clusters = inner(answer, "_shards"), inner(answer, "_clusters")
         if shards.get("failed"):
             failures = objects(shards.get("failures")) or [{}]
             reason = inner(failures[0], "reason")
             which = f"{shards['failed']} of {shards.get('total', '?')} shards failed"
             return message(which, reason.get("type"), reason.get("reason"))
+        total, successful = shards.get("total"), shards.get("successful")
+        if isinstance(total, int) and isinstance(successful, int) and successful < total:
+            # a shard without a server is not among those that failed
+            return f"only {successful} of {total} shards answered"
         missing = [name for name in ("skipped", "partial", "failed") if clusters.get(name)]
         if missing:
             return f"{clusters[missing[0]]} of {clusters.get('total', '?')} clusters {missing[0]}"
