@@ -172,7 +172,14 @@ def _qrels(
         raise refuse(None, "expected judgements, found none")
     if rules.scale is not None:
         _check_scale(grades, rules.scale, refuse)
+    passages = {name for judged in grades.values() for name in judged} if rules.separator else set[str]()
     grades = {topic: rules.by_document(judged) for topic, judged in grades.items()}
+    documents = {name for judged in grades.values() for name in judged} if rules.separator else passages
+    if len(documents) == 1 < len(passages):  # then every run finds everything at rank 1
+        what = f"passages of several documents (separator {rules.separator!r:.20})"
+        raise refuse(
+            None, f"expected {what}, found {len(passages):,} ids, all of the document {next(iter(documents))!r:.60}"
+        )
     relevant = {topic for topic, judged in grades.items() if rules.is_relevant(max(judged.values()))}
     if not relevant:
         least = "above 0" if rules.relevant_from is None else f"{rules.relevant_from:g} or more (relevant_from)"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.evaluation import read_qrels, score_run
 from pytest_riskguard.evaluation.passages import by_document
 from pytest_riskguard.evaluation.ranked_runs import pack_run
@@ -34,6 +37,14 @@ def test_of_equal_scores_the_better_rank_is_the_best_passage():
 def test_without_a_separator_nothing_changes():
     passages = Documents({"a#1": 1.0, "a#2": 0.5})
     assert folded(passages, LabelRules()) is passages
+
+
+def test_a_separator_that_makes_all_ids_one_document_is_refused(write):
+    path = write("five.txt", "".join(f"q{n} 0 doc-{n} 1\n" for n in range(5)))
+    with pytest.raises(QrelsFormatError, match="found 5 ids, all of the document 'doc'"):
+        read_qrels(path, labels=LabelRules(separator="-"))
+    assert read_qrels(path, labels=LabelRules(separator="#")).topics
+    assert read_qrels(write("one.txt", "q 0 a#1 1\n"), labels=RULES).topics == ("q",)
 
 
 def test_judged_passages_give_their_document_the_highest_grade(write):
