@@ -229,6 +229,6 @@ _REWRITINGS: Mapping[str, Callable[[str], str]] = {
     "one side writes whole numbers with decimals": lambda docid: re.sub(r"(?<=\d)\.0+$", "", docid),
     "they differ in leading zeros": _without_zeros,
     "one side writes a file extension": _without_extension,
-    "one side writes paths or URLs": _last_of_path,
+    "one side writes paths or URLs, or an index before the id": _last_of_path,
     "one side writes paths or URLs of files": lambda docid: _without_extension(_last_of_path(docid)).casefold(),
 }

@@ -46,6 +46,27 @@ CASES = [
         in_pytest=3,
     ),
     Case(
+        "nothing-exists",
+        (READ, write(FILE, '{"id": "elsewhere"}\n')),
+        words=["stale_labels", f"{FILE} has no judged document at all"],
+    ),
+    Case(
+        "grades-outside-the-scale",
+        collection("grades: {scale: [5, 9]}"),
+        words=["expected grades from 5 to 9 (scale)"],
+    ),
+    Case(
+        "nothing-relevant",
+        collection("relevant_from: 999"),
+        words=["expected at least one relevant document (grade 999 or more (relevant_from)), found none"],
+    ),
+    Case(
+        "judgements-misspelt",
+        collection("judgements: completed"),
+        status=2,
+        words=["riskguard.yaml:1: collection.judgements: expected complete or partial, found 'completed'"],
+    ),
+    Case(
         "address-of-a-script",
         collection("document_url: 'javascript:alert({id})'"),
         status=2,
