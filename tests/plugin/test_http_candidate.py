@@ -125,4 +125,4 @@ def test_a_variable_that_is_not_set_is_named_before_anything_is_sent(folder: Pat
         status, said = judged(folder, with_key(server))
         assert not server.seen
     assert status == 1
-    assert "the environment variable MEILI_KEY is not set" in " ".join(said.split())
+    assert "set the environment variable MEILI_KEY; it is not set" in " ".join(said.split())

@@ -123,8 +123,10 @@ class HttpSearch:
                     is_final = too_long
         except httpx.TimeoutException:
             problem, is_final = "no answer in time", False
+        except httpx.ConnectError as error:
+            problem, is_final = f"cannot connect: {error}", False
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
-            problem, is_final = f"no connection, or it broke: {error or type(error).__name__}", False
+            problem, is_final = f"the connection broke: {error or type(error).__name__}", False
         raise self._failure(problem, is_final=is_final)
 
     def _problem(self, answer: Any) -> str:

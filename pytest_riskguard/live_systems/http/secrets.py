@@ -81,11 +81,11 @@ class Headers:
 
     def _secret(self, secret: Secret, where: str) -> str:
         value = os.environ.get(secret.env, "").strip()
-        problem = None if value else "is not set"
+        problem = None if value else "it is not set"
         if not (value.isascii() and value.isprintable()):
-            problem = "holds characters that no header can have"
+            problem = "it holds characters that no header can have"
         if problem is not None:
-            said = f"candidate.http: {where}: the environment variable {secret.env} {problem}"
+            said = f"candidate.http: {where}: set the environment variable {secret.env}; {problem}"
             raise DataError(said, reason="missing_input")
         if len(value) >= _MIN_LENGTH:
             self._secrets.add(value)

@@ -17,15 +17,14 @@ _REMEDIES = {
 }
 _COMMANDS = {"bad_baseline": "riskguard baseline verify"}
 
+#: Words of problems that say themselves what to do.
+_SAYS_WHAT_TO_DO = ("`riskguard ", "`collection:", "set the environment variable", "max_latency_p95_ms:")
+
 
 def remedy(verdict: Verdict) -> tuple[str, str] | None:
     """What to do, and the command for it (or an empty text); None where the problem says what to do."""
     reason, problem = verdict.reason or "", verdict.problem or ""
-    if (
-        verdict.outcome != "incomparable"
-        or reason not in _REMEDIES
-        or "`riskguard " in problem
-        or "`collection:" in problem
-    ):
+    says_it = any(words in problem for words in _SAYS_WHAT_TO_DO)
+    if verdict.outcome != "incomparable" or reason not in _REMEDIES or says_it:
         return None
     return _REMEDIES[reason], _COMMANDS.get(reason, "")
