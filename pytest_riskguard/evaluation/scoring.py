@@ -21,6 +21,7 @@ from pytest_riskguard.errors import DataError, ScoringError
 from pytest_riskguard.evaluation.grades import Grades, check_labels, labels_for, providers_for, scaled
 from pytest_riskguard.evaluation.id_checks.chance_matches import ENOUGH_JUDGED, ChanceMatches
 from pytest_riskguard.evaluation.id_checks.document_ids import JudgedTally, chance, mismatch
+from pytest_riskguard.evaluation.id_checks.grades_as_scores import GradesAsScores, same_file
 from pytest_riskguard.evaluation.measures import bounds, cutoff_of, parse_measure, provider_of, within_bounds
 from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun, as_memory_run
 from pytest_riskguard.evaluation.memory.shapes import JudgementsData, RankingsData
@@ -192,6 +193,8 @@ def _check_ids(source: str, qrels: Qrels, tally: _Tally) -> None:
         raise DataError(problem, reason="ids_do_not_match")
     if tally.judged.total.share < ENOUGH_JUDGED and tally.chance.is_chance:
         raise DataError(chance(source, tally.chance.sample, qrels), reason="ids_do_not_match")
+    if tally.grades_as_scores.is_certain:
+        raise DataError(same_file(source, qrels.path_name), reason="bad_run")
 
 
 @dataclass
@@ -208,6 +211,7 @@ class _Tally:
     answered: set[str] = field(default_factory=set)
     unknown: set[str] = field(default_factory=set)
     judged: JudgedTally = field(default_factory=JudgedTally)
+    grades_as_scores: GradesAsScores = field(default_factory=GradesAsScores)
     rank_columns: dict[RankColumn, list[str]] = field(default_factory=lambda: {kind: [] for kind in RankColumn})
 
     def __post_init__(self) -> None:
@@ -247,6 +251,7 @@ def _score(chunks: Iterable[Chunk], measures: Sequence[Measure], qrels: Qrels, s
             tally.rank_columns[written.rank_column].append(topic)
             tally.judged.add(topic, written.ranking, judged[topic])
             tally.chance.add(topic, written.ranking)
+            tally.grades_as_scores.add(documents, judged[topic])
             if has_ties(written.scores):
                 tied[topic] = written
         for measure, values, others in zip(measures, tally.values, tally.as_written, strict=True):

@@ -70,7 +70,8 @@ def table_of_frame(given: Input, frame: Any) -> Table:
 def mapping_of_series(series: Any, what: str) -> dict[Hashable, object]:
     """The values of a series by its index.
 
-    ``TypeError`` for one without an index of topics, ``ScoringError`` for a topic twice.
+    ``TypeError`` for one without an index of topics, such as row numbers, which would pair topics by their places;
+    ``ScoringError`` for a topic twice.
     """
     if not hasattr(series, "index") or callable(series.index):
         raise TypeError(
@@ -82,6 +83,12 @@ def mapping_of_series(series: Any, what: str) -> dict[Hashable, object]:
         raise TypeError(
             f"{what}: expected an index of topics, found one of {series.index.nlevels} levels ({levels}); "
             "`.reset_index()` makes a frame of it"
+        )
+    index = series.index
+    if type(index).__name__ == "RangeIndex" and (index.name, index.start, index.step) == (None, 0, 1):
+        raise TypeError(
+            f"{what}: expected an index of topics, found row numbers; set it first, such as with "
+            "`frame.set_index('qid')`; if the numbers are the topics, name it: `series.rename_axis('topic')`"
         )
     topics = series.index.to_list()
     twice = len(topics) - len(set(topics))

@@ -106,6 +106,7 @@ def test_bad_scores(data, problem):
             pl.Series([0.5, 0.4]),
             "candidate: expected a topic for each score, found polars Series, which has no index",
         ),
+        (pd.Series([0.5, 0.4]), "candidate: expected an index of topics, found row numbers; "),
         (
             pd.Series([0.5], index=pd.MultiIndex.from_tuples([("1", "a")], names=["qid", "docno"])),
             r"found one of 2 levels \(qid, docno\); `.reset_index\(\)` makes a frame of it",
@@ -132,3 +133,9 @@ def test_bad_series_are_incomparable(series, problem):
     verdict = check("not_significantly_risky", series, {"1": 0.5, "2": 0.5})
     assert verdict.outcome == "incomparable"
     assert problem in str(verdict.problem)
+
+
+def test_numbers_that_are_topics_are_named():
+    scores = pd.Series([0.5, 0.4, 0.3])
+    named = scores.rename_axis("topic")
+    assert check("not_significantly_risky", named, dict(enumerate(named))).topics.ties == 3
