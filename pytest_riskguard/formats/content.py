@@ -157,6 +157,8 @@ class InputFile:
                 if any(cell.strip() for cell in row):
                     yield number, row
         except csv.Error as problem:
+            if "new-line" in str(problem):
+                raise self.refuse(number, "expected lines that end with LF or CRLF, found CR alone") from None
             raise self.refuse(number, f"expected quotes around whole cells only: {problem}") from None
 
     def chosen(self, parts: Mapping[str, Sequence[_Row]], what: str) -> Sequence[_Row]:

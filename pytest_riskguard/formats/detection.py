@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.formats.columns import SYNONYMS, number
@@ -10,6 +11,18 @@ from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.given_file import names_collection
 from pytest_riskguard.formats.known import FORMATS, OWN, Format, format_named, formats_of
 from pytest_riskguard.formats.records import KINDS, Kind
+
+#: How text of Windows begins that is not UTF-8.
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+#: The option that forces a format.
+_OPTIONS: Mapping[Kind, str] = {
+    "judgements": "--qrels-format",
+    "rankings": "--format",
+    "topics": "--topics-format",
+    "scores": "--format",
+}
+#: Formats whose columns may have any names.
+_WITH_COLUMNS = frozenset({"csv", "tsv", "jsonl", "parquet", "arrow"})
 
 
 def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Format:
@@ -39,6 +52,8 @@ def _found(file: InputFile, kind: Kind) -> Format:
         else:
             misfits.append((misfit, known))
     if not fitting:
+        if file.start.startswith(_UTF16):
+            raise file.refuse(1, "expected UTF-8 text, found UTF-16; save it as UTF-8")
         if file.looks_like_json and file.first_object is None:
             _ = file.json  # what is broken is said with its line
         nearest = max(misfits, key=lambda pair: (pair[0].nearness, (pair[1].name, kind) in OWN))[1]
@@ -91,8 +106,11 @@ def _is_certain(known: Format, file: InputFile, kind: Kind) -> bool:
 def _refusal(file: InputFile, kind: Kind, misfits: list[tuple[Misfit, Format]]) -> FileError:
     nearest, known = max(misfits, key=lambda pair: pair[0].nearness)
     names = ", ".join(candidate.name for _, candidate in misfits)
+    remedy = f"`{_OPTIONS[kind]} NAME`, or `format:` in riskguard.yaml, reads it as one of them"
+    if known.name in _WITH_COLUMNS:  # forcing a format would not help
+        remedy = "rename its columns, or say with `columns:` in riskguard.yaml which is which"
     return file.refuse(
         None,
         f"expected {kind} in one of these formats: {names}; the nearest is {known.name}, but {nearest.reason}; "
-        "`--format NAME`, or `format:` in riskguard.yaml, reads it as one of them",
+        f"{remedy}",
     )

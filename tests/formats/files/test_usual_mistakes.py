@@ -1,0 +1,41 @@
+"""Files as people save them by mistake: each message says what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_riskguard.errors import QrelsFormatError, RunFormatError, TopicsFormatError
+from pytest_riskguard.evaluation.qrels import read_qrels
+from pytest_riskguard.evaluation.scoring import score_run
+from pytest_riskguard.evaluation.topics import read_topics
+
+ROWS = "suchanfrage,artikel,punkte\nq1,d1,2.5\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("a.csv", ROWS.encode(), r"the nearest is csv, .* names no column for document \(.*; rename its columns"),
+        ("a.txt", b"q1,Q0,d1,1,2.5,tag\n", r"the nearest is csv, but its first line is no header"),
+        ("a.csv", b'"q 1",d1,2.5\n', r"the nearest is csv, but its first line is no header"),
+        ("a.csv", ROWS.encode("utf-16"), r"a\.csv:1: expected UTF-8 text, found UTF-16; save it as UTF-8"),
+        ("a.txt", "qid\tdocno\tscore\n".encode("utf-16"), r"found UTF-16; save it as UTF-8"),
+        ("a.csv", b"qid,docno,score\rq1,d1,2.5\r", r"expected lines that end with LF or CRLF, found CR alone"),
+        ("a.xlsx", b"PK\x03\x04\x14\x00\x06\x00\xff\xff", r"it is a spreadsheet: save it as CSV \(UTF-8\)"),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", r"it is a spreadsheet: save it as CSV \(UTF-8\)"),
+    ],
+)
+def test_a_run_that_cannot_be_read(tmp_path, name, content, problem):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(RunFormatError, match=problem):
+        score_run(path, {"q1": {"d1": 1}}, ["nDCG"])
+
+
+def test_the_option_is_named_that_forces_the_format(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('{"q1": ["d1"]}')
+    with pytest.raises(QrelsFormatError, match="`--qrels-format NAME`"):
+        read_qrels(path)
+    with pytest.raises(TopicsFormatError, match="`--topics-format NAME`"):
+        read_topics(path)
