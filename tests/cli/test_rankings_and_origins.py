@@ -72,7 +72,7 @@ def test_metadata_of_both_systems_are_in_the_report_and_what_differs(command):
     command("compare loss.run --baseline with-meta --measure AP --json r.json --meta index=v8 --meta model=a=b")
     provenance = report()["provenance"]
     assert provenance["date"] == "2033-05-18T03:33:20Z"
-    assert provenance["candidate"] == {"name": "loss", "metadata": {"index": "v8", "model": "a=b"}}
+    assert provenance["candidate"] == {"name": "loss", "metadata": {"index": "v8", "model": "a=b"}, "ties": "docid"}
     (baseline,) = provenance["baselines"]
     assert (baseline["name"], baseline["metadata"]) == ("with-meta", {"index": "v7", "model": "a=b"})
     assert baseline["age_days"] > 0
