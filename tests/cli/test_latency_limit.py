@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from pytest_riskguard.assertions import check
+
 SEARCH = """
 import time
 
@@ -64,3 +66,10 @@ def test_a_run_was_not_timed(judged):
     ended, verdict = judged(", max_latency_p95_ms: 20", candidate="good.run")
     assert (ended.status, verdict["reason"]) == (3, "missing_input")
     assert "max_latency_p95_ms: expected a live candidate" in verdict["problem"]
+
+
+def test_plain_scores_have_no_latency():
+    with pytest.raises(
+        TypeError, match="max_latency_p95_ms: it needs a live candidate, which plain scores do not have"
+    ):
+        check("not_significantly_risky", {"t": 1.0}, {"t": 1.0}, max_latency_p95_ms=20)
