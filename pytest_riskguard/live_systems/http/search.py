@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
 
+from pytest_riskguard.errors import UsageError
 from pytest_riskguard.formats.engine_answers import AnswerError
 from pytest_riskguard.formats.input_files import ANSWER_BYTES
 from pytest_riskguard.formats.serialization import JsonError, parsed_value
@@ -44,7 +45,7 @@ def http_search(http: Http, asking: Asking) -> Iterator[HttpSearch]:
         raise missing_extra("httpx") from None
     headers = Headers(http)
     limit = None if asking.timeout is None else asking.timeout + _LATER
-    client = httpx.Client(
+    client = _client(
         timeout=limit,
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=asking.workers),
         follow_redirects=False,
@@ -53,6 +54,8 @@ def http_search(http: Http, asking: Asking) -> Iterator[HttpSearch]:
         headers={"User-Agent": "pytest-riskguard", "Accept": "application/json", "Accept-Encoding": "gzip, deflate"}
         | headers.values(),
     )
+    if isinstance(client, str):
+        raise UsageError(clean(headers.hidden_in(client)))
     with client:
         yield HttpSearch(client, headers, Requests(http, asking.depth), Answers(http), limit)
 
@@ -96,10 +99,12 @@ class HttpSearch:
     def _sent(self, request: Request) -> tuple[int, float, bytes]:
         """Status, seconds to wait before another attempt and content of the response.
 
-        Errors of httpx, whose tracebacks lead to the request with its headers, do not leave this function.
+        No error leaves this function with a traceback of httpx, whose frames hold the headers of the request.
         """
         import httpx
 
+        ended: BaseException | None = None
+        problem, is_final = "", True
         deadline = None if self._limit is None else time.monotonic() + self._limit
         headers = {} if request.body is None else {"Content-Type": "application/json"}
         try:
@@ -127,6 +132,13 @@ class HttpSearch:
             problem, is_final = f"cannot connect: {error}", False
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
             problem, is_final = f"the connection broke: {error or type(error).__name__}", False
+        except Exception as error:
+            problem = f"httpx failed ({type(error).__name__}): {error}"
+        except BaseException as error:  # Ctrl-C, or the end of the time limit
+            ended = error
+        if ended is not None:
+            ended.__context__ = ended.__cause__ = None
+            raise ended.with_traceback(None)
         raise self._failure(problem, is_final=is_final)
 
     def _problem(self, answer: Any) -> str:
@@ -151,12 +163,22 @@ class HttpSearch:
         return FailedSearchError(f"{self._requests.place}: {said}", is_final=is_final, wait=wait)
 
 
+def _client(**options: Any) -> httpx.Client | str:
+    """A client, or why there is none, such as a proxy that the environment names; no traceback with the headers."""
+    import httpx
+
+    try:
+        return httpx.Client(**options)
+    except Exception as error:
+        return f"httpx cannot be used: {error}"
+
+
 def _compression_problem(codings: str) -> str:
     """Why a response is not unpacked: of few bytes, gzip twice and other compressions make any number at once."""
     names = [name for part in codings.split(",") if (name := part.strip().lower()) not in ("", "identity")]
     if not names or names in (["gzip"], ["deflate"]):
         return ""
-    return f"expected a response without compression, or with gzip or deflate, found {codings!r:.60}"
+    return f"expected a response without compression, or with gzip or deflate, found {codings!r}"
 
 
 def _seconds(retry_after: Any) -> float:

@@ -35,8 +35,9 @@ class Headers:
         for name, given in (http.headers or {}).items():
             self._values[name] = given if isinstance(given, str) else self._secret(given, f"headers: {name}")
         if http.auth is not None:
-            user, password = http.auth.user, self._secret(http.auth.password, "auth: password")
+            user = http.auth.user
             name = user if isinstance(user, str) else self._secret(user, "auth: user")
+            password = self._secret(http.auth.password, "auth: password")
             encoded = base64.b64encode(f"{name}:{password}".encode()).decode()
             self._secrets.add(encoded)
             self._values["Authorization"] = f"Basic {encoded}"
@@ -85,6 +86,7 @@ class Headers:
         if not (value.isascii() and value.isprintable()):
             problem = "it holds characters that no header can have"
         if problem is not None:
+            del value  # pytest shows local variables where it is asked to
             said = f"candidate.http: {where}: set the environment variable {secret.env}; {problem}"
             raise DataError(said, reason="missing_input")
         if len(value) >= _MIN_LENGTH:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from pathlib import Path
+from traceback import TracebackException, extract_tb
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -401,6 +402,38 @@ def test_nobody_listening_is_a_failure_worth_another_attempt() -> None:
     error = failure("solr", server)
     assert not error.is_final
     assert "cannot connect: " in str(error)
+
+
+def test_a_proxy_that_cannot_be_used_is_named_and_no_frame_holds_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "bogus://me:swordfish@proxy")
+    monkeypatch.delenv("NO_PROXY")
+    with (
+        serving("meilisearch") as server,
+        pytest.raises(UsageError, match=r"httpx cannot be used: .*bogus") as caught,
+    ):
+        failure("meilisearch", server)
+    shown = "".join(TracebackException.from_exception(caught.value, capture_locals=True).format())
+    assert KEY not in shown
+    assert "swordfish" not in shown
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_no_frame_of_an_interrupted_request_holds_a_secret(
+    error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_pool: object, request: object) -> None:
+        raise error(f"{vars(request)}")
+
+    monkeypatch.setattr("httpcore.ConnectionPool.handle_request", interrupted)
+    with (
+        serving("meilisearch") as server,
+        asking("meilisearch", server) as search,
+        pytest.raises((KeyboardInterrupt, FailedSearchError)) as caught,
+    ):
+        search(Asked())
+    assert caught.value.__context__ is None
+    assert not any("httpx" in frame.filename for frame in extract_tb(caught.value.__traceback__))
+    assert error is KeyboardInterrupt or KEY not in str(caught.value)
 
 
 def test_cookies_are_not_kept() -> None:
