@@ -25,7 +25,8 @@ def folder(tmp_path, monkeypatch):
     sessions = [f"s{number}" for number in range(12)]
     (tmp_path / "labels.csv").write_text("session,sku,stars\n" + "".join(f"{s},a,2\n{s},b,1\n" for s in sessions))
     (tmp_path / "searches.csv").write_text("session;typed\n" + "".join(f"{s};shoes {s}\n" for s in sessions))
-    (tmp_path / "answers.csv").write_text("session,sku,points\n" + "".join(f"{s},a,2.5\n{s},b,1.5\n" for s in sessions))
+    rows = "".join(f"{s},a,2.5\n{s},b,1.5\n" for s in sessions)
+    (tmp_path / "answers.csv").write_text("session,sku,points\n" + rows)
     rows = "".join(f"{s} Q0 b 1 2 x\n{s} Q0 a 2 1 x\n" for s in sessions)
     (tmp_path / "prod.run").write_text(rows)
     (tmp_path / "riskguard.yaml").write_text(SETTINGS)
