@@ -14,6 +14,8 @@ from pytest_riskguard.formats.records import KINDS, Kind
 
 #: How text of Windows begins that is not UTF-8.
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+#: What stands at the beginning of the ZIP file that a spreadsheet is.
+_MEMBERS = (b"[Content_Types].xml", b"xl/", b"opendocument.spreadsheet")
 #: The option that forces a format.
 _OPTIONS: Mapping[Kind, str] = {
     "judgements": "--qrels-format",
@@ -54,6 +56,8 @@ def _found(file: InputFile, kind: Kind) -> Format:
     if not fitting:
         if file.start.startswith(_UTF16):
             raise file.refuse(1, "expected UTF-8 text, found UTF-16; save it as UTF-8")
+        if _is_spreadsheet(file.start):
+            raise file.refuse(None, "expected text, found a spreadsheet; save it as CSV (UTF-8)")
         if file.looks_like_json and file.first_object is None:
             _ = file.json  # what is broken is said with its line
         nearest = max(misfits, key=lambda pair: (pair[0].nearness, (pair[1].name, kind) in OWN))[1]
@@ -61,6 +65,12 @@ def _found(file: InputFile, kind: Kind) -> Format:
             return nearest  # its reader says which line is wrong, and how
         raise _refusal(file, kind, misfits)
     return min(fitting, key=lambda known: not plain_name.endswith(known.suffixes))
+
+
+def _is_spreadsheet(start: bytes) -> bool:
+    """Whether a file is what Excel or LibreOffice saves: a ZIP file with certain members, or an old binary one."""
+    is_package = start.startswith(b"PK") and any(member in start for member in _MEMBERS)
+    return is_package or start.startswith(b"\xd0\xcf\x11\xe0")
 
 
 def kinds_of(file: InputFile, *, named: str | None = None) -> tuple[Kind, ...]:
@@ -106,11 +116,11 @@ def _is_certain(known: Format, file: InputFile, kind: Kind) -> bool:
 def _refusal(file: InputFile, kind: Kind, misfits: list[tuple[Misfit, Format]]) -> FileError:
     nearest, known = max(misfits, key=lambda pair: pair[0].nearness)
     names = ", ".join(candidate.name for _, candidate in misfits)
-    remedy = f"`{_OPTIONS[kind]} NAME`, or `format:` in riskguard.yaml, reads it as one of them"
+    remedy = f"`{_OPTIONS[kind]} NAME`, or `format:` in riskguard.yaml, forces another"
     if known.name in _WITH_COLUMNS:  # forcing a format would not help
         remedy = "rename its columns, or say with `columns:` in riskguard.yaml which is which"
     return file.refuse(
         None,
-        f"expected {kind} in one of these formats: {names}; the nearest is {known.name}, but {nearest.reason}; "
-        f"{remedy}",
+        f"expected {kind} in a format that riskguard reads; the nearest is {known.name}, but {nearest.reason}; "
+        f"{remedy}; tried: {names}",
     )

@@ -27,7 +27,6 @@ _BOM = b"\xef\xbb\xbf"
 _LFS = b"version https://git-lfs"
 #: The first bytes of files that were compressed by a program other than gzip.
 _PACKED = {b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
-_SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
 _CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 
 
@@ -177,9 +176,7 @@ class LineReader(Generic[Problem]):
             line = first + text.count(b"\n", 0, problem.start)
             hint = "; save it as UTF-8"
             packed = next((name for start, name in _PACKED.items() if text.startswith(start)), None)
-            if self.path.suffix.lower() in _SPREADSHEETS:
-                hint = "; it is a spreadsheet: save it as CSV (UTF-8)"
-            elif packed is not None and first == 1:
+            if packed is not None and first == 1:
                 hint = f"; it is compressed with {packed}: unpack it, only gzip is read"
             elif self.path.suffix == ".gz" and line == 1:
                 hint = "; its name says gzip, its content does not"

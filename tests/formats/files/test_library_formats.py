@@ -32,7 +32,7 @@ def ranked(path, **how):
         ("a.json", '{"q1": {"d1": NaN}}', r"NaN is not a number"),
         ("a.json", '{"q1": {"d1": 1, "d1": 2}}', r"'d1' appears twice"),
         ("a.json", '{"q1": {"d1": "1"}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
-        ("a.json", '{"q1": ["d1"]}', r"expected rankings in one of these formats: parquet, .*, trec;"),
+        ("a.json", '{"q1": ["d1"]}', r"expected rankings in a format that .* tried: parquet, .*, trec"),
         (
             "a.jsonl",
             '{"query_id": "1", "doc_id": "a", "score": 1}\n{"query_id": "1", "doc_id"\n',

@@ -118,7 +118,7 @@ def test_the_topics_may_have_another_heading(write):
             ": expected a topic on one line, without spaces around it, found 'q\\n1'",
         ),
         ("a.csv", 'qid,measure,value\nq1,"a\nb",1\n', ": expected a measure on one line, without spaces around it"),
-        ("a.json", "[1]", "expected scores in one of these formats: "),
+        ("a.json", "[1]", "expected scores in a format that riskguard reads; "),
     ],
 )
 def test_what_holds_no_scores_is_refused_with_file_and_line(write, name, text, problem):

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+from zipfile import ZipFile
+
 import pytest
 
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError, TopicsFormatError
 from pytest_riskguard.evaluation.qrels import read_qrels
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import read_topics
+
+
+def packed(*names: str) -> bytes:
+    buffer = BytesIO()
+    with ZipFile(buffer, "w") as archive:
+        for name in names:
+            archive.writestr(name, "application/vnd.oasis.opendocument.spreadsheet" if name == "mimetype" else "\xff")
+    return buffer.getvalue()
+
 
 ROWS = "suchanfrage,artikel,punkte\nq1,d1,2.5\n"
 
@@ -21,8 +33,14 @@ ROWS = "suchanfrage,artikel,punkte\nq1,d1,2.5\n"
         ("a.csv", ROWS.encode("utf-16"), r"a\.csv:1: expected UTF-8 text, found UTF-16; save it as UTF-8"),
         ("a.txt", "qid\tdocno\tscore\n".encode("utf-16"), r"found UTF-16; save it as UTF-8"),
         ("a.csv", b"qid,docno,score\rq1,d1,2.5\r", r"expected lines that end with LF or CRLF, found CR alone"),
-        ("a.xlsx", b"PK\x03\x04\x14\x00\x06\x00\xff\xff", r"it is a spreadsheet: save it as CSV \(UTF-8\)"),
-        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", r"it is a spreadsheet: save it as CSV \(UTF-8\)"),
+        (
+            "a.xlsx",
+            packed("[Content_Types].xml", "xl/workbook.xml"),
+            r"found a spreadsheet; save it as CSV \(UTF-8\)",
+        ),
+        ("a.csv", packed("mimetype"), r"found a spreadsheet; save it as CSV \(UTF-8\)"),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\ta\tb", r"found a spreadsheet; save it as CSV \(UTF-8\)"),
+        ("a.zip", packed("a.run"), r"it is compressed with zip: unpack it"),
     ],
 )
 def test_a_run_that_cannot_be_read(tmp_path, name, content, problem):
