@@ -24,7 +24,7 @@ TEMPLATE = """\
 {modeline}
 # What `riskguard check` and `pytest --riskguard` judge. Paths are relative to this file.
 collection:
-  qrels: {qrels}              # judgements, TREC format: topic 0 document grade
+  qrels: {qrels}              # judgements: TREC, BEIR, CSV, Quepid, ... as they are
 {topics}
 store: baselines                # where `riskguard baseline add NAME RUN` puts the runs you trust
 measures: ["{measure}"]         # any that ir-measures knows; the first is the default

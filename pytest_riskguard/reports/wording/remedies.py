@@ -18,7 +18,15 @@ _REMEDIES = {
 _COMMANDS = {"bad_baseline": "riskguard baseline verify"}
 
 #: Words of problems that say themselves what to do.
-_SAYS_WHAT_TO_DO = ("`riskguard ", "`collection:", "set the environment variable", "max_latency_p95_ms:")
+_SAYS_WHAT_TO_DO = (
+    "`riskguard ",
+    "`collection:",
+    "set the environment variable",
+    "max_latency_p95_ms:",
+    "rename its columns",
+    "; save it as",
+    ": unpack it",
+)
 
 
 def remedy(verdict: Verdict) -> tuple[str, str] | None:
