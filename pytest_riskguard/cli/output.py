@@ -128,7 +128,7 @@ report_options = grouped(
     click.option("--html", type=FILE, help="Write the report as an HTML page here. Needs the extra [report]."),
     click.option("--markdown", type=FILE, help="Write the report as Markdown here."),
     click.option("--charts", is_flag=True, help="Write the charts of the Markdown report beside it, as SVG."),
-    click.option("--junit", type=FILE, help="Write the verdicts as JUnit XML here, a test case each."),
+    click.option("--junit", type=FILE, help="Write the verdicts as JUnit XML here, one test case each."),
 )
 
 

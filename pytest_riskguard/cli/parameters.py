@@ -296,7 +296,7 @@ def _measure_option(default: str) -> Callable[[Command], Command]:
 
 def _format_option(name: str, *kinds: Kind, what: str) -> Callable[[Any], Any]:
     names = sorted({known.name for kind in kinds for known in formats_of(kind)})
-    text = f"The format of {what}: {', '.join(names)}. [default: found out from the content]"
+    text = f"The format of {what}: {', '.join(names)}. [default: detected from the content]"
     return click.option(name, type=FormatType(names), metavar="NAME", help=text)
 
 
@@ -327,7 +327,7 @@ _FILES: tuple[Any, ...] = (
     *collection_format_options,
 )
 _SCORED = (
-    click.option("--scores", is_flag=True, help="The systems are tables of per-topic scores (CSV, TSV), not runs."),
+    click.option("--scores", is_flag=True, help="The systems are files of per-topic scores, not runs."),
     _measure_option(f"{DEFAULT_MEASURE}; with --scores, every column of the first table"),
 )
 #: What the systems are scored with, handed over as ``collection``.
@@ -340,8 +340,8 @@ reported_options = grouped(
     *run_format_options,
     file_option(
         "--documents",
-        help="Titles and addresses of documents for reports: JSON Lines with id, title, url, or a table with tabs. "
-        "[default: riskguard.yaml's, unless --qrels is given]",
+        help="Titles and addresses of documents for reports: JSON Lines with id, title, url, a tab-separated table, "
+        "or Parquet. [default: riskguard.yaml's, unless --qrels is given]",
     ),
     click.option(
         "--document-url",

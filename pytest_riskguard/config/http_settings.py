@@ -22,8 +22,8 @@ from pytest_riskguard.gates.option_types import OneOf, Text, shown
 _SECRET_NAME = re.compile(r"authori[sz]ation|api[-_]?key|token|secret|password|cookie|credential", re.IGNORECASE)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_IN_NO_FILE = "a secret stands in no file; write {env: NAME_OF_A_VARIABLE}"
-_IN_NO_ADDRESS = "a secret stands in no file, and in no address; send it as one of `headers:`"
+_IN_NO_FILE = "a secret must not be in a file; write {env: NAME_OF_A_VARIABLE}"
+_IN_NO_ADDRESS = "a secret must not be in a file or an address; send it as one of `headers:`"
 _OF_TOPIC = ("query", "topic", "tags.")
 #: Further attempts by default: engines are busy at times.
 RETRIES = 2
@@ -123,13 +123,11 @@ def _expression(text: str) -> str:
     try:
         jmespath.compile(text)
     except jmespath.exceptions.JMESPathError as error:
-        raise ValueError(
-            f"expected an expression of JMESPath, found {shown(text)} ({type(error).__name__})"
-        ) from None
+        raise ValueError(f"expected a JMESPath expression, found {shown(text)} ({type(error).__name__})") from None
     return text
 
 
-_Expression = Annotated[str, PlainValidator(Text("an expression of JMESPath", parse=_expression))]
+_Expression = Annotated[str, PlainValidator(Text("a JMESPath expression", parse=_expression))]
 _Text = Annotated[str, PlainValidator(Text("a text"))]
 
 

@@ -18,7 +18,7 @@ def fast_enough(verdict: Verdict, latency: Latency | None) -> Verdict:
     if most is None or verdict.outcome == "incomparable":
         return verdict
     if latency is None:
-        problem = "max_latency_p95_ms: expected a live candidate, whose answers can be timed, found another one"
+        problem = "max_latency_p95_ms: expected a live candidate, whose answers can be timed; this one is not queried"
         raise DataError(problem, reason="missing_input")
     if latency.p95_ms <= most:
         return verdict

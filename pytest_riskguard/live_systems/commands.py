@@ -51,17 +51,19 @@ def command_search(candidate: CommandCandidate, asking: Asking, folder: Path) ->
 
 
 def _results(output: bytes, failure: Callable[[str], FailedSearchError]) -> object:
-    """What a command wrote: JSON, or ids, one a line."""
+    """What a command wrote: JSON, or ids, one per line."""
     output = output.strip()
     if output.startswith((b"[", b"{")):
         try:
             return parsed_value(output)
         except JsonError as error:
-            raise failure(f"expected JSON, or ids, one a line; its output begins like JSON, but is {error}") from None
+            raise failure(
+                f"expected JSON, or ids, one per line; its output begins like JSON, but is {error}"
+            ) from None
     try:
         text = output.decode()
     except UnicodeDecodeError:
-        raise failure("expected JSON, or ids, one a line, in UTF-8; its output is not UTF-8") from None
+        raise failure("expected JSON, or ids, one per line, in UTF-8; its output is not UTF-8") from None
     return [line.strip() for line in text.split("\n") if line.strip()]
 
 

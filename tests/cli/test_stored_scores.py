@@ -71,7 +71,7 @@ def test_what_is_stored_can_be_listed_shown_verified_and_replaced(command, files
             "was stored from scores, so there is no run",
         ),
         ("baseline add old good.run --replicate --qrels qrels.txt --store kept", 2, "was stored from scores"),
-        ("baseline add new new.eval --scores --replicate --store kept", 2, "per-topic scores are no run"),
+        ("baseline add new new.eval --scores --replicate --store kept", 2, "per-topic scores are not a run"),
         ("baseline add new new.eval --scores --measure nDCG@10 --store kept", 3, "expected a measure 'nDCG@10'"),
         ("baseline add new good.run --store kept", 2, "no qrels: give --qrels"),
         ("compare new.eval --scores --baseline old --store kept --measure nDCG@10", 3, "a measure 'nDCG@10'"),

@@ -207,7 +207,7 @@ FAILURES = [
     (
         "vespa",
         changed("vespa", {"root.children": [{"id": "index:help/0/c4ca", "relevance": 1.0}]}),
-        "is no document's id",
+        "is not the id of a document",
     ),
     ("algolia", {"message": "Index help does not exist", "status": 404}, "error 404: Index help does not exist"),
     ("algolia", changed("algolia", {"timeoutHits": True}), "the search timed out"),

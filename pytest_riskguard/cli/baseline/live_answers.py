@@ -27,7 +27,7 @@ def live_answers(sources: Mapping[str, Path | GivenFile | None]) -> tuple[Rankin
     settings = surroundings()
     candidate = None if settings is None else settings.candidate
     if settings is None or not isinstance(candidate, Queried):
-        raise UsageError("--live: riskguard.yaml names no system to query; write `candidate: {http: ...}`, say")
+        raise UsageError("--live: riskguard.yaml names no system to query; add one, such as `candidate: {http: ...}`")
     engine = Engine(qrels=sources["qrels"], topics=sources["topics"])
     line = settings.line("candidate", key_of(candidate))
     live = live_systems(settings, engine)(candidate, line)

@@ -63,12 +63,12 @@ def add(
 ) -> None:
     """Store RUN as baseline NAME, with its scores.
 
-    With --live, instead of RUN, what the candidate of riskguard.yaml answers now, and how fast.
+    With --live, and without RUN, store what the candidate of riskguard.yaml answers now, and how fast.
     """
     if replicate and kind is not None:
         raise UsageError("--kind says what a baseline stands for; a replicate is only another run of it")
     if replicate and scores:
-        raise UsageError("--scores: a replicate is another run of a system; per-topic scores are no run")
+        raise UsageError("--scores: a replicate is another run of a system; per-topic scores are not a run")
     if not replicate:
         from pytest_riskguard.baselines import version_control
 
@@ -167,8 +167,8 @@ def update(
 ) -> None:
     """Replace stored baseline NAME with RUN.
 
-    With --live, instead of RUN, what the candidate of riskguard.yaml answers now, and how fast. The replaced run is
-    lost; promote keeps it as an earlier run.
+    With --live, and without RUN, store what the candidate of riskguard.yaml answers now, and how fast. The replaced
+    run is lost; promote keeps it as an earlier run.
     """
     _check_note("update", note, dry_run=dry_run)
     old = _Old.of(place.store, name)

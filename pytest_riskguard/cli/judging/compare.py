@@ -74,7 +74,7 @@ def compare(
     measure, alpha and slice, over all baselines.
 
     Without --qrels and --scores, riskguard.yaml supplies what is not given: its first gate of this kind (--gate),
-    then the whole file. That is so for baselines, measures, alpha, the family and every option of a gate; the
+    then the whole file. This applies to baselines, measures, alpha, the family and every option of a gate; the
     defaults below hold without a file. A line after the verdicts says what was taken from it.
     """
     from pytest_riskguard.cli.inputs import Inputs

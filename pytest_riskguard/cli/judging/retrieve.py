@@ -37,7 +37,9 @@ def retrieve(run: Path, config: Path | None, gate: str | None) -> int:
     settings = load_config(config_path(config), require_gates=False)
     candidate, line = _candidate(settings, gate)
     if not isinstance(candidate, Queried):
-        raise UsageError(f"{settings.path.name}:{line}: the candidate is no live system: there is nothing to query")
+        raise UsageError(
+            f"{settings.path.name}:{line}: the candidate is not a live system: there is nothing to query"
+        )
     given = (settings.collection.given_qrels, settings.collection.given_topics)
     ensure_apart("RUN", run, settings.path, *(file.path for file in given if file is not None))
     system = live_systems(settings, engine_of(settings, report=False))(candidate, line)

@@ -15,7 +15,7 @@ def mapping_of(data: Any, *, wanted: str, what: str) -> Mapping[str, Mapping[str
     """Topic -> document -> number; ``TypeError`` for a ``Run`` where ``Qrels`` are expected, or the reverse."""
     kinds = [base.__name__ for base in type(data).__mro__]
     if wanted not in kinds:
-        raise TypeError(f"{what}: expected ranx' {wanted}, found its {type(data).__name__}")
+        raise TypeError(f"{what}: expected a ranx {wanted}, found a ranx {type(data).__name__}")
     mapping: Mapping[str, Mapping[str, float]] = data.to_dict()
     return mapping
 

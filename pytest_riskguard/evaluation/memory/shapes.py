@@ -45,18 +45,18 @@ SystemData = Mapping[Any, float | Iterable[Any]] | Series | Frame | Rows
 
 _RANKINGS = (
     "a mapping topic -> {document: score} or topic -> [document, ...], a frame with columns for topic, document and "
-    "score, ranx' Run, or rows such as ir_measures.ScoredDoc"
+    "score, a ranx Run, or rows such as ir_measures.ScoredDoc"
 )
 _SYSTEM = (
     "scores (a mapping topic -> score, a series, a frame) or rankings (a mapping topic -> {document: score}, ...)"
 )
 _JUDGEMENTS = (
-    "a mapping topic -> {document: grade}, a frame with columns for topic, document and grade, ranx' Qrels, or rows "
+    "a mapping topic -> {document: grade}, a frame with columns for topic, document and grade, ranx Qrels, or rows "
     "such as ir_measures.Qrel"
 )
 _TOPICS = "a mapping topic -> query text, a frame with columns for topic and query, or rows with these fields"
 _SCORES = (
-    "a mapping topic -> {measure: value}, a frame with topics, measures and values, an evaluated Run of ranx, or "
+    "a mapping topic -> {measure: value}, a frame with topics, measures and values, an evaluated ranx Run, or "
     "rows such as ir_measures.Metric"
 )
 

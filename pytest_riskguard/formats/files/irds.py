@@ -19,7 +19,7 @@ _PARTS: dict[Kind, str] = {"judgements": "qrels", "topics": "queries"}
 
 def fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the path is the name of a collection."""
-    return None if names_collection(file.path) else Misfit(f"it is no collection named {IRDS}NAME")
+    return None if names_collection(file.path) else Misfit(f"it is not a collection named {IRDS}NAME")
 
 
 def judgements(file: InputFile) -> Records[Judgement]:

@@ -27,7 +27,7 @@ def fits(file: InputFile, kind: Kind) -> Misfit | None:
         return None
     is_table = len(file.first_line.split()) == 1 or file.name.lower().removesuffix(".gz").endswith(".csv")
     nearness = 3 if file.columns else 2 if is_table or known_columns(header, kind) else 0
-    return Misfit(f"its first line is no header that fits: {problem}", nearness)
+    return Misfit(f"its first line is not a header that fits: {problem}", nearness)
 
 
 def judgements(file: InputFile) -> Records[Judgement]:

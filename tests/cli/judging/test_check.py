@@ -257,7 +257,7 @@ def test_what_a_live_system_answers_is_written_as_a_run(folder):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("retrieve out.run", "riskguard.yaml:4: the candidate is no live system: there is nothing to query"),
+        ("retrieve out.run", "riskguard.yaml:4: the candidate is not a live system: there is nothing to query"),
         ("retrieve out.run --gate no-rsk", "there is no gate 'no-rsk'; did you mean 'no-risk'?"),
     ],
 )

@@ -178,9 +178,9 @@ def test_a_run_is_named_by_its_caller_or_by_ranx():
     assert (run(theirs).name, run(theirs, name="mine").name, run(GRADES).name) == ("bm25", "mine", "")
     assert score_run(theirs, GRADES, ["RR"])[0].name == "bm25"
     assert score_run(theirs, GRADES, ["RR"], name="mine")[0].name == "mine"
-    with pytest.raises(TypeError, match="run: expected ranx' Run, found its Qrels"):
+    with pytest.raises(TypeError, match="run: expected a ranx Run, found a ranx Qrels"):
         run(ranx.Qrels(GRADES))
-    with pytest.raises(TypeError, match="judgements: expected ranx' Qrels, found its Run"):
+    with pytest.raises(TypeError, match="judgements: expected a ranx Qrels, found a ranx Run"):
         read_qrels(theirs)
 
 

@@ -65,7 +65,7 @@ def test_columns_that_are_named_in_another_way_are_given(write):
         ("qid,docno,label,label\nq1,d1,1,2\n", r"expected one column 'label', found 2"),
         (
             "qid,docno\nq1,d1\n",
-            r"the nearest is csv, but its first line is no header that fits: it names no column for",
+            r"the nearest is csv, but its first line is not a header that fits: it names no column for",
         ),
         ("qid,docno,label\nq1,d1,1\nq1,d1,1\n", r":3: expected each document once per topic"),
         ("qid,docno,label\n", r"expected judgements, found none"),

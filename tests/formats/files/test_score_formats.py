@@ -105,7 +105,7 @@ def test_the_topics_may_have_another_heading(write):
         (
             "a.json",
             '{"stat_test": "fisher", "metrics": ["map"], "model_names": ["a"], "a": {"scores": {"map": 1}}}',
-            "but a report of ranx holds averages alone; write `run.scores` of each run to a file",
+            "but a report of ranx holds only averages; write `run.scores` of each run to a file",
         ),
         (
             "a.json",
@@ -130,7 +130,7 @@ def test_what_holds_no_scores_is_refused_with_file_and_line(write, name, text, p
 
 def test_a_format_may_be_forced(write):
     path = write("a.txt", "clicks q1 7\nclicks q2 9\n")
-    with pytest.raises(ScoresFormatError, match="but 'clicks' is no measure of trec_eval's"):
+    with pytest.raises(ScoresFormatError, match="but 'clicks' is not a measure of trec_eval"):
         read_scores(path)
     (clicks,) = read_scores(GivenFile(path, format="trec_eval"))
     assert (clicks.measure, clicks.values.tolist()) == ("clicks", [7, 9])

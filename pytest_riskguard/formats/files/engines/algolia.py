@@ -24,7 +24,7 @@ class Algolia(Engine):
         """An error, or a time-out."""
         if "hits" not in answer:
             return message(f"error {answer['status']}", answer["message"])
-        return "the search timed out, so that its hits are only a part" if answer.get("timeoutHits") else None
+        return "the search timed out, so its hits are incomplete" if answer.get("timeoutHits") else None
 
     def found(self, answer: Answer) -> list[Answer]:
         """``hits``."""

@@ -27,9 +27,9 @@ class Elasticsearch(Engine):
             what = message(error.get("type"), error.get("reason")) if error else message(answer["error"])
             return message(f"error {answer.get('status', '')}".strip(), what)
         if answer.get("timed_out"):
-            return "the search timed out, so that its hits are only a part"
+            return "the search timed out, so its hits are incomplete"
         if answer.get("is_partial") or answer.get("is_running") or answer.get("state") == "RUNNING":
-            return "the asynchronous search was not complete, so that its hits are only a part"
+            return "the asynchronous search was not complete, so its hits are incomplete"
         shards, clusters = inner(answer, "_shards"), inner(answer, "_clusters")
         if shards.get("failed"):
             failures = objects(shards.get("failures")) or [{}]

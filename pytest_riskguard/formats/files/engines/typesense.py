@@ -38,7 +38,7 @@ class Typesense(Engine):
         """An error, or a search that was cut off."""
         if "hits" not in answer and "grouped_hits" not in answer:
             return message(f"error {answer.get('code', '')}".strip(), answer.get("error", answer.get("message")))
-        return "the search was cut off, so that its hits are only a part" if answer.get("search_cutoff") else None
+        return "the search was cut off, so its hits are incomplete" if answer.get("search_cutoff") else None
 
     def found(self, answer: Answer) -> list[Answer]:
         """``hits``."""

@@ -60,7 +60,9 @@ class Vespa(Engine):
         if mark:
             return identifier(document, f"what follows '::' in {full!r:.60}")
         if full.startswith("index:"):
-            raise AnswerError(f"Vespa: {full!r:.60} is no document's id; ask for a summary that has documentid")
+            raise AnswerError(
+                f"Vespa: {full!r:.60} is not the id of a document; ask for a summary that has documentid"
+            )
         return identifier(full, "root.children")
 
 

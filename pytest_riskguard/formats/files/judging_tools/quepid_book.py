@@ -30,7 +30,7 @@ def fits(file: InputFile, _kind: Kind) -> Misfit | None:
     if names[:2] not in _FIRST or len(names) < 3:
         return Misfit("its first line is not query,docid and the names of judges")
     if others := _NO_JUDGES.intersection(names[2:]):
-        return Misfit(f"its column {sorted(others)[0]!r} is no judge")
+        return Misfit(f"its column {sorted(others)[0]!r} is not the name of a judge")
     return None
 
 

@@ -24,11 +24,11 @@ def fits(file: InputFile, kind: Kind) -> Misfit | None:
         snapshots = _json_snapshots(file)
         if kind == "rankings" and snapshots and all("docs" in snapshot for snapshot in snapshots):
             return None
-        return Misfit("it is no snapshot with 'docs' and 'queries'")
+        return Misfit("it is not a snapshot with 'docs' and 'queries'")
     header = file.first_line.split(",")
     if set(_DETAILED) <= set(header) or (kind == "rankings" and set(_SNAPSHOT) <= set(header)):
         return None
-    return Misfit("its first line has not the columns of a Quepid snapshot or of a detailed export")
+    return Misfit("its first line does not have the columns of a Quepid snapshot or of a detailed export")
 
 
 def judgements(file: InputFile) -> Records[Judgement]:

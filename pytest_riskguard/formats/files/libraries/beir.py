@@ -23,7 +23,7 @@ def fits(file: InputFile, kind: Kind) -> Misfit | None:
     query = file.first_object or {}
     if isinstance(query.get("_id"), str) and isinstance(query.get("text"), str) and "title" not in query:
         return None
-    return Misfit("its first line is no JSON object with _id and text", 1 if query else 0)
+    return Misfit("its first line is not a JSON object with _id and text", 1 if query else 0)
 
 
 def judgements(file: InputFile) -> Records[Judgement]:

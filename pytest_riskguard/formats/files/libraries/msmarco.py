@@ -18,15 +18,15 @@ def fits(file: InputFile, _kind: Kind) -> Misfit | None:
     cells = file.first_line.split()
     nearness = 2 if "\t" in file.first_line else 0
     if file.looks_like_json or len(cells) not in (3, 4):
-        return Misfit(f"its first line has not {_EXPECTED}")
+        return Misfit(f"its first line does not have {_EXPECTED}")
     if not _is_rank(cells[2]):
         return Misfit(
-            f"the third column of its first line is no rank but {cells[2]!r:.40}; name the columns in a first line, "
-            "such as qid, docid, score",
+            f"the third column of its first line is not a rank but {cells[2]!r:.40}; name the columns in a first "
+            "line, such as qid, docid, score",
             nearness,
         )
     if len(cells) == 4 and number(cells[3]) != number(cells[3]):
-        return Misfit(f"the fourth column of its first line is no score but {cells[3]!r:.40}", nearness)
+        return Misfit(f"the fourth column of its first line is not a score but {cells[3]!r:.40}", nearness)
     return None
 
 

@@ -17,13 +17,13 @@ def fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the first line has these keys."""
     row = file.first_object
     if row is None:
-        return Misfit("its first line is no JSON object")
+        return Misfit("its first line is not a JSON object")
     results = row.get("results")
     if "query_id" not in row or not isinstance(results, list):
-        return Misfit(f"its first line has not {_EXPECTED}", 1)
+        return Misfit(f"its first line does not have {_EXPECTED}", 1)
     if all(isinstance(hit, dict) and "corpus_id" in hit and "score" in hit for hit in results):
         return None
-    return Misfit(f"its first line has not {_EXPECTED}", 2)
+    return Misfit(f"its first line does not have {_EXPECTED}", 2)
 
 
 def rankings(file: InputFile) -> Records[Ranking]:

@@ -22,9 +22,9 @@ def fits(file: InputFile, _kind: Kind) -> Misfit | None:
     if len(columns) != 3:
         return Misfit(f"the first line has {len(columns)} columns with tabs, not 3 (topic, measure, value)")
     if (value := number(columns[2])) != value:
-        return Misfit("the third column of its first line is no number", 1)
+        return Misfit("the third column of its first line is not a number", 1)
     if known(columns[1], from_ir_measures, from_trec_eval) is None:
-        return Misfit(f"{columns[1]!r:.60} is no measure of ir_measures'", 1)
+        return Misfit(f"{columns[1]!r:.60} is not a measure of ir_measures", 1)
     return None
 
 

@@ -28,7 +28,7 @@ def fits(file: InputFile, _kind: Kind) -> Misfit | None:
     if not isinstance(value, dict) or not value:
         return Misfit("it is not a JSON object", 1)
     if value.keys() >= _REPORT:
-        return Misfit("a report of ranx holds averages alone; write `run.scores` of each run to a file", 4)
+        return Misfit("a report of ranx holds only averages; write `run.scores` of each run to a file", 4)
     for outer, inner in value.items():
         if not isinstance(inner, dict):
             return Misfit(f"{outer!r:.60} is not an object", 2)

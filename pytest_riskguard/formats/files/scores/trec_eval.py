@@ -20,7 +20,7 @@ def fits(file: InputFile, _kind: Kind) -> Misfit | None:
     if file.looks_like_json or len(columns) != 3:
         return Misfit(f"the first line has {len(columns)} columns, not 3 (measure topic value)")
     if known(columns[0], from_trec_eval, from_ir_measures) is None or from_ir_measures(columns[1]) is not None:
-        return Misfit(f"{columns[0]!r:.60} is no measure of trec_eval's", 2)
+        return Misfit(f"{columns[0]!r:.60} is not a measure of trec_eval", 2)
     return None
 
 
