@@ -136,11 +136,11 @@ class _Runs:
             elif process.poll() is not None:
                 break  # a process that it started keeps its output open
         _kill(process)
-        answer.wait(_MAX_END)
-        errors.wait(_MAX_END)
+        answer.finish()
         if answer.is_full:
             raise self.failure(ANSWER_BYTES.problem(limit + 1))
         if process.returncode != 0:
+            errors.finish()
             raise self.failure(f"{_ending(process.returncode)}{_last_line(errors.content)}", is_final=False)
         return answer.content
 
@@ -167,6 +167,13 @@ class _Reader:
     def wait(self, seconds: float) -> None:
         """Wait until everything has been read, at most so long."""
         self._thread.join(seconds)
+
+    def finish(self) -> None:
+        """Wait until nothing more comes from a process that has ended; one outside its group may keep this open."""
+        deadline, length = time.monotonic() + _MAX_END, -1
+        while self.is_open and length < len(self._content) and time.monotonic() < deadline:
+            length = len(self._content)
+            self.wait(2 * _GLANCE)
 
     def _read(self) -> None:
         with suppress(OSError, ValueError), self._stream:

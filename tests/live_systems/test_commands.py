@@ -15,6 +15,7 @@ import pytest
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import CommandCandidate
 from pytest_riskguard.formats.input_files import ANSWER_BYTES
+from pytest_riskguard.live_systems import commands
 from pytest_riskguard.live_systems.commands import command_search
 from pytest_riskguard.live_systems.retrieval import Retrieved, retrieve
 from pytest_riskguard.live_systems.topic import Topic
@@ -126,6 +127,21 @@ def test_a_child_that_keeps_the_output_open_is_not_waited_for(asked):
         "print('a')\n"
     )
     assert of(asked(program, timeout=60)) == [("a", 1.0)]
+
+
+@pytest.mark.skipif(not hasattr(os, "setsid"), reason="needs sessions")
+def test_a_child_outside_the_group_takes_little_time_from_each_query(asked, monkeypatch):
+    waits: list[float] = []
+    wait = commands._Reader.wait
+    monkeypatch.setattr(commands._Reader, "wait", lambda self, seconds: (waits.append(seconds), wait(self, seconds)))
+    program = (
+        "import subprocess, sys\n"
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(20)'], start_new_session=True)\n"
+        "print('a')\n"
+    )
+    found = asked(program, timeout=60, queries={"t0": QUERIES["t0"]}, ask_twice=0)
+    assert found.answers == {"t0": [("a", 1.0)]}
+    assert max(waits) <= 1
 
 
 def test_an_answer_without_end_is_cut_off(asked, monkeypatch):
