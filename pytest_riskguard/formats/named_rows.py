@@ -12,6 +12,7 @@ from typing import Any
 
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.formats.columns import named, number, places
+from pytest_riskguard.formats.input_files import DOCUMENTS
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, TopicRow
 from pytest_riskguard.text import did_you_mean
 
@@ -118,10 +119,14 @@ class NamedRows:
     @cached_property
     def _grouped(self) -> dict[str, list[_Hit]]:
         by_topic: dict[str, list[_Hit]] = {}
+        most_documents = DOCUMENTS.value
         for line, row in self._rows:
             rank = self._number(line, row, "rank")
             hit = _Hit(line, self._document(line, row), self._number(line, row, "score"), rank)
-            by_topic.setdefault(self._topic(line, row), []).append(hit)
+            hits = by_topic.setdefault(self._topic(line, row), [])
+            hits.append(hit)
+            if len(hits) > most_documents:  # now: a packed table of few bytes may have millions of rows
+                raise self._refuse(None, DOCUMENTS.problem(len(hits)))
         return by_topic
 
     def _by_score(self, topic: str, hits: Sequence[_Hit]) -> Ranking:

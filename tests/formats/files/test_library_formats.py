@@ -150,6 +150,14 @@ def test_packed_runs_hold_topics_documents_and_numbers_in_a_file_of_sensible_siz
         open_run(write("a.lz4", packed(cbor2.dumps({"q": {f"d{n}": 1.5 for n in range(500)}}))))
 
 
+def test_documents_of_a_topic_are_counted_while_rows_are_read(write, monkeypatch):
+    """A packed table of few bytes may have millions of rows: none is read after those that are too many."""
+    monkeypatch.setenv("RISKGUARD_MAX_DOCUMENTS", "2")
+    rows = "qid,docid,score\n" + "".join(f"q1,d{n},{n}\n" for n in range(3)) + "no row\n"
+    with pytest.raises(RunFormatError, match=r"expected at most 2 documents in a topic, found 3"):
+        open_run(write("a.csv", rows))
+
+
 def test_columns_of_lists_are_passed_over_and_sizes_limited(tmp_path, monkeypatch):
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     rows = {"qid": ["q1", "q1"], "docno": [b"a", b"b"], "score": [1.0, 2.0], "vector": [[1.0], [2.0]]}
