@@ -25,8 +25,8 @@ def fits(file: InputFile, kind: Kind) -> Misfit | None:
     problem = missing_columns(header, kind, file.columns)
     if problem is None:
         return None
-    is_table = len(file.first_line.split()) == 1 or file.name.lower().removesuffix(".gz").endswith(".csv")
-    nearness = 3 if file.columns else 2 if is_table or known_columns(header, kind) else 0
+    is_meant = known_columns(header, kind) > 0 or file.name.lower().removesuffix(".gz").endswith(".csv")
+    nearness = 3 if file.columns else 2 if is_meant else 0
     return Misfit(f"its first line is not a header that fits: {problem}", nearness)
 
 
