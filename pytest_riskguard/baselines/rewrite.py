@@ -108,7 +108,7 @@ class ScoredRun:
     def likewise(self, run: Path, *, note: str) -> ScoredRun:
         """Another run, scored in the same way; its run file is kept."""
         if self.judgements is None:
-            raise ValueError(f"{self.name} has scores alone: no run can be scored in the same way")
+            raise ValueError(f"{self.name} has only scores: no run can be scored in the same way")
         scores = score_run(run, self.judgements, self.measures)
         return replace(self, run=run, scores=scores, note=note, keep_run=True, metadata={}, latency=None)
 
@@ -185,7 +185,7 @@ class ScoredRun:
             atomic_folder.write_compressed(partial(write_run, run=self.run), target)
             return True
         if self.run is None:
-            raise ValueError(f"{self.name} has scores alone: there is no run to keep")
+            raise ValueError(f"{self.name} has only scores: there is no run to keep")
         try:
             return atomic_folder.copy_compressed(self.run, target) == self.digest
         except ContentError:

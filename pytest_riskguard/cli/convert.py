@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("input", type=FILE)
 @click.argument("out", type=FILE)
-@click.option("--to", metavar="FORMAT", help="The format of OUT. [default: by its name]")
-@click.option("--format", "format_", metavar="FORMAT", help="The format of INPUT. [default: by its content]")
+@click.option("--to", metavar="FORMAT", help="The format of OUT. [default: detected from its name]")
+@click.option(
+    "--format", "format_", metavar="FORMAT", help="The format of INPUT. [default: detected from its content]"
+)
 @click.option("--kind", type=click.Choice(KINDS), help="What INPUT holds, where its content fits several kinds.")
-@file_option("--topics", help="Topics, for files that know queries by their texts.")
+@file_option("--topics", help="Topics file, for formats that identify queries by their texts.")
 @click.option("--download", is_flag=True, help="Let ir_datasets download what irds:NAME needs and is not here.")
 @click.option("--ties", type=click.Choice(TIES), help="Which order of rankings counts where scores are equal.")
 @click.option(

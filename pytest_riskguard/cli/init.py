@@ -95,7 +95,7 @@ def init(
 
     Contains a risk gate, a gate on single topics, and comments that explain the settings. In a terminal it asks for
     --queries and --worse-costs if they are not given. Beside the file it writes riskguard.schema.json, a JSON Schema
-    that the first line names: editors with the YAML language server complete and check the file by it.
+    that the first line names: editors with the YAML language server use it to complete and check the file.
     """
     from pytest_riskguard.config.json_schema import MODELINE, SCHEMA_NAME
     from pytest_riskguard.evaluation.measures import measure_name

@@ -146,7 +146,7 @@ class NamedRows:
             if hit.rank is None:
                 raise self._refuse(hit.line, f"expected a number as the rank of {hit.document!r}, found nothing")
             if hit.rank in at_rank:
-                two = f"{hit.rank:g} of both {at_rank[hit.rank]!r} and {hit.document!r}"
+                two = f"{hit.rank:g} for both {at_rank[hit.rank]!r} and {hit.document!r}"
                 raise self._refuse(hit.line, f"expected each rank once in topic {topic!r}, found {two}")
             at_rank[hit.rank] = hit.document
         return Ranking(topic, [at_rank[rank] for rank in sorted(at_rank)], None, hits[0].line)

@@ -31,7 +31,7 @@ def fits(file: InputFile, kind: Kind) -> Misfit | None:
             return Misfit("its columns hold objects or lists; write a row as an object (pandas: orient='records')", 4)
         return None
     nearness = 3 if file.columns else 1 + min(known_columns(first, kind), 2)
-    return Misfit(f"of its first object, {problem}", nearness)
+    return Misfit(f"its first object does not fit: {problem}", nearness)
 
 
 def judgements(file: InputFile) -> Records[Judgement]:

@@ -57,12 +57,12 @@ def ranked(path, **how):
         (
             "a.jsonl",
             '{"query_id": "1", "docs": "a", "score": 1}',
-            r"the nearest is jsonl, but of its first object, it names",
+            r"the nearest is jsonl, but its first object does not fit: it names",
         ),
         ("a.tsv", "q1\td1\t0.7\n", r"the third column of its first line is not a rank but '0.7'; name the columns"),
         ("a.tsv", "q1\td1\t1\nq1\td2\n", r"a\.tsv:2: expected 3 columns as in the first line, found 2"),
         ("a.tsv", "q1\td1\t1\nq1\td2\tx\n", r"a\.tsv:2: expected a whole number as the rank, found 'x'"),
-        ("a.tsv", "q1\td1\t1\nq1\td2\t1\n", r"a\.tsv:2: expected each rank once in topic 'q1', found 1 of both"),
+        ("a.tsv", "q1\td1\t1\nq1\td2\t1\n", r"a\.tsv:2: expected each rank once in topic 'q1', found 1 for both"),
         ("a.tsv", "q1\td1\t1\nq1\td1\t2\n", r"expected each document once, found 'd1' twice"),
         ("a.parquet", b"PAR1 and no more", r"expected a whole Parquet file"),
         ("a.feather", b"ARROW1\0\0 and no more", r"expected a whole file of Arrow"),
@@ -251,7 +251,7 @@ def test_columns_say_what_a_table_of_arrow_holds(write, name):
     for path, kind in ((qrels, "judgements"), (run, "rankings"), (topics, "topics")):
         assert kinds_of(InputFile(path, error=RunFormatError)) == (kind,)
     with pytest.raises(
-        RunFormatError, match=rf"the nearest is {name}, but of its columns, it names no column for score"
+        RunFormatError, match=rf"the nearest is {name}, but its columns do not fit: it names no column for score"
     ):
         open_run(qrels)
     with pytest.raises(UsageError, match=r"columns: 'points' is not one of document, topic, query, rank, score"):

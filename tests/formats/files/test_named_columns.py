@@ -92,7 +92,7 @@ def test_without_scores_the_ranks_count(write, score):
 def test_a_rank_twice_in_a_topic_is_refused_without_scores(write):
     path = write("run.csv", "qid,docno,rank\nq1,a,0\nq1,b,0\n")
     with pytest.raises(
-        RunFormatError, match=r":3: expected each rank once in topic 'q1', found 0 of both 'a' and 'b'"
+        RunFormatError, match=r":3: expected each rank once in topic 'q1', found 0 for both 'a' and 'b'"
     ):
         open_run(path)
 

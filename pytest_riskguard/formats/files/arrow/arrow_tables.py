@@ -34,7 +34,7 @@ def misfit_of(file: InputFile, kind: Kind, schema_of: Callable[[InputFile], pa.S
         problem = missing_columns(_flat_names(schema_of(file)), kind, file.columns)
     except (UsageError, FileError):  # no pyarrow, a damaged file
         return None
-    return None if problem is None else Misfit(f"of its columns, {problem}", 4)
+    return None if problem is None else Misfit(f"its columns do not fit: {problem}", 4)
 
 
 def named_rows(
