@@ -87,7 +87,7 @@ def test_equal_scores_of_a_mapping_keep_its_order():
         7,
         "a",
         b"a",
-        {"a", "b"},
+        {"a"},
         {"hits": {"hits": []}},
         [None],
         [True],

@@ -6,8 +6,8 @@ from pytest_riskguard.gates.verdict import Verdict
 
 _REMEDIES = {
     "missing_input": "Write the missing file, or correct its path",
-    "bad_run": "Fix the run or the search; TREC's lines are: topic Q0 document rank score tag",
-    "bad_qrels": "Correct the judgements; TREC's lines are: topic 0 document grade",
+    "bad_run": "Fix the run, or the search that made it",
+    "bad_qrels": "Correct the file of judgements",
     "bad_topics": "Correct the topics file; each line is a topic, a tab and its query text",
     "bad_scores": "Correct the scores: one finite number for each topic",
     "bad_baseline": "Find out what is wrong in the store",
