@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -27,6 +28,8 @@ BECAME: Mapping[str, str] = {
 _COMPLETE = ("judged", "no_verdict")
 #: How many gates a terminal names for each reason.
 _MAX_NAMED = 10
+#: Characters of a command that reports show.
+_MAX_COMMAND = 2000
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,8 @@ class KnownGate:
         Attempts before the last one that failed.
     verdicts : tuple of int
         Places of its verdicts in the report, from 0.
+    command : str or None
+        What judges it again; None where ``pytest --riskguard`` does.
     """
 
     id: str
@@ -57,6 +62,12 @@ class KnownGate:
     attempts: int
     failures: int
     verdicts: tuple[int, ...]
+    command: str | None = None
+
+    @property
+    def reproduce(self) -> str:
+        """The command that judges it again."""
+        return clean(self.command or shlex.join(["pytest", "--riskguard", self.id]), limit=_MAX_COMMAND)
 
     @property
     def is_missing(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_riskguard.errors import ReportFormatError
@@ -29,6 +31,16 @@ def test_gates_are_read_as_they_were_written(tmp_path):
     assert [verdict.to_dict() for verdict in read(path).verdicts] == [PASSED.to_dict()]
     path.write_text(dumps([PASSED]))
     assert read(path).gates == ()
+
+
+def test_a_gate_is_judged_again_by_its_command_or_by_pytest(tmp_path):
+    own = replace(gate("b"), command="riskguard check\x1b[2J --candidate new.run")
+    assert gate("a b").reproduce == "pytest --riskguard 'riskguard.yaml::a b'"
+    assert own.reproduce.startswith("riskguard check")
+    assert own.reproduce.isprintable()
+    path = tmp_path / "report.json"
+    path.write_text(dumps([PASSED], [own]))
+    assert read(path).gates == (own,)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_riskguard.cli.judging.live import code_from, config_path, live_systems
-from pytest_riskguard.cli.judging.verdicts import present
+from pytest_riskguard.cli.judging.verdicts import present, typed_command
 from pytest_riskguard.cli.output import Reports, detail_options, github_option, report_options
 from pytest_riskguard.cli.parameters import FILE, NamedPath, file_option, named_path
 from pytest_riskguard.config.load import load_gates
@@ -141,6 +141,7 @@ def _known(settings: Config, every: Sequence[GateItem], judged: Sequence[GateIte
     from pytest_riskguard.reports.known_gates import KnownGate
 
     file = Path(os.path.relpath(settings.path)).as_posix()
+    command = typed_command()
     places = {item.id: place for place, item in enumerate(judged)}
     return [
         KnownGate(
@@ -151,6 +152,7 @@ def _known(settings: Config, every: Sequence[GateItem], judged: Sequence[GateIte
             attempts=int(item.id in places),
             failures=0,
             verdicts=(places[item.id],) if item.id in places else (),
+            command=command,
         )
         for item in every
     ]

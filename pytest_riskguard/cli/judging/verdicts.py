@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from pytest_riskguard.reports.provenance import Provenance
 
 
+def typed_command() -> str:
+    """The command as it was typed."""
+    words = [w if w.isprintable() else clean(w, limit=10_000) for w in click.get_current_context().obj]
+    return f"riskguard {shlex.join(words)}"
+
+
 def present(
     verdicts: Sequence[Verdict],
     *,
@@ -37,8 +43,7 @@ def present(
     ``folder`` is in the checkout that reports name; ``gates`` are all that could have been judged. ``places`` and
     ``problems`` say for each verdict its file and line, and why nothing can be compared. ``notes`` follow them all.
     """
-    words = [w if w.isprintable() else clean(w, limit=10_000) for w in click.get_current_context().obj]
-    reproduce = None if quiet else f"  reproduce: riskguard {shlex.join(words)}"
+    reproduce = None if quiet else f"  reproduce: {typed_command()}"
     to_stderr = reports.on_stdout
     deliver(
         lambda: show(

@@ -6,7 +6,6 @@ Addresses of a run come from the caller alone: a report may be written by the co
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -21,7 +20,7 @@ from pytest_riskguard.reports.markdown import COMMENT_LIMIT
 from pytest_riskguard.reports.markdown.escape import code, folded, grid, prose
 from pytest_riskguard.reports.sections import Column
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.text import clean, counted, plain, signed
+from pytest_riskguard.text import counted, plain, signed
 
 #: The first line, by which a comment is found again; GitHub and GitLab do not show it.
 MARKER = "<!-- riskguard -->"
@@ -114,9 +113,9 @@ def _titled(answer: Card, commit: str) -> str:
 
 def _cards(comparison: Comparison, report: Report) -> list[Card]:
     """What the gates of a comparison say, each with the command that judges it again."""
-    ids = {place: gate.id for gate in report.gates for place in gate.verdicts}
+    commands = {place: gate.reproduce for gate in report.gates for place in gate.verdicts}
     return [
-        card(verdict, reproduce=shlex.join(["pytest", "--riskguard", clean(ids[place])]) if place in ids else None)
+        card(verdict, reproduce=commands.get(place))
         for verdict, place in zip(comparison.verdicts, comparison.places, strict=True)
     ]
 

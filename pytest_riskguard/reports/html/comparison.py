@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -145,7 +144,7 @@ def comparison_view(
         id=f"{OWN}comparison-{place}",
         card=card(
             comparison.verdicts[0],
-            reproduce=shlex.join(["pytest", "--riskguard", first.id]) if first is not None else None,
+            reproduce=None if first is None else first.reproduce,
         ),
         gates=gates,
         rows=merged(of_gates),

@@ -199,6 +199,18 @@ def test_a_run_can_take_the_place_of_the_candidate_and_of_a_stored_baseline(comm
     assert verdict["estimates"] == compared["estimates"]
 
 
+def test_reports_name_the_command_that_judges_the_same_candidate_again(command, folder):
+    """`pytest --riskguard` would judge the candidate of the file, which is another one."""
+    line = "check --candidate loss.run --html report.html --json report.json"
+    assert command(line).status == 1
+    assert f"<code>riskguard {line}</code>" in (folder / "report.html").read_text()
+    (gate,) = json.loads((folder / "report.json").read_text())["gates"]
+    assert gate["command"] == f"riskguard {line}"
+    assert command("report report.json --html again.html").status == 0
+    assert f"<code>riskguard {line}</code>" in (folder / "again.html").read_text()
+    assert "pytest --riskguard" not in (folder / "again.html").read_text()
+
+
 def test_two_systems_of_one_file_are_compared_and_one_with_itself_is_not(command, folder):
     rows = [f"{name},{topic},AP,{value}" for name, value in (("old", 0.5), ("new", 0.4)) for topic in world.TOPICS]
     folder.joinpath("perquery.csv").write_text("\n".join(["name,qid,measure,value", *rows]) + "\n")
