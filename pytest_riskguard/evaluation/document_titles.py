@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_riskguard.errors import DocumentsFormatError
 from pytest_riskguard.formats.extras import imported
+from pytest_riskguard.formats.files.arrow.arrow_tables import errors as arrow_errors
 from pytest_riskguard.formats.input_files import CORPUS_BYTES, LimitError, open_regular, read_limited
 from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
 from pytest_riskguard.formats.text_files import LineReader
@@ -138,7 +139,7 @@ def _parquet_rows(
 ) -> Iterator[tuple[str, str | None, str | None]]:
     parquet = imported("pyarrow.parquet", extra="arrow", what=f"{path.name}, a Parquet file,")
     arrow = imported("pyarrow", extra="arrow", what=f"{path.name}, a Parquet file,")
-    row = 0
+    row = size = 0
     try:
         file = parquet.ParquetFile(arrow.BufferReader(content))
         names = {name.strip().lower(): name for name in file.schema_arrow.names}
@@ -147,6 +148,10 @@ def _parquet_rows(
             raise DocumentsFormatError(path, None, f"expected a column named {', '.join(ID_NAMES[:3])}, found none")
         columns = {name: names[name] for name in (TITLE, URL) if name in names}
         for batch in file.iter_batches(columns=[own, *columns.values()]):
+            # the offsets of a damaged file may point outside its memory, which would end the process
+            batch.validate(full=True)
+            if (size := size + batch.nbytes) > CORPUS_BYTES.value:
+                raise DocumentsFormatError(path, None, CORPUS_BYTES.problem(size))
             for cells in batch.to_pylist():
                 row += 1
                 document = _id_of(cells[own])
@@ -157,7 +162,7 @@ def _parquet_rows(
                 document, (title, url) = rules.document(document), given
                 if document in wanted:
                     yield document, _short(title), None if url is None else web_address(url)
-    except arrow.ArrowException as problem:
+    except arrow_errors() as problem:
         raise DocumentsFormatError(path, None, f"expected a whole Parquet file: {problem}") from None
 
 

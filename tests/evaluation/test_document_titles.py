@@ -105,3 +105,34 @@ def test_documents_that_may_be_wanted_later_are_read_at_once(tmp_path):
     assert titles.of(["b", "a", "x"]) == ({"a": "A", "b": "B"}, {})
     with pytest.raises(MissingFileError):
         titles.of(["c"])
+
+
+def parquet(folder: Path, rows: int = 300) -> Path:
+    arrow, writer = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = folder / "documents.parquet"
+    columns = {"id": [f"d{number}" for number in range(rows)], "title": ["the same title"] * rows}
+    writer.write_table(arrow.table(columns), path, compression="zstd")
+    return path
+
+
+def test_damaged_parquet_is_refused_or_read(tmp_path):
+    path = parquet(tmp_path)
+    whole = path.read_bytes()
+    assert read(path, "d7") == [("d7", "the same title", None)]
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        try:
+            rows = read(path, "d7")
+        except DocumentsFormatError:
+            continue
+        assert len(rows) <= 300
+    path.write_bytes(whole[:-20])
+    with pytest.raises(DocumentsFormatError, match="expected a whole Parquet file"):
+        read(path, "d7")
+
+
+def test_parquet_that_unpacks_to_more_than_the_limit_is_refused(tmp_path, monkeypatch):
+    path = parquet(tmp_path, rows=100_000)
+    monkeypatch.setenv("RISKGUARD_MAX_CORPUS_BYTES", str(path.stat().st_size + 1000))
+    with pytest.raises(DocumentsFormatError, match="RISKGUARD_MAX_CORPUS_BYTES"):
+        read(path, "d7")
