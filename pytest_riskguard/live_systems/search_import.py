@@ -42,6 +42,7 @@ NEVER = frozenset(
         "markdown_it",
         "markupsafe",
         "mdurl",
+        "narwhals",
         "numpy",
         "packaging",
         "pip",

@@ -12,7 +12,7 @@ FOLDER = Path(package.__file__).parent
 IMPORTS = {
     "findings": set(),
     "option_types": set(),
-    "origins": {"findings"},
+    "origins": set(),
     "kinds": {"option_types"},
     "verdict": {"findings", "kinds"},
     "rankings.documents": {"findings"},

@@ -128,7 +128,10 @@ CASES = [
     usage("baseline-twice", "--baseline prod", "prod"),
     usage("second-candidate", "runs/candidate.run", "candidate.run"),
     Case("no-argument", command="compare", status=2, words=["CANDIDATE"]),
-    Case("no-baseline", command="compare runs/candidate.run", status=2, words=["--baseline"]),
+    Case("no-baseline", command="compare runs/candidate.run --qrels qrels.txt", status=2, words=["--baseline"]),
+    Case(
+        "baseline-of-the-file", command="compare runs/candidate.run", status=1, words=["gate no-risk: baseline prod"]
+    ),
     Case("no-such-command", command="comapre runs/candidate.run", status=2, words=["comapre"]),
     Case("candidate-a-stored-name", command="compare bm25 --baseline prod", words=["bm25"]),
     Case(
