@@ -11,6 +11,7 @@ from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.given_file import names_collection
 from pytest_riskguard.formats.known import FORMATS, OWN, Format, format_named, formats_of
 from pytest_riskguard.formats.records import KINDS, Kind
+from pytest_riskguard.formats.text_files import compression_hint
 
 #: How text of Windows begins that is not UTF-8.
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -58,6 +59,8 @@ def _found(file: InputFile, kind: Kind) -> Format:
             raise file.refuse(1, "expected UTF-8 text, found UTF-16; save it as UTF-8")
         if _is_spreadsheet(file.start):
             raise file.refuse(None, "expected text, found a spreadsheet; save it as CSV (UTF-8)")
+        if packed := compression_hint(file.start):
+            raise file.refuse(1, f"expected UTF-8 text{packed}")
         if file.looks_like_json and file.first_object is None:
             _ = file.json  # what is broken is said with its line
         nearest = max(misfits, key=lambda pair: (pair[0].nearness, (pair[1].name, kind) in OWN))[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -26,7 +27,7 @@ MAX_GRADE = 1000
 _BOM = b"\xef\xbb\xbf"
 _LFS = b"version https://git-lfs"
 #: The first bytes of files that were compressed by a program other than gzip.
-_PACKED = {b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
+_PACKED = {rb"\xfd7zXZ\0": "xz", rb"BZh\d[1\x17]": "bzip2", rb"\x28\xb5\x2f\xfd": "zstd", rb"PK\x03\x04": "zip"}
 _CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 
 
@@ -175,9 +176,8 @@ class LineReader(Generic[Problem]):
                 return
             line = first + text.count(b"\n", 0, problem.start)
             hint = "; save it as UTF-8"
-            packed = next((name for start, name in _PACKED.items() if text.startswith(start)), None)
-            if packed is not None and first == 1:
-                hint = f"; it is compressed with {packed}: unpack it, only gzip is read"
+            if first == 1 and (packed := compression_hint(text)):
+                hint = packed
             elif self.path.suffix == ".gz" and line == 1:
                 hint = "; its name says gzip, its content does not"
             raise self.refuse(line, f"expected UTF-8 text, found byte 0x{text[problem.start]:02x}{hint}") from None
@@ -185,6 +185,12 @@ class LineReader(Generic[Problem]):
         if nul >= 0:
             line = first + text.count(b"\n", 0, nul)
             raise self.refuse(line, "expected text, found a NUL byte; is this a binary file, or UTF-16?")
+
+
+def compression_hint(start: bytes) -> str:
+    """What to say of a file that no text reader reads, if it begins as a compressed one does; else nothing."""
+    packed = next((name for magic, name in _PACKED.items() if re.match(magic, start)), None)
+    return f"; it is compressed with {packed}: unpack it, only gzip is read" if packed is not None else ""
 
 
 def shown(line: bytes) -> str:

@@ -63,6 +63,7 @@ def test_each_verdict_belongs_to_a_gate_with_file_and_line(pytester, two_gates, 
             "attempts": 1,
             "failures": 0,
             "verdicts": [place],
+            "command": None,
         }
         for place, (name, line) in enumerate([("first", 6), ("second", 7)])
     ]
