@@ -2,19 +2,20 @@
 
 ``gdeval.pl`` cuts topic ids at their last dash (so that topics us-1 and de-1 silently score 0), fails on
 ids with letters and on grades above 4, rounds to five decimals and needs Perl. The values here are those it
-would print, not rounded. Only this module imports ir-measures when it is loaded.
+would print, not rounded. This module imports ir-measures when it is loaded, which others do when they need it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import ir_measures
-from ir_measures import Metric, providers
+from ir_measures import providers
 from ir_measures.providers import base
-from ir_measures.util import QrelsConverter, RunConverter
+
+from pytest_riskguard.evaluation.providers.ranked_evaluator import PROVIDER_NAME, RankedEvaluator
 
 #: Highest grade of TREC's Web track, the constant of gdeval.
 DEFAULT_MAX_GRADE = 4
@@ -23,8 +24,6 @@ DEFAULT_MAX_GRADE = 4
 _anything: Any = base.Any
 _choices: Any = base.Choices
 _param_info: Any = ir_measures.ParamInfo
-_as_qrels: Any = QrelsConverter
-_as_run: Any = RunConverter
 _register: Any = providers.register
 _ERR: Any = type(ir_measures.ERR)
 _NDCG: Any = type(ir_measures.nDCG)
@@ -93,7 +92,7 @@ class GradedProvider(providers.Provider):
     numbers.
     """
 
-    NAME = "riskguard"
+    NAME = PROVIDER_NAME
     SUPPORTED_MEASURES = [  # noqa: RUF012 - the base class declares it so
         GradedERR(cutoff=_anything()),
         _NDCG(
@@ -104,34 +103,17 @@ class GradedProvider(providers.Provider):
         ),
     ]
 
-    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> GradedEvaluator:
-        return GradedEvaluator(list(measures), _as_qrels(qrels).as_dict_of_dict())
+    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> RankedEvaluator:
+        return RankedEvaluator(measures, qrels, _value)
 
 
-class GradedEvaluator(providers.Evaluator):
-    """Scores runs for some measures and one set of judgements."""
-
-    def __init__(self, measures: list[Any], qrels: dict[str, dict[str, float]]) -> None:
-        super().__init__(measures, set(qrels))
-        self._qrels = qrels
-
-    def _iter_calc(self, run: Any) -> Iterator[Metric]:
-        for topic, documents in _as_run(run).as_dict_of_dict().items():
-            judged = self._qrels.get(topic)
-            if judged is None:
-                continue
-            ranked = sorted(documents.items(), key=lambda item: (item[1], item[0]), reverse=True)
-            grades = [judged.get(document, 0) for document, _ in ranked]
-            for measure in self.measures:
-                yield Metric(query_id=topic, measure=measure, value=_value(measure, grades, judged.values()))
-
-
-def _value(measure: Any, grades: list[float], judged: Iterable[float]) -> float:
+def _value(measure: Any, ranking: Sequence[str], judged: Mapping[str, float]) -> float:
     cutoff = measure.params.get("cutoff")
+    grades = [judged.get(document, 0) for document in ranking]
     if measure.NAME == "ERR":
         max_grade = measure.params.get("max_rel", DEFAULT_MAX_GRADE)
         return expected_reciprocal_rank(grades, max_grade=max_grade, cutoff=cutoff)
-    return exponential_ndcg(grades, judged, cutoff=cutoff)
+    return exponential_ndcg(grades, judged.values(), cutoff=cutoff)
 
 
 _provider: Any = GradedProvider

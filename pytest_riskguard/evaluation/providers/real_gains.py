@@ -7,23 +7,20 @@ ranked as the provider of ir-measures ranks them. Like ``err``, this module impo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import ir_measures
-from ir_measures import Metric, providers
+from ir_measures import providers
 from ir_measures.measures import Measure
 from ir_measures.providers import base
-from ir_measures.util import QrelsConverter, RunConverter
 
 from pytest_riskguard.evaluation.measures import gain_of
-from pytest_riskguard.evaluation.order import as_scored
+from pytest_riskguard.evaluation.providers.ranked_evaluator import PROVIDER_NAME, RankedEvaluator
 
 _anything: Any = base.Any
 _choices: Any = base.Choices
 _param_info: Any = ir_measures.ParamInfo
-_as_qrels: Any = QrelsConverter
-_as_run: Any = RunConverter
 _NDCG: Any = type(ir_measures.nDCG)
 _RBP: Any = type(ir_measures.RBP)
 
@@ -79,7 +76,7 @@ class GradedRBP(_RBP):  # type: ignore[misc]
 class GainProvider(providers.Provider):
     """DCG and graded RBP of any grades."""
 
-    NAME = "riskguard"
+    NAME = PROVIDER_NAME
     SUPPORTED_MEASURES = [  # noqa: RUF012 - the base class declares it so
         _DCG(cutoff=_anything(), dcg=_anything()),
         GradedRBP(
@@ -87,8 +84,8 @@ class GainProvider(providers.Provider):
         ),
     ]
 
-    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> GainEvaluator:
-        return GainEvaluator(list(measures), _as_qrels(qrels).as_dict_of_dict())
+    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> RankedEvaluator:
+        return RankedEvaluator(measures, qrels, _value, _order_of)
 
 
 class RealProvider(GainProvider):
@@ -100,22 +97,9 @@ class RealProvider(GainProvider):
     ]
 
 
-class GainEvaluator(providers.Evaluator):
-    """Scores runs for some measures and one set of judgements."""
-
-    def __init__(self, measures: list[Any], qrels: dict[str, dict[str, float]]) -> None:
-        super().__init__(measures, set(qrels))
-        self._qrels = qrels
-
-    def _iter_calc(self, run: Any) -> Iterator[Metric]:
-        for topic, documents in _as_run(run).as_dict_of_dict().items():
-            judged = self._qrels.get(topic)
-            if judged is None:
-                continue
-            for measure in self.measures:
-                order = "pytrec_eval" if measure.NAME == "nDCG" else GainProvider.NAME
-                ranking = as_scored(list(documents), list(documents.values()), order)
-                yield Metric(query_id=topic, measure=measure, value=_value(measure, ranking, judged))
+def _order_of(measure: Any) -> str:
+    """The provider that ranks documents in the same way: for nDCG the one that takes whole grades."""
+    return "pytrec_eval" if measure.NAME == "nDCG" else PROVIDER_NAME
 
 
 def _value(measure: Any, ranking: Sequence[str], judged: Mapping[str, float]) -> float:
