@@ -212,7 +212,7 @@ def check_name(name: str) -> None:
 
 
 def _spelled(measure: str) -> tuple[str, UsageError | None]:
-    """A measure as ir-measures writes it; or any other text, with the error that says that it is no measure."""
+    """A measure as ir-measures writes it; or any other text, with the error that says that it is not a measure."""
     try:
         return measure_name(measure), None
     except UsageError as error:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option("--kind", type=click.Choice(KINDS), help="What INPUT holds, where its content fits several kinds.")
 @file_option("--topics", help="Topics file, for formats that identify queries by their texts.")
-@click.option("--download", is_flag=True, help="Let ir_datasets download what irds:NAME needs and is not here.")
+@click.option("--download", is_flag=True, help="Let ir_datasets download what this machine lacks of irds:NAME.")
 @click.option("--ties", type=click.Choice(TIES), help="Which order of rankings counts where scores are equal.")
 @click.option(
     "--judges",

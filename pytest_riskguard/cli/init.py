@@ -1,4 +1,4 @@
-"""``riskguard init`` and ``riskguard schema``: a first riskguard.yaml, and by what schema editors complete it."""
+"""``riskguard init`` and ``riskguard schema``: a first riskguard.yaml, and its schema for editors."""
 
 from __future__ import annotations
 

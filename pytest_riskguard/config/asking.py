@@ -24,5 +24,5 @@ class Asking:
     workers: int = 1  # queries sent at a time; one worker is the calling thread itself
     timeout: float | None = TIMEOUT  # seconds that an answer may take; None is no limit
     retries: int = 0  # further attempts for a query that failed
-    rate: float | None = None  # queries sent in a second; None is as many as there are answers
+    rate: float | None = None  # queries sent per second, at most; None is no limit
     ask_twice: int = 0  # for how many topics the query is sent again, to compare the answers

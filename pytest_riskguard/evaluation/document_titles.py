@@ -167,7 +167,7 @@ def _parquet_rows(
 
 
 def _id_of(given: object) -> str | None:
-    """An id as text; None if it is none."""
+    """An id as text; None if it is not an id."""
     if isinstance(given, int) and not isinstance(given, bool):
         given = str(given)
     return given.strip() or None if isinstance(given, str) else None

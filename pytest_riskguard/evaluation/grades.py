@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Grades by topic and document.
 Grades = Mapping[str, Mapping[str, float]]
 
-#: Measures that take grades which are not whole numbers; and those for which only it counts that there is one.
+#: Measures that take grades which are not whole numbers; and those that ask only whether there is a grade.
 _GAIN_MEASURES = frozenset({"nDCG", "DCG", "ERR", "RBP"})
 _WITHOUT_GRADES = frozenset({"Judged", "NumQ"})
 

@@ -76,7 +76,7 @@ class Rankings:
 
     @property
     def latency(self) -> Latency | None:
-        """How long the answers took; None of a run that no system was asked for."""
+        """How long the answers took; None for a run that was not queried live."""
         return latency_of(self.seconds)
 
     def chunks(self) -> Iterator[Chunk]:

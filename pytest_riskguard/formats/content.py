@@ -20,7 +20,7 @@ from pytest_riskguard.formats.text_files import LineReader
 START_BYTES = 2**16
 #: The escape of a character that needs two of them.
 _HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
-#: How files begin that are no text: Parquet, Arrow, Feather of the first version, LZ4.
+#: How files that are not text begin: Parquet, Arrow, Feather of the first version, LZ4.
 _BINARY = (b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff", b"\x04\x22\x4d\x18")
 
 
@@ -77,7 +77,7 @@ class InputFile:
 
     @cached_property
     def first_line(self) -> str:
-        """The first line that is not blank, as far as it is in ``start``; empty for files that are no text."""
+        """The first line that is not blank, as far as it is in ``start``; empty for files that are not text."""
         if self.start.startswith(_BINARY):
             return ""
         text = self.start.removeprefix(b"\xef\xbb\xbf").decode(errors="replace")

@@ -13,7 +13,7 @@ from pytest_riskguard.formats.known import FORMATS, OWN, Format, format_named, f
 from pytest_riskguard.formats.records import KINDS, Kind
 from pytest_riskguard.formats.text_files import compression_hint
 
-#: How text of Windows begins that is not UTF-8.
+#: How UTF-16 text begins, as programs on Windows write it.
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 #: What stands at the beginning of the ZIP file that a spreadsheet is.
 _MEMBERS = (b"[Content_Types].xml", b"xl/", b"opendocument.spreadsheet")

@@ -32,7 +32,7 @@ class Judgement(NamedTuple):
 class Ranking(NamedTuple):
     """The documents of one topic as the file lists them; ``scores`` is None where it only gives their order.
 
-    ``ranks`` are those that a file gives beside scores; they are no numbers of places where two are equal.
+    ``ranks`` are those that a file gives beside scores; where two are equal, they do not number the documents.
     """
 
     topic: str

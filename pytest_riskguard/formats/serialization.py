@@ -69,7 +69,7 @@ class Words:
 class JsonError(ValueError):
     """Text is not JSON, or not the expected JSON; the message says where, what was expected and what was found.
 
-    ``line`` is where text is no JSON, ``problem`` the message without it.
+    ``line`` is where text is not JSON, ``problem`` the message without it.
     """
 
     def __init__(self, problem: str, line: int | None = None) -> None:

@@ -147,7 +147,7 @@ class Gate(EveryOption):
     max_latency_p95_ms: float | None = option(
         None,
         Number(0, optional=True, open_range=True, words="a number of milliseconds above 0"),
-        "Fail if 5% of the queries of a live candidate take longer; its answers are timed only where it is queried.",
+        "Fail if more than 5% of a live candidate's queries take longer; it is timed only where it is queried.",
         in_assertions=False,
         in_report=False,
     )

@@ -39,7 +39,7 @@ class Awaiting:
     def result(self, results: object, depth: int) -> object:
         """What a search returned, awaited if need be; at most ``depth`` results of an asynchronous iterator.
 
-        Raises what the coroutine raises, ``OutOfTimeError`` after the time limit, upon which it is cancelled.
+        Raises what the coroutine raises, ``OutOfTimeError`` after the time limit, when it is cancelled.
         """
         if not inspect.isawaitable(results) and not isinstance(results, AsyncIterable):
             return results

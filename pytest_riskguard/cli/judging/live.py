@@ -29,7 +29,7 @@ def config_path(given: Path | None) -> Path:
 
 
 def live_systems(settings: Config, engine: Engine) -> Callable[[Queried, int], LiveRun]:
-    """Makes a live system of what a file says about it in a line; how far it is shows on the terminal."""
+    """Makes a live system of what a file says about it on a line; its progress is shown on the terminal."""
     from pytest_riskguard.live_systems.candidates import live_candidate, project_of
     from pytest_riskguard.live_systems.console import TerminalConsole
 

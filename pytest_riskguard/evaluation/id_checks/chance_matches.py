@@ -18,7 +18,7 @@ from pytest_riskguard.evaluation.qrels import Qrels
 OTHER_TOPICS = 5
 #: From fewer different rankings nothing is concluded.
 MIN_TOPICS = 10
-#: Matches are no chance if that many or more have a smaller probability by chance alone.
+#: Matches are not chance if the probability that chance alone gives as many is smaller than this.
 UNLIKELY = 0.0001
 #: Where so large a share of the first ten documents is judged, ids match: most documents are judged for all topics.
 ENOUGH_JUDGED = 0.2
@@ -95,7 +95,7 @@ class ChanceMatches:
     def is_chance(self) -> bool:
         """Whether nothing tells the run's matches from those of another index.
 
-        False of a run with few different rankings, which hardly depend on the queries.
+        False for a run with few different rankings, which hardly depend on the queries.
         """
         if len(self._rankings) < MIN_TOPICS:
             return False

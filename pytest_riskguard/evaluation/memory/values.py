@@ -11,7 +11,7 @@ from pytest_riskguard.evaluation.memory.input_data import Input
 from pytest_riskguard.formats.escaping import is_identifier
 from pytest_riskguard.text import clean
 
-#: Names of types whose values are no numbers although ``float`` takes them: Python's and numpy's truth values.
+#: Names of types whose values are not numbers although ``float`` takes them: Python's and numpy's truth values.
 _TRUTH = frozenset({"bool", "bool_"})
 #: Names of the types of pandas' missing values.
 _NOTHING = frozenset({"NAType", "NaTType", "NoneType"})

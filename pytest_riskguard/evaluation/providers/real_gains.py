@@ -105,7 +105,7 @@ def _order_of(measure: Any) -> str:
 def _value(measure: Any, ranking: Sequence[str], judged: Mapping[str, float]) -> float:
     cutoff = measure.params.get("cutoff")
     if measure.NAME == "nDCG" and measure.params.get("judged_only", False):
-        # as trec_eval: a negative grade is no judgement here
+        # as trec_eval: a negative grade does not count as a judgement here
         ranking = [document for document in ranking if judged.get(document, -1) >= 0]
     gain = gain_of(measure)
     gains = [gain(judged.get(document, 0)) for document in ranking]

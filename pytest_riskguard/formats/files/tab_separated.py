@@ -15,7 +15,7 @@ from pytest_riskguard.formats.records import Kind
 
 __all__ = ["fits", "judgements", "rankings", "write_judgements", "write_rankings"]
 
-#: How a header names its first two columns; a row with other names is no header.
+#: How a header names its first two columns; a row with other names is not a header.
 TOPIC_NAMES = ("topic", "id", "qid", "query_id")
 TEXT_NAMES = ("query", "text", "title")
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')

@@ -52,7 +52,7 @@ def errors() -> tuple[type[Exception], ...]:
 
 
 def table_of(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
-    """A table of these columns; numbers that are all whole are integers."""
+    """A table of these columns."""
     lib = pyarrow("to write Arrow or Parquet")
     return lib.table({name: list(values) for name, values in columns.items()})
 
@@ -60,7 +60,7 @@ def table_of(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
 def judgement_columns(
     grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]
 ) -> dict[str, Sequence[Any]]:
-    """A row for each judgement."""
+    """A row for each judgement; grades that are all whole are integers."""
     rows = [(topic, document, grade) for topic, graded in grades.items() for document, grade in graded.items()]
     numbers = [whole(grade) for *_, grade in rows]
     if not all(isinstance(number, int) for number in numbers):

@@ -10,7 +10,7 @@ from pytest_riskguard.formats.measure_names import from_ir_measures, from_trec_e
 from pytest_riskguard.formats.records import Kind, Records, Score
 
 _AVERAGE = "all"
-#: What it also prints, which is no score of a topic.
+#: What it also prints, and is not a score of a topic.
 _TEXTS = frozenset({"runid"})
 
 
