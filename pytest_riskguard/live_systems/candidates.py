@@ -29,6 +29,7 @@ from pytest_riskguard.live_systems.retrieval import Retrieved, Search, retrieve
 from pytest_riskguard.live_systems.search_import import RefusedSearchError
 from pytest_riskguard.live_systems.signature import SignatureError, asked_by_topic
 from pytest_riskguard.live_systems.topic import Topic
+from pytest_riskguard.text import counted
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
@@ -134,8 +135,8 @@ def _wanted(collection: Collection) -> dict[str, Topic]:
     missing = [topic for topic in judged if topic not in queries]
     if missing:
         raise ScoringError(
-            f"no query text for {len(missing)} judged topics ({', '.join(missing[:5])}): name a topics file "
-            "that has them in riskguard.yaml (collection: topics)",
+            f"no query text for {counted(len(missing), 'judged topic')} ({', '.join(missing[:5])}): name a "
+            "topics file with query texts in riskguard.yaml (collection: topics)",
             reason="missing_input",
         )
     tags = {} if collection.topics is None else collection.topics.tags

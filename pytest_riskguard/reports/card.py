@@ -90,7 +90,7 @@ def _advice(verdict: Verdict, tone: Tone) -> str:
 
 def _paragraph(verdict: Verdict) -> str:
     if verdict.outcome == "incomparable":
-        return f"Nothing was compared. {clean(verdict.problem or '', limit=MAX_PROBLEM).rstrip('.')}."
+        return f"Nothing was compared: {clean(verdict.problem or '', limit=MAX_PROBLEM).rstrip('.')}."
     return paragraph(verdict)
 
 

@@ -297,7 +297,7 @@ def test_whether_a_file_can_be_read_is_for_the_gate_to_say(command, monkeypatch)
 
 def test_a_report_names_a_file_by_its_path_in_the_project_and_others_by_their_name_alone(command, folder):
     ended = command("compare runs/nowhere.run --baseline prod --measure AP --json -")
-    assert "Nothing was compared. runs/nowhere.run: no such file" in ended.err
+    assert "Nothing was compared: runs/nowhere.run: no such file" in ended.err
     assert json.loads(ended.out)["verdicts"][0]["problem"].startswith("runs/nowhere.run: ")
     other = command(f"compare {folder.parent}/nowhere.run --baseline prod --measure AP --json -")
     assert f"{folder.parent}/nowhere.run:nosuchfile" in "".join(other.err.split())  # a long path is wrapped

@@ -119,8 +119,8 @@ def test_risky(riskguard): judge(riskguard, run="prod.run", baseline="prod", tol
         [
             "*no riskguard.yaml beside *test_none.py or above it up to *; `riskguard init` writes one",
             "E *UsageError: *'nDGC@10'*nDCG@10*",
-            "E *Nothing was compared. *no baseline 'prdo' (the store*",
-            "E *Nothing was compared. *nowhere.run*",
+            "E *Nothing was compared: *no baseline 'prdo' (the store*",
+            "E *Nothing was compared: *nowhere.run*",
             "E *ValueError: level: expected a number between 0.000001 and 0.999999 such as 0.95, found the number 2",
         ]
     )
@@ -213,8 +213,8 @@ def test_run(riskguard):
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
         [
-            "E *Nothing was compared. the search failed for all 30 topics: 't01'*",
+            "E *Nothing was compared: the search failed for all 30 topics: 't01'*",
             "E *KeyError: * (test_it.py:2); *",
-            "E *Nothing was compared. runs?nowhere.run: no such file*",
+            "E *Nothing was compared: runs?nowhere.run: no such file*",
         ]
     )

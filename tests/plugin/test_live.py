@@ -114,7 +114,7 @@ def test_all_failed_queries_are_one_message_that_shows_the_first_five(live):
     result = live("fails", settings=", workers: 4")
     result.assert_outcomes(failed=1)
     assert re.search(
-        r"cannot be compared: a run cannot be used \(bad_run, AP\) Nothing was compared. the search failed for 6 of "
+        r"cannot be compared: a run cannot be used \(bad_run, AP\) Nothing was compared: the search failed for 6 of "
         r"30 topics: 't01' \('query number 01'\) failed: ValueError: no server for <query number 01> "
         r"\(own.py:9\); "
         r"'t02' .*; 't11' .*; 't12' .*; 't21' .*; and 1 more",
@@ -371,7 +371,7 @@ def test_answers_that_change_without_effect_are_warned_of(pytester, asked_of):
 def test_answers_that_change_a_lot_make_the_run_incomparable(pytester, asked_of):
     result = changing(pytester, asked_of, "[]")
     result.assert_outcomes(failed=1)
-    assert fnmatch(flat(result), "*Nothing was compared. candidate: asked twice, it answered *ask_twice: 0*")
+    assert fnmatch(flat(result), "*Nothing was compared: candidate: asked twice, it answered *ask_twice: 0*")
 
 
 @pytest.mark.parametrize("settings", [", ask_twice: 0", ", ask_twice: 1000"])

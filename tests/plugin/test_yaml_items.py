@@ -152,7 +152,7 @@ def test_everything_that_is_missing_is_said_once(pytester, project):
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
         [
-            "  Nothing was compared. no.txt: no such file (the qrels named in riskguard.yaml:*",
+            "  Nothing was compared: no.txt: no such file (the qrels named in riskguard.yaml:*",
             "  riskguard.yaml names 3 things that are missing or unusable:",
             "    riskguard.yaml:*: collection.qrels: no.txt: no such file",
             "    riskguard.yaml:*: baseline of gate 'no-risk': no baseline 'prdo' is stored; did you mean 'prod'?*",
@@ -207,9 +207,9 @@ def test_a_failing_gate_is_reported_at_its_line_and_in_junit(pytester, project):
         (
             "candidate: candidate.run",
             "candidate: runs/nowhere.run",
-            "*. runs?nowhere.run: no such file* (the candidate named in riskguard.yaml:4)*",
+            "*: runs?nowhere.run: no such file* (the candidate named in riskguard.yaml:4)*",
         ),
-        ("qrels.txt", "nowhere.txt", "*. nowhere.txt: * (the qrels named in riskguard.yaml:1)*"),
+        ("qrels.txt", "nowhere.txt", "*: nowhere.txt: * (the qrels named in riskguard.yaml:1)*"),
         ("candidate: candidate.run", "candidate: {retrieve: 'nowhere:search'}", "*'nowhere:search'*pythonpath*"),
     ],
 )

@@ -205,13 +205,13 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         lambda: refused("bad_run"),
         "No verdict",
         "cannot be compared: a run cannot be used",
-        "Nothing was compared. new.run:3: expected 6 columns, found 5.",
+        "Nothing was compared: new.run:3: expected 6 columns, found 5.",
     ),
     "no common topic": (
         lambda: refused("no_common_topic"),
         "No verdict",
         "cannot be compared: no queries to judge",
-        "Nothing was compared. new.run:3: expected 6 columns, found 5.",
+        "Nothing was compared: new.run:3: expected 6 columns, found 5.",
     ),
     "pass": (
         lambda: asked(np.tile([-0.05, 0.058, 0.0], 40), alpha=0),

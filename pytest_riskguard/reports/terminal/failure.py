@@ -109,7 +109,7 @@ def body(verdict: Verdict, screen: Screen, *, problem: str | None = None, room: 
     ``room`` is how many lines it may have, where not more than the card was asked for.
     """
     shown = card(verdict)
-    paragraph = shown.paragraph if problem is None else f"Nothing was compared. {clean(problem, limit=10_000)}"
+    paragraph = shown.paragraph if problem is None else f"Nothing was compared: {clean(problem, limit=10_000)}"
     first = _indented([paragraph], screen, hanging="", most=_MAX_PARAGRAPH)
     if not shown.worst or (verdict.outcome == "pass" and not Shown(verdict).is_churn):
         return first
