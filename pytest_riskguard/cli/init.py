@@ -107,7 +107,7 @@ def init(
     if output.exists():
         raise _exists(output)
     if schema_file.exists() and not _is_schema(schema_file):
-        raise _exists(schema_file)
+        raise UsageError(f"{schema_file} already exists and is not riskguard's schema; move it to another folder")
     name = measure_name(measure)
     asks = not yes and _on_a_terminal()
     if queries is None:

@@ -154,8 +154,8 @@ def _parquet_rows(
                 raise DocumentsFormatError(path, None, CORPUS_BYTES.problem(size))
             for cells in batch.to_pylist():
                 row += 1
-                document = _id_of(cells[own])
-                given = [cells.get(columns.get(name)) for name in (TITLE, URL)]
+                document = _id_of(_decoded(cells[own]))
+                given = [_decoded(cells.get(columns.get(name))) for name in (TITLE, URL)]
                 if document is None or not all(isinstance(text, str | None) for text in given):
                     found = repr(next((text for text in given if not isinstance(text, str | None)), cells[own]))[:60]
                     raise DocumentsFormatError(path, row, f"expected ids, titles and urls as text, found {found}")
@@ -166,8 +166,15 @@ def _parquet_rows(
         raise DocumentsFormatError(path, None, f"expected a whole Parquet file: {problem}") from None
 
 
+def _decoded(cell: Any) -> Any:
+    """A cell of a column of text, which some writers keep as bytes."""
+    return cell.decode() if isinstance(cell, bytes) else cell
+
+
 def _id_of(given: object) -> str | None:
-    """An id as text; None if it is not an id."""
+    """An id as text, of whole numbers their digits; None if it is not an id."""
+    if isinstance(given, float) and given.is_integer():
+        given = int(given)
     if isinstance(given, int) and not isinstance(given, bool):
         given = str(given)
     return given.strip() or None if isinstance(given, str) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 
+from pytest_riskguard.formats.columns import whole
 from pytest_riskguard.formats.given_file import JudgeRule
 from pytest_riskguard.formats.records import Agreement
 
@@ -33,8 +34,3 @@ def put_together(by_judge: ByJudge, rule: JudgeRule) -> tuple[dict[str, dict[str
             disputed += len(set(values)) > 1
             grades[topic][document] = whole(_RULES[rule](values))
     return grades, Agreement(len(judges), shared, disputed, rule) if len(judges) > 1 else None
-
-
-def whole(grade: float) -> float:
-    """A grade as TREC's files write it: 3, not 3.0."""
-    return int(grade) if float(grade).is_integer() else float(grade)

@@ -10,10 +10,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_riskguard.errors import QrelsFormatError
-from pytest_riskguard.evaluation.judges import ByJudge, put_together, whole
+from pytest_riskguard.evaluation.judges import ByJudge, put_together
 from pytest_riskguard.evaluation.memory import shapes
 from pytest_riskguard.evaluation.memory.input_data import Input, InputData
 from pytest_riskguard.evaluation.memory.shapes import JudgementsData
+from pytest_riskguard.formats.columns import whole
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
 from pytest_riskguard.formats.escaping import ESCAPED, escaped, unescaped

@@ -5,6 +5,7 @@ What the search prints goes to standard error; nothing but answers reaches the p
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -40,6 +41,8 @@ def main() -> NoReturn:
     """Do the task on standard input, then end at once, even if threads still run."""
     pipe = _Pipe(os.dup(1))
     os.dup2(2, 1)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)  # this process ends without flushing anything
     task = json.loads(sys.stdin.buffer.read())
     sys.path[:] = task["path"]
     pipe.send({"started": True})

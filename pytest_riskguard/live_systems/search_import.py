@@ -32,6 +32,7 @@ NEVER = frozenset(
         "click",
         "colorama",
         "cwl_eval",
+        "debian",  # of the setuptools that Debian packages
         "execnet",
         "filelock",
         "iniconfig",

@@ -152,7 +152,7 @@ def test_init_writes_it_and_names_it_in_the_first_line(tmp_path: Path, monkeypat
     assert capsys.readouterr().out == schema.read_text()
 
 
-def test_init_replaces_an_older_schema_and_no_other_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_init_replaces_an_older_schema_and_no_other_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
     monkeypatch.chdir(tmp_path)
     schema = tmp_path / SCHEMA_NAME
     schema.write_text(json.dumps({"title": SCHEMA["title"], "old": True}))
@@ -161,5 +161,8 @@ def test_init_replaces_an_older_schema_and_no_other_file(tmp_path: Path, monkeyp
     tmp_path.joinpath("riskguard.yaml").unlink()
     schema.write_text("{}")
     assert run(["init", "-y"]) == 2
+    assert f"{SCHEMA_NAME} already exists and is not riskguard's schema; move it to another folder" in (
+        capsys.readouterr().err
+    )
     assert schema.read_text() == "{}"
     assert not tmp_path.joinpath("riskguard.yaml").exists()

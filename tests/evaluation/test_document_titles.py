@@ -115,6 +115,18 @@ def parquet(folder: Path, rows: int = 300) -> Path:
     return path
 
 
+def test_parquet_may_hold_ids_as_decimals_and_texts_as_bytes(tmp_path):
+    arrow, writer = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "documents.parquet"
+    writer.write_table(arrow.table({"id": [1.0, 2.0], "title": [b"One", None]}), path)
+    assert read(path, "1", "2") == [("1", "One", None), ("2", None, None)]
+    writer.write_table(arrow.table({"id": [b"a"], "title": ["A"]}), path)
+    assert read(path, "a") == [("a", "A", None)]
+    writer.write_table(arrow.table({"id": [1.5]}), path)
+    with pytest.raises(DocumentsFormatError, match=r":1: expected ids, titles and urls as text, found 1\.5"):
+        read(path, "1")
+
+
 def test_damaged_parquet_is_refused_or_read(tmp_path):
     path = parquet(tmp_path)
     whole = path.read_bytes()

@@ -123,11 +123,11 @@ class _Moves:
         return documents, variants
 
     def _fillers(self, count: int) -> list[str]:
-        """Placeholders where a ranking is too short for the baseline's rank; no real document's id has spaces.
+        """Placeholders where a ranking is too short for the baseline's rank; no document's id begins with a space.
 
         There are none for a measure of sets: it ignores ranks and would count them as retrieved documents.
         """
-        return [] if str(self.measure.NAME).startswith("Set") else [f"no document {place}" for place in range(count)]
+        return [] if str(self.measure.NAME).startswith("Set") else [f" no document {place}" for place in range(count)]
 
     def as_finding(self, topic: str, effects: Mapping[str, float], *, exact: bool) -> TopicDocuments:
         """What the verdict says of the topic."""

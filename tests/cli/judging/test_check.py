@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -45,9 +46,12 @@ def several(folder: Path) -> Path:
 
 
 def by_itself(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own."""
+    """The command in a process of its own, whose output Python buffers as it does for most people."""
     line = [sys.executable, "-c", "from pytest_riskguard.cli import main; main()", *arguments]
-    return subprocess.run(line, cwd=folder, check=False, capture_output=True, timeout=120, encoding="utf-8")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return subprocess.run(
+        line, cwd=folder, env=environment, check=False, capture_output=True, timeout=120, encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize(
