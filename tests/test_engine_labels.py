@@ -12,6 +12,8 @@ from pyarrow import parquet
 
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Question, RunFile
+from pytest_riskguard.engine.stale_labels import stale_labels
+from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.label_rules import LabelRules
@@ -111,6 +113,17 @@ def test_a_file_with_other_ids_is_suspected(judged: Judge):
     assert "documents.tsv has no judged document at all: does it write ids as the judgements do?" in str(
         verdict.problem
     )
+
+
+def test_documents_that_are_not_relevant_may_be_gone(tmp_path: Path):
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 3\nq1 0 d2 1\n")
+    (tmp_path / "documents.tsv").write_text("id\nd1\n")
+    titles = DocumentTitles(tmp_path / "documents.tsv")
+    stale = stale_labels(read_qrels(tmp_path / "qrels.txt"), titles)
+    assert stale is not None
+    assert (stale.by_topic, stale.is_foreign) == ({"q1": 1}, False)
+    given = GivenFile(tmp_path / "qrels.txt", labels=LabelRules(relevant_from=2))
+    assert stale_labels(read_qrels(given), titles) is None
 
 
 def test_passages_in_the_file_are_their_documents(judged: Judge):

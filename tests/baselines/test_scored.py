@@ -345,3 +345,9 @@ def test_relevant_is_what_the_stored_measure_takes_for_relevant(store, add, chan
     with pytest.raises(BaselineError, match=r"no longer retrieves a relevant document in 1 topic \(t5\)"):
         store.scores("prod", "AP(rel=2)", qrels=lowered)
     assert store.scores("prod", "AP", qrels=lowered).emptied == ()
+
+
+def test_a_topic_whose_gains_are_small_is_not_empty(store, add, changed):
+    add(measures=["nDCG@10"])
+    small = changed(lambda line: f"{line[:-1]}0.3" if line.startswith("t5 ") and line[-1] != "0" else line)
+    assert store.scores("prod", "nDCG@10", qrels=small).emptied == ()

@@ -37,6 +37,14 @@ def test_a_file_is_not_written_over_itself(command, folder):
     assert (folder / "good.run").read_bytes() == before
 
 
+def test_it_does_not_replace_the_topics_file(command, folder):
+    before = (folder / "topics.tsv").read_bytes()
+    ended = command("convert good.run topics.tsv --topics topics.tsv")
+    assert ended.status == 2
+    assert "would overwrite the file that this command reads" in ended.err
+    assert (folder / "topics.tsv").read_bytes() == before
+
+
 def test_bad_files_and_options_are_refused(command, folder):
     (folder / "bad.run").write_text("301 Q0 d1 1 x y\n")
     for line, status, problem in [

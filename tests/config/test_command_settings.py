@@ -41,6 +41,10 @@ def test_where_the_query_goes_is_seen_from_the_arguments(
     assert (found.takes_argument, found.ties) == (takes_argument, "as_returned")
 
 
+def test_no_query_is_the_name_of_a_program(tmp_path: Path) -> None:
+    assert not loaded(tmp_path, "command: ['{query}', x]").takes_argument
+
+
 @pytest.mark.parametrize(
     ("command", "expected"),
     [

@@ -11,14 +11,18 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.stats import poisson
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Question, RunFile
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation import read_qrels, score_run
+from pytest_riskguard.evaluation.id_checks.chance_matches import OTHER_TOPICS, UNLIKELY, ChanceMatches, _Count
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.runs import Rankings, fold_run, rankings_as_run, write_run
+from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.label_rules import LabelRules
 from pytest_riskguard.gates.kinds import gate_of
 
 Rewritten = Callable[[str], str]
@@ -185,3 +189,28 @@ def test_a_run_that_finds_hardly_any_judged_document_is_refused(write):
         score_run(run, qrels, ["AP"])
     run["q3"] = [("page3", 1.0)]
     assert score_run(run, qrels, ["AP"])[0].mean == 3 / 40
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "is_chance"), [(6, 4, True), (7, 4, False), (10, 10, True), (11, 10, False)]
+)
+def test_as_many_matches_or_more_are_no_chance_below_one_in_ten_thousand(own, other, is_chance):
+    assert (poisson.sf(own - 1, (other + 1) / OTHER_TOPICS) > UNLIKELY) == is_chance
+    assert _Count(own=own * OTHER_TOPICS, other=other).is_chance == is_chance
+
+
+@pytest.mark.parametrize(("step", "is_chance"), [(0, False), (2, True)])
+def test_documents_that_are_judged_for_all_topics_say_nothing(write, step, is_chance):
+    popular = [f"p{number}" for number in range(5)]
+    judged = {f"q{topic:02}": dict.fromkeys(popular, 0.0) | {f"d{topic}": 1.0} for topic in range(12)}
+    counted = ChanceMatches(read_qrels(write("qrels.txt", as_text(judged).replace(".0", ""))))
+    for topic in range(12):
+        counted.add(f"q{topic:02}", [*popular, f"d{(topic + step) % 12}"])
+    assert counted.is_chance == is_chance
+
+
+def test_judgements_that_are_complete_have_runs_that_find_hardly_anything(write):
+    path = write("qrels.txt", "".join(f"q{t} 0 page{t} 1\n" for t in range(40)))
+    run = {f"q{t}": [(f"page{t}" if t < 2 else f"other{t}", 1.0)] for t in range(40)}
+    complete = read_qrels(GivenFile(path, labels=LabelRules(is_complete=True)))
+    assert score_run(run, complete, ["AP"])[0].mean == 2 / 40

@@ -51,6 +51,7 @@ def test_what_is_written_and_read_again_is_the_same(write, tmp_path, name, kind)
         ("rankings", "trec", ("query texts",)),
         ("rankings", "csv", ()),
         ("topics", "csv", ()),
+        ("topics", "beir", ("weights",)),
         (
             "topics",
             "workbench",
@@ -81,6 +82,12 @@ def test_texts_of_queries_without_ids_are_kept(write, tmp_path):
     assert without.lost == with_ids.lost == ()
 
 
+def test_texts_of_queries_beside_their_ids_are_kept(write, tmp_path):
+    row = {"query_id": "q1", "query": "red shoes", "results": [{"corpus_id": "d1", "score": 0.5}]}
+    converted = convert(GivenFile(write("predictions.jsonl", json.dumps(row))), tmp_path / "a.csv")
+    assert converted.content == b"query_id,query,docid,rank,score\nq1,red shoes,d1,1,0.5\n"
+
+
 def test_what_would_change_is_not_written(write, tmp_path):
     path = write("given", QRELS)
     same = Topics({"q1": "red shoes", "q2": "red  shoes"})
@@ -98,6 +105,8 @@ def test_what_would_change_is_not_written(write, tmp_path):
         ("topic,nDCG@10\nq1,0.5\n", ["scores"]),
         ("query_id,docid,rank,score\nq1,d1,1,2\n", ["rankings"]),
         ("query_id,docid,score\nq1,d1,2\n", ["judgements", "rankings"]),
+        ("query_id,docid,rank,relevance\nq1,d1,1,2\n", ["rankings"]),
+        ("[q1 Q0 d1 1 2.5 x\n", ["rankings"]),
         ("query_id,query,docid,rating\nq1,shoes,d1,2\n", ["judgements"]),
         ("query-id\tcorpus-id\tscore\nq1\td1\t2\n", ["judgements"]),
         ("q1\td1\t1\nq1\td2\t2\n", ["rankings"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import pytest
 
@@ -80,6 +81,14 @@ def test_ids_that_do_not_match_in_more_than_half_of_the_topics_are_refused(write
     else:
         (scores,) = score_run(path, qrels, ["AP"])
         assert scores.judged == Judged(answered=30, topics=15, share=0.5)
+
+
+@pytest.mark.parametrize(("count", "refused"), [(5, False), (6, True)])
+def test_ids_may_differ_in_case_in_a_quarter_of_the_topics(write, count, refused):
+    qrels = read_qrels(write("qrels.txt", "".join(f"q{t} 0 page{t} 1\nq{t} 0 other{t} 0\n" for t in range(20))))
+    run = {f"q{t}": [(f"PAGE{t}" if t < count else f"page{t}", 2.0), (f"other{t}", 1.0)] for t in range(20)}
+    with pytest.raises(DataError, match="in 6 of the 20 topics") if refused else nullcontext():
+        score_run(run, qrels, ["AP"])
 
 
 def test_a_weak_system_is_not_refused(write, qrels):

@@ -49,3 +49,11 @@ def test_one_right_answer_for_each_query_is_a_run():
     grades = {topic: {"d1": 1} for topic in TOPICS}
     (scores,) = score_run({topic: ["d1"] for topic in TOPICS}, grades, ["RR"])
     assert scores.values.mean() == 1
+
+
+def test_ten_topics_with_two_documents_are_enough_if_they_are_half():
+    grades = {topic: GRADES[topic] for topic in TOPICS[:10]} | {f"one {topic}": {"d1": 1} for topic in TOPICS[:10]}
+    with pytest.raises(DataError, match="with their grades as scores"):
+        score_run(grades, grades, ["nDCG@3"])
+    grades["eleventh"] = {"d1": 1}
+    assert score_run(grades, grades, ["nDCG@3"])[0].mean == 1

@@ -6,6 +6,8 @@ from functools import partial
 
 import pytest
 
+from pytest_riskguard.config.candidate_settings import file_of
+from pytest_riskguard.config.load import load_config
 from pytest_riskguard.engine.sources import LiveRun, RunFile, ScoreCache, ScoreFile
 from pytest_riskguard.evaluation.run_files import open_run
 from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
@@ -74,3 +76,15 @@ def test_the_order_that_counted_is_known(folder):
             cache.scored(source, "RR")
             assert cache.ties(source) == ties
     assert cache.ties(ScoreFile(path)) is None
+
+
+def test_riskguard_yaml_says_which_order_counts(folder):
+    (folder / "riskguard.yaml").write_text(
+        "collection: {qrels: qrels}\nstore: baselines\nmeasures: [RR]\n"
+        "candidate: {run: tied.run, ties: as_returned}\n"
+        "gates:\n  - {name: no-risk, kind: not_significantly_risky, baseline: prod}\n"
+    )
+    given = file_of(load_config(folder / "riskguard.yaml").candidate)
+    assert given is not None
+    assert ids(as_returned(given.path)) == ["a", "b", "c"]
+    assert given.ties == "as_returned"

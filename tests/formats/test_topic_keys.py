@@ -17,6 +17,11 @@ def test_a_text_that_no_topic_has_is_its_own_id():
     assert TopicKeys({"t1": "red shoes"}).id_of("Red shoes") == "Red shoes"
 
 
+def test_texts_of_up_to_60_characters_are_ids():
+    assert derived_id("x" * 60) == "x" * 60
+    assert derived_id("x" * 61).startswith("x" * 48 + "~")
+
+
 def test_long_texts_get_ids_that_differ_where_the_texts_do():
     first, second = "how to " * 30 + "a", "how to " * 30 + "b"
     assert derived_id(first) != derived_id(second)

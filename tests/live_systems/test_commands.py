@@ -120,6 +120,19 @@ def test_what_gives_no_answer_in_time_is_killed_with_its_children(asked, tmp_pat
     assert [child for child in children if is_alive(child)] == []
 
 
+def test_a_query_that_had_no_answer_in_time_is_asked_again(asked, tmp_path):
+    program = (
+        "import pathlib, time\n"
+        f"mark = pathlib.Path({str(tmp_path / 'asked')!r})\n"
+        "if not mark.exists():\n"
+        "    mark.touch()\n"
+        "    time.sleep(600)\n"
+        "print('a')\n"
+    )
+    retrieved = asked(program, timeout=3, retries=1, ask_twice=0, queries={"t3": QUERIES["t3"]})
+    assert of(retrieved) == [("a", 1.0)]
+
+
 def test_a_child_that_keeps_the_output_open_is_not_waited_for(asked):
     program = (
         "import subprocess, sys\n"

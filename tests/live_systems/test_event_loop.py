@@ -47,6 +47,15 @@ def test_asynchronous_generators_are_read_to_the_depth_and_closed():
     assert closed == ["q"]
 
 
+def test_nothing_is_asked_of_a_generator_after_the_depth():
+    async def search(query: str) -> Any:
+        yield "d0"
+        yield "d1"
+        raise AssertionError("nobody wants a third")
+
+    assert retrieve(search, {"t": Topic("q")}, Asking(depth=2)).failed == ()
+
+
 @pytest.mark.parametrize("asking", WAYS)
 def test_a_client_that_belongs_to_its_loop_finds_it_again(asking):
     loops = set()

@@ -49,6 +49,7 @@ SHAPES: dict[str, Any] = {
     "objects": [Point(*pair) for pair in PAIRS],
     "documents with scores": [(SimpleNamespace(id=d, metadata={}), s) for d, s in PAIRS],
     "distances are no scores": [{"id": d, "distance": 0.1 * rank} for rank, (d, _) in enumerate(PAIRS)],
+    "other values are no scores": [{"id": d, "value": 0.1 * rank} for rank, (d, _) in enumerate(PAIRS)],
     "pandas": pandas.DataFrame({"qid": "1", "docno": ["a", "b", "c"], "score": [3.0, 2.0, 1.0], "rank": [0, 1, 2]}),
     "polars": polars.DataFrame({"doc_id": ["a", "b", "c"], "score": [3.0, 2.0, 1.0]}),
     "Arrow": pyarrow.table({"doc_id": ["a", "b", "c"], "score": [3.0, 2.0, 1.0]}),

@@ -21,7 +21,7 @@ import pytest
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.live_systems import retrieval
 from pytest_riskguard.live_systems.results import NoAnswerError
-from pytest_riskguard.live_systems.retrieval import FailedSearchError, Retrieved, backoff, retrieve
+from pytest_riskguard.live_systems.retrieval import FailedSearchError, Retrieved, backoff, retrieve, spread
 from pytest_riskguard.live_systems.time_limit import OutOfTimeError
 from pytest_riskguard.live_systems.topic import Topic
 
@@ -421,3 +421,8 @@ print(found.failed[0].topic)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stdout) == (0, "t\n"), done.stderr
+
+
+def test_what_is_asked_twice_is_spread_over_all_topics():
+    assert spread(list("abcdefghij"), 4) == ["a", "c", "f", "h"]
+    assert spread(["a", "b"], 4) == ["a", "b"]

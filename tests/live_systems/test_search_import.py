@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from pytest_riskguard.config.load import load_config
+from pytest_riskguard.live_systems.candidates import project_of
 from pytest_riskguard.live_systems.search_import import NEVER, RefusedSearchError, import_search
 
 PROJECT = """
@@ -227,3 +229,15 @@ def test_every_dependency_of_riskguard_is_named():
     installed = {module for module in modules if not module.endswith("__mypyc")}
     assert {"numpy", "pytest", "yaml"} <= installed
     assert installed <= NEVER | set(sys.stdlib_module_names), sorted(installed - NEVER)
+
+
+def test_the_project_is_the_repository_around_riskguard_yaml(tmp_path):
+    folder = tmp_path / "repository" / "evaluation"
+    folder.mkdir(parents=True)
+    (folder / "riskguard.yaml").write_text("collection: {qrels: qrels.txt}\nstore: baselines\n")
+    settings = load_config(folder / "riskguard.yaml", require_gates=False)
+    assert project_of(settings) == folder
+    assert project_of(settings, rootdir=tmp_path) == tmp_path
+    assert project_of(settings, rootdir=tmp_path / "elsewhere") == folder
+    (tmp_path / "repository" / ".git").mkdir()
+    assert project_of(settings) == project_of(settings, rootdir=tmp_path) == tmp_path / "repository"

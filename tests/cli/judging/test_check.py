@@ -143,6 +143,22 @@ def test_a_wrong_question_is_a_usage_error(command, line, message):
     assert message in ended.err
 
 
+def test_no_report_replaces_the_documents(command, folder):
+    path = folder / "riskguard.yaml"
+    path.write_text(path.read_text().replace("topics.tsv}", "topics.tsv, documents: documents.tsv}"))
+    (folder / "documents.tsv").write_text("id\ttitle\ngood\tGood\n")
+    ended = command("check --json documents.tsv")
+    assert (ended.status, ended.out) == (2, "")
+    assert "would overwrite the file that this command reads" in ended.err
+
+
+def test_reports_count_no_attempt_of_a_gate_that_was_not_asked_for(command, several):
+    command("check no-collapse --json report.json -q")
+    attempts = {gate["id"]: gate["attempts"] for gate in read_report(several / "report.json")["gates"]}
+    assert attempts.pop("riskguard.yaml::no-collapse") == 1
+    assert set(attempts.values()) == {0}
+
+
 def test_without_riskguard_yaml_it_says_how_to_get_one(command, folder):
     folder.joinpath("riskguard.yaml").unlink()
     ended = command("check")
@@ -282,6 +298,17 @@ def test_only_live_systems_are_queried(command, folder, line, message):
     assert ended.status == 2
     assert message in ended.err
     assert not folder.joinpath("out.run").exists()
+
+
+def test_the_live_system_of_a_gate_is_queried_if_the_gate_is_named(folder):
+    live_project(folder)
+    path = folder / "riskguard.yaml"
+    (line,) = [line for line in path.read_text().splitlines() if line.startswith("candidate: ")]
+    text = path.read_text().replace(line, "candidate: candidate.run")
+    path.write_text(text.replace("baseline: prod,", f"baseline: prod, {line},"))
+    ended = by_itself(folder, "retrieve", "answers.run", "--gate", "no-risk")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("wrote answers.run: answers for 30 topics")
 
 
 def test_answers_replace_no_file_that_is_read(folder):

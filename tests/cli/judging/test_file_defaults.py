@@ -133,3 +133,19 @@ def test_no_report_replaces_a_file_of_a_baseline_that_the_file_names(command):
     ended = command("compare good.run --json baselines/prod/scores.tsv")
     assert ended.status == 2
     assert "would overwrite the file that this command reads" in ended.err
+
+
+def test_slices_are_judged_only_if_they_are_asked_for(judged, folder):
+    path = folder / "riskguard.yaml"
+    path.write_text(FILE.replace("on_churn: warn", "on_churn: warn\n    slice: kind\n    smallest_slice: 10"))
+    rows = [f"{topic}\t{world.QUERIES[topic]}\tcode" for topic in world.TOPICS]
+    folder.joinpath("topics.tsv").write_text("\n".join(["topic\tquery\tkind", *rows]) + "\n")
+    verdicts, _ = judged("")
+    assert [verdict["slice"] for verdict in verdicts] == [None, None]
+
+
+def test_a_gate_outside_the_family_is_judged_by_itself(judged, folder):
+    path = folder / "riskguard.yaml"
+    path.write_text(FILE.replace("family: holm", "family: {correction: holm, gates: [second, pool]}"))
+    verdicts, _ = judged("")
+    assert [verdict["family"] for verdict in verdicts] == [None, None]

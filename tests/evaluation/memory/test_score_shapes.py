@@ -13,6 +13,7 @@ from ir_measures import RR, Qrel, ScoredDoc, nDCG
 from pytest_riskguard import TopicScores, check, read_scores
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation import write_scores
+from pytest_riskguard.evaluation.memory.shapes import topic_values
 
 LONG = {"qid": ["1", "2"] * 2, "measure": ["map", "map", "recip_rank", "recip_rank"], "value": [0.1, 0.2, 0.5, 1.0]}
 EXPECTED = {"AP": [0.1, 0.2], "RR": [0.5, 1.0]}
@@ -140,3 +141,8 @@ def test_numbers_that_are_topics_are_named():
     scores = pd.Series([0.5, 0.4, 0.3])
     named = scores.rename_axis("topic")
     assert check("not_significantly_risky", named, dict(enumerate(named))).topics.ties == 3
+
+
+def test_row_numbers_begin_at_zero_and_other_numbers_are_topics():
+    scores = pd.Series([0.5, 1.0], index=pd.RangeIndex(1, 3))
+    assert topic_values(scores, "candidate") == {1: 0.5, 2: 1.0}

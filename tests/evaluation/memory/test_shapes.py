@@ -86,6 +86,10 @@ def test_rankings(data, expected):
     assert ranked(data) == expected
 
 
+def test_a_topic_without_scores_changes_no_order_of_another():
+    assert ranked({"1": {"a": 1, "b": 1}, "2": ["c", "d"]}) == {"1": ["b", "a"], "2": ["c", "d"]}
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -147,6 +151,8 @@ def test_another_shape_is_a_type_error(data, message):
         ({"1": {"a": 10**400}}, "expected a finite number as the score of 'a' in topic '1', found 1000"),
         (frame(docno=[np.True_, "b", "c"]), "run, row 1: expected text or a whole number as the document, found"),
         (frame().drop(columns="docno"), "found the columns 'qid', 'score'"),
+        ({True: ["a"]}, "expected text or a whole number as the topic, found True"),
+        ({"1": {True: 1.0}}, "expected text or a whole number as the document, found True"),
         (frame().drop(columns="score"), "it names no column for score"),
         (pd.concat([frame(), frame()[["score"]]], axis=1), "run: expected columns with different names"),
         (frame(rank=[1, 2, 1], score=[1.0, 2.0, 1.0]), "every ranking is upside down"),
@@ -262,6 +268,11 @@ def test_topics_have_texts_weights_and_tags():
         read_topics({"1": {"query": "tv", "weight": 0}})
     with pytest.raises(TypeError, match="topics: expected a mapping topic -> query text"):
         read_topics(7)  # type: ignore[arg-type]
+
+
+def test_a_tag_of_a_topic_may_be_missing():
+    topics = read_topics({"1": {"query": "red dress", "lang": None, "size": float("nan")}})
+    assert topics.tags["1"] == {"lang": "", "size": ""}
 
 
 def test_the_rules_of_a_collection_hold_for_judgements_in_memory():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from decimal import Decimal
 
 import pytest
 
@@ -14,6 +15,7 @@ from pytest_riskguard.evaluation.runs import Rankings
 from pytest_riskguard.evaluation.topics import read_topics
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import kinds_of
+from pytest_riskguard.formats.files.libraries import ranx_lz4
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.known import FORMATS
 
@@ -32,6 +34,11 @@ def ranked(path, **how):
         ("a.json", '{"q1": {"d1": NaN}}', r"NaN is not a number"),
         ("a.json", '{"q1": {"d1": 1, "d1": 2}}', r"'d1' appears twice"),
         ("a.json", '{"q1": {"d1": "1"}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
+        (
+            "a.json",
+            '{"qid": {"0": 1}, "docid": {"0": 7}, "score": {"0": 2.5}}',
+            r"it is a frame by columns; write it with orient='records'",
+        ),
         ("a.json", '{"q1": ["d1"]}', r"expected rankings in a format that .* tried: parquet, .*, trec"),
         (
             "a.jsonl",
@@ -43,6 +50,11 @@ def ranked(path, **how):
             "a.jsonl",
             '{"query_id": 1.5, "doc_id": "a", "score": 1}',
             r":1: expected text or a whole number as the topic",
+        ),
+        (
+            "a.jsonl",
+            '{"query_id": 1e16, "doc_id": "a", "score": 1}',
+            r":1: expected text or a whole number as the topic, found 1e\+16",
         ),
         (
             "a.jsonl",
@@ -60,10 +72,12 @@ def ranked(path, **how):
             r"the nearest is jsonl, but its first object does not fit: it names",
         ),
         ("a.tsv", "q1\td1\t0.7\n", r"the third column of its first line is not a rank but '0.7'; name the columns"),
+        ("a.tsv", "q1\td1\t1\thigh\n", r"the fourth column of its first line is not a score but 'high'"),
         ("a.tsv", "q1\td1\t1\nq1\td2\n", r"a\.tsv:2: expected 3 columns as in the first line, found 2"),
         ("a.tsv", "q1\td1\t1\nq1\td2\tx\n", r"a\.tsv:2: expected a whole number as the rank, found 'x'"),
         ("a.tsv", "q1\td1\t1\nq1\td2\t1\n", r"a\.tsv:2: expected each rank once in topic 'q1', found 1 for both"),
         ("a.tsv", "q1\td1\t1\nq1\td1\t2\n", r"expected each document once, found 'd1' twice"),
+        ("a.csv", "qid,docno,score\n", r"a\.csv: expected rankings, found none"),
         ("a.parquet", b"PAR1 and no more", r"expected a whole Parquet file"),
         ("a.feather", b"ARROW1\0\0 and no more", r"expected a whole file of Arrow"),
         ("a.feather", b"FEA1 and more", r"expected Feather of version 2, found version 1"),
@@ -106,6 +120,10 @@ def test_predictions_of_sentence_transformers_need_ids_and_numbers(write):
     for bad, problem in (
         ('{"query_id": null, "results": []}', r":2: expected text as query_id, found None"),
         ('{"query_id": "2", "results": [{"corpus_id": "a"}]}', r":2: expected results with a corpus_id and a number"),
+        (
+            '{"query_id": "2", "results": [{"corpus_id": "a", "score": true}]}',
+            r":2: expected results with a corpus_id and a number",
+        ),
         ('{"query_id": "2", "results": 1}', r":2: expected an object with query_id"),
     ):
         with pytest.raises(RunFormatError, match=problem):
@@ -150,6 +168,12 @@ def test_packed_runs_hold_topics_documents_and_numbers_in_a_file_of_sensible_siz
         open_run(write("a.lz4", packed(cbor2.dumps({"q": {f"d{n}": 1.5 for n in range(500)}}))))
 
 
+def test_a_packed_run_may_be_large_if_its_file_is(write, monkeypatch):
+    pytest.importorskip("lz4.frame")
+    monkeypatch.setattr(ranx_lz4, "_FREE_BYTES", 100)
+    assert ranked(write("a.lz4", ranx_lz4.write_rankings({"q": [("d" * 500, 1.0)]}, {}))) == {"q": ["d" * 500]}
+
+
 def test_documents_of_a_topic_are_counted_while_rows_are_read(write, monkeypatch):
     """A packed table of few bytes may have millions of rows: none is read after those that are too many."""
     monkeypatch.setenv("RISKGUARD_MAX_DOCUMENTS", "2")
@@ -180,6 +204,28 @@ def test_columns_of_lists_are_passed_over_and_sizes_limited(tmp_path, monkeypatc
     monkeypatch.setenv("RISKGUARD_MAX_LINES", "998")
     with pytest.raises(RunFormatError, match=r"expected at most 998 lines"):
         open_run(tmp_path / "run.arrow")
+
+
+def test_decimal_numbers_of_arrow_are_numbers(tmp_path):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = {"qid": ["q1", "q1"], "docno": ["a", "b"], "score": [Decimal("1.50"), Decimal("2.25")]}
+    parquet.write_table(pa.table(rows), tmp_path / "run.parquet")
+    run = open_run(tmp_path / "run.parquet")
+    assert isinstance(run, Rankings)
+    assert run.by_topic == {"q1": (("b", 2.25), ("a", 1.5))}
+
+
+def test_an_unpacked_table_is_no_larger_than_a_run_may_be(tmp_path, monkeypatch):
+    """Each of its batches is small enough."""
+    pa, feather = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather")
+    names = [f"{number:0100}" for number in range(1000)]
+    path = tmp_path / "run.feather"
+    table = pa.table({"qid": ["q"] * 1000, "docno": names, "score": [float(number) for number in range(1000)]})
+    feather.write_feather(table, path, compression="zstd", chunksize=100)
+    assert path.stat().st_size < 60_000 < table.nbytes
+    monkeypatch.setenv("RISKGUARD_MAX_RUN_BYTES", "60000")
+    with pytest.raises(RunFormatError, match=r"expected at most 60,000 .*RISKGUARD_MAX_RUN_BYTES"):
+        open_run(path)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_riskguard.errors import QrelsFormatError, RunFormatError, UsageError
+from pytest_riskguard.errors import QrelsFormatError, RunFormatError, TopicsFormatError, UsageError
 from pytest_riskguard.evaluation.qrels import read_qrels
 from pytest_riskguard.evaluation.run_files import open_run
 from pytest_riskguard.evaluation.runs import Rankings
@@ -26,6 +26,7 @@ def ranked(path: object, **how: object) -> dict[str, list[str]]:
         '\ufeff"QID"\t"docno"\t"label"\n"q1"\t"d1"\t2\n"q1"\t"d2"\t0\n',
         ",qid,docid,docno,label\n0,q1,17,d1,2\n1,q1,18,d2,0\n",  # a frame with its index and inner ids
         "query-id,corpus-id,score\nq1,d1,2\nq1,d2,0",
+        "qid;docno;label;one, two, three, four, or five\nq1;d1;2;\nq1;d2;0;\n",
         'qid,docno,label,note\nq1,d1,2,"red, or 19"" wide\nin two lines"\nq1,d2,0,\nq1,d3,,not judged yet\n',
     ],
 )
@@ -57,6 +58,7 @@ def test_columns_that_are_named_in_another_way_are_given(write):
 @pytest.mark.parametrize(
     ("table", "problem"),
     [
+        ("qid,docno,label\nq1,d1,1_0\n", r":2: expected a number as the grade, found '1_0'"),
         ("qid,docno,label\nq1,d1,two\n", r":2: expected a number as the grade, found 'two'"),
         ("qid,docno,label\nq1,d1,nan\n", r":2: expected a number as the grade"),
         ("qid,docno,label\nq1,d1\n", r":2: expected 3 columns as in the header, found 2"),
@@ -119,6 +121,26 @@ def test_a_few_contradictions_of_ranks_and_scores_are_named(write):
     assert run.contradicted == ("q9",)
 
 
+def test_ranks_that_are_not_those_of_all_documents_say_nothing(write):
+    run = open_run(write("run.csv", "qid,docno,rank,score\nq1,a,,1\nq1,b,2,2\n"))
+    assert isinstance(run, Rankings)
+    assert run.contradicted == ()
+    twice = write("run.csv", "qid,docno,rank,score\nq1,a,2,3\nq1,b,1,2\nq1,c,1,1\n")
+    assert ranked(twice, ties="as_returned") == {"q1": ["a", "b", "c"]}
+
+
+def test_rankings_are_upside_down_only_if_most_are(write):
+    rows = "q1,a,1,1\nq1,b,2,2\nq2,a,1,1\nq2,b,2,2\nq3,a,1,2\nq3,b,2,1\nq4,a,1,3\nq4,b,2,1\nq4,c,3,2\n"
+    run = open_run(write("run.csv", f"qid,docno,rank,score\n{rows}"))
+    assert isinstance(run, Rankings)
+    assert run.contradicted == ("q1", "q2", "q4")
+
+
+def test_a_column_that_is_given_as_one_thing_is_not_another(write):
+    path = write("run.csv", "qid,docno,rank\nq1,a,3\nq1,b,7\n")
+    assert ranked(path, columns={"score": "rank"}) == {"q1": ["b", "a"]}
+
+
 def test_judgements_are_no_rankings(write):
     path = write("run.csv", "query_id,doc_id,relevance\nq1,d1,2\n")
     with pytest.raises(RunFormatError, match=r"names no column for score"):
@@ -131,6 +153,17 @@ def test_topics_have_tags_and_their_columns_any_order(write):
     assert (topics.queries, topics.tags) == ({"q1": "red shoes"}, {"q1": {"lang": "en"}})
     unnamed = read_topics(write("topics.csv", ",qid,query\n0,q1,red shoes\n"))
     assert (unnamed.queries, unnamed.tags) == ({"q1": "red shoes"}, {"q1": {}})
+
+
+def test_topics_between_tabs_may_be_quoted(write):
+    path = write("topics.tsv", 'qid\tquery\n"q1"\t"19"" monitor"\n"q2"\t"shoes"\n')
+    assert read_topics(path).queries == {"q1": '19" monitor', "q2": "shoes"}
+
+
+def test_a_weight_is_above_zero(write):
+    path = write("topics.csv", "qid,query,weight\nq1,red shoes,0\n")
+    with pytest.raises(TopicsFormatError, match=r":2: expected a weight above 0, found '0'"):
+        read_topics(path)
 
 
 def test_topics_may_be_query_texts_alone(write):

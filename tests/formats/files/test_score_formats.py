@@ -80,6 +80,17 @@ def test_the_topics_may_have_another_heading(write):
     assert (ap.measure, ap.topics) == ("AP", ("2",))
 
 
+@pytest.mark.parametrize("average", ["all", "amean", "mean"])
+def test_rows_of_averages_are_no_topics(write, average):
+    (scores,) = read_scores(write("a.csv", f"qid,measure,value\nq1,AP,0.5\n{average},AP,0.5\n"))
+    assert scores.topics == ("q1",)
+
+
+def test_a_topic_may_be_named_as_a_measure_is(write):
+    (scores,) = read_scores(write("a.txt", "utility\tnDCG@10\t0.5\nq2\tnDCG@10\t1\n"))
+    assert (scores.measure, scores.topics) == ("nDCG@10", ("q2", "utility"))
+
+
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [

@@ -156,6 +156,14 @@ def test_a_size_of_the_body_stays() -> None:
         assert len(search(Asked())) == 1
 
 
+def test_a_number_of_rows_in_the_parameters_stays() -> None:
+    with serving("solr") as server:
+        with asking("solr", server, params={"rows": 1}) as search:
+            assert len(search(Asked())) == 1
+        (seen,) = server.seen
+    assert seen.params["rows"] == ["1"]
+
+
 def test_solr_takes_a_body_and_parameters_of_its_own() -> None:
     with serving("solr") as server:
         with asking("solr", server, body={"query": "{query}", "fields": ["id", "score"]}, depth=2) as search:
@@ -171,6 +179,20 @@ def test_solr_takes_a_body_and_parameters_of_its_own() -> None:
         ["edismax"],
         ["a", "b"],
     )
+
+
+def test_the_name_of_an_index_is_one_step_of_the_path() -> None:
+    with serving("elasticsearch") as server:
+        failure("elasticsearch", server, index="help/../a b?c=d,e")
+        (seen,) = server.seen
+    assert (seen.path, seen.params) == ("/help%2F..%2Fa%20b%3Fc%3Dd,e/_search", {})
+
+
+def test_parameters_follow_those_of_the_address() -> None:
+    with serving("general") as server, asking("general", server, path="find?shop=de") as search:
+        assert search(Asked())
+        (seen,) = server.seen
+    assert seen.params == {"shop": ["de"], "words": [QUERY], "most": ["100"]}
 
 
 def test_typesense_takes_a_body_for_multi_search() -> None:
@@ -354,6 +376,24 @@ def test_an_id_that_holds_a_secret_is_no_document() -> None:
         error = failure("meilisearch", server)
     assert "its answer repeats a secret in the id of a document" in str(error)
     assert error.is_final
+
+
+def test_an_id_may_hold_a_short_secret_by_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGINE_KEY", "shoes")
+    with serving("meilisearch") as server:
+        server.instead = [Instead(content=b'{"hits": [{"id": "shoes-7"}], "processingTimeMs": 1}')]
+        with asking("meilisearch", server) as search:
+            assert [document for document, _ in search(Asked())] == ["shoes-7"]
+
+
+def test_a_secret_that_holds_another_is_hidden_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHORT_KEY", "abcd")
+    monkeypatch.setenv("LONG_KEY", "abcd-efgh")
+    headers = {"X-Short": {"env": "SHORT_KEY"}, "X-Long": {"env": "LONG_KEY"}}
+    with serving("general") as server:
+        server.instead = [Instead(403, b"no abcd-efgh here")]
+        text = str(failure("general", server, headers=headers))
+    assert "no *** here" in text
 
 
 def test_a_response_that_is_compressed_twice_is_not_unpacked() -> None:

@@ -31,6 +31,11 @@ def test_rows_are_ranked_by_position(write):
     assert order(path) == {"shoes": ["d1", "d2", "d10"]}
 
 
+def test_rows_of_one_position_stay_in_their_order(write):
+    path = write("s.csv", HEADER + "".join(ROW.format("june", "shoes", document, 1) for document in ("b", "c", "a")))
+    assert order(path) == {"shoes": ["b", "c", "a"]}
+
+
 def test_quotes_are_doubled_even_in_cells_that_are_not_quoted(write):
     cells = ['19"" monitor', '""best"" shoes', '"red, or ""blue"""', '"two\nlines"', " =1+1"]
     path = write("s.csv", HEADER + "".join(ROW.format("june", cell, "d,1".join('""'), 1) for cell in cells))

@@ -71,6 +71,11 @@ def test_the_hits_of_a_response_are_a_ranking(write, wrapped):
     }
 
 
+def test_hits_of_which_one_has_no_score_stay_in_their_order(write):
+    run = opened(write("r.json", json.dumps(response(q1=[hit("a", 1.0), hit("x", None), hit("b", 2.0)]))))
+    assert [document for document, _ in run.by_topic["q1"]] == ["a", "x", "b"]
+
+
 def test_the_same_id_in_two_indices_is_two_documents(write):
     value = response(q1=[hit("1", 2.0), hit("1", 1.0, index="flights")])
     run = opened(write("r.json", json.dumps(value)))

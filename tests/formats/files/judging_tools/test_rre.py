@@ -35,6 +35,11 @@ def test_queries_of_a_group_share_its_documents(write):
     }
 
 
+def test_documents_of_a_query_come_before_those_of_its_group(write):
+    group = GROUP | {"queries": [query("red shoes"), query("hats", relevant_documents=GAINS)]}
+    assert read(write, {"query_groups": [group]})["hats"] == {"1": 3, "4": 0.5}
+
+
 def test_quepid_exports_queries_with_gains(write):
     value = {
         "id_field": "id",
