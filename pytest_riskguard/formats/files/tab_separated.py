@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from pytest_riskguard.formats.content import InputFile, Misfit
+from pytest_riskguard.formats.content import START_BYTES, InputFile, Misfit
 from pytest_riskguard.formats.files import named_columns
 from pytest_riskguard.formats.files.named_columns import judgements, rankings
 from pytest_riskguard.formats.records import Kind
@@ -38,7 +38,10 @@ def fits(file: InputFile, kind: Kind) -> Misfit | None:
 
 def _is_quoted(file: InputFile) -> bool:
     """Whether cells are quoted as in CSV: some hold doubled quotes, and none begins with a quote otherwise."""
-    cells = [cell for line in file.start.decode(errors="replace").splitlines()[:-1] for cell in line.split("\t")]
+    lines = file.start.decode(errors="replace").splitlines()
+    if len(file.start) == START_BYTES:  # the last line may go on
+        del lines[-1]
+    cells = [cell for line in lines for cell in line.split("\t")]
     quoted = [cell for cell in cells if cell.startswith('"')]
     return any('""' in cell[1:-1] for cell in quoted) and all(map(_QUOTED.fullmatch, quoted))
 

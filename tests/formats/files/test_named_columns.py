@@ -160,6 +160,19 @@ def test_topics_between_tabs_may_be_quoted(write):
     assert read_topics(path).queries == {"q1": '19" monitor', "q2": "shoes"}
 
 
+def test_the_only_doubled_quote_may_stand_in_the_last_line(write):
+    path = write("topics.tsv", 'qid\tquery\n"q1"\t"red shoes"\n"q2"\t"19"" monitor"\n')
+    assert read_topics(path).queries == {"q1": "red shoes", "q2": '19" monitor'}
+
+
+def test_cells_are_quoted_though_the_bytes_looked_at_end_within_one(write):
+    rows = "".join(f'"q{number}"\t"{number}"" monitor"\n' for number in range(5_000))
+    path = write("topics.tsv", "qid\tquery\n" + rows)
+    assert path.stat().st_size > 2**16
+    assert path.read_bytes()[: 2**16].splitlines()[-1].count(b'"') % 2
+    assert read_topics(path).queries["q7"] == '7" monitor'
+
+
 def test_a_weight_is_above_zero(write):
     path = write("topics.csv", "qid,query,weight\nq1,red shoes,0\n")
     with pytest.raises(TopicsFormatError, match=r":2: expected a weight above 0, found '0'"):

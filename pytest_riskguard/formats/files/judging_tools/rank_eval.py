@@ -72,8 +72,6 @@ def _texts(value: Any, key: str = "", above: str = "") -> Iterator[str]:
         for inner in value:
             yield from _texts(inner, key, above)
     elif isinstance(value, str) and value.strip() and (key in _TEXT_KEYS or above.startswith("match")):
-        if above.startswith("match") and key in ("operator", "fuzziness", "analyzer", "minimum_should_match"):
-            return
         yield value.strip()
 
 
