@@ -11,8 +11,8 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, Source, Stored
 from pytest_riskguard.evaluation import rankings_as_run
-from pytest_riskguard.evaluation.ranked_runs import pack_run
-from pytest_riskguard.evaluation.runs import fold_run
+from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+from pytest_riskguard.evaluation.scoring.ranked_runs import pack_run
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.wording import worded

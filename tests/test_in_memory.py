@@ -25,7 +25,7 @@ from pytest_riskguard.engine.judging import Engine
 from pytest_riskguard.engine.sources import Question, RunFile
 from pytest_riskguard.errors import RiskyError, UsageError
 from pytest_riskguard.evaluation import Topics, rankings_as_run, write_run
-from pytest_riskguard.evaluation.qrels import write_qrels
+from pytest_riskguard.evaluation.judgements.qrels import write_qrels
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from tests.evaluation.memory.shapes import GRADES, JUDGEMENTS, RUNS, answers, columns

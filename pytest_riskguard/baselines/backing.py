@@ -11,10 +11,10 @@ from pytest_riskguard.baselines import environment
 from pytest_riskguard.baselines.entry import MANIFEST, RUN, SCORES, StoredBaseline
 from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, StoredMeasure, StoredReplicate
 from pytest_riskguard.errors import DataError, UsageError
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import parse_measure, provider_of
-from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring import score_run
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.text import counted
 
 #: Stored scores may differ this much from those of the run: other builds of the same libraries round differently.

@@ -14,8 +14,8 @@ from pytest_riskguard.baselines.entry import RUN, StoredBaseline, resolved
 from pytest_riskguard.baselines.manifest import Manifest, Staleness, name_problem, staleness
 from pytest_riskguard.baselines.scored import Scored, as_stored, present_scores
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import measure_name
-from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.text import did_you_mean

@@ -33,13 +33,13 @@ from pytest_riskguard.baselines.manifest import (
 )
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.evaluation.collection import keys_of, read_collection
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure, provider_of
-from pytest_riskguard.evaluation.qrels import Qrels
-from pytest_riskguard.evaluation.run_files import open_run
-from pytest_riskguard.evaluation.runs import Rankings, write_run
+from pytest_riskguard.evaluation.runs.run_files import open_run
+from pytest_riskguard.evaluation.runs.trec_runs import Rankings, write_run
 from pytest_riskguard.evaluation.score_files import read_scores, write_scores
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring import score_run
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.input_files import ContentError

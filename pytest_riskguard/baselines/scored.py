@@ -10,9 +10,9 @@ import numpy as np
 from pytest_riskguard.baselines import queries
 from pytest_riskguard.baselines.backing import check_scores, same_libraries, score_kept_run
 from pytest_riskguard.baselines.entry import SCORES, StoredBaseline
-from pytest_riskguard.evaluation.grades import with_binary_labels
+from pytest_riskguard.evaluation.judgements.grades import with_binary_labels
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure
-from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.text import counted, listed

@@ -173,7 +173,7 @@ def _exists(output: Path) -> UsageError:
 
 def _judged_queries(qrels: Path) -> int | None:
     """How many topics have a relevant document; None without a readable file."""
-    from pytest_riskguard.evaluation.qrels import read_qrels
+    from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 
     try:
         return len(read_qrels(qrels).topics)

@@ -16,8 +16,8 @@ from pytest_riskguard.config.salvage import Salvaged
 from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
 from pytest_riskguard.errors import ConfigError, DataError, UsageError
 from pytest_riskguard.evaluation.collection import keys_of
+from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import measure_name
-from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.gates.collapse import protected_topics
 from pytest_riskguard.text import did_you_mean

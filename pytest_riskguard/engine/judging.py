@@ -30,9 +30,9 @@ from pytest_riskguard.engine.stale_labels import StaleLabels, stale_labels
 from pytest_riskguard.engine.stored_systems import rests_on_replicate, warned_of_stored, worse
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
-from pytest_riskguard.evaluation.grades import is_binary, labels_for, scaled
+from pytest_riskguard.evaluation.judgements.grades import is_binary, labels_for, scaled
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure, refuse_uninformative, span
-from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import GivenFile

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
+from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
-from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
-from pytest_riskguard.evaluation.ranked_runs import PackedRun, RankedRun, pack_run
-from pytest_riskguard.evaluation.run_files import open_run
-from pytest_riskguard.evaluation.runs import Rankings
+from pytest_riskguard.evaluation.runs.run_files import open_run
+from pytest_riskguard.evaluation.runs.trec_runs import Rankings
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring import score_run
+from pytest_riskguard.evaluation.scoring.ranked_runs import PackedRun, RankedRun, pack_run
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.given_file import GivenFile, Ties
 from pytest_riskguard.formats.known import system_name

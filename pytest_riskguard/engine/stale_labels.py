@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pytest_riskguard.errors import DataError, FileError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
-from pytest_riskguard.evaluation.qrels import Qrels
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.run_context import report_failure
 from pytest_riskguard.text import clean, counted, listed
 

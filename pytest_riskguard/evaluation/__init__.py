@@ -1,12 +1,12 @@
 """Files in, per-topic scores out: runs, qrels, topics, and scoring by ir-measures."""
 
+from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import bounds, ensure_available, measure_name, parse_measure
 from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun, run
-from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
-from pytest_riskguard.evaluation.runs import Rankings, fold_run, rankings_as_run, write_run
+from pytest_riskguard.evaluation.runs.trec_runs import Rankings, fold_run, rankings_as_run, write_run
 from pytest_riskguard.evaluation.score_files import read_scores, write_scores
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring import score_run
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.known import system_name
 from pytest_riskguard.formats.label_rules import LabelRules

@@ -11,9 +11,9 @@ from pytest_riskguard.baselines import backing, environment
 from pytest_riskguard.baselines.atomic_folder import sha256
 from pytest_riskguard.baselines.entry import mean_score
 from pytest_riskguard.errors import BaselineError
-from pytest_riskguard.evaluation.qrels import read_qrels
+from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from pytest_riskguard.evaluation.score_files import read_scores
-from pytest_riskguard.evaluation.scoring import score_run
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 
 
 @pytest.fixture

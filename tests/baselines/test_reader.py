@@ -9,7 +9,7 @@ import pytest
 from pytest_riskguard.baselines.entry import StoredBaseline
 from pytest_riskguard.baselines.reader import StoreReader
 from pytest_riskguard.errors import BaselineError, MissingFileError, UsageError
-from pytest_riskguard.evaluation.qrels import read_qrels
+from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 
 ADD = "store it with `riskguard baseline add"
 

@@ -15,8 +15,8 @@ from pytest_riskguard.baselines.lock import LOCK
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError, DataError, RunFormatError, UsageError
-from pytest_riskguard.evaluation.qrels import read_qrels
-from pytest_riskguard.evaluation.scoring import score_run
+from pytest_riskguard.evaluation.judgements.qrels import read_qrels
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from tests.baselines.conftest import MEASURES
 from tests.baselines.test_store import DAMAGE, assert_same_scores
 

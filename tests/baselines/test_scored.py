@@ -8,7 +8,7 @@ import pytest
 
 from pytest_riskguard.baselines.queries import from_bytes, query_digests, rephrased, to_bytes
 from pytest_riskguard.errors import BaselineError
-from pytest_riskguard.evaluation.qrels import read_qrels
+from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from pytest_riskguard.evaluation.topics import read_topics
 
 

@@ -15,8 +15,8 @@ from pytest_riskguard.baselines import atomic_folder, environment, version_contr
 from pytest_riskguard.baselines.manifest import GitState, Manifest
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, RunFormatError, UsageError
-from pytest_riskguard.evaluation.qrels import read_qrels
-from pytest_riskguard.evaluation.scoring import score_run
+from pytest_riskguard.evaluation.judgements.qrels import read_qrels
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.formats.input_files import ContentError
 from tests.baselines.conftest import MEASURES
 

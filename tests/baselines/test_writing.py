@@ -18,8 +18,8 @@ from pytest_riskguard.baselines.entry import StoredBaseline
 from pytest_riskguard.baselines.lock import LOCK
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError, RiskguardError
-from pytest_riskguard.evaluation.qrels import read_qrels
-from pytest_riskguard.evaluation.scoring import score_run
+from pytest_riskguard.evaluation.judgements.qrels import read_qrels
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from tests.baselines.conftest import MEASURES
 from tests.baselines.other_process import Writer
 

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_riskguard.baselines import lock, manifest
 from pytest_riskguard.config import yaml_lines
-from pytest_riskguard.evaluation.providers import err
+from pytest_riskguard.evaluation.scoring.providers import err
 from pytest_riskguard.formats import input_files, text_files
 from pytest_riskguard.gates import flips, kinds, ruling, warnings
 from pytest_riskguard.inference import cannot_fail, georisk_pool, minimum_detectable_effect, replicates_for

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_riskguard import check
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.scoring import score_run
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 
 TOPICS = [f"q{number}" for number in range(12)]
 GRADES = {topic: {"d1": 2, "d2": 0, "d3": 1} for topic in TOPICS}

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from pytest_riskguard.errors import RiskguardError
-from pytest_riskguard.evaluation.qrels import read_qrels
-from pytest_riskguard.evaluation.run_files import open_run
+from pytest_riskguard.evaluation.judgements.qrels import read_qrels
+from pytest_riskguard.evaluation.runs.run_files import open_run
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.topics import read_topics
 from pytest_riskguard.formats.given_file import GivenFile

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.errors import RunFormatError
-from pytest_riskguard.evaluation.run_files import open_run
+from pytest_riskguard.evaluation.runs.run_files import open_run
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.known import system_name
 

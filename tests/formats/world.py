@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from pytest_riskguard.evaluation.qrels import write_qrels
+from pytest_riskguard.evaluation.judgements.qrels import write_qrels
 from pytest_riskguard.evaluation.topics import write_topics
 from pytest_riskguard.formats.records import Kind
 
@@ -68,7 +68,7 @@ def run_of(rankings: Mapping[str, tuple[str, ...]]) -> bytes:
     """Rankings in TREC's format, as ``write_run`` writes them."""
     from io import BytesIO
 
-    from pytest_riskguard.evaluation.runs import rankings_as_run, write_run
+    from pytest_riskguard.evaluation.runs.trec_runs import rankings_as_run, write_run
 
     file = BytesIO()
     write_run(file, rankings_as_run({topic: falling(ids).items() for topic, ids in rankings.items()}))

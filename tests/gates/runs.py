@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from pytest_riskguard.evaluation import Qrels, TopicScores, rankings_as_run, score_run
 from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.ranked_runs import RankedRun, pack_run
+from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun, pack_run
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, gate_of

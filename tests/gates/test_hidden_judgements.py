@@ -21,7 +21,7 @@ import pytest
 
 from pytest_riskguard.evaluation import Qrels, TopicScores, read_qrels
 from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.ranked_runs import RankedRun, pack_run, scores_of
+from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun, pack_run, scores_of
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings.unjudged import Rejudged, judge_next

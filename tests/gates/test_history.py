@@ -12,9 +12,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.qrels import read_qrels
+from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring import score_run
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.history import Drift, drift, lineage_of, with_lineage
 from pytest_riskguard.gates.judge import judge

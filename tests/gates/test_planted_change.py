@@ -13,7 +13,7 @@ from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Question, RunFile
 from pytest_riskguard.evaluation import read_qrels, score_run
 from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.ranked_runs import RankedRun, pack_run
+from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun, pack_run
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings.documents import topic_documents

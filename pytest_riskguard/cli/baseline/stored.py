@@ -26,7 +26,7 @@ from pytest_riskguard.text import clean, counted
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.baselines.store import Store
-    from pytest_riskguard.evaluation.qrels import Qrels
+    from pytest_riskguard.evaluation.judgements.qrels import Qrels
 
 #: What each kind of baseline stands for.
 _MEANING = {

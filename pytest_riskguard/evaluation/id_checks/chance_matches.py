@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from pytest_riskguard.evaluation.qrels import Qrels
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
 
 #: Each topic is compared with that many others, spread evenly over all.
 OTHER_TOPICS = 5

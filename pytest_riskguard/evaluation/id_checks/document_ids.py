@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 if TYPE_CHECKING:
-    from pytest_riskguard.evaluation.qrels import Qrels
+    from pytest_riskguard.evaluation.judgements.qrels import Qrels
 
 #: How many of the first ranks count for the share of judged documents.
 FIRST_RANKS = 10

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pytest_riskguard.evaluation.grades import is_binary
+from pytest_riskguard.evaluation.judgements.grades import is_binary
 from pytest_riskguard.evaluation.measures import cutoff_of, part_of
-from pytest_riskguard.evaluation.ranked_runs import DEFAULT_DEPTH, RankedRun, Variant, scores_of
+from pytest_riskguard.evaluation.scoring.ranked_runs import DEFAULT_DEPTH, RankedRun, Variant, scores_of
 from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
 from pytest_riskguard.gates.findings import MovedDocument, ResponsibleTopic, TopicDocuments
 

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from pytest_riskguard.evaluation.ranked_runs import RankedRun, Unjudged, Variant, depth_of, scores_of, unjudged
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.scoring.ranked_runs import (
+    RankedRun,
+    Unjudged,
+    Variant,
+    depth_of,
+    scores_of,
+    unjudged,
+)
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
 from pytest_riskguard.gates.findings import IfJudged, Judgements, UnjudgedTopic

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_riskguard import read_qrels, run, score_run
 from pytest_riskguard.evaluation import fold_run, rankings_as_run, write_run
-from pytest_riskguard.evaluation.qrels import write_qrels
+from pytest_riskguard.evaluation.judgements.qrels import write_qrels
 
 IDS = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=6) | st.sampled_from(
     ["a b", "%20", "7"]

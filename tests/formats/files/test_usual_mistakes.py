@@ -8,8 +8,8 @@ from zipfile import ZipFile
 import pytest
 
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError, TopicsFormatError
-from pytest_riskguard.evaluation.qrels import read_qrels
-from pytest_riskguard.evaluation.scoring import score_run
+from pytest_riskguard.evaluation.judgements.qrels import read_qrels
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.evaluation.topics import read_topics
 
 

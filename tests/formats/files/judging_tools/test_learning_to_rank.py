@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_riskguard.errors import QrelsFormatError
-from pytest_riskguard.evaluation.qrels import read_qrels
+from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 
 
 def test_rows_give_the_rating_the_document_and_the_text(write):

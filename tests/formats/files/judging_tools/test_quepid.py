@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pytest_riskguard.errors import QrelsFormatError, UsageError
-from pytest_riskguard.evaluation.qrels import read_qrels
+from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from pytest_riskguard.formats.files.judging_tools.quepid import write_judgements
 from pytest_riskguard.formats.topic_keys import TopicKeys
 

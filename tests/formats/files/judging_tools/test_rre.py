@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pytest_riskguard.errors import QrelsFormatError
-from pytest_riskguard.evaluation.qrels import read_qrels
+from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 
 
 def query(text, **more):

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError, TopicsFormatError, UsageError
-from pytest_riskguard.evaluation.qrels import read_qrels
-from pytest_riskguard.evaluation.run_files import open_run
+from pytest_riskguard.evaluation.judgements.qrels import read_qrels
+from pytest_riskguard.evaluation.runs.run_files import open_run
 from pytest_riskguard.evaluation.topics import read_topics
 from pytest_riskguard.formats.files.judging_tools.workbench import write_judgements, write_topics
 from pytest_riskguard.formats.given_file import GivenFile

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.evaluation.providers.err import (
+from pytest_riskguard.evaluation.scoring.providers.err import (
     PROVIDER,
     GradedERR,
     expected_reciprocal_rank,

@@ -23,6 +23,25 @@ _ASCENDING = frozenset({"msmarco", "judged", "compat"})
 _USUAL_LENGTH = 10_000
 
 
+class Order(Enum):
+    """How the documents of a topic are ranked: by falling score, and equal scores as named."""
+
+    WRITTEN = "written"  # by the rank column, then by line
+    SINGLE_DESCENDING = "32 bits, docid descending"  # scores compared in 32 bits
+    DESCENDING = "docid descending"
+    ASCENDING = "docid ascending"
+    STABLE = "line"
+
+
+def order_of(provider: str) -> Order:
+    """The order by which an ir-measures provider, given by its name, ranks documents."""
+    if provider in _SINGLE:
+        return Order.SINGLE_DESCENDING
+    if provider in _DESCENDING:
+        return Order.DESCENDING
+    return Order.ASCENDING if provider in _ASCENDING else Order.STABLE
+
+
 class RankColumn(Enum):
     """What the rank column of a topic says about its scores."""
 

@@ -11,7 +11,7 @@ from typing import Any
 from ir_measures import Metric, providers
 from ir_measures.util import QrelsConverter, RunConverter
 
-from pytest_riskguard.evaluation.order import as_scored
+from pytest_riskguard.evaluation.runs.order import as_scored
 
 #: The name of riskguard's providers: documents are ranked by score in 64 bits, then docid, both descending.
 PROVIDER_NAME = "riskguard"

@@ -8,7 +8,14 @@ import pytest
 
 from pytest_riskguard.evaluation import read_qrels, score_run
 from pytest_riskguard.evaluation.measures import parse_measure, part_of
-from pytest_riskguard.evaluation.ranked_runs import RankedRun, Unjudged, depth_of, pack_run, scores_of, unjudged
+from pytest_riskguard.evaluation.scoring.ranked_runs import (
+    RankedRun,
+    Unjudged,
+    depth_of,
+    pack_run,
+    scores_of,
+    unjudged,
+)
 
 ADDITIVE = [
     "nDCG",

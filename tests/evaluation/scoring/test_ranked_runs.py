@@ -8,7 +8,7 @@ import pytest
 
 from pytest_riskguard.evaluation import rankings_as_run, read_qrels, score_run
 from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.ranked_runs import RankedRun, pack_run
+from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun, pack_run
 
 #: One measure for each provider that ranks in a way of its own, and the score of the first relevant document's rank.
 BY_PROVIDER = {

@@ -10,7 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_riskguard.errors import QrelsFormatError
-from pytest_riskguard.evaluation.judges import ByJudge, put_together
+from pytest_riskguard.evaluation.judgements.judgement_arrays import JudgementArrays
+from pytest_riskguard.evaluation.judgements.judges import ByJudge, put_together
 from pytest_riskguard.evaluation.memory import shapes
 from pytest_riskguard.evaluation.memory.input_data import Input, InputData
 from pytest_riskguard.evaluation.memory.shapes import JudgementsData
@@ -60,6 +61,11 @@ class Qrels:
     texts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     rules: LabelRules = AS_GIVEN
     agreement: Agreement | None = None
+
+    @cached_property
+    def arrays(self) -> JudgementArrays:
+        """The judgements of the scored topics as columns."""
+        return JudgementArrays.of(self.grades, self.topics)
 
     @cached_property
     def is_real(self) -> bool:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import IO, TypeVar
 
 from pytest_riskguard.errors import DataError, RunFormatError
-from pytest_riskguard.evaluation.order import has_ties, untied
+from pytest_riskguard.evaluation.runs.order import has_ties, untied
 from pytest_riskguard.formats.escaping import ESCAPED, escaped, is_identifier, unescaped
 from pytest_riskguard.formats.given_file import Ties
 from pytest_riskguard.formats.input_files import DOCUMENTS, ROW_BYTES, RUN_BYTES, TOPICS

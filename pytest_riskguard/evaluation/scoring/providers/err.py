@@ -15,7 +15,7 @@ import ir_measures
 from ir_measures import providers
 from ir_measures.providers import base
 
-from pytest_riskguard.evaluation.providers.ranked_evaluator import PROVIDER_NAME, RankedEvaluator
+from pytest_riskguard.evaluation.scoring.providers.ranked_evaluator import PROVIDER_NAME, RankedEvaluator
 
 #: Highest grade of TREC's Web track, the constant of gdeval.
 DEFAULT_MAX_GRADE = 4

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.evaluation import rankings_as_run, read_qrels, score_run
-from pytest_riskguard.evaluation.order import RankColumn, as_scored, as_written, has_ties, in_32_bits, untied
+from pytest_riskguard.evaluation.runs.order import RankColumn, as_scored, as_written, has_ties, in_32_bits, untied
 
 IDS = ["b", "a", "c"]
 

@@ -242,7 +242,7 @@ def test_every_value_must_belong_to_a_topic_that_was_asked_for(write, monkeypatc
         return [ir_measures.Metric(topic, ir_measures.AP, value) for topic, value in answers]
 
     provider = Provider(answer)
-    monkeypatch.setattr("pytest_riskguard.evaluation.grades.provider_of", lambda _: provider)
+    monkeypatch.setattr("pytest_riskguard.evaluation.judgements.grades.provider_of", lambda _: provider)
     with pytest.raises(ScoringError, match=re.escape(problem)) as caught:
         score_run({"1": [("a", 1.0)], "2": [("a", 1.0)]}, qrels, ["AP"])
     assert caught.value.reason == "bad_scores"

@@ -16,7 +16,7 @@ from ir_measures.measures import Measure
 from ir_measures.providers import base
 
 from pytest_riskguard.evaluation.measures import gain_of
-from pytest_riskguard.evaluation.providers.ranked_evaluator import PROVIDER_NAME, RankedEvaluator
+from pytest_riskguard.evaluation.scoring.providers.ranked_evaluator import PROVIDER_NAME, RankedEvaluator
 
 _anything: Any = base.Any
 _choices: Any = base.Choices

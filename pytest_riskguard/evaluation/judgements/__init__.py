@@ -1,0 +1,1 @@
+"""Relevance judgements, the grades that measures take, several judges."""

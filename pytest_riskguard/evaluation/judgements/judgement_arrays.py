@@ -1,0 +1,49 @@
+"""The judgements of all scored topics as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class JudgementArrays:
+    """Grades by row, grouped by topic.
+
+    Attributes
+    ----------
+    topics : tuple of str
+        The scored topics, sorted as text.
+    offsets : array, shape (n_topics + 1,)
+        The judgements of topic i are the rows ``offsets[i]:offsets[i + 1]``.
+    documents : Identifiers, shape (n_rows,)
+    grades : array of float64, shape (n_rows,)
+        As the file gives them, by document where its ids name passages.
+    """
+
+    topics: tuple[str, ...]
+    offsets: IntArray
+    documents: Identifiers
+    grades: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, grades: Mapping[str, Mapping[str, float]], topics: Sequence[str]) -> JudgementArrays:
+        """The judgements of some topics."""
+        judged = [grades[topic] for topic in topics]
+        return cls(
+            tuple(topics),
+            np.cumsum([0, *map(len, judged)], dtype=np.int64),
+            Identifiers.of([document for of_topic in judged for document in of_topic]),
+            np.array([grade for of_topic in judged for grade in of_topic.values()], dtype=np.float64),
+        )
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """Topic -> its place."""
+        return {topic: place for place, topic in enumerate(self.topics)}

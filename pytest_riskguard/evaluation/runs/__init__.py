@@ -1,0 +1,1 @@
+"""Runs: TREC text and other formats, the order of their documents."""

@@ -1,0 +1,57 @@
+"""Whole topics of a run as columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
+from pytest_riskguard.evaluation.runs.trec_runs import Chunk, Documents
+
+
+@dataclass(frozen=True, eq=False)
+class RowBlock:
+    """Some topics of a run with all their documents, in the order of the lines.
+
+    Attributes
+    ----------
+    topics : tuple of str
+    offsets : array, shape (n_topics + 1,)
+        The rows of topic i are ``offsets[i]:offsets[i + 1]``.
+    documents : Identifiers, shape (n_rows,)
+    scores : array of float64, shape (n_rows,)
+    ranks : Identifiers, shape (n_rows,), or None
+        The rank column as it is written; None of rankings without one.
+    """
+
+    topics: tuple[str, ...]
+    offsets: IntArray
+    documents: Identifiers
+    scores: npt.NDArray[np.float64]
+    ranks: Identifiers | None
+
+    @classmethod
+    def of(cls, chunk: Chunk) -> RowBlock:
+        """Topics in memory as columns; all of them have a rank column, or none has."""
+        offsets = np.cumsum([0, *map(len, chunk.values())], dtype=np.int64)
+        ranks = [rank.decode() for documents in chunk.values() for rank in documents.ranks or ()]
+        return cls(
+            tuple(chunk),
+            offsets,
+            Identifiers.of([name for documents in chunk.values() for name in documents]),
+            np.array([score for documents in chunk.values() for score in documents.values()], dtype=np.float64),
+            Identifiers.of(ranks) if len(ranks) == offsets[-1] else None,
+        )
+
+    def chunk(self) -> Chunk:
+        """The topics as mappings, for what does not work on columns."""
+        names, scores = self.documents.strings(), self.scores.tolist()
+        ranks = None if self.ranks is None else self.ranks.strings()
+        chunk: Chunk = {}
+        for place, topic in enumerate(self.topics):
+            rows = slice(int(self.offsets[place]), int(self.offsets[place + 1]))
+            documents = chunk[topic] = Documents(zip(names[rows], scores[rows], strict=True))
+            documents.ranks = None if ranks is None else [rank.encode() for rank in ranks[rows]]
+        return chunk

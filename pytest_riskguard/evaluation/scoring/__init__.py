@@ -1,0 +1,1 @@
+"""From runs and judgements to per-topic scores."""

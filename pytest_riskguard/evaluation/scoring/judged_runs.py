@@ -1,0 +1,65 @@
+"""What one reading of a run keeps: the ranks of its judged documents, and the first documents of each topic.
+
+Every measure that riskguard computes itself, every what-if over unjudged documents and every ranking that a report
+shows comes from here; the run is not read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.evaluation.id_checks.document_ids import Judged
+from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
+from pytest_riskguard.evaluation.runs.order import Order
+
+Ranks = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRun:
+    """A run as far as judgements and first ranks go.
+
+    Kept are, of each scored topic that the run answers, all judged documents at whatever rank, and all documents
+    that stand in the first ``depth`` ranks in any of the five orders.
+
+    Attributes
+    ----------
+    digest, qrels_digest : str
+        ``sha256:...`` of the run, decompressed, and of the judgements.
+    depth : int
+        How many ranks are kept whole.
+    topics : tuple of str
+        The scored topics that the run answers, sorted as text.
+    retrieved : array of int64, shape (n_topics,)
+        How many documents the run has for each.
+    offsets : array, shape (n_topics + 1,)
+        The kept documents of topic i are the rows ``offsets[i]:offsets[i + 1]``, by rank in the order as written.
+    judgements : array of int64, shape (n_rows,)
+        The row of the document's judgement in ``Qrels.arrays``; -1 if it is not judged.
+    unjudged : Identifiers
+        The ids of the rows whose judgement is -1, in their order.
+    ranks : mapping Order -> array of int32, shape (n_rows,)
+        From 1; equal arrays may be shared.
+    judged : Judged
+    unknown : tuple of str
+        Topics of the run without judgements, sorted.
+    contradicted : tuple of str
+        Topics whose rank column contradicts their scores, sorted.
+    """
+
+    digest: str
+    qrels_digest: str
+    depth: int
+    topics: tuple[str, ...]
+    retrieved: IntArray
+    offsets: IntArray
+    judgements: IntArray
+    unjudged: Identifiers
+    ranks: Mapping[Order, Ranks]
+    judged: Judged
+    unknown: tuple[str, ...] = ()
+    contradicted: tuple[str, ...] = ()
