@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 IntArray = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+
+WORD_BYTES = 8
+#: Odd numbers without a pattern in their bits, which spread hashes over all values.
+_SPREAD, _SPREAD_LENGTH = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+#: What is left of a word whose last bytes do not belong to the id, by the bytes that do.
+_MASKS = np.array([(1 << (8 * count)) - 1 for count in range(WORD_BYTES + 1)], dtype=np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,22 +37,90 @@ class Identifiers:
     lengths: IntArray
 
     @classmethod
-    def of(cls, ids: Sequence[str]) -> Identifiers:
+    def of(cls, ids: Iterable[str]) -> Identifiers:
         """Texts as identifiers."""
         encoded = [name.encode() for name in ids]
-        lengths = np.array([len(name) for name in encoded], dtype=np.int64)
+        lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
         text = np.frombuffer(b"".join(encoded), dtype=np.uint8)
         return cls(text, np.cumsum(lengths) - lengths, lengths)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Identifiers]) -> Identifiers:
+        """The ids of several columns as one, without the text between them."""
+        compact = [part.compact() for part in parts]
+        if not compact:
+            return cls.of(())
+        lengths = np.concatenate([part.lengths for part in compact])
+        return cls(np.concatenate([part.text for part in compact]), np.cumsum(lengths) - lengths, lengths)
 
     def __len__(self) -> int:
         return len(self.starts)
 
     def at(self, places: npt.NDArray[np.int64] | npt.NDArray[np.bool_] | slice) -> Identifiers:
         """Some of the ids; they share the text."""
-        return Identifiers(self.text, self.starts[places], self.lengths[places])
+        some = Identifiers(self.text, self.starts[places], self.lengths[places])
+        if "hashes" in self.__dict__:
+            some.__dict__["hashes"] = self.hashes[places]
+        return some
+
+    def compact(self) -> Identifiers:
+        """The same ids with a text of their own that holds nothing else."""
+        starts = np.cumsum(self.lengths) - self.lengths
+        size = int(self.lengths.sum())
+        if size == len(self.text) and np.array_equal(starts, self.starts):
+            return self
+        places = np.repeat(self.starts - starts, self.lengths)
+        places += np.arange(size)
+        return Identifiers(self.text[places], starts, self.lengths)
 
     def strings(self) -> list[str]:
         """All ids as text."""
         text = self.text.tobytes()
         pairs = zip(self.starts.tolist(), self.lengths.tolist(), strict=True)
         return [text[start : start + length].decode() for start, length in pairs]
+
+    @cached_property
+    def hashes(self) -> Words:
+        """A number for each id, the same wherever its text is; two ids rarely share one, unless somebody tries."""
+        hashes = self.lengths.astype(np.uint64) * _SPREAD_LENGTH
+        longest = int(self.lengths.max(initial=0))
+        rows: Any = slice(None)
+        for place in range(-(-longest // WORD_BYTES)):
+            if place:
+                rows = np.flatnonzero(self.lengths > place * WORD_BYTES)
+            mixed = (hashes[rows] ^ self.words(place, rows)) * _SPREAD
+            hashes[rows] = mixed ^ (mixed >> np.uint64(32))
+        return hashes
+
+    def words(self, place: int, rows: IntArray | slice = slice(None)) -> Words:
+        """The bytes from ``8 * place`` on of some ids, at most 8, as numbers whose lowest byte comes first in the id.
+
+        Bytes beyond the end of an id are 0.
+        """
+        starts = self.starts[rows] + place * WORD_BYTES
+        left = np.clip(self.lengths[rows] - place * WORD_BYTES, 0, WORD_BYTES)
+        text = np.ascontiguousarray(self.text)
+        if len(text) < WORD_BYTES:
+            text = np.concatenate([text, np.zeros(WORD_BYTES, dtype=np.uint8)])
+        last = len(text) - WORD_BYTES
+        every: Words = np.ndarray((last + 1,), dtype="<u8", buffer=text, strides=(1,))
+        words = every[np.minimum(starts, last)].astype(np.uint64, copy=False)
+        late = np.flatnonzero(starts > last)  # within the last bytes of the text: read from before, then moved
+        if len(late):
+            moved = np.minimum(starts[late] - last, WORD_BYTES).astype(np.uint64)
+            # a shift by all 64 bits is not defined
+            words[late] = np.where(moved < WORD_BYTES, words[late] >> (np.uint64(8) * (moved % np.uint64(8))), 0)
+        words &= _MASKS[left]
+        return words
+
+    def same(self, rows: IntArray, others: Identifiers, other_rows: IntArray) -> npt.NDArray[np.bool_]:
+        """Whether ids are the same, pair by pair: row ``rows[i]`` here and ``other_rows[i]`` of the others."""
+        equal: npt.NDArray[np.bool_] = self.lengths[rows] == others.lengths[other_rows]
+        pairs, place = np.flatnonzero(equal), 0
+        while len(pairs):
+            differs = self.words(place, rows[pairs]) != others.words(place, other_rows[pairs])
+            equal[pairs[differs]] = False
+            place += 1
+            pairs = pairs[~differs]
+            pairs = pairs[self.lengths[rows[pairs]] > place * WORD_BYTES]
+        return equal
