@@ -1,0 +1,1 @@
+"""Scoring and judging beside other libraries on generated files: ``python -m tests.benchmarks.scale``."""

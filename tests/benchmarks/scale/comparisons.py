@@ -1,0 +1,236 @@
+"""What is compared with what: each function measures some commands on generated files and returns rows of a table."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.benchmarks.scale.measuring import ROOT, Measured, NotMeasuredError, alternately
+
+SIX = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Bpref")
+THREE = ("nDCG@10", "AP", "RR")
+#: Peers that may be missing, and what must be importable or on the path for them.
+PEERS = ("ir_measures", "pytrec_eval", "ranx", "trec_eval")
+#: Means of several libraries agree to this; ranx sums in 32 bits here and there.
+SAME_MEAN = 2e-4
+GATES = 10
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a table: ``size`` is what grows, ratios are to the peer that the table names, if it has one."""
+
+    task: str
+    size: str
+    contestant: str
+    seconds: float
+    megabytes: float
+    time_ratio: float | None = None
+    memory_ratio: float | None = None
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Generated files of one size."""
+
+    topics: int
+    depth: int
+    baseline: str
+    candidate: str
+    qrels: str
+
+    @property
+    def size(self) -> str:
+        return f"{self.topics:,} x {self.depth:,}"
+
+
+def generated(folder: Path, topics: int, depth: int) -> Collection:
+    """A collection of this size, written unless it is there; by another process, to keep this one small."""
+    target = folder / f"{topics}x{depth}"
+    if not (target / "judgements.qrels").exists():
+        target.mkdir(parents=True)
+        _made_by([*_module("tests.benchmarks.scale.generated_runs"), str(target), str(topics), str(depth)])
+    names = ("baseline.run", "candidate.run", "judgements.qrels")
+    return Collection(topics, depth, *(str(target / name) for name in names))
+
+
+def generated_scores(folder: Path, topics: int) -> tuple[str, str]:
+    """Two tables of scores per topic."""
+    target = folder / f"scores-{topics}"
+    if not (target / "candidate.tsv").exists():
+        target.mkdir(parents=True)
+        _made_by([*_module("tests.benchmarks.scale.generated_runs"), str(target), str(topics)])
+    return str(target / "baseline.tsv"), str(target / "candidate.tsv")
+
+
+def available() -> list[str]:
+    """The peers that are installed here."""
+    return [
+        name
+        for name in PEERS
+        if (shutil.which(name) if name == "trec_eval" else importlib.util.find_spec(name)) is not None
+    ]
+
+
+def scoring(
+    collection: Collection,
+    measures: Sequence[str],
+    *,
+    peers: Sequence[str],
+    rounds: int,
+    workers: Sequence[int] = (1,),
+) -> list[Row]:
+    """One run scored by each library; all must compute the same means."""
+    ours = {"riskguard" if count == 1 else f"riskguard, {count} processes": count for count in workers}
+    measured: dict[str, Measured] = {}
+    names = [*ours, *peers]
+    for _ in range(rounds):
+        for name in names:
+            command = _contestant(
+                "riskguard" if name in ours else name, collection.baseline, collection.qrels, measures
+            )
+            environment = {"RISKGUARD_WORKERS": str(ours.get(name, 1))}
+            (one,) = alternately({name: command}, rounds=1, environment=environment).values()
+            measured[name] = _median(measured.get(name), one)
+    _check_means({name: one.output for name, one in measured.items()})
+    task = "score a run, six measures" if len(measures) > 1 else f"score a run, {measures[0]}"
+    return _rows(task, collection.size, measured, "ir_measures")
+
+
+def failing_comparison(collection: Collection, *, rounds: int) -> list[Row]:
+    """``riskguard compare`` that fails, with JSON and all it explains, beside ir_measures scoring both runs."""
+    report = str(Path(collection.qrels).with_name("report.json"))
+    runs = f"{collection.baseline},{collection.candidate}"
+    commands = {
+        "riskguard compare, failing": _compare(collection, report),
+        "riskguard, scoring both": _contestant("riskguard", runs, collection.qrels, THREE),
+        "ir_measures, scoring both": _contestant("ir_measures", runs, collection.qrels, THREE),
+    }
+    measured = alternately(commands, rounds=rounds)
+    outcomes = [verdict["outcome"] for verdict in json.loads(Path(report).read_text(encoding="utf-8"))["verdicts"]]
+    if "fail" not in outcomes:
+        raise NotMeasuredError(f"expected a failing comparison of {collection.size}, found {outcomes}")
+    return _rows("compare two runs, three measures", collection.size, measured, "ir_measures, scoring both")
+
+
+def judged_again(collection: Collection, folder: Path) -> list[Row]:
+    """A riskguard.yaml with ten gates, judged twice: the second run finds its scores in the cache."""
+    project = folder / f"gates-{collection.topics}x{collection.depth}"
+    write_project(project, collection, gates=GATES)
+    command = [*_module("pytest"), "--riskguard", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(project)]
+    environment = {"RISKGUARD_CACHE": str(project / "cache"), "PYTEST_ADDOPTS": "", "COLUMNS": "200"}
+    shutil.rmtree(project / "cache", ignore_errors=True)
+    names = ("first time", "again, from the cache")
+    measured = {name: alternately({name: command}, rounds=1, environment=environment)[name] for name in names}
+    return _rows(f"pytest --riskguard, {GATES} gates", collection.size, measured, names[0])
+
+
+def write_project(folder: Path, collection: Collection, *, gates: int) -> None:
+    """A folder with a stored baseline and a riskguard.yaml of so many gates."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "baselines").exists():
+        measures = [part for measure in SIX for part in ("--measure", measure)]
+        given = [collection.baseline, "--qrels", collection.qrels, "--store", str(folder / "baselines")]
+        _made_by([*_riskguard(), "baseline", "add", "prod", *given, *measures])
+    lines = [
+        f"collection: {{qrels: {json.dumps(collection.qrels)}}}",
+        "store: baselines",
+        f"candidate: {json.dumps(collection.candidate)}",
+        "gates:",
+    ]
+    lines += [
+        f"  - {{name: gate-{place}, kind: not_significantly_risky, baseline: prod, "
+        f"measure: {SIX[place % len(SIX)]}, alpha: {1 + place // len(SIX)}}}"
+        for place in range(gates)
+    ]
+    (folder / "riskguard.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def growth_of_verdicts(folder: Path, sizes: Sequence[int], *, rounds: int) -> list[Row]:
+    """A comparison of two tables of scores, from the start of the process to the report."""
+    rows = []
+    for topics in sizes:
+        baseline, candidate = generated_scores(folder, topics)
+        report = str(Path(baseline).with_name("report.json"))
+        command = [*_riskguard(), "compare", candidate, "--baseline", baseline, "--scores", "-q"]
+        measured = alternately({"riskguard compare": [*command, "--json", report]}, rounds=rounds)
+        rows += _rows("compare two tables of scores", f"{topics:,}", measured, None)
+    return rows
+
+
+def growth_of_scoring(folder: Path, sizes: Sequence[tuple[int, int]], *, rounds: int) -> list[Row]:
+    """One run of each size scored with six measures, beside ir_measures."""
+    rows = []
+    for topics, depth in sizes:
+        collection = generated(folder, topics, depth)
+        rows += scoring(collection, SIX, peers=["ir_measures"], rounds=rounds)
+    return rows
+
+
+def _compare(collection: Collection, report: str) -> list[str]:
+    measures = [part for measure in THREE for part in ("--measure", measure)]
+    paths = [collection.candidate, "--baseline", collection.baseline, "--qrels", collection.qrels]
+    return [*_riskguard(), "compare", *paths, *measures, "-q", "--json", report]
+
+
+def _contestant(name: str, runs: str, qrels: str, measures: Sequence[str]) -> list[str]:
+    return [*_module("tests.benchmarks.scale.contestants"), name, runs, qrels, *measures]
+
+
+def _module(name: str) -> list[str]:
+    return [sys.executable, "-W", "ignore", "-m", name]
+
+
+def _riskguard() -> list[str]:
+    return [sys.executable, "-c", "from pytest_riskguard.cli import main; main()"]
+
+
+def _made_by(command: Sequence[str]) -> None:
+    ended = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
+    if ended.returncode:
+        raise NotMeasuredError(f"{' '.join(command[:6])} ... ended with {ended.returncode}: {ended.stderr[-2000:]}")
+
+
+def _median(earlier: Measured | None, one: Measured) -> Measured:
+    """The quicker of two: what a busy machine adds is never negative."""
+    if earlier is None:
+        return one
+    if earlier.output != one.output:
+        raise NotMeasuredError("expected the same means each time, found others")
+    return min(earlier, one, key=lambda measured: measured.seconds)
+
+
+def _check_means(outputs: Mapping[str, str]) -> None:
+    """``NotMeasuredError`` unless all libraries computed the same."""
+    by_name = {name: json.loads(output) for name, output in outputs.items()}
+    first, *others = by_name.items()
+    for name, runs in others:
+        for one, other in zip(first[1], runs, strict=True):
+            different = [measure for measure in one if abs(one[measure] - other[measure]) > SAME_MEAN]
+            if different:
+                raise NotMeasuredError(f"{name} and {first[0]} disagree on {', '.join(different)}: {other}, {one}")
+
+
+def _rows(task: str, size: str, measured: Mapping[str, Measured], peer: str | None) -> list[Row]:
+    yardstick = measured.get(peer) if peer is not None else None
+    return [
+        Row(
+            task,
+            size,
+            name,
+            one.seconds,
+            one.megabytes,
+            None if yardstick is None else one.seconds / yardstick.seconds,
+            None if yardstick is None else one.megabytes / yardstick.megabytes,
+        )
+        for name, one in measured.items()
+    ]

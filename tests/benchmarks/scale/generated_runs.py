@@ -1,0 +1,115 @@
+"""Runs of any size that look like those of search engines, with a regression planted in some topics.
+
+Documents are ranked by scores with four decimals that fall as BM25's do. A candidate is the baseline with small
+changes everywhere; in one topic of ten the relevant documents fall down the ranking, in the others they rise a
+little, so that the mean hardly moves. The same arguments give the same bytes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+#: The seed, and what the topics, documents and grades are drawn from.
+SEED = 20_261_123
+COLLECTION = 8_000_009  # a prime: any step visits every document before it repeats one
+JUDGED = 30
+GRADES = (0, 1, 2, 3)
+GRADE_SHARES = (0.6, 0.22, 0.12, 0.06)
+#: The share of judged documents that the baseline retrieves, of topics with the regression, and its size in scores.
+RETRIEVED = 0.8
+PLANTED = 0.1
+FALL, RISE, NOISE = 5.0, 0.12, 0.05
+
+
+@dataclass(frozen=True)
+class Files:
+    """Where a collection was written."""
+
+    baseline: Path
+    candidate: Path
+    qrels: Path
+
+
+@dataclass(frozen=True)
+class _Topic:
+    name: str
+    documents: npt.NDArray[np.int64]
+    judged: npt.NDArray[np.int64]
+    grades: npt.NDArray[np.int64]
+    baseline: npt.NDArray[np.float64]
+    candidate: npt.NDArray[np.float64]
+
+
+def write_collection(folder: Path, *, topics: int, depth: int) -> Files:
+    """Two runs and their judgements in TREC's format."""
+    files = Files(folder / "baseline.run", folder / "candidate.run", folder / "judgements.qrels")
+    with (
+        files.baseline.open("w", encoding="ascii") as baseline,
+        files.candidate.open("w", encoding="ascii") as candidate,
+        files.qrels.open("w", encoding="ascii") as qrels,
+    ):
+        for topic in _topics(topics, depth):
+            pairs = zip(topic.judged.tolist(), topic.grades.tolist(), strict=True)
+            qrels.writelines(f"{topic.name} 0 {_docid(document)} {grade}\n" for document, grade in pairs)
+            for file, scores in ((baseline, topic.baseline), (candidate, topic.candidate)):
+                order = np.argsort(-scores, kind="stable")
+                ranked = zip(topic.documents[order].tolist(), scores[order].tolist(), strict=True)
+                file.writelines(
+                    f"{topic.name} Q0 {_docid(document)} {rank} {score:.4f} generated\n"
+                    for rank, (document, score) in enumerate(ranked, 1)
+                )
+    return files
+
+
+def write_scores(folder: Path, *, topics: int) -> tuple[Path, Path]:
+    """Two tables of scores per topic, with the same kind of regression."""
+    random = np.random.default_rng(SEED)
+    before = random.beta(2, 3, topics)
+    change = np.where(random.random(topics) < PLANTED, -0.3 * random.random(topics), 0.02 * random.random(topics))
+    change[random.random(topics) < 0.4] = 0.0
+    paths = folder / "baseline.tsv", folder / "candidate.tsv"
+    for path, scores in zip(paths, (before, np.clip(before + change, 0, 1)), strict=True):
+        with path.open("w", encoding="ascii") as file:
+            file.write("topic\tnDCG@10\n")
+            file.writelines(f"q{topic:07d}\t{score:.6f}\n" for topic, score in enumerate(scores.tolist()))
+    return paths
+
+
+def _topics(count: int, depth: int) -> Iterator[_Topic]:
+    for number in range(count):
+        random = np.random.default_rng([SEED, number])
+        start, step = random.integers(1, COLLECTION, 2)
+        documents = (start + step * np.arange(depth + JUDGED)) % COLLECTION
+        judged = documents[:JUDGED]
+        grades = random.choice(GRADES, JUDGED, p=GRADE_SHARES)
+        grades[0] = max(grades[0], 1)  # every topic has a relevant document
+        found = np.flatnonzero(random.random(JUDGED) < RETRIEVED)
+        kept = np.concatenate([found, np.arange(JUDGED, JUDGED + depth - len(found))])[:depth]
+        gains = np.zeros(len(kept))
+        gains[: len(found)] = grades[found][:depth]
+        scores = 8 + 3 * random.gumbel(size=len(kept)) + 2.5 * gains
+        change = random.normal(0, NOISE, len(kept)) + RISE * gains
+        if random.random() < PLANTED:
+            change = change - FALL * (gains > 0)
+        shuffled = random.permutation(len(kept))
+        yield _Topic(
+            f"q{number:07d}", documents[kept][shuffled], judged, grades, scores[shuffled], (scores + change)[shuffled]
+        )
+
+
+def _docid(document: int) -> str:
+    return f"corpus-{document:07d}-{document % 13}"
+
+
+if __name__ == "__main__":
+    target, *sizes = sys.argv[1:]
+    if len(sizes) == 2:
+        write_collection(Path(target), topics=int(sizes[0]), depth=int(sizes[1]))
+    else:
+        write_scores(Path(target), topics=int(sizes[0]))
