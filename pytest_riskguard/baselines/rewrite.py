@@ -35,8 +35,8 @@ from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.evaluation.collection import keys_of, read_collection
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure, provider_of
+from pytest_riskguard.evaluation.runs.rankings import Rankings, write_run
 from pytest_riskguard.evaluation.runs.run_files import open_run
-from pytest_riskguard.evaluation.runs.trec_runs import Rankings, write_run
 from pytest_riskguard.evaluation.score_files import read_scores, write_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.run_scores import score_run

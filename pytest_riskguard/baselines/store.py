@@ -29,7 +29,7 @@ from pytest_riskguard.baselines.manifest import (
 from pytest_riskguard.baselines.reader import StoreReader, check_name
 from pytest_riskguard.baselines.rewrite import ScoredRun
 from pytest_riskguard.errors import DataError, UsageError
-from pytest_riskguard.evaluation.runs.trec_runs import Rankings
+from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.text import listed
 

@@ -17,8 +17,8 @@ from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, Us
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
+from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import open_run
-from pytest_riskguard.evaluation.runs.trec_runs import Rankings
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.ranked_runs import PackedRun, RankedRun, pack_run

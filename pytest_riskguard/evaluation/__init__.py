@@ -3,7 +3,8 @@
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import bounds, ensure_available, measure_name, parse_measure
 from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun, run
-from pytest_riskguard.evaluation.runs.trec_runs import Rankings, fold_run, rankings_as_run, write_run
+from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run, write_run
+from pytest_riskguard.evaluation.runs.trec_runs import fold_run
 from pytest_riskguard.evaluation.score_files import read_scores, write_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.run_scores import score_run

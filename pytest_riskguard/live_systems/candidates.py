@@ -15,7 +15,7 @@ from pytest_riskguard.config.queried_settings import ASKING, Queried
 from pytest_riskguard.engine.sources import LiveRun
 from pytest_riskguard.errors import ConfigError, ScoringError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
-from pytest_riskguard.evaluation.runs.trec_runs import Rankings, rankings_as_run
+from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import TIES, Ties
 from pytest_riskguard.formats.metadata import checked_metadata

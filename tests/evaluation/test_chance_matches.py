@@ -20,7 +20,8 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation import read_qrels, score_run
 from pytest_riskguard.evaluation.id_checks.chance_matches import OTHER_TOPICS, UNLIKELY, ChanceMatches, _Count
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
-from pytest_riskguard.evaluation.runs.trec_runs import Rankings, fold_run, rankings_as_run, write_run
+from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run, write_run
+from pytest_riskguard.evaluation.runs.trec_runs import fold_run
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.label_rules import LabelRules
 from pytest_riskguard.gates.kinds import gate_of

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_riskguard.errors import RunFormatError
+from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import open_run
-from pytest_riskguard.evaluation.runs.trec_runs import Rankings
 from pytest_riskguard.formats.topic_keys import TopicKeys
 from tests.formats.engine_shapes import SHAPES, Hits
 

@@ -68,7 +68,7 @@ def run_of(rankings: Mapping[str, tuple[str, ...]]) -> bytes:
     """Rankings in TREC's format, as ``write_run`` writes them."""
     from io import BytesIO
 
-    from pytest_riskguard.evaluation.runs.trec_runs import rankings_as_run, write_run
+    from pytest_riskguard.evaluation.runs.rankings import rankings_as_run, write_run
 
     file = BytesIO()
     write_run(file, rankings_as_run({topic: falling(ids).items() for topic, ids in rankings.items()}))

@@ -11,7 +11,7 @@ from pytest_riskguard.cli.parameters import surroundings
 from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:
-    from pytest_riskguard.evaluation.runs.trec_runs import Rankings
+    from pytest_riskguard.evaluation.runs.rankings import Rankings
     from pytest_riskguard.formats.given_file import GivenFile
 
 

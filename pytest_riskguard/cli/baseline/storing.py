@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.evaluation.judgements.qrels import Qrels
-    from pytest_riskguard.evaluation.runs.trec_runs import Rankings
+    from pytest_riskguard.evaluation.runs.rankings import Rankings
 
 _dry_run = click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
 

@@ -32,7 +32,7 @@ def retrieve(run: Path, config: Path | None, gate: str | None) -> int:
     """
     from pytest_riskguard.config.queried_settings import Queried
     from pytest_riskguard.engine.declared_gates import engine_of
-    from pytest_riskguard.evaluation.runs.trec_runs import write_run
+    from pytest_riskguard.evaluation.runs.rankings import write_run
 
     settings = load_config(config_path(config), require_gates=False)
     candidate, line = _candidate(settings, gate)

@@ -11,8 +11,8 @@ from pytest_riskguard.evaluation.memory import shapes
 from pytest_riskguard.evaluation.memory.input_data import InputData
 from pytest_riskguard.evaluation.memory.ranx_objects import is_of_ranx
 from pytest_riskguard.evaluation.memory.shapes import RankingsData
+from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import rankings_of
-from pytest_riskguard.evaluation.runs.trec_runs import Rankings
 from pytest_riskguard.formats.given_file import TIES, Ties
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.formats.topic_keys import TopicKeys, derived_id

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents
 from pytest_riskguard.evaluation.runs.order import as_written
-from pytest_riskguard.evaluation.runs.trec_runs import Chunk, Documents
 from pytest_riskguard.formats.label_rules import LabelRules
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
-from pytest_riskguard.evaluation.runs.trec_runs import Chunk, Documents
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from pytest_riskguard.errors import DataError, FileError, RunFormatError
 from pytest_riskguard.evaluation.memory.input_data import Input
+from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents
 from pytest_riskguard.evaluation.runs.order import RankColumn, as_listed, as_written
-from pytest_riskguard.evaluation.runs.trec_runs import Chunk, Documents, Rankings, fold_run, rankings_as_run
+from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run
+from pytest_riskguard.evaluation.runs.trec_runs import fold_run
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
 from pytest_riskguard.formats.given_file import GivenFile, Ties

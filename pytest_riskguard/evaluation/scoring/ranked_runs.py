@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.evaluation.measures import cutoff_of, provider_of
+from pytest_riskguard.evaluation.runs.chunks import TOPICS_PER_CHUNK, Chunk
 from pytest_riskguard.evaluation.runs.order import as_scored, untied
 from pytest_riskguard.evaluation.runs.passages import by_document
-from pytest_riskguard.evaluation.runs.trec_runs import TOPICS_PER_CHUNK, Chunk, Rankings, fold_run
+from pytest_riskguard.evaluation.runs.rankings import Rankings
+from pytest_riskguard.evaluation.runs.trec_runs import fold_run
 from pytest_riskguard.evaluation.scoring.run_scores import evaluate
 from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
 

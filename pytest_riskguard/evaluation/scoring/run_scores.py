@@ -26,10 +26,12 @@ from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import bounds, cutoff_of, parse_measure, provider_of, within_bounds
 from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun, as_memory_run
 from pytest_riskguard.evaluation.memory.shapes import JudgementsData, RankingsData
+from pytest_riskguard.evaluation.runs.chunks import Chunk
 from pytest_riskguard.evaluation.runs.order import RankColumn, Written, as_scored, as_written, has_ties, untied
 from pytest_riskguard.evaluation.runs.passages import by_document
+from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import open_run
-from pytest_riskguard.evaluation.runs.trec_runs import Chunk, Rankings, fold_run, refuse_inverted
+from pytest_riskguard.evaluation.runs.trec_runs import fold_run, refuse_inverted
 from pytest_riskguard.evaluation.scores import NOTICEABLE, Repeated, TopicScores
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.known import system_name

@@ -6,8 +6,8 @@ import pytest
 
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.evaluation import read_qrels, score_run
+from pytest_riskguard.evaluation.runs.chunks import Documents
 from pytest_riskguard.evaluation.runs.passages import by_document
-from pytest_riskguard.evaluation.runs.trec_runs import Documents
 from pytest_riskguard.evaluation.scoring.ranked_runs import pack_run
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.label_rules import LabelRules

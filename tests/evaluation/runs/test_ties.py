@@ -9,8 +9,8 @@ import pytest
 from pytest_riskguard.config.candidate_settings import file_of
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.engine.sources import LiveRun, RunFile, ScoreCache, ScoreFile
+from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run
 from pytest_riskguard.evaluation.runs.run_files import open_run
-from pytest_riskguard.evaluation.runs.trec_runs import Rankings, rankings_as_run
 from pytest_riskguard.formats.given_file import TIES, GivenFile
 
 QRELS = "1 0 a 1\n1 0 b 0\n"

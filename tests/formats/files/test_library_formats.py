@@ -10,8 +10,8 @@ import pytest
 
 from pytest_riskguard.errors import DataError, QrelsFormatError, RunFormatError, TopicsFormatError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
+from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import open_run
-from pytest_riskguard.evaluation.runs.trec_runs import Rankings
 from pytest_riskguard.evaluation.topics import read_topics
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import kinds_of

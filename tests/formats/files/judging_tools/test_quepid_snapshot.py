@@ -8,8 +8,8 @@ import pytest
 
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
+from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import open_run
-from pytest_riskguard.evaluation.runs.trec_runs import Rankings
 from pytest_riskguard.formats.given_file import GivenFile
 
 HEADER = "Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position\r\n"
