@@ -8,10 +8,11 @@ import numpy as np
 
 from pytest_riskguard.evaluation.id_checks.document_ids import JudgedTally
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
+from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers
 from pytest_riskguard.evaluation.runs.order import Order, RankColumn, as_scored, as_written
 from pytest_riskguard.evaluation.runs.passages import by_document
-from pytest_riskguard.evaluation.runs.trec_runs import Chunk, Documents, Rankings
+from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 
 #: A provider that ranks in each order by scores.
