@@ -44,6 +44,21 @@ class JudgementArrays:
         )
 
     @cached_property
+    def topic_of_row(self) -> IntArray:
+        """The place of each row's topic."""
+        return np.repeat(np.arange(len(self.topics), dtype=np.int64), np.diff(self.offsets))
+
+    @cached_property
+    def best_first(self) -> IntArray:
+        """The rows by topic, those with the highest grades first."""
+        return np.lexsort((-self.grades, self.topic_of_row))
+
+    @cached_property
+    def highest(self) -> npt.NDArray[np.float64]:
+        """The highest grade of each topic."""
+        return self.grades[self.best_first[self.offsets[:-1]]]
+
+    @cached_property
     def places(self) -> Mapping[str, int]:
         """Topic -> its place."""
         return {topic: place for place, topic in enumerate(self.topics)}

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +19,14 @@ from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
 from pytest_riskguard.evaluation.runs.order import Order
 
 Ranks = npt.NDArray[np.int32]
+
+
+class JudgedRows(NamedTuple):
+    """The judged documents of a run by topic and by rank in one order; three arrays of int64, shape (n_rows,)."""
+
+    topic: IntArray  # its place in ``JudgedRun.topics``
+    rank: IntArray  # from 1
+    judgement: IntArray  # the row in ``Qrels.arrays``
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,3 +73,30 @@ class JudgedRun:
     judged: Judged
     unknown: tuple[str, ...] = ()
     contradicted: tuple[str, ...] = ()
+
+    @cached_property
+    def topic_of_row(self) -> IntArray:
+        """The place of the topic of each kept document."""
+        return np.repeat(np.arange(len(self.topics), dtype=np.int64), np.diff(self.offsets))
+
+    def judged_rows(self, order: Order) -> JudgedRows:
+        """The judged documents as an order ranks them; sorted once for all measures that rank alike."""
+        ranks = self.ranks[order]
+        rows = self._judged_rows.get(id(ranks))
+        if rows is None:
+            rows = self._judged_rows[id(ranks)] = self._sorted(ranks)
+        return rows
+
+    @cached_property
+    def _judged_rows(self) -> dict[int, JudgedRows]:
+        """By the array of ranks, which orders may share."""
+        return {}
+
+    def _sorted(self, ranks: Ranks) -> JudgedRows:
+        judged = np.flatnonzero(self.judgements >= 0)
+        topic, rank = self.topic_of_row[judged], ranks[judged].astype(np.int64)
+        keys = topic << 32 | rank
+        if np.any(keys[1:] < keys[:-1]):
+            order = np.argsort(keys, kind="stable")
+            judged, topic, rank = judged[order], topic[order], rank[order]
+        return JudgedRows(topic, rank, self.judgements[judged])

@@ -15,7 +15,7 @@ import ir_measures
 from ir_measures import providers
 from ir_measures.providers import base
 
-from pytest_riskguard.evaluation.scoring.providers.ranked_evaluator import PROVIDER_NAME, RankedEvaluator
+from pytest_riskguard.evaluation.scoring.providers.ranked_evaluator import PROVIDER_NAME, RankedEvaluator, plain_sum
 
 #: Highest grade of TREC's Web track, the constant of gdeval.
 DEFAULT_MAX_GRADE = 4
@@ -60,7 +60,7 @@ def exponential_ndcg(grades: Sequence[float], judged: Iterable[float], *, cutoff
 
 
 def _dcg(grades: Sequence[float]) -> float:
-    return sum((_gain(grade) / math.log2(rank + 1) for rank, grade in enumerate(grades, start=1)), start=0.0)
+    return plain_sum(_gain(grade) / math.log2(rank + 1) for rank, grade in enumerate(grades, start=1))
 
 
 def _gain(grade: float) -> float:

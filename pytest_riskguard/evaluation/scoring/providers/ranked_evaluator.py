@@ -5,6 +5,8 @@ Like the providers, this module imports ir-measures when it is loaded.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -46,3 +48,11 @@ class RankedEvaluator(providers.Evaluator):
             for measure in self.measures:
                 ranking = as_scored(list(documents), list(documents.values()), self._order_of(measure))
                 yield Metric(query_id=topic, measure=measure, value=self._value(measure, ranking, judged))
+
+
+def plain_sum(parts: Iterable[float]) -> float:
+    """The sum of numbers added one after the other, as trec_eval does.
+
+    Python's ``sum`` makes up for rounding from 3.12 on, so that a score would depend on the version of Python.
+    """
+    return functools.reduce(operator.add, parts, 0.0)

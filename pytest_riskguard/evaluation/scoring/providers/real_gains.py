@@ -16,7 +16,7 @@ from ir_measures.measures import Measure
 from ir_measures.providers import base
 
 from pytest_riskguard.evaluation.measures import gain_of
-from pytest_riskguard.evaluation.scoring.providers.ranked_evaluator import PROVIDER_NAME, RankedEvaluator
+from pytest_riskguard.evaluation.scoring.providers.ranked_evaluator import PROVIDER_NAME, RankedEvaluator, plain_sum
 
 _anything: Any = base.Any
 _choices: Any = base.Choices
@@ -31,7 +31,7 @@ def dcg(gains: Sequence[float], *, cutoff: int | None = None) -> float:
     K. Järvelin and J. Kekäläinen, "Cumulated gain-based evaluation of IR techniques", ACM TOIS 2002, with the
     discount of trec_eval, which also holds at rank 1.
     """
-    return sum((gain / math.log2(rank + 1) for rank, gain in enumerate(gains[:cutoff], start=1)), start=0.0)
+    return plain_sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains[:cutoff], start=1))
 
 
 def ndcg(gains: Sequence[float], judged: Iterable[float], *, cutoff: int | None = None) -> float:
@@ -45,7 +45,7 @@ def rbp(gains: Sequence[float], *, p: float, cutoff: int | None = None) -> float
 
     A. Moffat and J. Zobel, "Rank-biased precision for measurement of retrieval effectiveness", ACM TOIS 2008, Eq. 4.
     """
-    return (1 - p) * sum((gain * p**place for place, gain in enumerate(gains[:cutoff])), start=0.0)
+    return (1 - p) * plain_sum(gain * p**place for place, gain in enumerate(gains[:cutoff]))
 
 
 class DCG(Measure):
@@ -108,7 +108,7 @@ def _value(measure: Any, ranking: Sequence[str], judged: Mapping[str, float]) ->
         # as trec_eval: a negative grade does not count as a judgement here
         ranking = [document for document in ranking if judged.get(document, -1) >= 0]
     gain = gain_of(measure)
-    gains = [gain(judged.get(document, 0)) for document in ranking]
+    gains = [gain(judged[document]) if document in judged else 0.0 for document in ranking]
     if measure.NAME == "RBP":
         return rbp(gains, p=float(measure["p"]), cutoff=cutoff)
     if measure.NAME == "DCG":

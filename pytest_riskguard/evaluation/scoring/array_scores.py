@@ -1,0 +1,227 @@
+"""Measures of all topics at once, from what one reading of a run keeps.
+
+Every value is equal as a float to the one that the measure's provider computes, except where a docstring of
+``kernels`` states a bound. A measure without a kernel goes through ir-measures.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pytest_riskguard.evaluation.judgements.grades import is_binary, scaled
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
+from pytest_riskguard.evaluation.measures import gain_of, provider_of
+from pytest_riskguard.evaluation.runs.order import Order, order_of
+from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
+from pytest_riskguard.evaluation.scoring.kernels import graded_gains as gains
+from pytest_riskguard.evaluation.scoring.kernels import relevance_labels as labels
+from pytest_riskguard.evaluation.scoring.kernels.counted_rows import CountedRows, FloatArray, IntArray, Kernel
+from pytest_riskguard.formats.label_rules import LabelRules
+
+if TYPE_CHECKING:
+    from ir_measures import Measure
+
+#: The environment variable that turns kernels off when it is ``off``.
+SWITCH = "RISKGUARD_KERNELS"
+#: About how many rows of variants are computed at once: more would need memory, fewer more calls.
+_ROWS_AT_ONCE = 2**20
+
+#: Measures with a kernel, and the providers whose values it gives.
+_PROVIDERS: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("AP", "Bpref", "P", "R", "Rprec", "Success"), frozenset({"pytrec_eval"})),
+    **dict.fromkeys(("DCG", "ERR"), frozenset({"riskguard"})),
+    "Judged": frozenset({"judged"}),
+    "RR": frozenset({"pytrec_eval", "msmarco"}),
+    "RBP": frozenset({"cwl_eval", "riskguard"}),
+    "nDCG": frozenset({"pytrec_eval", "riskguard"}),
+}
+_FORMULAS: Mapping[str, Callable[[CountedRows, FloatArray, int | None], FloatArray]] = {
+    "AP": labels.average_precision,
+    "Bpref": labels.binary_preference,
+    "Judged": labels.judged_share,
+    "P": labels.precision,
+    "R": labels.recall,
+    "RR": labels.reciprocal_rank,
+    "Rprec": labels.r_precision,
+    "Success": labels.success,
+}
+
+
+def has_kernel(measure: Measure) -> bool:
+    """Whether ``array_values`` computes a measure; never where ``RISKGUARD_KERNELS`` is ``off``.
+
+    ``UsageError`` for a measure that cannot be computed here.
+    """
+    if os.environ.get(SWITCH, "").strip().lower() == "off":
+        return False
+    if measure.NAME == "nDCG" and measure.params.get("gains") and measure.params.get("judged_only"):
+        return False  # providers disagree about which documents are judged where gains are negative
+    return str(provider_of(measure).NAME) in _PROVIDERS.get(str(measure.NAME), ())
+
+
+def array_values(run: JudgedRun, qrels: Qrels, measure: Measure, order: Order | None = None) -> FloatArray:
+    """The measure of each topic of a run, equal to what its provider computes.
+
+    Parameters
+    ----------
+    run : JudgedRun
+    qrels : Qrels
+        The judgements that the run was read with.
+    measure : Measure
+        One that ``has_kernel`` knows; labels and scale are those that the rules of the judgements say.
+    order : Order, optional
+        Default: the one of the measure's provider.
+
+    Returns
+    -------
+    array of float64, shape (n_topics of the run,)
+    """
+    kernel = _kernel(measure, qrels.rules)
+    arrays = qrels.arrays
+    values = kernel.values(arrays.grades)
+    best_first = arrays.best_first
+    totals = kernel.totals(arrays.topic_of_row[best_first], values[best_first], len(arrays.topics))
+    topic, rank, judgement = run.judged_rows(order or _order(measure))
+    rows = CountedRows(topic, rank, values[judgement], run.retrieved)
+    return kernel.scores(rows.where(kernel.sees(rows.value, rank)), totals[_places(run, qrels)])
+
+
+def if_relevant(
+    run: JudgedRun,
+    qrels: Qrels,
+    measure: Measure,
+    topics: IntArray,
+    offsets: IntArray,
+    rows: IntArray,
+    elsewhere: IntArray,
+) -> FloatArray:
+    """The measure of some topics if unjudged documents had the highest grade of their topic.
+
+    Each variant is one topic with other judgements; a topic may have many variants.
+
+    Parameters
+    ----------
+    run, qrels, measure
+        As for ``array_values``; documents are ranked as the measure's provider ranks them.
+    topics : array of int64, shape (n_variants,)
+        The topic of each variant: its place in ``run.topics``.
+    offsets : array of int64, shape (n_variants + 1,)
+        The documents that variant i judges are ``rows[offsets[i]:offsets[i + 1]]``.
+    rows : array of int64
+        Rows of the run, each unjudged and of the variant's topic, in any order.
+    elsewhere : array of int64, shape (n_variants,)
+        How many more documents get that grade that the run did not retrieve: they count as relevant ones that were
+        missed.
+
+    Returns
+    -------
+    array of float64, shape (n_variants,)
+    """
+    kernel = _kernel(measure, qrels.rules)
+    variants = _Variants(run, qrels, kernel, run.ranks[order := _order(measure)], run.judged_rows(order))
+    scores = np.empty(len(topics))
+    sizes = variants.sizes[topics] + np.diff(offsets)
+    ends = np.cumsum(sizes)
+    start = 0
+    while start < len(topics):
+        begun = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, begun + _ROWS_AT_ONCE, side="right")))
+        some = slice(start, stop)
+        scores[some] = variants.scores(
+            topics[some], np.diff(offsets[start : stop + 1]), rows[offsets[start] : offsets[stop]], elsewhere[some]
+        )
+        start = stop
+    return scores
+
+
+class _Variants:
+    """A run's topics with some documents judged anew."""
+
+    def __init__(self, run: JudgedRun, qrels: Qrels, kernel: Kernel, ranks: Any, judged: Any) -> None:
+        self._run, self._kernel, self._ranks = run, kernel, ranks
+        self._arrays, self._places = qrels.arrays, _places(run, qrels)
+        self._values = kernel.values(self._arrays.grades)
+        self._highest = kernel.values(self._arrays.highest)
+        rows = CountedRows(judged.topic, judged.rank, self._values[judged.judgement], run.retrieved)
+        self._rows = rows.where(kernel.sees(rows.value, rows.rank))
+        self.sizes = self._rows.counts()
+        self._begins = np.cumsum(self.sizes) - self.sizes
+
+    def scores(self, topics: IntArray, counts: IntArray, rows: IntArray, elsewhere: IntArray) -> FloatArray:
+        """The measure of each variant, of whose documents there are ``counts``."""
+        old = _spans(self._begins[topics], self.sizes[topics])
+        variants = np.arange(len(topics), dtype=np.int64)
+        variant = np.concatenate([np.repeat(variants, self.sizes[topics]), np.repeat(variants, counts)])
+        rank = np.concatenate([self._rows.rank[old], self._ranks[rows].astype(np.int64)])
+        highest = self._highest[self._places[topics]]
+        value = np.concatenate([self._rows.value[old], np.repeat(highest, counts)])
+        order = np.argsort(variant << 32 | rank, kind="stable")
+        changed = CountedRows(variant[order], rank[order], value[order], self._run.retrieved[topics])
+        changed = changed.where(self._kernel.sees(changed.value, changed.rank))
+        return self._kernel.scores(changed, self._totals(self._places[topics], counts + elsewhere))
+
+    def _totals(self, places: IntArray, added: IntArray) -> FloatArray:
+        """What judgements say of topics, given by their places in the judgements, with documents added to each."""
+        different, index = np.unique(np.stack([places, added]), axis=1, return_inverse=True)
+        places, added = different
+        begins, sizes = self._arrays.offsets[places], np.diff(self._arrays.offsets)[places]
+        judged = self._arrays.best_first[_spans(begins, sizes)]
+        groups = np.arange(len(places), dtype=np.int64)
+        topic = np.concatenate([np.repeat(groups, added), np.repeat(groups, sizes)])
+        values = np.concatenate([np.repeat(self._highest[places], added), self._values[judged]])
+        order = np.argsort(topic, kind="stable")  # the documents added have the highest grade: they come first
+        return self._kernel.totals(topic[order], values[order], len(places))[index.ravel()]
+
+
+def _spans(begins: IntArray, sizes: IntArray) -> IntArray:
+    """The rows of several ranges, one range after the other."""
+    ends = np.cumsum(sizes)
+    shifts: IntArray = np.repeat(begins - (ends - sizes), sizes)
+    return np.arange(len(shifts), dtype=np.int64) + shifts
+
+
+def _places(run: JudgedRun, qrels: Qrels) -> IntArray:
+    """Where the run's topics stand in the judgements."""
+    places = qrels.arrays.places
+    return np.array([places[topic] for topic in run.topics], dtype=np.int64)
+
+
+def _order(measure: Measure) -> Order:
+    return order_of(str(provider_of(measure).NAME))
+
+
+def _kernel(measure: Measure, rules: LabelRules) -> Kernel:
+    measure = scaled(measure, rules)
+    name, cutoff = str(measure.NAME), measure.params.get("cutoff")
+    judged_only = bool(measure.params.get("judged_only", False))
+    if name == "Judged":
+        return labels.Labels(-math.inf, -math.inf, labels.judged_share, cutoff)
+    if is_binary(measure):
+        least, lowest = _grades_of_labels(measure, rules)
+        formula = labels.rank_biased_precision(float(measure["p"])) if name == "RBP" else _FORMULAS[name]
+        if name == "RBP":
+            cutoff = labels.CWL_RANKS
+        return labels.Labels(least, lowest, formula, cutoff, judged_only, relevant_only=name != "Bpref")
+    if name == "ERR":
+        highest: Any = measure["max_rel"]
+        return gains.Cascade(lambda grade: (float(2.0 ** max(grade, 0)) - 1) / 2.0**highest, cutoff)
+    gain = gain_of(measure)
+    if name == "RBP":
+        return gains.BiasedGain(gain, cutoff, float(measure["p"]))
+    if judged_only:
+        return gains.JudgedOnlyGain(lambda grade: gain(grade) if grade >= 0 else -1.0, cutoff)
+    return gains.DiscountedGain(gain, cutoff, is_share=name == "nDCG", is_rising=not measure.params.get("gains"))
+
+
+def _grades_of_labels(measure: Measure, rules: LabelRules) -> tuple[float, float]:
+    """The lowest grade of a relevant document, and the lowest that counts as judged, as in ``labels_for``."""
+    label: Any = measure["rel"]
+    if rules.relevant_from is None:
+        return float(label), 0.0
+    least = rules.relevant_from if label == 1 else float(label)
+    return least, math.nextafter(-1.0, 0.0)  # grades are cut to whole numbers there: -0.5 is 0

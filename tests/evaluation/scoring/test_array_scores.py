@@ -1,0 +1,205 @@
+"""Kernels against the providers of ir-measures, topic by topic: equal as floats, not nearly."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.evaluation import read_qrels
+from pytest_riskguard.evaluation.judgements.grades import check_labels, labels_for, scaled
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
+from pytest_riskguard.evaluation.measures import parse_measure
+from pytest_riskguard.evaluation.runs.chunks import Chunk
+from pytest_riskguard.evaluation.runs.order import Order, as_written, untied
+from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+from pytest_riskguard.evaluation.scoring.array_scores import array_values, has_kernel, if_relevant
+from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
+from pytest_riskguard.evaluation.scoring.run_scores import evaluate
+from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
+from tests.evaluation.scoring.slow_judged_runs import chunk_of, judged_run
+
+WITH_KERNELS = [
+    *("nDCG@10", "nDCG@20", "nDCG", "nDCG@1", "nDCG@5000", "nDCG(gains={0: 1, 1: 5, 2: 3})@5", "nDCG(gains={1: -2})"),
+    *("nDCG(judged_only=True)@3", "nDCG(judged_only=True)", "nDCG(dcg='exp-log2')@20", "nDCG(dcg='exp-log2')"),
+    *("DCG", "DCG@5", "DCG(dcg='exp-log2')@10", "AP", "AP@5", "AP(rel=2)", "AP(judged_only=True)", "AP(rel=2)@3"),
+    *("RR", "RR@10", "RR@2", "RR(rel=2)", "RR(rel=2)@10", "P@10", "P@1", "P(rel=2)@5", "P(judged_only=True)@5"),
+    *("R@100", "R@3", "R(rel=2)@10", "R(judged_only=True)@5", "Rprec", "Rprec(rel=2)", "Rprec(judged_only=True)"),
+    *("Success@10", "Success(rel=3)@2", "Success(judged_only=True)@1", "Judged@10", "Judged", "Judged@3"),
+    *("Bpref", "Bpref(rel=2)", "Bpref(rel=4)", "RBP(rel=1)", "RBP(rel=2, p=0.5)", "RBP(max_rel=9)@10"),
+    *("RBP(p=0.95, max_rel=9)", "ERR(max_rel=9)@20", "ERR(max_rel=9)", "ERR(max_rel=9)@2"),
+]
+WITHOUT = ["SetF", "IPrec@0.1", "infAP", "NumRet", "SetP", "Compat", "nDCG(gains={1: 2}, judged_only=True)"]
+ON_REAL_RUNS = [
+    *(
+        "nDCG@10",
+        "nDCG@20",
+        "nDCG",
+        "AP",
+        "RR",
+        "RR@10",
+        "P@10",
+        "R@100",
+        "Judged@10",
+        "Bpref",
+        "RBP(rel=1)",
+        "ERR@20",
+    ),
+    *("nDCG(dcg='exp-log2')@20", "nDCG(judged_only=True)@10", "DCG@10", "RBP(max_rel=4)@10", "Rprec", "Success@5"),
+    *("AP(rel=2)@100", "P(rel=2)@20"),
+]
+
+
+def of_provider(measure: str, chunk: Chunk, qrels: Qrels) -> dict[str, float]:
+    """What ir-measures computes, with labels as the rules of the judgements say."""
+    parsed = parse_measure(measure)
+    answered = {topic: chunk[topic] for topic in qrels.topics if topic in chunk}
+    labels = labels_for(parsed, {topic: qrels.grades[topic] for topic in answered}, qrels.rules)
+    return evaluate(scaled(parsed, qrels.rules), labels, answered, "a.run")
+
+
+def of_kernel(measure: str, run: JudgedRun, qrels: Qrels, order: Order | None = None) -> dict[str, float]:
+    values = array_values(run, qrels, parse_measure(measure), order)
+    assert values.dtype == np.float64
+    return dict(zip(run.topics, values.tolist(), strict=True))
+
+
+def qrels_of(grades: Mapping[str, Mapping[str, float]], rules: LabelRules = AS_GIVEN) -> Qrels:
+    return read_qrels(grades, labels=rules)
+
+
+@pytest.mark.parametrize("measure", WITH_KERNELS)
+def test_there_is_a_kernel(measure):
+    assert has_kernel(parse_measure(measure))
+
+
+@pytest.mark.parametrize("measure", WITHOUT)
+def test_any_other_measure_is_left_to_its_provider(measure):
+    assert not has_kernel(parse_measure(measure))
+
+
+def test_kernels_can_be_turned_off(monkeypatch):
+    monkeypatch.setenv("RISKGUARD_KERNELS", "off")
+    assert not has_kernel(parse_measure("AP"))
+    monkeypatch.setenv("RISKGUARD_KERNELS", "on")
+    assert has_kernel(parse_measure("AP"))
+
+
+def test_a_measure_that_cannot_be_computed_has_no_kernel():
+    with pytest.raises(UsageError, match="no provider"):
+        has_kernel(parse_measure("RBP"))
+
+
+def _runs(shared):
+    for folder, qrels in (("cranfield_runs", "qrels.txt"), ("web2012_runs", "qrels.adhoc.txt.gz")):
+        for run in sorted((shared / "data" / folder / "runs").glob("*.run.gz")):
+            yield run, shared / "data" / folder / qrels
+
+
+def test_real_runs_score_as_with_their_providers(shared):
+    runs = list(_runs(shared))
+    assert len(runs) == 28
+    for path, judgements in runs:
+        qrels = read_qrels(judgements)
+        chunks, _ = fold_run(path, list)
+        chunk = dict(itertools.chain.from_iterable(part.items() for part in chunks))
+        run = judged_run([chunk], qrels)
+        for measure in ON_REAL_RUNS:
+            assert of_kernel(measure, run, qrels) == of_provider(measure, chunk, qrels), (path.name, measure)
+
+
+DOCUMENTS = [f"d{number}" for number in range(12)]
+GRADES = {
+    "whole": st.integers(-2, 4),
+    "large": st.integers(0, 9),
+    "real": st.sampled_from([-2, -0.5, 0, 0.25, 0.5, 1, 1.5, 2.75, 3]),
+}
+SCORES = st.sampled_from([3.0, 2.0, 1.0, 1.0 + 1e-12, 0.5, -1.0])
+
+
+@st.composite
+def collections(draw, kind: str) -> tuple[Qrels, Chunk]:
+    grade = GRADES[kind]
+    rules = AS_GIVEN if kind != "real" else LabelRules(relevant_from=draw(st.sampled_from([0.25, 1, 2.75])))
+    grades, chunk = {}, {}
+    for topic in draw(st.lists(st.sampled_from("stuv"), min_size=1, unique=True)):
+        judged = draw(st.dictionaries(st.sampled_from(DOCUMENTS), grade, max_size=10))
+        grades[topic] = {draw(st.sampled_from(DOCUMENTS)): 3} | judged
+        grades[topic][draw(st.sampled_from(DOCUMENTS))] = 3
+        retrieved = draw(st.lists(st.sampled_from(DOCUMENTS), min_size=1, unique=True))
+        chunk[topic] = [(document, draw(SCORES)) for document in retrieved]
+    return qrels_of(grades, rules), chunk_of(chunk)
+
+
+@pytest.mark.parametrize("kind", GRADES)
+@given(data=st.data())
+def test_generated_runs_score_as_with_their_providers(kind, data):
+    qrels, chunk = data.draw(collections(kind))
+    run = judged_run([chunk], qrels, depth=data.draw(st.integers(1, 12)))
+    written = {
+        topic: untied(as_written(list(documents), list(documents.values()), None).ranking)
+        for topic, documents in chunk.items()
+    }
+    for measure in WITH_KERNELS:
+        parsed = parse_measure(measure)
+        check_labels(parsed, qrels)
+        assert of_kernel(measure, run, qrels) == of_provider(measure, chunk, qrels), measure
+        as_listed = of_provider(measure, chunk_of({t: list(d.items()) for t, d in written.items()}), qrels)
+        assert of_kernel(measure, run, qrels, Order.WRITTEN) == as_listed, measure
+
+
+def test_an_unjudged_document_has_no_gain_even_where_grade_0_has_one():
+    chunk = chunk_of({"t": [("x", 3.0), ("a", 2.0)]})
+    for grade in (1, 1.5):  # trec_eval takes whole grades, riskguard others
+        qrels = qrels_of({"t": {"a": grade}})
+        measure = "nDCG(gains={0: 1})@1"
+        assert (
+            of_provider(measure, chunk, qrels) == of_kernel(measure, judged_run([chunk], qrels), qrels) == {"t": 0.0}
+        )
+
+
+def variant_scores(measure: str, chunk: Chunk, qrels: Qrels, topic: str, relevant: Sequence[str]) -> float:
+    """What the provider computes if some documents get the highest grade of their topic."""
+    grades = dict(qrels.grades)
+    grades[topic] = {**grades[topic], **dict.fromkeys(relevant, max(grades[topic].values()))}
+    return of_provider(measure, {topic: chunk[topic]}, qrels_of(grades, qrels.rules))[topic]
+
+
+@pytest.mark.parametrize("kind", GRADES)
+@given(data=st.data())
+def test_documents_judged_relevant_score_as_with_their_providers(kind, data):
+    qrels, chunk = data.draw(collections(kind))
+    run = judged_run([chunk], qrels, depth=12)
+    unjudged = np.flatnonzero(run.judgements < 0)
+    names = run.unjudged.strings()
+    topics, rows, elsewhere, relevant = [], [], [], []
+    for _ in range(data.draw(st.integers(0, 6))):
+        place = data.draw(st.integers(0, len(run.topics) - 1))
+        free = [row for row in unjudged.tolist() if run.topic_of_row[row] == place]
+        chosen = data.draw(st.lists(st.sampled_from(free), unique=True)) if free else []
+        topics.append(place)
+        rows.append(chosen)
+        elsewhere.append(data.draw(st.integers(0, 2)))
+        missed = [f"missed{number}" for number in range(elsewhere[-1])]
+        relevant.append([names[unjudged.tolist().index(row)] for row in chosen] + missed)
+    offsets = np.cumsum([0, *map(len, rows)])
+    for measure in WITH_KERNELS:
+        values = if_relevant(
+            run,
+            qrels,
+            parse_measure(measure),
+            np.array(topics, dtype=np.int64),
+            offsets,
+            np.array(list(itertools.chain(*rows)), dtype=np.int64),
+            np.array(elsewhere, dtype=np.int64),
+        )
+        expected = [
+            variant_scores(measure, chunk, qrels, run.topics[place], documents)
+            for place, documents in zip(topics, relevant, strict=True)
+        ]
+        assert values.tolist() == expected, measure
