@@ -127,16 +127,16 @@ def read_limited(path: Path, limit: Limit) -> bytes:
     return content
 
 
-def blocks(path: Path, limit: Limit) -> Iterator[bytes]:
+def blocks(path: Path, limit: Limit, *, start: int = 0) -> Iterator[bytes]:
     """The bytes of a regular file in blocks, decompressed if it is gzip, which its first two bytes say.
 
-    ``LimitError`` if they are too many, or far more than the file itself has; ``ContentError`` for a damaged gzip;
-    ``MissingFileError`` as ``open_regular``.
+    With ``start``, the bytes from there on, as they are. ``LimitError`` if the file has too many, or far more than
+    before decompression; ``ContentError`` for a damaged gzip; ``MissingFileError`` as ``open_regular``.
     """
     with open_regular(path) as file:
         try:
-            packed = file.read(2) == GZIP
-            file.seek(0)
+            packed = not start and file.read(2) == GZIP
+            file.seek(start)
             yield from _unpacked(file, limit) if packed else _plain(file, limit)
         except EOFError:
             raise _damaged("one that ends too early (truncated)") from None
@@ -148,7 +148,7 @@ def blocks(path: Path, limit: Limit) -> Iterator[bytes]:
 
 def _plain(file: BinaryIO, limit: Limit) -> Iterator[bytes]:
     _refuse_size(file, limit)
-    most, total = limit.value, 0
+    most, total = limit.value, file.tell()
     while block := file.read(_BLOCK):
         total += len(block)
         if total > most:  # the file has grown, or its size is not known before it is read

@@ -73,11 +73,20 @@ class Identifiers:
         places += np.arange(size)
         return Identifiers(self.text[places], starts, self.lengths)
 
+    def slices(self) -> list[bytes]:
+        """All ids as bytes."""
+        text = self.text.tobytes()
+        ends = (self.starts + self.lengths).tolist()
+        return [text[start:end] for start, end in zip(self.starts.tolist(), ends, strict=True)]
+
     def strings(self) -> list[str]:
         """All ids as text."""
-        text = self.text.tobytes()
-        pairs = zip(self.starts.tolist(), self.lengths.tolist(), strict=True)
-        return [text[start : start + length].decode() for start, length in pairs]
+        encoded = self.text.tobytes()
+        if not encoded.isascii():
+            return [name.decode() for name in self.slices()]
+        text = encoded.decode()  # one character for each byte
+        ends = (self.starts + self.lengths).tolist()
+        return [text[start:end] for start, end in zip(self.starts.tolist(), ends, strict=True)]
 
     @cached_property
     def hashes(self) -> Words:

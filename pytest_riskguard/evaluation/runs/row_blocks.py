@@ -10,6 +10,9 @@ import numpy.typing as npt
 from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
 
+#: An odd number without a pattern in its bits: the same document in two topics has different keys.
+_SPREAD = np.uint64(0xD6E8FEB86659FD93)
+
 
 @dataclass(frozen=True, eq=False)
 class RowBlock:
@@ -45,13 +48,26 @@ class RowBlock:
             Identifiers.of(ranks) if len(ranks) == offsets[-1] else None,
         )
 
+    @property
+    def has_repeated_documents(self) -> bool:
+        """Whether a document stands twice in a topic."""
+        topics = np.repeat(np.arange(len(self.topics), dtype=np.uint64), np.diff(self.offsets))
+        keys = self.documents.hashes ^ (topics * _SPREAD)
+        ordered = np.sort(keys)
+        equal = ordered[1:] == ordered[:-1]
+        if not equal.any():
+            return False
+        rows = np.flatnonzero(np.isin(keys, ordered[1:][equal]))
+        pairs = list(zip(topics[rows].tolist(), self.documents.at(rows).slices(), strict=True))
+        return len(set(pairs)) < len(pairs)
+
     def chunk(self) -> Chunk:
         """The topics as mappings, for what does not work on columns."""
         names, scores = self.documents.strings(), self.scores.tolist()
-        ranks = None if self.ranks is None else self.ranks.strings()
+        ranks = None if self.ranks is None else self.ranks.slices()
         chunk: Chunk = {}
         for place, topic in enumerate(self.topics):
             rows = slice(int(self.offsets[place]), int(self.offsets[place + 1]))
             documents = chunk[topic] = Documents(zip(names[rows], scores[rows], strict=True))
-            documents.ranks = None if ranks is None else [rank.encode() for rank in ranks[rows]]
+            documents.ranks = None if ranks is None else ranks[rows]
         return chunk

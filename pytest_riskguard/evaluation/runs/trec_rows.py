@@ -61,22 +61,26 @@ def contiguous(lines: _Lines) -> Iterator[_Topic]:
 
 def grouped(lines: _Lines) -> Iterator[_Topic]:
     """The topics of a run, held in memory as a whole."""
-    docids: dict[bytes, bytearray] = {}  # each id and each rank followed by a line feed, which neither contains
-    ranks: dict[bytes, bytearray] = {}
+    docids: dict[bytes, bytearray] = {}  # all ids of a topic as one text, and where each of them ends
+    ends: dict[bytes, array[int]] = {}
+    ranks: dict[bytes, bytearray] = {}  # each followed by a line feed, which none contains
     scores: dict[bytes, array[float]] = {}
     most_topics, most_documents = TOPICS.value, DOCUMENTS.value
     for topic, docid, rank, score in _rows(lines):
         if topic not in docids:
             if len(docids) >= most_topics:
                 raise lines.refuse_more(TOPICS, len(docids) + 1)
-            docids[topic], ranks[topic], scores[topic] = bytearray(), bytearray(), array("d")
-        docids[topic] += docid + b"\n"
+            docids[topic], ranks[topic] = bytearray(), bytearray()
+            ends[topic], scores[topic] = array("q"), array("d")
+        docids[topic] += docid
+        ends[topic].append(len(docids[topic]))
         ranks[topic] += rank + b"\n"
         scores[topic].append(score)
         if len(scores[topic]) > most_documents:
             raise lines.refuse_more(DOCUMENTS, len(scores[topic]))
     for topic in list(docids):
-        names = docids.pop(topic).decode().split("\n")[:-1]
+        text, cuts = bytes(docids.pop(topic)), ends.pop(topic)
+        names = [text[start:end].decode() for start, end in zip([0, *cuts], cuts, strict=False)]
         documents = Documents(zip(names, scores.pop(topic), strict=True))
         documents.ranks = bytes(ranks.pop(topic)).split(b"\n")[:-1]
         if len(documents) < len(names):

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from pytest_riskguard.errors import RunFormatError
-from pytest_riskguard.evaluation.runs.chunks import Chunk, chunked
-from pytest_riskguard.evaluation.runs.trec_rows import InterleavedError, contiguous, grouped, lines_of
+from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents, chunked
+from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
+from pytest_riskguard.evaluation.runs.trec_blocks import fold_blocks
+from pytest_riskguard.evaluation.runs.trec_rows import lines_of
 
 Result = TypeVar("Result")
 
@@ -25,12 +27,12 @@ def fold_run(path: Path, work: Callable[[Iterator[Chunk]], Result]) -> tuple[Res
     hold, a document twice in a topic, more than a limit of ``input_files`` allows, or no rows; ``MissingFileError``
     if the path cannot be read.
     """
-    lines = lines_of(path)
-    try:
-        return work(chunked(contiguous(lines))), lines.digest
-    except InterleavedError:
-        pass
-    return work(chunked(grouped(lines))), lines.digest
+    return fold_blocks(path, lambda blocks: work(chunked(_topics(blocks))))
+
+
+def _topics(blocks: Iterator[RowBlock]) -> Iterator[tuple[str, Documents]]:
+    for block in blocks:
+        yield from block.chunk().items()
 
 
 def refuse_inverted(path: Path, topic: str) -> RunFormatError:

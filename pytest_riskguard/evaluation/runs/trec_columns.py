@@ -1,0 +1,192 @@
+"""A block of lines of a TREC run as columns, parsed for all lines together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.evaluation.runs.chunks import MAX_RUN_SCORE
+from pytest_riskguard.evaluation.runs.decimals import FloatArray, decimals
+from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
+from pytest_riskguard.formats.escaping import ESCAPED, unescaped
+
+_FIELDS = 6
+_LINE_FEED, _SPACE = ord("\n"), ord(" ")
+#: What separates fields of bytes, by code. Other control characters belong to them.
+_SEPARATES = np.array([code in b" \t\n\r\x0b\x0c" for code in range(_SPACE + 1)])
+
+
+class RefusedError(Exception):
+    """Something is wrong with a file, or may be: the reading line by line says what."""
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Rows of a run, in the order of the lines.
+
+    Attributes
+    ----------
+    begins : array of int64, shape (n_topics,)
+        The rows whose topic is not that of the row before; the first is 0.
+    places : array of int64, shape (n_topics,)
+        Where in the text the topics of these rows stand.
+    topics : tuple of bytes, shape (n_topics,)
+    documents, ranks : Identifiers, shape (n_rows,)
+        They share a text.
+    scores : array of float64, shape (n_rows,)
+    """
+
+    begins: IntArray
+    places: IntArray
+    topics: tuple[bytes, ...]
+    documents: Identifiers
+    scores: FloatArray
+    ranks: Identifiers
+
+    def rows(self, first: int, last: int) -> Columns:
+        """The rows ``first:last``, without their topics."""
+        some, none = slice(first, last), self.begins[:0]
+        return Columns(none, none, (), self.documents.at(some), self.scores[some], self.ranks.at(some))
+
+    def topics_between(self, first: int, last: int, *, with_rows_before: bool) -> Columns:
+        """The topics ``first:last`` with all their rows, and maybe the rows before them."""
+        size = len(self.scores)
+        if with_rows_before and (first, last) == (0, len(self.begins)):
+            return self
+        bounds = [*self.begins.tolist(), size]
+        begin = 0 if with_rows_before else bounds[first]
+        rows = self.rows(begin, bounds[last])
+        return replace(
+            rows,
+            begins=self.begins[first:last] - begin,
+            places=self.places[first:last],
+            topics=self.topics[first:last],
+        )
+
+    @classmethod
+    def joined(cls, parts: list[Columns]) -> Columns:
+        """Rows of several blocks one after the other, without their topics."""
+        if len(parts) == 1:
+            return parts[0]
+        trimmed = [_trimmed(part) for part in parts]
+        text = np.concatenate([part.documents.text for part in trimmed])
+        begins = np.cumsum([0, *(len(part.documents.text) for part in trimmed[:-1])])
+        documents, ranks = (
+            Identifiers(
+                text,
+                np.concatenate([column.starts + begin for column, begin in zip(columns, begins, strict=True)]),
+                np.concatenate([column.lengths for column in columns]),
+            )
+            for columns in ([part.documents for part in trimmed], [part.ranks for part in trimmed])
+        )
+        none = parts[0].begins[:0]
+        return cls(none, none, (), documents, np.concatenate([part.scores for part in trimmed]), ranks)
+
+
+def columns_of(text: bytes, *, longest: int) -> Columns:
+    """The rows of a text in UTF-8 that ends with a line feed.
+
+    ``RefusedError`` for anything that the reading line by line would refuse in these lines alone: bytes that are not
+    text, lines of more than ``longest`` bytes, a row without six columns, a score that is not finite or too large.
+    """
+    if not text.isascii():
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            raise RefusedError from None
+    characters = np.frombuffer(text, dtype=np.uint8)
+    starts, ends = _fields(characters, longest)
+    topics = _column(characters, starts, ends, 0)
+    documents, ranks = _column(characters, starts, ends, 2), _column(characters, starts, ends, 3)
+    scores = decimals(_column(characters, starts, ends, 4))
+    if not (np.abs(scores) <= MAX_RUN_SCORE).all():
+        raise RefusedError
+    places = topics.starts
+    marks = ends[:, 1] - starts[:, 1] == len(ESCAPED)
+    marks &= characters[starts[:, 1]] == ESCAPED[0]
+    if marks.any():
+        topics, documents, ranks = _unescaped(np.flatnonzero(marks), topics, documents, ranks)
+    begins = np.flatnonzero(_differs_from_before(topics))
+    named = zip(topics.starts[begins].tolist(), topics.lengths[begins].tolist(), strict=True)
+    names = tuple(topics.text[start : start + length].tobytes() for start, length in named)
+    return Columns(begins, places[begins], names, documents, scores, ranks)
+
+
+def _fields(characters: npt.NDArray[np.uint8], longest: int) -> tuple[IntArray, IntArray]:
+    """Where the fields of each row start and end, as two arrays of shape (n_rows, 6)."""
+    edges = np.flatnonzero(characters <= _SPACE)
+    kinds = characters[edges]
+    starts = np.empty_like(edges)
+    starts[:1] = 0
+    np.add(edges[:-1], 1, out=starts[1:])
+    if len(edges) % _FIELDS == 0:
+        rows = kinds.reshape(-1, _FIELDS)
+        if (rows[:, -1] == _LINE_FEED).all() and (rows[:, :-1] == _SPACE).all() and (edges > starts).all():
+            begins, ends = starts.reshape(-1, _FIELDS), edges.reshape(-1, _FIELDS)
+            if (ends[:, -1] - begins[:, 0]).max(initial=0) > longest:
+                raise RefusedError
+            return begins, ends
+    return _fields_anywhere(edges, kinds, longest)
+
+
+def _fields_anywhere(edges: IntArray, kinds: npt.NDArray[np.uint8], longest: int) -> tuple[IntArray, IntArray]:
+    """The same for lines with blanks of any number and kind, and for blank lines."""
+    if (kinds == 0).any():
+        raise RefusedError
+    separates = _SEPARATES[kinds]
+    if not separates.all():
+        edges, kinds = edges[separates], kinds[separates]
+    feeds = kinds == _LINE_FEED
+    if np.diff(edges[feeds], prepend=-1).max(initial=0) > longest + 1:
+        raise RefusedError
+    starts = np.concatenate([[0], edges[:-1] + 1])
+    fields = np.flatnonzero(edges > starts)
+    lines = (np.cumsum(feeds) - feeds)[fields]
+    if len(fields) % _FIELDS:
+        raise RefusedError
+    lines = lines.reshape(-1, _FIELDS)
+    if (lines[:, 0] != lines[:, -1]).any() or (lines[1:, 0] == lines[:-1, 0]).any():
+        raise RefusedError
+    return starts[fields].reshape(-1, _FIELDS), edges[fields].reshape(-1, _FIELDS)
+
+
+def _column(characters: npt.NDArray[np.uint8], starts: IntArray, ends: IntArray, column: int) -> Identifiers:
+    begins = np.ascontiguousarray(starts[:, column])
+    return Identifiers(characters, begins, ends[:, column] - begins)
+
+
+def _unescaped(rows: IntArray, *columns: Identifiers) -> list[Identifiers]:
+    """Topics, documents and ranks with the ids of some rows decoded; these stand after the end of the text."""
+    topics, documents, ranks = columns
+    added, size = [topics.text], len(topics.text)
+    changed = []
+    for ids in (topics, documents):
+        names = Identifiers.of([unescaped(name) for name in ids.at(rows).strings()])
+        starts, lengths = ids.starts.copy(), ids.lengths.copy()
+        starts[rows], lengths[rows] = names.starts + size, names.lengths
+        added.append(names.text)
+        size += len(names.text)
+        changed.append((starts, lengths))
+    text = np.concatenate(added)
+    return [Identifiers(text, *places) for places in (*changed, (ranks.starts, ranks.lengths))]
+
+
+def _differs_from_before(ids: Identifiers) -> npt.NDArray[np.bool_]:
+    """Of each id whether it is another than the one before; the first is."""
+    differs = np.ones(len(ids), dtype=np.bool_)
+    rows = np.arange(1, len(ids))
+    differs[1:] = ~ids.same(rows, ids, rows - 1)
+    return differs
+
+
+def _trimmed(part: Columns) -> Columns:
+    """The same rows without the text before and after them, if it is much."""
+    begin = min(int(column.starts.min(initial=len(column.text))) for column in (part.documents, part.ranks))
+    end = max(int((column.starts + column.lengths).max(initial=0)) for column in (part.documents, part.ranks))
+    text = part.documents.text[begin:end]
+    documents, ranks = (
+        Identifiers(text, column.starts - begin, column.lengths) for column in (part.documents, part.ranks)
+    )
+    return Columns(part.begins, part.places, part.topics, documents, part.scores, ranks)
