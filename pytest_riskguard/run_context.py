@@ -40,13 +40,15 @@ class RunContext:
     """What a judgement needs to know about the run that it is part of.
 
     ``locate`` turns a node id into one for the folder where pytest was called. With ``report_wanted`` verdicts hold
-    the data of charts. Every verdict that an assertion or the fixture gives is passed to all ``listeners``; a line
-    about a failure of riskguard's own, once there is a verdict, to all ``failure_listeners``.
+    the data of charts. ``cached`` says whether scores may be kept on disk and taken from there. Every verdict that
+    an assertion or the fixture gives is passed to all ``listeners``; a line about a failure of riskguard's own, once
+    there is a verdict, to all ``failure_listeners``.
     """
 
     screen: Screen = Screen()
     locate: Callable[[str], str] = str
     report_wanted: bool = False
+    cached: bool = True
     listeners: tuple[Callable[[Verdict], None], ...] = ()
     failure_listeners: tuple[Callable[[str], None], ...] = ()
 

@@ -27,6 +27,9 @@ settings.load_profile("suite")
 # The processes that tests start compile the package once, not each of them again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# Tests read the runs that they are about, and leave the user's own cache alone; those of the cache have one each.
+os.environ["RISKGUARD_CACHE"] = "off"
+
 
 Write = Callable[..., Path]
 

@@ -1,0 +1,1 @@
+"""What riskguard keeps on disk of runs that it has scored, so that it need not read them again."""
