@@ -9,7 +9,6 @@ import math
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ParamSpec, Protocol, cast, overload
 
 from pytest_riskguard import run_context
@@ -331,7 +330,7 @@ def demand(verdict: Verdict, *, options: str = "", problem: str | None = None) -
         if test is not None:
             reproduce = command(test, options=options)
             report = REPORT_HINT if options and not run_context.current().report_wanted else None
-            screen = replace(screen, width=screen.width - _INDENT)
+            screen = screen._replace(width=screen.width - _INDENT)
         text = shown_or_plain(
             verdict, lambda: explain(verdict, screen, reproduce=reproduce, report=report, problem=problem)
         )

@@ -1,4 +1,4 @@
-"""Installing the plugin costs the test suites of others nothing."""
+"""Which modules are loaded when: the plugin costs other test suites nothing, and a gate loads what it needs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,34 @@ import sys
 
 import pytest
 
+from tests.plugin import world
+
 HEAVY = ("numpy", "scipy", "yaml", "pydantic", "rich", "click", "ir_measures", "filelock")
+#: What no gate over files needs unless it fails or writes a report.
+NOT_FOR_GATES = (
+    "aiohttp",
+    "asyncio",
+    "click",
+    "fsspec",
+    "httpx",
+    "ir_datasets",
+    "jinja2",
+    "jmespath",
+    "jsonschema",
+    "narwhals",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "pytest_riskguard.cli",
+    "pytest_riskguard.live_systems",
+    "pytest_riskguard.reports.html",
+    "pytest_riskguard.reports.markdown",
+    "pytest_riskguard.reports.terminal.failure",
+    "rich",
+    "scipy.stats",
+    "ssl",
+    "urllib.request",
+)
 SHOW = f"import sys; print(sorted(set({HEAVY!r}) & set(sys.modules)))"
 
 
@@ -64,3 +91,54 @@ def test_pytest_loads_nothing_heavy_and_leaves_nothing_behind(tmp_path, argument
             assert option in out
     else:
         assert "riskguard" not in out
+
+
+def test_help_of_pytest_loads_no_more_of_the_package_than_its_options(tmp_path):
+    (tmp_path / "conftest.py").write_text(
+        "import sys\n"
+        "def pytest_unconfigure(config):\n"
+        "    print('LOADED', sorted(name for name in sys.modules if name.startswith('pytest_riskguard')))\n"
+    )
+    out = fresh("-m", "pytest", "--help", folder=tmp_path)
+    modules = ["pytest_riskguard", *(f"pytest_riskguard.{name}" for name in ("_version", "plugin", "plugin.options"))]
+    assert f"LOADED {modules}" in out
+
+
+def test_help_of_the_command_loads_nothing_heavy():
+    heavy = tuple(name for name in HEAVY if name != "click")
+    code = (
+        "import sys; from pytest_riskguard.cli.main import run; run(['--help']);"
+        f"print('LOADED', sorted(set({heavy!r}) & set(sys.modules)))"
+    )
+    assert fresh("-c", code).endswith("LOADED []\n")
+
+
+def test_a_gate_that_passes_loads_only_what_it_needs(tmp_path):
+    world.write_world(tmp_path, world.GOOD, alpha="1")
+    (tmp_path / "conftest.py").write_text(
+        f"import sys\nNOT_NEEDED = {NOT_FOR_GATES!r}\n"
+        "def pytest_unconfigure(config):\n"
+        "    print('LOADED', sorted(set(NOT_NEEDED) & set(sys.modules)))\n"
+    )
+    out = fresh("-m", "pytest", "-q", "-p", "no:hypothesispytest", "-p", "no:anyio", "--riskguard", folder=tmp_path)
+    assert "1 passed" in out
+    assert "LOADED []" in out
+
+
+def test_modules_of_the_package_are_not_rewritten_as_pytest_does_with_files_of_plugins(tmp_path):
+    (tmp_path / "conftest.py").write_text(
+        "import sys\n"
+        "from importlib.machinery import SourceFileLoader\n"
+        "import pytest\n"
+        "pytest.register_assert_rewrite('pytest_riskguard')  # as for a plugin that is installed from a wheel\n"
+        "def pytest_unconfigure(config):\n"
+        "    loaded = sys.modules['pytest_riskguard.plugin.session'].__loader__\n"
+        "    print('LOADED', type(loaded) is SourceFileLoader)\n"
+    )
+    code = (
+        "import sys, pytest; pytest.main(['-q', '--riskguard', '-p', 'no:cacheprovider']);"
+        "print('LEFT', [finder for finder in sys.meta_path if 'pytest' in str(finder)])"
+    )
+    out = fresh("-c", code, folder=tmp_path)
+    assert "LOADED True" in out
+    assert "LEFT []" in out

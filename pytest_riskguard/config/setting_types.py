@@ -21,7 +21,8 @@ from pytest_riskguard.gates.option_types import OneOf, Text, shown
 class Model(BaseModel):
     """A mapping of a riskguard.yaml without unknown keys."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Each model is validated as part of another: pydantic need not prepare it on its own.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 def _file(value: Any, info: Any) -> Path:

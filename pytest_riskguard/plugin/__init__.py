@@ -1,32 +1,41 @@
-"""The pytest plugin. Every pytest run imports this module, so it imports only pytest.
+"""The pytest plugin. Every pytest run imports this module, so it loads the others only when they are needed.
 
 PYTEST_DONT_REWRITE
 """
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
-from contextlib import ExitStack
-from pathlib import Path
+from importlib.machinery import ModuleSpec, PathFinder
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_riskguard.plugin.options import CONFIG_NAME, Mode, add_options, left_out, mode_of, tells_github
-from pytest_riskguard.plugin.selection import PARSERS, SELECTION, check_runs_tests, selection_of
-
 if TYPE_CHECKING:
     from pytest_riskguard.plugin.fixture import Riskguard
 
-MODE = pytest.StashKey[Mode]()
-WIDTH, BLOCKS = "riskguard_width", "riskguard_blocks"
+SESSION = "riskguard-session"
 OFF = "riskguard is off: pass --riskguard to judge gates"
+
+
+class CompiledModules:
+    """Finds the modules of this package before pytest's import hook does.
+
+    The hook would parse each of them to rewrite its assertions, as it does for all files of a plugin, although they
+    hold none of a test. They are loaded as installers have compiled them.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Where a module of this package is."""
+        return PathFinder.find_spec(name, path, target) if name.startswith("pytest_riskguard.") else None
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Declare options and ini settings."""
+    sys.meta_path.insert(0, CompiledModules)
+    from pytest_riskguard.plugin.options import PARSERS, add_options
+
     PARSERS[pluginmanager] = parser
     add_options(parser)
 
@@ -34,26 +43,42 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Refuse an ini file that keeps pytest from running the gates."""
-    if not hasattr(config, "workerinput"):
+    from pytest_riskguard.plugin.options import mentioned
+
+    if not hasattr(config, "workerinput") and mentioned(config):
+        from pytest_riskguard.plugin.selection import check_runs_tests
+
         check_runs_tests(config)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Set how much messages show; load the rest of the plugin if gates are judged."""
-    mode = config.stash[MODE] = mode_of(config)
-    _set_context(config)
+    """Load the rest of the plugin if gates are judged."""
+    from pytest_riskguard.plugin.options import mentioned
+
+    config.add_cleanup(_end_finding)
+    if not mentioned(config):
+        return
+    from pytest_riskguard.plugin.mode import mode_of, tells_github
+
+    mode = mode_of(config)
     if mode.on:
         from pytest_riskguard.errors import UsageError
-        from pytest_riskguard.plugin.github_output import Github
         from pytest_riskguard.plugin.session import RiskguardSession
 
         try:
             session = RiskguardSession(config, mode)
         except UsageError as error:
             raise pytest.UsageError(str(error)) from None
-        _register(config, session, "riskguard-session")
+        _register(config, session, SESSION)
         if not session.is_worker and tells_github(config):
+            from pytest_riskguard.plugin.github_output import Github
+
             _register(config, Github(session), "riskguard-github")
+
+
+def _end_finding() -> None:
+    if CompiledModules in sys.meta_path:
+        sys.meta_path.remove(CompiledModules)
 
 
 def _register(config: pytest.Config, plugin: object, name: str) -> None:
@@ -63,64 +88,33 @@ def _register(config: pytest.Config, plugin: object, name: str) -> None:
     config.pluginmanager.register(plugin, name)
 
 
-def _set_context(config: pytest.Config) -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
     """Make messages follow -q, -v and the width, even when riskguard is off: plain assertions still run then."""
-    from pytest_riskguard import run_context
+    from pytest_riskguard.plugin.screen import set_context
 
-    worker: dict[str, Any] | None = getattr(config, "workerinput", None)
-    verbosity = config.get_verbosity()
-    screen = run_context.Screen(
-        detail=run_context.Detail(min(max(verbosity, 0), 2)),
-        width=shutil.get_terminal_size().columns if worker is None else worker[WIDTH],
-        blocks=run_context.draws_blocks(sys.stdout.encoding) if worker is None else worker[BLOCKS],
-    )
-    context = ExitStack()
-    context.enter_context(run_context.changed(screen=screen, locate=lambda test: _from_here(test, config)))
-    config.add_cleanup(context.close)
-
-
-def _from_here(test: str, config: pytest.Config) -> str:
-    """A node id relative to the folder where pytest was called, instead of to the rootdir."""
-    path, *parts = test.split("::")
-    here = os.path.relpath(config.rootpath / path, config.invocation_params.dir)
-    return "::".join([Path(here).as_posix(), *parts])
+    set_context(session.config)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Tell an xdist worker how wide the screen is, and whether it shows block characters."""
-    from pytest_riskguard import run_context
+    from pytest_riskguard.plugin.screen import tell_worker
 
-    node.workerinput[WIDTH] = shutil.get_terminal_size().columns
-    node.workerinput[BLOCKS] = run_context.current().screen.blocks
-    node.workerinput[SELECTION] = selection_of(node.config).plain()
+    tell_worker(node)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """One line that says whether gates are judged."""
-    from pytest_riskguard._version import __version__
+    """Lines that say whether gates are judged."""
+    from pytest_riskguard.plugin.mode import header_of, mode_of
 
-    mode = config.stash[MODE]
-    files = ", ".join(_relative(path, config.rootpath) for path in mode.gate_files)
-    if mode.on:
-        lines = [f"riskguard: {__version__}, on ({mode.origin}); gates of {files or f'no {CONFIG_NAME}'}"]
-        if not config.getoption("riskguard_no_yaml"):
-            for path in left_out(config, mode):
-                name = _relative(path, config.rootpath)
-                lines.append(f"riskguard: {name} is not listed in riskguard_config: its gates are not run")
-        return lines
-    if files:
-        return [f"riskguard: off; the gates of {files} are not run (pass --riskguard)"]
-    return []
-
-
-def _relative(path: Path, root: Path) -> str:
-    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+    session = config.pluginmanager.get_plugin(SESSION)
+    return header_of(config, mode_of(config) if session is None else session.mode)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """If riskguard is off, skip the tests that use the fixture, and say why."""
-    if not config.stash[MODE].on:
+    if not config.pluginmanager.hasplugin(SESSION):
         for item in items:
             if "riskguard" in getattr(item, "fixturenames", ()):
                 item.add_marker(pytest.mark.skip(reason=OFF))

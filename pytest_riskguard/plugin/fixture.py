@@ -34,7 +34,8 @@ from pytest_riskguard.gates.option_types import lists_options
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.live_systems.candidates import live_run
 from pytest_riskguard.plugin.live_console import PytestConsole
-from pytest_riskguard.plugin.options import CONFIG_NAME, mode_of
+from pytest_riskguard.plugin.mode import mode_of
+from pytest_riskguard.plugin.options import CONFIG_NAME
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.plugin.user_errors import from_here
 from pytest_riskguard.run_context import record

@@ -9,9 +9,10 @@ from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, cast
-from weakref import WeakKeyDictionary
 
 import pytest
+
+from pytest_riskguard.plugin.options import PARSERS
 
 #: Options with which pytest runs no tests.
 ONLY_SHOWING = {
@@ -28,8 +29,6 @@ ONLY_SHOWING = {
 _HELP = ("-h", "--help")
 #: The entry of xdist's ``workerinput`` that holds the selection.
 SELECTION = "riskguard_selection"
-#: The parser of each run in this process.
-PARSERS: WeakKeyDictionary[pytest.PytestPluginManager, pytest.Parser] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)

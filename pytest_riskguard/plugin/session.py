@@ -12,7 +12,8 @@ import pytest
 
 from pytest_riskguard import run_context
 from pytest_riskguard.plugin.gate_log import XFAILED, GateLog, RollEntry, written
-from pytest_riskguard.plugin.options import ALL, Mode, is_strict
+from pytest_riskguard.plugin.mode import Mode, is_strict
+from pytest_riskguard.plugin.options import ALL
 from pytest_riskguard.plugin.relay import PayloadError, Relay, attempts_of
 from pytest_riskguard.plugin.selection import ONLY_SHOWING, hides_files, quiet_selection, selection_of, typed_options
 from pytest_riskguard.reports import known_gates

@@ -14,11 +14,13 @@ from pytest_riskguard.config.items import GateItem, all_items
 from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
 from pytest_riskguard.plugin.session import engine_for
+from pytest_riskguard.run_context import current, record
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.queried_settings import Queried
     from pytest_riskguard.engine.declared_gates import DeclaredGates
     from pytest_riskguard.engine.sources import LiveRun
+    from pytest_riskguard.gates.verdict import Verdict
 
 
 class RiskguardFile(pytest.File):
@@ -40,13 +42,14 @@ class RiskguardFile(pytest.File):
     def declared(self) -> DeclaredGates:
         """What the gates are asked about; made when the first of them is judged."""
         from pytest_riskguard.engine.declared_gates import DeclaredGates
-        from pytest_riskguard.live_systems.candidates import live_candidate, project_of
-        from pytest_riskguard.plugin.live_console import PytestConsole
 
-        engine, root = engine_for(self.config, self.settings), project_of(self.settings, self.config.rootpath)
-        console = PytestConsole(self.config)
+        engine = engine_for(self.config, self.settings)
 
         def live(candidate: Queried, line: int) -> LiveRun:
+            from pytest_riskguard.live_systems.candidates import live_candidate, project_of
+            from pytest_riskguard.plugin.live_console import PytestConsole
+
+            root, console = project_of(self.settings, self.config.rootpath), PytestConsole(self.config)
             return live_candidate(engine, candidate, settings=self.settings, line=line, root=root, console=console)
 
         return DeclaredGates(self.settings, engine, live)
@@ -102,25 +105,28 @@ class GateTest(_Reported):
 
     def runtest(self) -> None:
         """Judge, and fail unless the verdict passes."""
+        verdict = record(self.file.declared.verdict(self.item))
+        if not verdict.passed:
+            raise RiskyError(self._explained(verdict), verdict)
+
+    def _explained(self, verdict: Verdict) -> str:
+        """Why the gate failed."""
         from pytest_riskguard.assertions import REPORT_HINT, command
         from pytest_riskguard.plugin.user_errors import from_here
         from pytest_riskguard.reports.internal_errors import shown_or_plain
         from pytest_riskguard.reports.terminal.failure import explain
-        from pytest_riskguard.run_context import current, record
 
         declared = self.file.declared
-        verdict = record(declared.verdict(self.item))
-        if not verdict.passed:
-            problem = declared.problem(verdict, self.item)
-            if problem is not None:
-                problem = from_here(problem, self.config)
-            reproduce = command(self.nodeid, options="--riskguard")
-            screen = current().screen
-            report = None if current().report_wanted else REPORT_HINT
-            text = shown_or_plain(
-                verdict,
-                lambda: explain(verdict, screen, problem=problem, reproduce=reproduce, report=report),
-            )
-            if verdict.outcome == "incomparable":
-                text += "".join(f"\n  {line}" for line in declared.all_missing())
-            raise RiskyError(text, verdict)
+        problem = declared.problem(verdict, self.item)
+        if problem is not None:
+            problem = from_here(problem, self.config)
+        reproduce = command(self.nodeid, options="--riskguard")
+        screen = current().screen
+        report = None if current().report_wanted else REPORT_HINT
+        text = shown_or_plain(
+            verdict,
+            lambda: explain(verdict, screen, problem=problem, reproduce=reproduce, report=report),
+        )
+        if verdict.outcome == "incomparable":
+            text += "".join(f"\n  {line}" for line in declared.all_missing())
+        return text

@@ -1,0 +1,47 @@
+"""How messages look in this run: how much they show, how wide, with paths from where pytest was called."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_riskguard import run_context
+
+#: The entries of xdist's ``workerinput`` that describe the screen of the controller.
+WIDTH, BLOCKS = "riskguard_width", "riskguard_blocks"
+
+
+def set_context(config: pytest.Config) -> None:
+    """Make messages follow -q, -v and the width until the run ends."""
+    worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+    verbosity = config.get_verbosity()
+    screen = run_context.Screen(
+        detail=run_context.Detail(min(max(verbosity, 0), 2)),
+        width=shutil.get_terminal_size().columns if worker is None else worker[WIDTH],
+        blocks=run_context.draws_blocks(sys.stdout.encoding) if worker is None else worker[BLOCKS],
+    )
+    context = ExitStack()
+    context.enter_context(run_context.changed(screen=screen, locate=lambda test: _from_here(test, config)))
+    config.add_cleanup(context.close)
+
+
+def _from_here(test: str, config: pytest.Config) -> str:
+    """A node id relative to the folder where pytest was called, instead of to the rootdir."""
+    path, *parts = test.split("::")
+    here = os.path.relpath(config.rootpath / path, config.invocation_params.dir)
+    return "::".join([Path(here).as_posix(), *parts])
+
+
+def tell_worker(node: Any) -> None:
+    """Tell an xdist worker how wide the screen is, whether it shows block characters, and what was typed."""
+    from pytest_riskguard.plugin.selection import SELECTION, selection_of
+
+    node.workerinput[WIDTH] = shutil.get_terminal_size().columns
+    node.workerinput[BLOCKS] = run_context.current().screen.blocks
+    node.workerinput[SELECTION] = selection_of(node.config).plain()
