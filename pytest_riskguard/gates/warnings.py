@@ -19,7 +19,8 @@ from pytest_riskguard.risk.checks import mean
 
 if TYPE_CHECKING:
     from pytest_riskguard.evaluation.scores import TopicScores
-    from pytest_riskguard.gates.pool.ruling import PoolComparison, ReferenceRuling
+    from pytest_riskguard.gates.pool.against_references import ReferenceRuling
+    from pytest_riskguard.gates.pool.ruling import PoolComparison
 
 #: Intervals that assume Student's law for the mean.
 PARAMETRIC = ("student_t",)

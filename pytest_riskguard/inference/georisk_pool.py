@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.inference._bootstrap.georisk_resampling import Pool, PoolKernel, georisk_left_out
 from pytest_riskguard.inference._bootstrap.laws import DrawnLaw
+from pytest_riskguard.inference._bootstrap.replicates import Draws as Draws  # gates share draws between pools
 from pytest_riskguard.inference.intervals import Interval, adjusted, bias_correction, critical_value
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, between_0_and_1, mean
 
@@ -251,8 +252,7 @@ def _inference(
     replicates: int,
 ) -> PoolInference:
     kernel = PoolKernel(pool, alphas=alphas, tradeoff=tradeoff)
-    whole, means = kernel.replicates(np.ones((pool.n_topics, 1), dtype=np.uint8))
-    left_out = georisk_left_out(pool, alphas=alphas, tradeoff=tradeoff)
+    whole, means = kernel.sample()
     same = ROUNDING_ERROR * float(np.max(whole))
     drawn = np.empty((len(references), len(alphas), replicates))
     ranked = np.zeros((len(alphas), pool.n_systems, pool.n_systems))
@@ -263,29 +263,137 @@ def _inference(
         for place, reference in enumerate(references):
             drawn[place, :, done : done + rows] = _differences(georisk, candidate, reference, same)
         for i, at_alpha in enumerate(georisk):
-            for system, above in enumerate(_above(at_alpha, same)):
-                ranked[i, system] += np.bincount(above, minlength=pool.n_systems)
+            # one count for each system and each rank
+            cells = _above(at_alpha, same) + pool.n_systems * np.arange(pool.n_systems)[:, None]
+            ranked[i] += np.bincount(cells.ravel(), minlength=pool.n_systems**2).reshape(ranked[i].shape)
             below[i] += np.count_nonzero(at_alpha > at_alpha[candidate] + same, axis=1)
         done += rows
+    left_out = georisk_left_out(pool, alphas=alphas, tradeoff=tradeoff)
+    return PoolInference(
+        candidate,
+        alphas,
+        replicates,
+        means,
+        whole,
+        np.stack([_above(at_alpha[:, None], same)[:, 0] + 1 for at_alpha in whole]).astype(np.int64),
+        ranked / replicates,
+        below / replicates,
+        _with_laws(drawn, whole, left_out, candidate, references, alphas, same),
+    )
+
+
+def _with_laws(
+    drawn: FloatArray,
+    whole: FloatArray,
+    left_out: FloatArray,
+    candidate: int,
+    references: Sequence[int | str],
+    alphas: Sequence[float],
+    same: float,
+) -> tuple[GeoRiskDifference, ...]:
+    """The differences by reference, then by alpha, from GeoRisk in the sample and with each topic left out.
+
+    ``drawn`` has shape (n_references, n_alphas, n_replicates), ``whole`` (n_alphas, n_systems), ``left_out``
+    (n_alphas, n_systems, n_topics).
+    """
     differences = []
     for place, reference in enumerate(references):
-        estimates = _differences(whole, candidate, reference, same)[:, 0]
+        estimates = _differences(whole[:, :, None], candidate, reference, same)[:, 0]
         without_each = _differences(left_out, candidate, reference, same)
         for i, alpha in enumerate(alphas):
             estimate = float(estimates[i])
             law = DrawnLaw(drawn[place, i], centre=estimate, same=same)
             differences.append(GeoRiskDifference(reference, alpha, estimate, without_each[i], law))
-    return PoolInference(
-        candidate,
-        alphas,
-        replicates,
-        means[:, 0],
-        whole[:, :, 0],
-        np.stack([_above(at_alpha, same)[:, 0] + 1 for at_alpha in whole]).astype(np.int64),
-        ranked / replicates,
-        below / replicates,
-        tuple(differences),
-    )
+    return tuple(differences)
+
+
+@dataclass(frozen=True, eq=False)
+class PoolDifferences:
+    """What ``PoolInference`` has of the same names, without means and ranks."""
+
+    georisk: FloatArray
+    differences: tuple[GeoRiskDifference, ...]
+
+
+def georisk_differences(
+    scores: npt.ArrayLike,
+    *,
+    candidate: int,
+    references: Sequence[int | str],
+    alphas: Sequence[float],
+    beside: Sequence[float] = (),
+    tradeoff: str = "linear",
+    replicates: int,
+    draws: Draws | None = None,
+) -> PoolDifferences:
+    """The differences of ``pool_inference`` alone, to the bit; only the systems that they are of are resampled.
+
+    Parameters
+    ----------
+    scores, candidate, references, alphas, tradeoff, replicates
+        As for ``pool_inference``, and so are errors.
+    beside : sequence of float
+        Further alphas of the same question: what counts as rounding is a share of the largest GeoRisk at all of them.
+    draws : Draws, optional
+        Draws of as many topics, to be shared with other pools of this size.
+    """
+    pool = Pool.of(scores)
+    alphas = tuple(float(alpha) for alpha in alphas)
+    _check_rows(pool, candidate, references)
+    sample = PoolKernel(pool, alphas=(*alphas, *beside), tradeoff=tradeoff).sample()[0]
+    same = ROUNDING_ERROR * float(np.max(sample))
+    whole = chosen = sample[: len(alphas)]
+    places: list[int | str] = list(references)
+    if MEDIAN not in references:  # which is that of all systems
+        rows = list(dict.fromkeys((candidate, *map(int, references))))
+        pool, chosen = pool.only(rows), whole[:, rows]
+        candidate, places = 0, [rows.index(int(reference)) for reference in references]
+    drawn, done = np.empty((len(references), len(alphas), replicates)), 0
+    for georisk, _ in PoolKernel(pool, alphas=alphas, tradeoff=tradeoff).drawn(replicates, draws=draws):
+        ends = done + georisk.shape[2]
+        for i, place in enumerate(places):
+            drawn[i, :, done:ends] = _differences(georisk, candidate, place, same)
+        done = ends
+    left_out = georisk_left_out(pool, alphas=alphas, tradeoff=tradeoff)
+    found = _with_laws(drawn, chosen, left_out, candidate, places, alphas, same)
+    names = [reference for reference in references for _ in alphas]
+    named = (replace(each, reference=name) for each, name in zip(found, names, strict=True))
+    return PoolDifferences(whole, tuple(named))
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateRanks:
+    """The rank of the candidate's GeoRisk in its pool at one alpha, as ``PoolInference`` has it of every system.
+
+    ``rank_probabilities`` and ``probability_below`` have shape (n_systems,).
+    """
+
+    rank: int
+    rank_probabilities: FloatArray
+    probability_below: FloatArray
+
+
+def candidate_ranks(
+    scores: npt.ArrayLike,
+    *,
+    candidate: int,
+    alpha: float,
+    beside: Sequence[float] = (),
+    tradeoff: str = "linear",
+    replicates: int,
+    draws: Draws | None = None,
+) -> CandidateRanks:
+    """How often each system beats the candidate, and how many do at once; parameters as ``georisk_differences``."""
+    pool = Pool.of(scores)
+    sample = PoolKernel(pool, alphas=(alpha, *beside), tradeoff=tradeoff).sample()[0]
+    same = ROUNDING_ERROR * float(np.max(sample))
+    ranked, below = np.zeros(pool.n_systems), np.zeros(pool.n_systems)
+    for georisk, _ in PoolKernel(pool, alphas=(alpha,), tradeoff=tradeoff).drawn(replicates, draws=draws):
+        beats = georisk[0] > georisk[0, candidate] + same
+        ranked += np.bincount(np.count_nonzero(beats, axis=0), minlength=pool.n_systems)
+        below += np.count_nonzero(beats, axis=1)
+    rank = 1 + int(np.count_nonzero(sample[0] > sample[0, candidate] + same))
+    return CandidateRanks(rank, ranked / replicates, below / replicates)
 
 
 def _check_rows(pool: Pool, candidate: int, references: Sequence[int | str]) -> None:
@@ -317,13 +425,20 @@ def _differences(georisk: FloatArray, candidate: int, reference: int | str, same
     return np.where(np.abs(differences) <= same, 0.0, differences)
 
 
-def _above(georisk: FloatArray, same: float) -> npt.NDArray[np.uint16]:
+def _above(georisk: FloatArray, same: float) -> IntArray:
     """How many systems have a higher GeoRisk than each; argument and result have shape (n_systems, m)."""
-    above = np.zeros(georisk.shape, dtype=np.uint16)
-    reach = georisk + same
-    for other in georisk:
-        above += other > reach
-    return above
+    order = np.argsort(georisk, axis=0)
+    ascending = np.take_along_axis(georisk, order, axis=0)
+    reach, k = ascending + same, len(georisk)
+    above = np.repeat(np.arange(k - 1, -1, -1)[:, None], georisk.shape[1], axis=1)
+    for further in range(1, k):  # those next above that are within reach, if any, and so the further ones
+        within = ascending[further:] <= reach[:-further]
+        if not within.any():
+            break
+        above[:-further] -= within
+    ranks = np.empty_like(above)
+    np.put_along_axis(ranks, order, above, axis=0)
+    return ranks
 
 
 def _smallest_significance(fails: Callable[[float], bool], *, at_least: int) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from scipy.stats import t as student
 
 from pytest_riskguard.inference import holm, pool_inference, replicates_for
 from pytest_riskguard.inference._bootstrap.replicates import draw_counts
-from pytest_riskguard.inference.georisk_pool import METHODS
+from pytest_riskguard.inference.georisk_pool import METHODS, Draws, _above, candidate_ranks, georisk_differences
 from tests.inference._bootstrap.direct_georisk import georisk, replicate
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.995)
@@ -401,3 +402,50 @@ def test_the_median_is_that_of_all_systems_but_the_candidate(systems):
     assert result.differences[0].estimate == pytest.approx(expected, abs=1e-13)
     assert sorted(result.ranks[0].tolist()) == list(range(1, systems + 1))
     assert result.ranks[0, int(np.argmax(of_each))] == 1
+
+
+@pytest.mark.parametrize("references", [(2,), (4, 0, 2), ("median", 3)])
+@pytest.mark.parametrize(("alphas", "tradeoff"), [((0.0, 2.0), "linear"), ((1.0,), "smooth")])
+def test_differences_and_ranks_alone_are_those_of_the_whole_pool(references, alphas, tradeoff):
+    scores, draws = pool(5, (6, 25)), Draws(25)
+    scores[4] = scores[1]  # systems with the same rank
+    asked: dict[str, Any] = {"candidate": 1, "tradeoff": tradeoff, "replicates": 1200}
+    whole = pool_inference(scores, references=references, alphas=alphas, **asked)
+    for i, alpha in enumerate(alphas):
+        for shared in (None, draws, draws):
+            found = georisk_differences(
+                scores, references=references, alphas=(alpha,), beside=alphas, draws=shared, **asked
+            )
+            assert_array_equal(found.georisk[0], whole.georisk[i])
+            for ours, theirs in zip(found.differences, whole.differences[i :: len(alphas)], strict=True):
+                assert (ours.reference, ours.alpha, ours.estimate) == (
+                    theirs.reference,
+                    theirs.alpha,
+                    theirs.estimate,
+                )
+                assert_array_equal(ours.left_out, theirs.left_out)
+                for method in METHODS:
+                    assert ours.interval(method=method) == theirs.interval(method=method)
+                    assert ours.p_value(method=method) == theirs.p_value(method=method)
+        ranks = candidate_ranks(scores, alpha=alpha, beside=alphas, draws=draws, **asked)
+        assert ranks.rank == whole.ranks[i, 1]
+        assert_array_equal(ranks.rank_probabilities, whole.rank_probabilities[i, 1])
+        assert_array_equal(ranks.probability_below, whole.probability_below[i])
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=1, max_size=9))
+def test_ranks_by_sorting_are_those_of_all_comparisons(scores):
+    georisk, same = np.array(scores) / 4 + 1e-13 * np.arange(len(scores))[:, None], 1e-12
+    found = _above(georisk, same)
+    by_pairs = [[sum(other > own + same for other in column) for own in column] for column in georisk.T]
+    assert found.T.tolist() == by_pairs
+
+
+def test_draws_that_are_kept_are_those_drawn_anew():
+    draws = Draws(200)
+    for replicates in (6000, 12_000, 100):
+        counts = np.hstack([*draws.counts(replicates)])
+        assert counts.shape == (200, replicates)
+        assert_array_equal(counts[:, :100], draw_counts(200, chunk=0)[:, :100])
+        assert_array_equal(counts, np.hstack([*Draws(200).counts(replicates)]))

@@ -26,6 +26,7 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.judge import paired_estimates, refuse_without_scores, reported, topic_counts
 from pytest_riskguard.gates.kinds import MEDIAN, Gate
+from pytest_riskguard.gates.pool.against_references import CANDIDATE
 from pytest_riskguard.gates.pool.responsible import (
     contributions,
     flip_set,
@@ -33,7 +34,7 @@ from pytest_riskguard.gates.pool.responsible import (
     responsible_topics,
     without_each,
 )
-from pytest_riskguard.gates.pool.ruling import CANDIDATE, PoolComparison
+from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.verdict import (
     Deferred,
     Family,
@@ -171,20 +172,17 @@ def _by_name(comparison: PoolComparison, values: FloatArray) -> Mapping[str, flo
 
 
 def _figures(comparison: PoolComparison, alphas: Sequence[float]) -> PoolFigures:
-    gate, inference = comparison.gate, comparison.inference
-    at = inference.alphas.index(gate.alpha)
+    gate, ranks = comparison.gate, comparison.ranks
     return PoolFigures(
         systems=comparison.names,
         reference=gate.reference or comparison.references[0].name,
         decided_by=comparison.reference.name,
-        rank=int(inference.ranks[at, CANDIDATE]),
-        rank_probabilities=tuple(float(p) for p in inference.rank_probabilities[at, CANDIDATE]),
+        rank=ranks.rank,
+        rank_probabilities=tuple(float(p) for p in ranks.rank_probabilities),
         probability_below={
-            name: float(inference.probability_below[at, row])
-            for row, name in enumerate(comparison.names)
-            if row != CANDIDATE
+            name: float(ranks.probability_below[row]) for row, name in enumerate(comparison.names) if row != CANDIDATE
         },
-        replicates=inference.replicates,
+        replicates=comparison.replicates,
         references=tuple(_against(comparison, place) for place in range(len(comparison.references))),
         curve=_curve(comparison, alphas),
     )

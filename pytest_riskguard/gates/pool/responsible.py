@@ -12,7 +12,8 @@ from scipy.special import ndtr
 from pytest_riskguard.gates.findings import Explanation
 from pytest_riskguard.gates.flips import LeftOut
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.pool.ruling import CANDIDATE, PoolComparison, ReferenceRuling
+from pytest_riskguard.gates.pool.against_references import CANDIDATE, ReferenceRuling
+from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.responsible import Responsible, explanation, topic_rows
 from pytest_riskguard.risk import standardised, topic_contributions, z_scores
 from pytest_riskguard.risk.checks import FloatArray

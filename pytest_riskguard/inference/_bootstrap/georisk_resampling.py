@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from pytest_riskguard.inference._bootstrap.replicates import Counts, ExactColumns, draw_counts, rows_per_chunk
+from pytest_riskguard.inference._bootstrap.replicates import Counts, Draws, ExactColumns
 from pytest_riskguard.risk.checks import FloatArray, refuse
 from pytest_riskguard.risk.georisk import pool_scores
 from pytest_riskguard.risk.tradeoff import SMOOTH, loss_weight_of
@@ -55,6 +55,11 @@ class Pool:
         answered = totals > 0
         divisors = np.where(answered, totals, 1.0)
         return cls(x, totals, np.where(answered, x / divisors, np.inf), x / np.sqrt(divisors), np.sqrt(totals))
+
+    def only(self, rows: Sequence[int]) -> Pool:
+        """Some of the systems, with what the scores of all of them lead to expect."""
+        chosen = list(rows)
+        return replace(self, scores=self.scores[chosen], ratios=self.ratios[chosen], a=self.a[chosen])
 
     @property
     def n_systems(self) -> int:
@@ -114,11 +119,18 @@ class PoolKernel:
         self._coarse, self._fine = coarse.units[:, None], fine.units[:, None]
         self._columns = np.vstack([coarse.integers.T, fine.integers.T, self._terms.columns])
 
-    def drawn(self, replicates: int) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Replicates, chunk after chunk, from one set of draws: asking for more leaves the first ones unchanged."""
-        rows = rows_per_chunk(self._topics)
-        for chunk in range(math.ceil(replicates / rows)):
-            yield self.replicates(draw_counts(self._topics, chunk=chunk)[:, : replicates - chunk * rows])
+    def sample(self) -> tuple[FloatArray, FloatArray]:
+        """GeoRisk, shape (n_alphas, n_systems), and mean, shape (n_systems,), of the sample itself."""
+        georisk, means = self.replicates(np.ones((self._topics, 1), dtype=np.uint8))
+        return georisk[:, :, 0], means[:, 0]
+
+    def drawn(self, replicates: int, *, draws: Draws | None = None) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Replicates, chunk after chunk, from one set of draws: asking for more leaves the first ones unchanged.
+
+        ``draws``, of as many topics, may be shared with other pools.
+        """
+        for counts in (draws or Draws(self._topics)).counts(replicates):
+            yield self.replicates(counts)
 
     def replicates(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
         """GeoRisk, shape (n_alphas, n_systems, rows), and mean, shape (n_systems, rows), of every system.

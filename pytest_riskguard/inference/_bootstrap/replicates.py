@@ -8,6 +8,7 @@ which it does not for its distributions.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,8 @@ SEED = 20190523
 #: A chunk has about this many cells (topics times replicates) and at most this many replicates: bounds the memory.
 CHUNK_CELLS = 2**20
 MAX_ROWS = 2**13
+#: Counts kept for other pools of the same size, in cells of a byte: bounds the memory.
+KEPT_CELLS = 2**26
 #: Poisson counts have mean 1 - SHORT/sqrt(n), so that about one replicate in forty has too many draws at once.
 SHORT = 2.0
 #: No Poisson count with a mean up to 1 is larger, in 16 bits.
@@ -66,6 +69,30 @@ def draw_counts(n: int, *, chunk: int) -> Counts:
     counts[:, too_many], missing[too_many] = 0, n
     _add_draws(counts, missing, generator)
     return counts
+
+
+class Draws:
+    """The counts of n topics in as many replicates as are asked for, chunk after chunk.
+
+    Those drawn once are kept for the next pool of this size, up to ``KEPT_CELLS``.
+    """
+
+    def __init__(self, n: int) -> None:
+        self._n, self._kept = n, dict[int, Counts]()
+
+    def counts(self, replicates: int) -> Iterator[Counts]:
+        """Counts of shape (n_topics, rows), the rows of all chunks adding up to ``replicates``."""
+        rows = rows_per_chunk(self._n)
+        for chunk in range(math.ceil(replicates / rows)):
+            yield self._chunk(chunk, rows)[:, : replicates - chunk * rows]
+
+    def _chunk(self, chunk: int, rows: int) -> Counts:
+        if chunk in self._kept:
+            return self._kept[chunk]
+        counts = draw_counts(self._n, chunk=chunk)
+        if (chunk + 1) * rows * self._n <= KEPT_CELLS:
+            self._kept[chunk] = counts
+        return counts
 
 
 def _poisson_counts(halves: npt.NDArray[np.uint16], *, mean: float) -> Counts:

@@ -152,13 +152,20 @@ def test_topics_that_the_candidate_lacks_are_known_to_the_pair():
     assert comparison.pair(comparison.references[0]).aligned.missing_in_candidate == ("t00000",)
 
 
-def test_a_pool_without_some_topics_is_the_same_question():
-    comparison = compared(X, level=0.99, reference="c")
-    rest = comparison.without(np.array([0, 5]))
-    assert rest.scores.tolist() == np.delete(X, [0, 5], axis=1).tolist()
-    assert rest.candidate.topics == tuple(f"t{i:05d}" for i in (1, 2, 3, 4, 6, 7, 8, 9, 10, 11))
-    assert (rest.names, rest.level, rest.together, rest.n) == (comparison.names, 0.99, 1, 10)
-    assert rest.references[0].scores.values.tolist() == rest.scores[3].tolist()
+@pytest.mark.parametrize("reference", [None, "any", "median"])
+@pytest.mark.parametrize("on_churn", ["fail", "warn"])
+@pytest.mark.parametrize("tradeoff", ["linear", "smooth"])
+def test_a_pool_without_some_topics_is_the_same_question(reference, on_churn, tradeoff):
+    options: dict[str, Any] = {"level": 0.99, "reference": reference, "on_churn": on_churn, "tradeoff": tradeoff}
+    comparison = compared(X, **options)
+    for places in ([0, 5], [3], [4]):
+        rest, left = comparison.without(np.array(places)), compared(np.delete(X, places, axis=1), **options)
+        assert rest.scores.tolist() == np.delete(X, places, axis=1).tolist()
+        assert (rest.level, rest.together, rest.n) == (0.99, 1, 12 - len(places))
+        assert (rest.passes, rest.p_value, rest.changed) == (left.passes, left.p_value, left.changed)
+        assert rest.deciding == left.deciding
+        for ours, theirs in zip((*rest.rulings, *rest.plain), (*left.rulings, *left.plain), strict=True):
+            assert (ours.intervals, ours.bound, ours.level) == (theirs.intervals, theirs.bound, theirs.level)
     more = PoolComparison(comparison.gate, comparison.candidate, comparison.baselines, together=7)
     assert (more.level, more.together, more.without(np.array([3])).together) == (0.95, 7, 7)
 

@@ -1,0 +1,249 @@
+"""The rule for GeoRisk against one reference or several, on the scores of a pool alone: they need no names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.gates.kinds import MEDIAN, MIN_TOPICS, Gate
+from pytest_riskguard.gates.ruling import Rule, p_by_rule, rule_for
+from pytest_riskguard.inference import GeoRiskDifference, Interval, effective_levels, holm, replicates_for
+from pytest_riskguard.inference.georisk_pool import Draws, georisk_differences
+from pytest_riskguard.risk import georisk
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
+
+#: Intervals that every verdict reports.
+REPORTED = ("student_t", "percentile", "bca")
+#: Row of the candidate in every matrix.
+CANDIDATE = 0
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceRuling:
+    """The rule of ``gates.ruling`` applied to the difference in GeoRisk from one reference, at one alpha.
+
+    ``changed`` topics differ; ``level`` is what Holm's method leaves this reference; the upper limit must reach
+    ``bound``. P-values are the smallest ``1 - level`` at which the rule fails, for it alone and among all references.
+    """
+
+    gate: Gate
+    difference: GeoRiskDifference
+    changed: int
+    level: float
+    bound: float
+    p_value: float
+    adjusted_p_value: float
+
+    @cached_property
+    def rule(self) -> Rule:
+        """Which intervals are witnesses, and whether all of them must reach the bound."""
+        n = self.difference.left_out.size
+        return rule_for(self.gate, n_topics=n, n_changed=self.changed, level=self.level)
+
+    @cached_property
+    def _intervals(self) -> Mapping[str, Interval]:
+        return {method: self.difference.interval(method=method, level=self.level) for method in REPORTED}
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        """All the intervals that a verdict reports."""
+        return tuple(self._intervals.values())
+
+    def interval(self, method: str) -> Interval:
+        """The interval of this method."""
+        return self._intervals[method]
+
+    @cached_property
+    def deciding(self) -> Interval:
+        """The interval whose upper limit decides."""
+        return self._intervals[self.rule.decisive({method: i.upper for method, i in self._intervals.items()})]
+
+    def margin_by(self, method: str) -> float:
+        """How far the upper limit of an interval is from the bound: at least 0 where it reaches it."""
+        return self._intervals[method].upper - self.bound
+
+    @property
+    def margin(self) -> float:
+        """How far the upper limit of the interval that decides is from the bound."""
+        return self.margin_by(self.deciding.method)
+
+    @property
+    def passes(self) -> bool:
+        """Whether the candidate is not significantly below this reference."""
+        return self.margin >= 0
+
+
+class PoolRulings:
+    """The rule against each reference, at the gate's alpha (``rulings``) and at alpha 0 (``plain``).
+
+    ``scores`` has shape (n_systems, n_topics), the candidate first. ``rows`` are the references: rows, or ``median``.
+    ``level`` is what a family of gates leaves of the gate's own; ``together`` is how many gates are judged together,
+    all of which must be able to fail. ``draws`` may be shared by pools of as many topics.
+    """
+
+    def __init__(
+        self,
+        gate: Gate,
+        scores: FloatArray,
+        rows: Sequence[int | str],
+        *,
+        level: float,
+        together: int = 1,
+        draws: Draws | None = None,
+    ) -> None:
+        self.gate, self.scores, self.rows = gate, scores, tuple(rows)
+        self.level, self.together = level, together
+        self.draws = Draws(self.n) if draws is None else draws
+        self._left_one_out: Draws | None = None
+        self._found: dict[float, tuple[float, Sequence[GeoRiskDifference]]] = {}
+
+    @property
+    def n(self) -> int:
+        """How many topics."""
+        return int(self.scores.shape[1])
+
+    @property
+    def enough_topics(self) -> bool:
+        """Whether there are enough topics for any interval."""
+        return self.n >= MIN_TOPICS
+
+    @cached_property
+    def middle(self) -> list[int]:
+        """The row of the baseline whose GeoRisk is the median, or the rows of the two in the middle."""
+        values = georisk(self.scores, alpha=self.gate.alpha, kind=self.gate.tradeoff)[1:]
+        order = 1 + np.argsort(np.round(values, 12), kind="stable")
+        return [int(row) for row in order[(len(order) - 1) // 2 : len(order) // 2 + 1]]
+
+    @cached_property
+    def changed(self) -> tuple[int, ...]:
+        """For each reference, how many topics differ between it and the candidate."""
+        candidate = self.scores[CANDIDATE]
+        against = [self.scores[self.middle if row == MEDIAN else [int(row)]].mean(axis=0) for row in self.rows]
+        return tuple(int(np.count_nonzero(np.abs(candidate - row) > ROUNDING_ERROR)) for row in against)
+
+    @cached_property
+    def replicates(self) -> int:
+        """How many to draw: by the gate's own level and the number of tests, so that a whole family draws alike."""
+        return replicates_for(
+            level=self.gate.level,
+            n_systems=self.scores.shape[0],
+            n_topics=self.n,
+            n_differences=2 * len(self.rows),
+            n_tests=self.together * len(self.rows),
+        )
+
+    @property
+    def alphas(self) -> tuple[float, ...]:
+        """The gate's alpha, and 0: a linear trade-off counts as rounding what is small beside GeoRisk at both."""
+        return tuple(dict.fromkeys((self.gate.alpha, 0.0))) if self.gate.tradeoff == "linear" else (self.gate.alpha,)
+
+    def _differences(self, alpha: float) -> tuple[float, Sequence[GeoRiskDifference]]:
+        """The largest GeoRisk of the pool, and its differences from each reference in all replicates.
+
+        One reference is resampled for one alpha at a time, which takes little; where all systems are resampled, one
+        pass serves both alphas. At alpha 0 the trade-off is linear.
+        """
+        if alpha not in self._found:
+            at = self.alphas if alpha in self.alphas else (alpha,)
+            alone = (alpha,) if len(self.rows) == 1 and self.rows[0] != MEDIAN else at
+            found = georisk_differences(
+                self.scores,
+                candidate=CANDIDATE,
+                references=self.rows,
+                alphas=alone,
+                beside=at,
+                tradeoff="linear" if alpha == 0 else self.gate.tradeoff,
+                replicates=self.replicates,
+                draws=self.draws,
+            )
+            for place, each in enumerate(alone):
+                largest = float(np.max(found.georisk[place]))
+                self._found[each] = largest, found.differences[place :: len(alone)]
+        return self._found[alpha]
+
+    @cached_property
+    def rulings(self) -> tuple[ReferenceRuling, ...]:
+        """Against each reference, at the gate's alpha."""
+        return self._rulings(self.gate.alpha)
+
+    @cached_property
+    def plain(self) -> tuple[ReferenceRuling, ...]:
+        """Against each reference, at alpha 0."""
+        return self._rulings(0.0)
+
+    def _rulings(self, alpha: float) -> tuple[ReferenceRuling, ...]:
+        """The rule against each reference at one alpha, corrected for several references by Holm's method.
+
+        A limit may miss the bound by rounding, in proportion to the largest GeoRisk of the pool.
+        """
+        largest, differences = self._differences(alpha)
+        bound = -self.gate.tolerance - ROUNDING_ERROR * min(largest, 1.0)
+        p_values = [
+            p_by_rule(
+                self.gate,
+                lambda method, difference=difference: difference.p_value(method=method, bound=bound),  # type: ignore[misc]
+                n_topics=self.n,
+                n_changed=moved,
+            )
+            for difference, moved in zip(differences, self.changed, strict=True)
+        ]
+        levels = np.array([self.level])
+        if len(p_values) > 1:
+            levels = 1 - effective_levels(p_values, level=self.level, correction="holm")
+        rows = zip(differences, self.changed, p_values, holm(p_values).tolist(), levels.tolist(), strict=True)
+        return tuple(
+            # no interval reaches further than the draws: at least two replicates must lie outside it
+            ReferenceRuling(self.gate, difference, moved, min(left, 1 - 2 / difference.law.size), bound, p, adjusted)
+            for difference, moved, p, adjusted, left in rows
+        )
+
+    @property
+    def passes(self) -> bool:
+        """Whether the candidate is let through: at its alpha, or at alpha 0 where churn only warns."""
+        if not self.enough_topics:
+            return False
+        return all(ruling.passes for ruling in self.rulings) or (self.gate.on_churn == "warn" and not self.loses)
+
+    @property
+    def loses(self) -> bool:
+        """Whether the same gate fails at alpha 0."""
+        return not all(ruling.passes for ruling in self.plain)
+
+    @property
+    def p_value(self) -> float | None:
+        """The smallest ``1 - level`` at which the gate fails; None for too few topics."""
+        if not self.enough_topics:
+            return None
+        p = min(ruling.adjusted_p_value for ruling in self.rulings)
+        if self.gate.on_churn == "fail":
+            return p
+        return max(p, min(ruling.adjusted_p_value for ruling in self.plain))
+
+    @cached_property
+    def deciding(self) -> int:
+        """Which reference the verdict is about: the clearest failure, if possible one that fails at alpha 0 too."""
+        if len(self.rows) == 1:
+            return 0
+
+        def key(i: int) -> tuple[bool, bool, float, float]:
+            ruling, plain = self.rulings[i], self.plain[i]
+            return ruling.passes, plain.passes and not ruling.passes, ruling.p_value, ruling.margin
+
+        return min(range(len(self.rows)), key=key)
+
+    @property
+    def ruling(self) -> ReferenceRuling:
+        """The ruling against the reference that the verdict is about."""
+        return self.rulings[self.deciding]
+
+    def without(self, columns: npt.NDArray[np.intp]) -> PoolRulings:
+        """The same question without these topics; all pools without one topic share their draws."""
+        scores = np.delete(self.scores, columns, axis=1)
+        draws = None
+        if scores.shape[1] == self.n - 1:
+            draws = self._left_one_out = self._left_one_out or Draws(self.n - 1)
+        return PoolRulings(self.gate, scores, self.rows, level=self.level, together=self.together, draws=draws)
