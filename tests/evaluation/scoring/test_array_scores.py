@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -203,3 +204,56 @@ def test_documents_judged_relevant_score_as_with_their_providers(kind, data):
             for place, documents in zip(topics, relevant, strict=True)
         ]
         assert values.tolist() == expected, measure
+
+
+#: Relevant documents at ranks where something ends: the cutoff, the first 1,000 ranks, the ranking.
+LONG = [(f"d{rank}", 2000.0 - rank) for rank in range(1, 1101)]
+RANKS = (1, 2, 9, 10, 11, 20, 21, 99, 100, 101, 999, 1000, 1001, 1002, 1100)
+
+
+@pytest.mark.parametrize("measure", [*WITH_KERNELS, "RBP(rel=1, p=0.9999)", "RBP(rel=1, p=1.0)", "P@2000", "R@1000"])
+def test_long_rankings_score_as_with_their_providers(measure):
+    grades = {f"d{rank}": 1 + rank % 3 for rank in RANKS} | {f"d{rank}": rank % 2 - 1 for rank in range(30, 60)}
+    qrels, chunk = qrels_of({"t": {**grades, "missed": 4}}), chunk_of({"t": LONG})
+    run = judged_run([chunk], qrels, depth=1)
+    assert of_kernel(measure, run, qrels) == of_provider(measure, chunk, qrels)
+
+
+@pytest.mark.parametrize(
+    "measure", ["ERR@3", "ERR(max_rel=7)@3", "RBP(max_rel=3)", "nDCG", "AP", "AP(rel=2)", "Bpref"]
+)
+def test_labels_and_scale_are_those_of_the_judgements(measure):
+    rules = LabelRules(scale=(-1, 2.5), relevant_from=1.5)
+    qrels = qrels_of({"t": {"a": -0.5, "b": 2.5, "c": 1, "d": -1, "e": 1.5}}, rules)
+    chunk = chunk_of({"t": [(document, 9.0 - place) for place, document in enumerate("xabcde")]})
+    scores = of_kernel(measure, judged_run([chunk], qrels), qrels)
+    assert scores == of_provider(measure, chunk, qrels)
+    assert scores["t"] > 0
+
+
+def test_variants_in_several_parts_score_as_in_one(monkeypatch):
+    qrels = qrels_of({topic: {"a": 1, "b": 0, "c": 2} for topic in "stu"})
+    chunk = chunk_of({topic: [(document, 9.0 - place) for place, document in enumerate("xayb")] for topic in "stu"})
+    run = judged_run([chunk], qrels)
+    unjudged = np.flatnonzero(run.judgements < 0)
+    topics, offsets, elsewhere = run.topic_of_row[unjudged], np.arange(7), np.array([0, 1, 2, 0, 0, 1])
+    for measure in map(parse_measure, WITH_KERNELS):
+        monkeypatch.undo()
+        in_one = if_relevant(run, qrels, measure, topics, offsets, unjudged, elsewhere)
+        monkeypatch.setattr("pytest_riskguard.evaluation.scoring.array_scores._ROWS_AT_ONCE", 3)
+        assert if_relevant(run, qrels, measure, topics, offsets, unjudged, elsewhere).tolist() == in_one.tolist()
+
+
+def test_without_variants_there_are_no_values():
+    qrels, none = qrels_of({"t": {"a": 1}}), np.zeros(0, dtype=np.int64)
+    run = judged_run([chunk_of({"t": [("a", 1.0)]})], qrels)
+    assert len(if_relevant(run, qrels, parse_measure("AP"), none, np.zeros(1, dtype=np.int64), none, none)) == 0
+
+
+def test_orders_with_the_same_ranks_are_sorted_once():
+    qrels = qrels_of({"t": {"a": 1, "b": 2}})
+    run = judged_run([chunk_of({"t": [("b", 1.0), ("a", 1.0)]})], qrels)
+    shared = replace(run, ranks={**run.ranks, Order.DESCENDING: run.ranks[Order.SINGLE_DESCENDING]})
+    assert shared.judged_rows(Order.DESCENDING) is shared.judged_rows(Order.SINGLE_DESCENDING)
+    assert shared.judged_rows(Order.ASCENDING).judgement.tolist() == [0, 1]
+    assert shared.judged_rows(Order.DESCENDING).judgement.tolist() == [1, 0]
