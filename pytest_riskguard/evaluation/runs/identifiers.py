@@ -75,18 +75,22 @@ class Identifiers:
 
     def slices(self) -> list[bytes]:
         """All ids as bytes."""
-        text = self.text.tobytes()
-        ends = (self.starts + self.lengths).tolist()
-        return [text[start:end] for start, end in zip(self.starts.tolist(), ends, strict=True)]
+        text, starts, ends = self._spanned()
+        return [text[start:end] for start, end in zip(starts, ends, strict=True)]
 
     def strings(self) -> list[str]:
         """All ids as text."""
-        encoded = self.text.tobytes()
+        encoded, starts, ends = self._spanned()
         if not encoded.isascii():
-            return [name.decode() for name in self.slices()]
+            return [encoded[start:end].decode() for start, end in zip(starts, ends, strict=True)]
         text = encoded.decode()  # one character for each byte
-        ends = (self.starts + self.lengths).tolist()
-        return [text[start:end] for start, end in zip(self.starts.tolist(), ends, strict=True)]
+        return [text[start:end] for start, end in zip(starts, ends, strict=True)]
+
+    def _spanned(self) -> tuple[bytes, list[int], list[int]]:
+        """The text from the first id to the last, and where in it the ids start and end."""
+        ends = self.starts + self.lengths
+        first, last = int(self.starts.min(initial=len(self.text))), int(ends.max(initial=0))
+        return self.text[first:last].tobytes(), (self.starts - first).tolist(), (ends - first).tolist()
 
     @cached_property
     def hashes(self) -> Words:

@@ -1,4 +1,4 @@
-"""The text of a run in blocks of whole lines, hashed and read ahead in a second thread."""
+"""The text of a run or of judgements in blocks of whole lines, hashed and read ahead in a second thread."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ import numpy as np
 
 from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.evaluation.runs.trec_columns import RefusedError
-from pytest_riskguard.formats.input_files import GZIP, LINES, ROW_BYTES, RUN_BYTES, ContentError, blocks, open_regular
+from pytest_riskguard.formats.input_files import (
+    GZIP,
+    LINES,
+    ROW_BYTES,
+    RUN_BYTES,
+    ContentError,
+    Limit,
+    blocks,
+    open_regular,
+)
 
 _BOM = b"\xef\xbb\xbf"
 #: Files of less are read without a second thread.
@@ -30,12 +39,12 @@ class TextBlock(NamedTuple):
 class TextBlocks:
     """The text of one file from an offset on, about a million bytes at a time, without its byte order mark.
 
-    ``RefusedError`` where the reading line by line finds the content wrong, ``MissingFileError`` for a path that is
-    not a readable regular file.
+    ``limit`` is the most bytes that it may have. ``RefusedError`` where the reading line by line finds the content
+    wrong, ``MissingFileError`` for a path that is not a readable regular file.
     """
 
-    def __init__(self, path: Path, start: int = 0) -> None:
-        self.path, self._start = path, start
+    def __init__(self, path: Path, start: int = 0, *, limit: Limit = RUN_BYTES) -> None:
+        self.path, self._start, self._limit = path, start, limit
         self._hash, self._is_done = hashlib.sha256(), False
 
     @property
@@ -70,7 +79,7 @@ class TextBlocks:
 
     def _ahead(self) -> Iterator[bytes]:
         """The bytes of the file; while one block is at work, the next one is read and hashed."""
-        raw = blocks(self.path, RUN_BYTES, start=self._start)
+        raw = blocks(self.path, self._limit, start=self._start)
 
         def step() -> bytes:
             try:
