@@ -66,7 +66,7 @@ def as_written(docids: Sequence[str], scores: Sequence[float], ranks: Sequence[b
     falls = scores == sorted(scores, reverse=True)
     if falls and ranks is not None and _is_usual(ranks):
         return Written(docids, scores, RankColumn.AGREES if scores[0] != scores[-1] else RankColumn.SILENT)
-    numbers = None if ranks is None else _numbers(ranks)
+    numbers = None if ranks is None else numbers_of(ranks)
     if numbers is not None:
         rank_column = _said_by(numbers, scores)
     else:
@@ -83,7 +83,7 @@ def as_written(docids: Sequence[str], scores: Sequence[float], ranks: Sequence[b
 
 def as_listed(docids: Sequence[str], scores: Sequence[float], ranks: Sequence[bytes] | None) -> Sequence[str]:
     """The order that a run gives its documents: that of the rank column, if it numbers them, else as written."""
-    numbers = None if ranks is None else _numbers(ranks)
+    numbers = None if ranks is None else numbers_of(ranks)
     if numbers is None:
         return as_written(docids, scores, ranks).ranking
     return [docids[place] for place in sorted(range(len(docids)), key=numbers.__getitem__)]
@@ -127,7 +127,7 @@ def _usual_ranks() -> list[bytes]:
     return [b"%d" % rank for rank in range(_USUAL_LENGTH)]
 
 
-def _numbers(ranks: Sequence[bytes]) -> Sequence[int] | None:
+def numbers_of(ranks: Sequence[bytes]) -> Sequence[int] | None:
     """The ranks of a topic's documents; None unless they are all different numbers."""
     try:
         numbers = list(map(int, ranks))
