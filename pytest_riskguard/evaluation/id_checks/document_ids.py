@@ -63,7 +63,10 @@ class Judged:
 
 @dataclass
 class JudgedTally:
-    """``Judged``, counted topic by topic; keeps the first ids of some topics without a judged document."""
+    """``Judged``, counted topic by topic; keeps the first ids of some topics without a judged document.
+
+    ``whole`` has the figures of all topics where only some are counted here.
+    """
 
     answered: int = 0
     topics: int = 0
@@ -71,9 +74,15 @@ class JudgedTally:
     _judged_first: int = 0
     unmatched: dict[str, tuple[str, ...]] = field(default_factory=dict)
     respelled: dict[str, tuple[str, str]] = field(default_factory=dict)
+    whole: Judged | None = None
 
-    def add(self, topic: str, ranking: Collection[str], judged: Mapping[str, float]) -> None:
-        """Count one topic: its documents from rank 1 on, and its judgements."""
+    def add(
+        self, topic: str, ranking: Collection[str], judged: Mapping[str, float], *, has_judged: bool = False
+    ) -> None:
+        """Count one topic: its documents from rank 1 on, and its judgements.
+
+        ``has_judged`` says that a document is judged which ``ranking`` may leave out.
+        """
         first = tuple(islice(ranking, FIRST_RANKS))
         judged_first = len(judged.keys() & first)
         if (pair := _respelled(first, judged)) is not None:
@@ -81,7 +90,7 @@ class JudgedTally:
         self.answered += 1
         self._first += len(first)
         self._judged_first += judged_first
-        if judged_first or not judged.keys().isdisjoint(ranking):
+        if has_judged or judged_first or not judged.keys().isdisjoint(ranking):
             self.topics += 1
         elif len(self.unmatched) < MAX_SAMPLE:
             self.unmatched[topic] = first
@@ -96,21 +105,22 @@ def mismatch(source: str, tally: JudgedTally, qrels: Qrels) -> str | None:
     """Why a run's ids are not those of the judgements, as a sentence for people; None if they are, or may be."""
     if len(tally.respelled) > MAX_RESPELLED * tally.answered:
         return _in_another_case(source, tally, qrels)
-    unmatched = tally.answered - tally.topics
-    if 2 * unmatched <= tally.answered:
+    whole = tally.whole or tally.total
+    unmatched = whole.answered - whole.topics
+    if 2 * unmatched <= whole.answered:
         return None
     cause = _cause(tally.unmatched, qrels.grades)
-    is_enough = tally.answered < ENOUGH_TOPICS or tally.topics > MIN_MATCHED * tally.answered
-    if tally.topics and cause is None and (is_enough or qrels.rules.is_complete):
+    is_enough = whole.answered < ENOUGH_TOPICS or whole.topics > MIN_MATCHED * whole.answered
+    if whole.topics and cause is None and (is_enough or qrels.rules.is_complete):
         return None
     run_ids = dict.fromkeys(docid for first in tally.unmatched.values() for docid in first)
     judged_ids = dict.fromkeys(docid for topic in tally.unmatched for docid in qrels.grades[topic])
-    topics = "any topic" if not tally.topics else f"{unmatched:,} of the {tally.answered:,} topics"
+    in_topics = "any topic" if not whole.topics else f"{unmatched:,} of the {whole.answered:,} topics"
     likely = cause or "its ids may come from another collection or index"
     return (
         f"{source}: expected document ids of {qrels.path_name}, such as {_shown(judged_ids)}; found "
-        f"{_shown(run_ids)}, and no judged document in {topics} that it answers: {likely}; write the ids of the run "
-        "as the judgements do"
+        f"{_shown(run_ids)}, and no judged document in {in_topics} that it answers: {likely}; write the ids "
+        "of the run as the judgements do"
     )
 
 
@@ -136,10 +146,12 @@ def _respelled(first: Iterable[str], judged: Mapping[str, float]) -> tuple[str, 
 
 def _in_another_case(source: str, tally: JudgedTally, qrels: Qrels) -> str:
     run_ids, judged_ids = (dict.fromkeys(side) for side in zip(*tally.respelled.values(), strict=True))
+    is_sample = tally.whole is not None and tally.whole.answered > tally.answered
     return (
         f"{source}: expected document ids of {qrels.path_name}, such as {_shown(judged_ids)}; found "
-        f"{_shown(run_ids)}: in {len(tally.respelled):,} of the {tally.answered:,} topics that it answers they "
-        "differ in upper and lower case; write the ids of the run as the judgements do"
+        f"{_shown(run_ids)}: in {len(tally.respelled):,} of the {tally.answered:,} topics that "
+        f"{'were examined' if is_sample else 'it answers'} they differ in upper and lower case; write the "
+        "ids of the run as the judgements do"
     )
 
 

@@ -16,7 +16,7 @@ from pytest_riskguard.evaluation.runs.order import as_scored, untied
 from pytest_riskguard.evaluation.runs.passages import by_document
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.trec_runs import fold_run
-from pytest_riskguard.evaluation.scoring.run_scores import evaluate
+from pytest_riskguard.evaluation.scoring.provider_scores import evaluate
 from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
 
 if TYPE_CHECKING:

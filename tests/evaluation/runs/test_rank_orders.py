@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents
 from pytest_riskguard.evaluation.runs.order import Order, as_scored, as_written
 from pytest_riskguard.evaluation.runs.rank_columns import KINDS
 from pytest_riskguard.evaluation.runs.rank_orders import ranked
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
-from pytest_riskguard.evaluation.runs.trec_runs import Chunk, Documents
 
 PROVIDERS = {
     Order.SINGLE_DESCENDING: "pytrec_eval",

@@ -72,8 +72,10 @@ def whole(measure, qrels, rows):
     return {metric.query_id: metric.value for metric in ir_measures.iter_calc([parse_measure(measure)], judged, run)}
 
 
+@pytest.mark.parametrize("kernels", ["on", "off"])
 @pytest.mark.parametrize("measure", MEASURES)
-def test_values_are_those_of_ir_measures_on_the_whole_run(collection, write, measure):
+def test_values_are_those_of_ir_measures_on_the_whole_run(collection, write, monkeypatch, measure, kernels):
+    monkeypatch.setenv("RISKGUARD_KERNELS", kernels)
     qrels, rows = collection
     (scores,) = score_run(write("a.run", "\n".join(rows)), qrels, [measure])
     assert dict(zip(scores.topics, scores.values.tolist(), strict=True)) == whole(measure, qrels, rows)
@@ -242,6 +244,7 @@ def test_every_value_must_belong_to_a_topic_that_was_asked_for(write, monkeypatc
         return [ir_measures.Metric(topic, ir_measures.AP, value) for topic, value in answers]
 
     provider = Provider(answer)
+    monkeypatch.setenv("RISKGUARD_KERNELS", "off")
     monkeypatch.setattr("pytest_riskguard.evaluation.judgements.grades.provider_of", lambda _: provider)
     with pytest.raises(ScoringError, match=re.escape(problem)) as caught:
         score_run({"1": [("a", 1.0)], "2": [("a", 1.0)]}, qrels, ["AP"])

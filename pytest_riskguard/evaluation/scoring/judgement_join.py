@@ -1,0 +1,73 @@
+"""Finds the judgement of each document of a run, for many topics at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.evaluation.judgements.judgement_arrays import JudgementArrays
+from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray, Words
+from pytest_riskguard.evaluation.runs.rank_columns import rows_of
+
+#: Odd numbers without a pattern in their bits, which spread pairs of topic and document over all values.
+_TOPIC, _PAIR = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xA0761D6478BD642F)
+#: A table of places that judgements take has this many bits for each: few of the unjudged documents look taken.
+_BITS_FOR_EACH = 4
+_LEAST_BITS = 10
+
+
+def judgement_rows(arrays: JudgementArrays, places: IntArray, offsets: IntArray, documents: Identifiers) -> IntArray:
+    """The judgement of each document.
+
+    Pairs of topic and document are compared by a hash first, and byte by byte where the hashes are equal.
+
+    Parameters
+    ----------
+    arrays : JudgementArrays
+    places : array of int64, shape (n_topics,)
+        Scored topics, each once: their places in ``arrays.topics``.
+    offsets : array of int64, shape (n_topics + 1,)
+        The documents of topic i are the rows ``offsets[i]:offsets[i + 1]``.
+    documents : Identifiers, shape (n_rows,)
+
+    Returns
+    -------
+    array of int64, shape (n_rows,)
+        The row of its judgement in ``arrays``; -1 if a document is not judged.
+    """
+    found = np.full(len(documents), -1, dtype=np.int64)
+    judged = rows_of(arrays.offsets, places)
+    pairs = _pairs(arrays.documents.at(judged), places, np.diff(arrays.offsets)[places])
+    order = np.argsort(pairs)
+    judged, pairs = judged[order], pairs[order]
+    wanted = _pairs(documents, places, np.diff(offsets))
+    rows = _maybe_among(wanted, pairs)
+    first = np.searchsorted(pairs, wanted[rows])
+    while len(rows):
+        inside = first < len(pairs)
+        rows, first = rows[inside], first[inside]
+        equal = pairs[first] == wanted[rows]
+        rows, first = rows[equal], first[equal]
+        candidates = judged[first]
+        topics = places[np.searchsorted(offsets, rows, side="right") - 1]
+        same = (candidates >= arrays.offsets[topics]) & (candidates < arrays.offsets[topics + 1])
+        same[same] = documents.same(rows[same], arrays.documents, candidates[same])
+        found[rows[same]] = candidates[same]
+        rows, first = rows[~same], first[~same] + 1  # another pair with the same hash
+    return found
+
+
+def _pairs(documents: Identifiers, topics: IntArray, lengths: IntArray) -> Words:
+    """A hash of each document together with its topic, whose high bits differ most."""
+    salts = (topics.astype(np.uint64) + np.uint64(1)) * _TOPIC
+    pairs: Words = (documents.hashes ^ np.repeat(salts, lengths)) * _PAIR
+    return pairs
+
+
+def _maybe_among(wanted: Words, pairs: Words) -> IntArray:
+    """The places of hashes that may be among ``pairs``: all that are, and some that are not."""
+    bits = max(_LEAST_BITS, len(pairs).bit_length() + _BITS_FOR_EACH)
+    shift = np.uint64(64 - bits)
+    taken: npt.NDArray[np.bool_] = np.zeros(2**bits, dtype=bool)
+    taken[pairs >> shift] = True
+    return np.flatnonzero(taken[wanted >> shift])

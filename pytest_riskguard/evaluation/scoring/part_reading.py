@@ -1,0 +1,140 @@
+"""From the rows of a run, block by block, to what is kept of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_riskguard.evaluation.id_checks.examined import Examined
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
+from pytest_riskguard.evaluation.runs.chunks import TOPICS_PER_CHUNK
+from pytest_riskguard.evaluation.runs.identifiers import IntArray
+from pytest_riskguard.evaluation.runs.order import Order
+from pytest_riskguard.evaluation.runs.passages import by_document
+from pytest_riskguard.evaluation.runs.rank_columns import BoolArray, rows_of, topics_with
+from pytest_riskguard.evaluation.runs.rank_orders import RankedRows, ranked
+from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
+from pytest_riskguard.evaluation.scoring.judged_runs import Ranks
+from pytest_riskguard.evaluation.scoring.judgement_join import judgement_rows
+from pytest_riskguard.evaluation.scoring.kept_topics import FloatArray, RunPart, joined
+from pytest_riskguard.evaluation.scoring.provider_scores import values_of
+
+if TYPE_CHECKING:
+    from ir_measures import Measure
+
+#: So many parts are put together at a time, so that few are in memory and few are copied often.
+_JOINED_AT_ONCE = 16
+
+
+class PartReader:
+    """Reads topics of a run and keeps what judgements, measures and the first ranks need.
+
+    ``measures`` are those that ir-measures computes; ``source`` names the run in messages.
+    """
+
+    def __init__(self, qrels: Qrels, measures: Sequence[Measure], *, depth: int, source: str) -> None:
+        self._qrels, self._measures, self._depth, self._source = qrels, measures, depth, source
+
+    def read(self, blocks: Iterable[RowBlock]) -> RunPart:
+        """What is kept of the topics of these blocks, each of them complete."""
+        levels: list[list[RunPart]] = [[]]
+        unknown: set[str] = set()
+        for block in blocks:
+            places = np.array([self._qrels.arrays.places.get(topic, -1) for topic in block.topics], dtype=np.int64)
+            others = [block.topics[index] for index in np.flatnonzero(places < 0).tolist()]
+            unknown.update(topic for topic in others if topic not in self._qrels.grades)
+            if len(others) < len(places):
+                scored = _only(block, np.flatnonzero(places >= 0)) if others else block
+                _add(levels, self._kept(self._by_document(scored), places[places >= 0]))
+        names = tuple(map(str, self._measures))
+        nothing = RunPart.of_no_topic(self._qrels.digest, self._depth, names, unknown=tuple(unknown))
+        return joined([nothing, *(part for level in levels for part in level)])
+
+    def _by_document(self, block: RowBlock) -> RowBlock:
+        if not self._qrels.rules.separator:
+            return block
+        return RowBlock.of(*by_document([block.chunk()], self._qrels.rules))
+
+    def _kept(self, block: RowBlock, places: IntArray) -> RunPart:
+        """What is kept of a block of scored topics, given by their places in the judgements."""
+        rows = ranked(block)
+        judgements = judgement_rows(self._qrels.arrays, places, block.offsets, block.documents)
+        kept = _kept_rows(rows, judgements >= 0, self._depth)
+        values, as_written = self._values(block)
+        return RunPart(
+            digest="",
+            qrels_digest=self._qrels.digest,
+            depth=self._depth,
+            measures=tuple(map(str, self._measures)),
+            places=places,
+            retrieved=np.diff(block.offsets),
+            # rows of a topic stand together in either order
+            offsets=np.searchsorted(np.sort(kept), block.offsets),
+            judgements=judgements[kept],
+            unjudged=block.documents.at(kept[judgements[kept] < 0]).compact(),
+            ranks=_chosen(rows.ranks, kept),
+            rank_columns=rows.rank_columns,
+            as_judged=self._are_as_judged(block, judgements, places),
+            values=values,
+            as_written=as_written,
+            examined=Examined.of(places, block.offsets, block.documents, rows.written),
+            unknown=(),
+        )
+
+    def _values(self, block: RowBlock) -> tuple[FloatArray, FloatArray]:
+        """The values of measures that ir-measures computes, in their providers' orders and in the one as written."""
+        values, as_written = np.empty((2, len(self._measures), len(block.topics)))
+        if self._measures:
+            for start in range(0, len(block.topics), TOPICS_PER_CHUNK):
+                topics = np.arange(start, min(start + TOPICS_PER_CHUNK, len(block.topics)))
+                chunk = _only(block, topics).chunk()
+                found = values_of(chunk, self._measures, self._qrels, self._source)
+                values[:, topics], as_written[:, topics] = found
+        return values, as_written
+
+    def _are_as_judged(self, block: RowBlock, judgements: IntArray, places: IntArray) -> BoolArray:
+        """The topics whose documents are exactly those that are judged, with their grades as scores."""
+        arrays = self._qrels.arrays
+        differs = (judgements < 0) | (arrays.grades[judgements] != block.scores)
+        sizes = np.diff(arrays.offsets)[places]
+        same: BoolArray = ~topics_with(differs, block.offsets) & (sizes == np.diff(block.offsets))
+        return same
+
+
+def _only(block: RowBlock, topics: IntArray) -> RowBlock:
+    """Some topics of a block."""
+    rows = rows_of(block.offsets, topics)
+    return RowBlock(
+        tuple(block.topics[topic] for topic in topics.tolist()),
+        np.append(0, np.cumsum(np.diff(block.offsets)[topics])),
+        block.documents.at(rows),
+        block.scores[rows],
+        None if block.ranks is None else block.ranks.at(rows),
+    )
+
+
+def _kept_rows(rows: RankedRows, is_judged: BoolArray, depth: int) -> IntArray:
+    """The rows that are kept, by topic and by rank in the order as written."""
+    is_kept = is_judged.copy()
+    for ranks in {id(ranks): ranks for ranks in rows.ranks.values()}.values():
+        is_kept |= ranks <= depth
+    return np.flatnonzero(is_kept) if rows.written is None else rows.written[is_kept[rows.written]]
+
+
+def _chosen(ranks: Mapping[Order, Ranks], rows: IntArray) -> Mapping[Order, Ranks]:
+    """The ranks of some rows; orders that agree share an array."""
+    chosen = {id(of_order): of_order[rows] for of_order in ranks.values()}
+    return {order: chosen[id(of_order)] for order, of_order in ranks.items()}
+
+
+def _add(levels: list[list[RunPart]], part: RunPart) -> None:
+    """Add a part to those on the first level; where a level is full, its parts become one on the next."""
+    for level in levels:
+        level.append(part)
+        if len(level) < _JOINED_AT_ONCE:
+            return
+        part = joined(level)
+        level.clear()
+    levels.append([part])

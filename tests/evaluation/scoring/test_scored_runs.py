@@ -1,0 +1,198 @@
+"""What one reading keeps of a run, compared with a slow builder, and put together from parts."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation import read_qrels, score_run
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
+from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents
+from pytest_riskguard.evaluation.runs.identifiers import Identifiers
+from pytest_riskguard.evaluation.runs.order import Order
+from pytest_riskguard.evaluation.runs.rankings import rankings_as_run
+from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
+from pytest_riskguard.evaluation.scoring import judgement_join
+from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
+from pytest_riskguard.evaluation.scoring.kept_topics import joined, judged_run
+from pytest_riskguard.evaluation.scoring.part_reading import PartReader
+from pytest_riskguard.evaluation.scoring.run_parts import put_together, read_part
+from pytest_riskguard.evaluation.scoring.run_scores import scored_run
+from pytest_riskguard.formats.label_rules import LabelRules
+from tests.evaluation.scoring import slow_judged_runs
+
+DOCUMENTS = [f"d{number}" for number in range(30)]
+
+
+def qrels_of(grades: Mapping[str, Mapping[str, float]], **rules) -> Qrels:
+    return read_qrels({topic: dict(row) for topic, row in grades.items()}, labels=LabelRules(**rules))
+
+
+def assert_same(one: JudgedRun, other: JudgedRun) -> None:
+    """That two readings kept the same."""
+    for name in ("digest", "qrels_digest", "depth", "topics", "judged", "unknown", "contradicted"):
+        assert getattr(one, name) == getattr(other, name), name
+    for name in ("retrieved", "offsets", "judgements"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+    assert one.unjudged.strings() == other.unjudged.strings()
+    for order in Order:
+        np.testing.assert_array_equal(one.ranks[order], other.ranks[order], err_msg=order.name)
+        assert one.ranks[order].dtype == np.int32
+
+
+@st.composite
+def chunks(draw: st.DrawFn, topics: range) -> Chunk:
+    """Topics with ties, some rank columns that number nothing, and documents that are judged or not."""
+    with_ranks = draw(st.booleans())
+    chunk: Chunk = {}
+    for topic in draw(st.permutations(topics)):
+        names = draw(st.lists(st.sampled_from(DOCUMENTS), min_size=1, max_size=25, unique=True))
+        scores = draw(st.lists(st.integers(0, 6).map(float), min_size=len(names), max_size=len(names)))
+        if draw(st.booleans()):
+            scores.sort(reverse=True)
+        documents = chunk[f"t{topic}"] = Documents(zip(names, scores, strict=True))
+        if with_ranks:
+            same = draw(st.booleans())
+            documents.ranks = [b"%d" % (0 if same else rank) for rank in range(1, len(names) + 1)]
+    return chunk
+
+
+GRADES = st.dictionaries(st.sampled_from(DOCUMENTS), st.integers(-1, 3), min_size=1, max_size=12)
+
+
+@settings(max_examples=150)
+@given(chunks(range(8)), st.lists(GRADES, min_size=6, max_size=6), st.integers(10, 12), st.data())
+def test_what_is_kept_is_what_a_slow_builder_keeps(chunk, grades, depth, data):
+    """However topics are divided into blocks and parts; topics 6 and 7 are not judged."""
+    qrels = qrels_of({f"t{topic}": row | {"d0": 1} for topic, row in enumerate(grades)})
+    expected = slow_judged_runs.judged_run([chunk], qrels, depth=depth, digest="sha256:1")
+    reader = PartReader(qrels, [], depth=depth, source="run")
+    topics = list(chunk)
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(topics) - 1))))
+    blocks = [
+        RowBlock.of({topic: chunk[topic] for topic in topics[start:stop]})
+        for start, stop in zip([0, *cuts], [*cuts, len(topics)], strict=True)
+    ]
+    for count in (1, len(blocks)):
+        parts = [reader.read(blocks[place::count]) for place in range(count)]
+        data.draw(st.randoms(use_true_random=False)).shuffle(parts)
+        assert_same(judged_run(joined(parts, digest="sha256:1"), qrels), expected)
+
+
+@pytest.mark.parametrize("weakened", [lambda hashes: hashes * 0, lambda hashes: hashes % 3 << np.uint64(60)])
+def test_documents_with_the_same_hash_are_told_apart(monkeypatch, weakened):
+    rng = random.Random(1)
+    grades = {f"t{topic}": dict.fromkeys(rng.sample(DOCUMENTS, 10), 1) for topic in range(9)}
+    qrels = qrels_of(grades)
+    run = {topic: Documents((name, float(-rank)) for rank, name in enumerate(DOCUMENTS)) for topic in grades}
+    expected = slow_judged_runs.judged_run([run], qrels)
+    monkeypatch.setattr(Identifiers, "hashes", property(lambda ids: weakened(ids.lengths.astype(np.uint64))))
+    monkeypatch.setattr(judgement_join, "_TOPIC", np.uint64(0))
+    read = PartReader(qrels, [], depth=slow_judged_runs.DEPTH, source="run").read([RowBlock.of(run)])
+    assert_same(judged_run(joined([read], digest="sha256:0"), qrels), expected)
+
+
+def test_passages_are_kept_as_documents():
+    qrels = qrels_of({"1": {"a": 1, "b#2": 0}}, separator="#")
+    run = {"1": Documents({"c#1": 9.0, "a#2": 8.0, "a#1": 7.0, "b#1": 7.0, "c#2": 1.0})}
+    expected = slow_judged_runs.judged_run([run], qrels)
+    part = PartReader(qrels, [], depth=slow_judged_runs.DEPTH, source="run").read([RowBlock.of(run)])
+    assert_same(judged_run(joined([part], digest="sha256:0"), qrels), expected)
+    assert part.retrieved.tolist() == [3]
+
+
+@pytest.fixture
+def collection(write):
+    """A file of judgements, and the rows of a run by topic, with ties."""
+    rng = random.Random(5)
+    judged = [f"t{topic} 0 d{doc} {doc % 4}" for topic in range(40) for doc in range(12)]
+    rows = {
+        f"t{topic}": [f"t{topic} Q0 d{doc} 0 {rng.randrange(5)} x\n" for doc in rng.sample(range(40), 30)]
+        for topic in range(5, 44)
+    }
+    return read_qrels(write("judgements.txt", "\n".join(judged))), rows
+
+
+MEASURES = ["nDCG@10", "AP", "SetF", "RR@5", "infAP"]
+
+
+def test_parts_in_any_order_give_the_scores_of_the_whole_run(collection, write):
+    qrels, rows = collection
+    whole = write("a.run", "".join(map("".join, rows.values())))
+    expected = scored_run(whole, qrels, MEASURES)
+    topics = list(rows)
+    parts = [
+        read_part(write(f"{part}.run", "".join("".join(rows[topic]) for topic in topics[part::3])), qrels, MEASURES)
+        for part in (2, 0, 1)
+    ]
+    digest = expected.run.digest
+    found = put_together(parts, qrels, MEASURES, source=whole, name="a", digest=digest)
+    assert_same(found.run, expected.run)
+    for one, other in zip(found.scores, expected.scores, strict=True):
+        np.testing.assert_array_equal(one.values, other.values)
+        for field in ("name", "measure", "topics", "digest", "unanswered", "unknown", "judged", "as_written"):
+            assert getattr(one, field) == getattr(other, field), field
+    assert any(one.as_written for one in found.scores)
+    assert expected.run.depth == 10
+    assert scored_run(whole, qrels, ["P@30"]).run.depth == 30
+    assert scored_run(whole, qrels, ["P@300"]).run.depth == 100
+
+
+def test_parts_must_belong_together(collection, write):
+    qrels, rows = collection
+    path = write("a.run", "".join(rows["t5"]))
+    part = read_part(path, qrels, ["AP"])
+    with pytest.raises(DataError, match="each topic in one part of the run") as raised:
+        put_together([part, part], qrels, ["AP"], source=path, name="a")
+    assert raised.value.reason == "bad_run"
+    for other in (read_part(path, qrels, ["AP"], depth=20), read_part(path, qrels, ["SetF"])):
+        with pytest.raises(DataError, match="read with the same judgements, measures and depth") as raised:
+            put_together([part, other], qrels, ["AP"], source=path, name="a")
+        assert raised.value.reason == "inputs_changed"
+
+
+def test_large_runs_are_examined_by_topics_that_do_not_depend_on_the_order_of_reading(monkeypatch):
+    monkeypatch.setattr("pytest_riskguard.evaluation.id_checks.examined.MAX_TOPICS", 20)
+    qrels = qrels_of({f"t{topic}": {f"d{topic}": 1} for topic in range(100)})
+    chunk: Chunk = {topic: Documents({f"x{topic}": 2.0, "y": 1.0}) for topic in qrels.topics}
+    reader = PartReader(qrels, [], depth=10, source="run")
+    topics = list(chunk)
+    random.Random(1).shuffle(topics)
+    whole = reader.read([RowBlock.of(chunk)]).examined
+    parts = joined(
+        [reader.read([RowBlock.of({topic: chunk[topic]}) for topic in topics[start::4]]) for start in range(4)]
+    )
+    np.testing.assert_array_equal(whole.places, parts.examined.places)
+    assert whole.documents.strings() == parts.examined.documents.strings()
+    assert len(whole.places) == 20
+    gaps = np.diff(whole.places)
+    assert gaps.max() < 15  # they are spread over all topics
+
+
+def test_a_sample_says_that_it_is_one(monkeypatch):
+    monkeypatch.setattr("pytest_riskguard.evaluation.id_checks.examined.MAX_TOPICS", 20)
+    judged = {f"q{topic}": {f"page{topic}": 1, f"other{topic}": 0} for topic in range(50)}
+    run = {f"q{topic}": [(f"PAGE{topic}", 2.0), (f"other{topic}", 1.0)] for topic in range(50)}
+    with pytest.raises(DataError, match=re.escape("in 20 of the 20 topics that were examined they differ in upper")):
+        score_run(run, judged, ["AP"])
+    unlike = {f"q{topic}": [(f"doc{topic}", 2.0)] for topic in range(50)}
+    with pytest.raises(DataError, match="no judged document in any topic that it answers"):
+        score_run(unlike, judged, ["AP"])
+
+
+def test_rankings_in_memory_keep_the_same(collection, write):
+    qrels, rows = collection
+    split = [row.split() for topic in rows.values() for row in topic]
+    rankings: dict[str, list[tuple[str, float]]] = {}
+    for topic, _, document, _, score, _ in split:
+        rankings.setdefault(topic, []).append((document, float(score)))
+    run = rankings_as_run(rankings)
+    found = scored_run(run, qrels, MEASURES).run
+    assert_same(found, slow_judged_runs.judged_run(run, qrels, depth=10))
