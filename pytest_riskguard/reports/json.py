@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 from pytest_riskguard._version import __version__
 from pytest_riskguard.errors import ReportFormatError
 from pytest_riskguard.formats.input_files import REPORT_BYTES, TOPICS, LimitError, read_limited
-from pytest_riskguard.formats.serialization import JsonError, decoded, parsed, to_plain
+from pytest_riskguard.formats.serialization import JsonError, decoded, indented, parsed, to_plain
 from pytest_riskguard.gates import rankings
 from pytest_riskguard.gates.findings import Exhibits
 from pytest_riskguard.gates.rankings import Rankings
@@ -30,7 +29,7 @@ SCHEMA_FILE = Path(__file__).with_name("riskguard-report-1.schema.json")
 
 def document(schema: str, content: Mapping[str, Any]) -> str:
     """JSON text that names its schema and this package: no NaN, ASCII so that any console can print it."""
-    return json.dumps(_headed(schema, content), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    return indented(_headed(schema, content)) + "\n"
 
 
 def _headed(schema: str, content: Mapping[str, Any]) -> dict[str, Any]:

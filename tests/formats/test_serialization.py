@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from dataclasses import dataclass
@@ -9,8 +10,19 @@ from typing import Annotated
 
 import pytest
 from annotated_types import Interval, MinLen
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from pytest_riskguard.formats.serialization import MAX_DEPTH, JsonError, Words, decoded, parsed, rounded, to_plain
+from pytest_riskguard.formats.serialization import (
+    MAX_DEPTH,
+    JsonError,
+    Words,
+    decoded,
+    indented,
+    parsed,
+    rounded,
+    to_plain,
+)
 from pytest_riskguard.gates.findings import Density, MovedDocument
 
 
@@ -24,6 +36,31 @@ def test_a_number_has_12_significant_digits_and_zero_no_sign():
 def test_what_was_written_reads_back():
     for made in (MovedDocument("d", None, 1, None, -0.5), Density((0.1, 0.2), (1.5, 2.5))):
         assert decoded(type(made), to_plain(made)) == made
+
+
+#: Texts that look like the lines of JSON.
+TEXTS = st.sampled_from(["", "a", '"', "},\n  {", "},\n    {", "{}", "[", "\u2028", "\ud800", "\\"]) | st.text(
+    max_size=3
+)
+VALUES = st.recursive(
+    TEXTS | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.none() | st.booleans(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=30,
+)
+
+
+@given(VALUES)
+@example([{"a": 1}, {"b": []}, {}, {"c": {}}, {"d": [1]}, {"e": 2}, [], [[]], 3])
+@example({"rows": [{"a": "},\n      {", "b": {}}, {"{": "}"}]})
+@example([{"a": []}, {"a": {}}, {"a": ()}, {"a": (1, {})}])
+def test_lines_are_broken_and_indented_as_the_standard_library_does(value):
+    assert indented(value) == json.dumps(value, indent=2)
+
+
+def test_numbers_that_are_not_finite_are_never_written():
+    for value in (math.nan, [math.inf], {"a": [{"b": -math.inf}]}):
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            indented(value)
 
 
 def test_unknown_fields_are_left_out():
