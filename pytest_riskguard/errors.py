@@ -26,6 +26,15 @@ _MAX_PROBLEM = 10_000
 class RiskguardError(Exception):
     """Something that a person can correct; the message says where, what was expected, what was found."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _same_error, (type(self), self.args, self.__dict__)  # other processes raise it again
+
+
+def _same_error(kind: type[RiskguardError], args: tuple[object, ...], state: dict[str, object]) -> RiskguardError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
+
 
 class UsageError(RiskguardError):
     """The question is wrong: an option, a measure, a setting."""

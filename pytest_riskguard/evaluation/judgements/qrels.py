@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.evaluation.judgements.judgement_arrays import JudgementArrays
@@ -67,10 +68,21 @@ class Qrels:
         """The judgements of the scored topics as columns."""
         return JudgementArrays.of(self.grades, self.topics)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        grades = {topic: dict(judged) for topic, judged in self.grades.items()}
+        state = {**vars(self), "grades": grades, "texts": dict(self.texts)}
+        return _same_judgements, ({name: state[name] for name in self.__dataclass_fields__},)
+
     @cached_property
     def is_real(self) -> bool:
         """Whether a grade is not a whole number."""
         return any(isinstance(grade, float) for judged in self.grades.values() for grade in judged.values())
+
+
+def _same_judgements(state: dict[str, Any]) -> Qrels:
+    """Judgements that another process has sent."""
+    texts, grades = MappingProxyType(state["texts"]), MappingProxyType(state["grades"])
+    return Qrels(**{**state, "texts": texts, "grades": grades})
 
 
 def read_qrels(

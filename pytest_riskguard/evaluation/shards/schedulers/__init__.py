@@ -1,0 +1,21 @@
+"""What runs the pieces of a run: executors of this process, dask.distributed, PySpark.
+
+Each is a function that is given work, pieces, and what all of them need. It yields the place of each piece with what
+the work returned, in the order in which they end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+#: A piece and what all pieces need, to the content of its part.
+Work = Callable[[Any, bytes], bytes]
+
+
+class Scheduler(Protocol):
+    """What runs pieces; it does a piece again where the worker that had it died."""
+
+    def __call__(self, work: Work, pieces: Sequence[Any], shared: bytes) -> Iterator[tuple[int, bytes]]:
+        """Yield the place of each piece with its result; what ``work`` raises is raised."""
+        ...
