@@ -27,13 +27,11 @@ class RiskguardError(Exception):
     """Something that a person can correct; the message says where, what was expected, what was found."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _same_error, (type(self), self.args, self.__dict__)  # other processes raise it again
+        return _same_error, (type(self), self.args), self.__dict__  # other processes raise it again
 
 
-def _same_error(kind: type[RiskguardError], args: tuple[object, ...], state: dict[str, object]) -> RiskguardError:
-    error = kind.__new__(kind, *args)
-    error.__dict__.update(state)
-    return error
+def _same_error(kind: type[RiskguardError], args: tuple[object, ...]) -> RiskguardError:
+    return kind.__new__(kind, *args)
 
 
 class UsageError(RiskguardError):

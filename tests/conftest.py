@@ -16,7 +16,7 @@ from tests.shared_data import SHARED
 pytest_plugins = ["pytester"]
 
 #: Every test skipped must start its reason with one of these: anything else would hide a test that nobody runs.
-SKIP_REASONS = ("no folder 'shared'", "no browser", "this system", "this Python", "this pytest")
+SKIP_REASONS = ("no folder 'shared'", "no browser", "no Java", "this system", "this Python", "this pytest")
 
 # The same examples on every machine and in every run. Hypothesis' own limits of time measure how busy the machine is.
 settings.register_profile(

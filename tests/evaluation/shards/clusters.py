@@ -61,7 +61,16 @@ def dask_cluster(folder: Path) -> Iterator[str]:
         closing.enter_context(process(*main, folder=folder, log="scheduler.log"))
         until(file.exists)
         for number in range(2):
-            worker = ("-m", "distributed.cli.dask_worker", "--no-nanny", "--nthreads", "1", "--host", "127.0.0.1", *on)
+            worker = (
+                "-m",
+                "distributed.cli.dask_worker",
+                "--no-nanny",
+                "--nthreads",
+                "1",
+                "--host",
+                "127.0.0.1",
+                *on,
+            )
             closing.enter_context(process(*worker, folder=folder, log=f"worker-{number}.log"))
         address = str(json.loads(file.read_text(encoding="utf-8"))["address"])
         from distributed import Client
@@ -75,9 +84,9 @@ def dask_cluster(folder: Path) -> Iterator[str]:
 def spark_cluster(folder: Path) -> Iterator[str]:
     """The master of a cluster of this process' own: a driver, a master and two executors, each a Java process."""
     if shutil.which("java") is None:
-        if os.environ.get("RISKGUARD_REQUIRE_JAVA"):
-            pytest.fail("there is no Java runtime, and RISKGUARD_REQUIRE_JAVA is set")
-        pytest.skip("no Java runtime: clusters of Spark need one")
+        if os.environ.get("RISKGUARD_REQUIRE_JAVA") == "1":
+            pytest.fail("RISKGUARD_REQUIRE_JAVA=1, and no Java: apt-get install default-jre-headless")
+        pytest.skip("no Java runtime, which clusters of Spark need")
     from pyspark.sql import SparkSession
 
     here = {

@@ -35,14 +35,14 @@ def on_spark(master: str | None = None) -> Scheduler:
                 try:
                     session = (builder if master is None else builder.master(master)).getOrCreate()
                 except Exception as problem:  # of Java, of the gateway, of the network
-                    raise UsageError(f"{master or 'Spark'}: expected a cluster of Spark, found none ({problem})") from None
+                    raise UsageError(
+                        f"{master or 'Spark'}: expected a cluster of Spark, found none ({problem})"
+                    ) from None
                 closing.callback(session.stop)
             try:
                 yield from _collected(session, work, pieces, shared)
             except errors.PySparkException as problem:
-                raise DataError(
-                    f"Spark could not score a piece: {problem}"[:2000], reason="missing_input"
-                ) from None
+                raise DataError(f"Spark could not score a piece: {problem}"[:2000], reason="missing_input") from None
 
     return run
 

@@ -78,7 +78,7 @@ def test_dask_does_the_work_of_a_dead_worker_again(tmp_path):
 
 def test_an_address_without_a_scheduler_of_dask(monkeypatch):
     monkeypatch.setattr("pytest_riskguard.evaluation.shards.schedulers.dask_cluster.PATIENCE", 1)
-    with pytest.raises(UsageError, match="tcp://127.0.0.1:1: expected a scheduler of dask, found none"):
+    with pytest.raises(UsageError, match=r"tcp://127\.0\.0\.1:1: expected a scheduler of dask, found none"):
         results(on_dask("tcp://127.0.0.1:1"))
 
 
