@@ -19,6 +19,7 @@ _EXACT = np.uint64(2**53)
 _HAS_WIDE = np.finfo(np.longdouble).nmant == 63
 
 _ALL = (1 << 64) - 1
+_NO_DOT = 64
 
 
 def _bytes_of(value: int) -> np.uint64:
@@ -31,10 +32,10 @@ _DOTS = _bytes_of(ord("0") ^ ord("."))
 _OVER_NINE = _bytes_of(0x80 - 10)  # added to a byte above 9, it sets the highest bit
 #: What is left of a word whose last bytes alone belong to the number, by how many do.
 _KEPT = np.array([_ALL ^ ((1 << (8 * (8 - count))) - 1) if count else 0 for count in range(9)], dtype=np.uint64)
-#: By the bits below the dot's byte (64: no dot): the digits after it, and the digits of the word.
-_AFTER_DOT = np.array([7 - bits // 8 if bits < 64 else 0 for bits in range(65)], dtype=np.int64)
+#: By the bits before the dot's byte (64: no dot): the digits after it, and the digits of the word.
+_AFTER_DOT = np.array([7 - bits // 8 if bits < _NO_DOT else 0 for bits in range(65)], dtype=np.int64)
 _POWERS = 10.0 ** np.arange(_MAX_DIGITS + WORD_BYTES)
-_WIDTHS = np.array([10**7 if bits < 64 else 10**8 for bits in range(65)], dtype=np.uint64)
+_WIDTHS = np.array([10**7 if bits < _NO_DOT else 10**8 for bits in range(65)], dtype=np.uint64)
 
 
 def decimals(numbers: Identifiers) -> FloatArray:
@@ -46,29 +47,33 @@ def decimals(numbers: Identifiers) -> FloatArray:
     ends = numbers.starts + numbers.lengths
     first = numbers.text[numbers.starts]
     negative = first == ord("-")
-    widths = numbers.lengths - (negative | (first == ord("+")))
+    has_sign = negative | (first == ord("+"))
+    widths = numbers.lengths - has_sign
     every = _words(numbers)
     mantissas, odd, below = _eight(every, ends, widths)
-    digits = widths - (below < 64)
+    digits = widths - (below < _NO_DOT)
     after = _AFTER_DOT[below]
-    odd |= (digits < 1) | (widths > _MAX_DIGITS + 1)
-    rows = np.flatnonzero(widths > WORD_BYTES)
-    scale = _WIDTHS[below[rows]]
-    for place in range(1, 3):
+    odd |= digits < 1
+    odd |= widths > _MAX_DIGITS + 1
+    scale = _WIDTHS[below]
+    for place in range(WORD_BYTES, _MAX_DIGITS + 1, WORD_BYTES):
+        rows = np.flatnonzero(widths > place)
         if not len(rows):
             break
-        higher, bad, dot = _eight(every, ends[rows] - place * WORD_BYTES, widths[rows] - place * WORD_BYTES)
-        mantissas[rows] += higher * scale
-        scale *= _WIDTHS[dot]
-        has_dot = dot < 64
-        odd[rows] |= bad | (has_dot & (digits[rows] < widths[rows]))
-        digits[rows] -= has_dot
-        after[rows] += np.where(has_dot, _AFTER_DOT[dot] + place * WORD_BYTES, 0)
-        further = widths[rows] > (place + 1) * WORD_BYTES
-        rows, scale = rows[further], scale[further]
+        higher, bad, dot = _eight(every, ends[rows] - place, widths[rows] - place)
+        mantissas[rows] += higher * scale[rows]
+        odd[rows] |= bad
+        with_dot = np.flatnonzero(dot < _NO_DOT)
+        if len(with_dot):
+            dotted = rows[with_dot]
+            odd[dotted] |= digits[dotted] < widths[dotted]  # a second dot
+            digits[dotted] -= 1
+            after[dotted] = _AFTER_DOT[dot[with_dot]] + place
+        scale[rows] *= _WIDTHS[dot]
     odd |= digits > _MAX_DIGITS
     after[odd] = 0
-    values: FloatArray = mantissas.astype(np.float64) / _POWERS[after]
+    values: FloatArray = mantissas.astype(np.float64)
+    values /= _POWERS[after]
     long = np.flatnonzero(~odd & (mantissas >= _EXACT))
     if len(long):
         odd[long] = _divide_wide(values, mantissas, after, long)
@@ -95,21 +100,46 @@ def _eight(every: Words, ends: IntArray, widths: IntArray) -> tuple[Words, npt.N
     places = ends - WORD_BYTES
     words = every[np.maximum(places, 0)]
     words ^= _ZEROS  # digits are bytes 0 to 9 now
-    words &= _KEPT[np.minimum(widths, WORD_BYTES)]
+    words &= _KEPT.take(widths, mode="clip")
     apart = words ^ _DOTS
-    dots = ~(((apart & _SEVEN_BITS) + _SEVEN_BITS) | apart | _SEVEN_BITS)  # the high bit of each dot
+    dots = apart & _SEVEN_BITS
+    dots += _SEVEN_BITS
+    dots |= apart
+    dots |= _SEVEN_BITS
+    np.invert(dots, out=dots)  # the high bit of each dot
+    odd = (dots & (dots - np.uint64(1))) != 0
+    odd |= places < 0
+    below: IntArray
+    if len(dots) and (dots == dots[0]).all():  # as many digits after the dot in all numbers
+        words, bits = _without_dots(words, dots[:1])
+        below = np.full(len(dots), bits[0], dtype=np.int64)
+    else:
+        words, bits = _without_dots(words, dots)
+        below = bits.astype(np.int64)
+    odd |= (((words + _OVER_NINE) | words) & _HIGH_BITS) != 0
+    return _value(words), odd, below
+
+
+def _without_dots(words: Words, dots: Words) -> tuple[Words, npt.NDArray[np.uint8]]:
+    """Words whose digits before the dot have moved into its place, and the bits before it."""
     marks = dots >> np.uint64(7)
     before = marks - np.uint64(1)  # all bytes before the dot; everything without one
-    below = np.bitwise_count(before)
-    moved = (words & before) << np.uint64(8)
-    words = np.where(dots == 0, words, moved | (words & ~(before | (marks * np.uint64(255)))))
-    odd = (((words + _OVER_NINE) | words) & _HIGH_BITS) != 0
-    odd |= ((dots & (dots - np.uint64(1))) != 0) | (places < 0)
-    words = words * np.uint64(10) + (words >> np.uint64(8))  # pairs of digits
+    kept = np.where(dots == 0, before, ~(before | (marks * np.uint64(255))))
+    moved = np.where(dots == 0, np.uint64(0), before)
+    return ((words & moved) << np.uint64(8)) | (words & kept), np.bitwise_count(before)
+
+
+def _value(words: Words) -> Words:
+    """Eight digits, a byte each, as a number: pairs first, then all four pairs at once."""
+    words = words * np.uint64(10) + (words >> np.uint64(8))
     pairs = np.uint64(0x000000FF000000FF)
     low = (words & pairs) * np.uint64(0x000F424000000064)
-    high = ((words >> np.uint64(16)) & pairs) * np.uint64(0x0000271000000001)
-    return (low + high) >> np.uint64(32), odd, below.astype(np.int64)
+    words >>= np.uint64(16)
+    words &= pairs
+    words *= np.uint64(0x0000271000000001)
+    words += low
+    words >>= np.uint64(32)
+    return words
 
 
 def _divide_wide(values: FloatArray, mantissas: Words, after: IntArray, rows: IntArray) -> npt.NDArray[np.bool_]:

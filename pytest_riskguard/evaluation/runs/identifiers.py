@@ -110,20 +110,23 @@ class Identifiers:
 
         Bytes beyond the end of an id are 0.
         """
-        starts = self.starts[rows] + place * WORD_BYTES
-        left = np.clip(self.lengths[rows] - place * WORD_BYTES, 0, WORD_BYTES)
+        starts, left = self.starts[rows], self.lengths[rows]
+        if place:
+            starts, left = starts + place * WORD_BYTES, left - place * WORD_BYTES
         text = np.ascontiguousarray(self.text)
         if len(text) < WORD_BYTES:
             text = np.concatenate([text, np.zeros(WORD_BYTES, dtype=np.uint8)])
         last = len(text) - WORD_BYTES
         every: Words = np.ndarray((last + 1,), dtype="<u8", buffer=text, strides=(1,))
-        words = every[np.minimum(starts, last)].astype(np.uint64, copy=False)
-        late = np.flatnonzero(starts > last)  # within the last bytes of the text: read from before, then moved
-        if len(late):
+        if starts.max(initial=0) <= last:
+            words = every[starts].astype(np.uint64, copy=False)
+        else:  # some are read from before, then moved
+            words = every[np.minimum(starts, last)].astype(np.uint64, copy=False)
+            late = np.flatnonzero(starts > last)
             moved = np.minimum(starts[late] - last, WORD_BYTES).astype(np.uint64)
             # a shift by all 64 bits is not defined
             words[late] = np.where(moved < WORD_BYTES, words[late] >> (np.uint64(8) * (moved % np.uint64(8))), 0)
-        words &= _MASKS[left]
+        words &= _MASKS.take(left, mode="clip")
         return words
 
     def same(self, rows: IntArray, others: Identifiers, other_rows: IntArray) -> npt.NDArray[np.bool_]:

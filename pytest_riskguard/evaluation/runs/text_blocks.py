@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.evaluation.runs.trec_columns import RefusedError
+from pytest_riskguard.evaluation.runs.trec_rows import lines_of
 from pytest_riskguard.formats.input_files import (
     GZIP,
     LINES,
@@ -22,6 +24,9 @@ from pytest_riskguard.formats.input_files import (
     open_regular,
 )
 
+#: What is wrong if a file is refused, but not when it is read again.
+CHANGED = "expected a file that nobody changes, found another content when it was read again"
+
 _BOM = b"\xef\xbb\xbf"
 #: Files of less are read without a second thread.
 _SMALL = 2**20
@@ -30,22 +35,40 @@ _FARTHEST = 2**24
 
 
 class TextBlock(NamedTuple):
-    """Whole lines, the last with a line feed, and where in the file they begin."""
+    """Whole lines, the last with a line feed; where in the file they begin, and whether nothing follows."""
 
     text: bytes
     offset: int
+    is_last: bool
 
 
 class TextBlocks:
     """The text of one file from an offset on, about a million bytes at a time, without its byte order mark.
 
-    ``limit`` is the most bytes that it may have. ``RefusedError`` where the reading line by line finds the content
-    wrong, ``MissingFileError`` for a path that is not a readable regular file.
+    To be used in a ``with`` statement. ``limit`` is the most bytes that the file may have. ``RefusedError`` where the
+    reading line by line finds the content wrong, ``MissingFileError`` for a path that is not a readable regular file.
     """
 
     def __init__(self, path: Path, start: int = 0, *, limit: Limit = RUN_BYTES) -> None:
-        self.path, self._start, self._limit = path, start, limit
+        self.path, self._start = path, start
         self._hash, self._is_done = hashlib.sha256(), False
+        self._raw = _ahead(path, limit, start, self._hash)
+        self._end, self._rest = start, b""  # what has been read, and the line begun at its end
+        self._longest = ROW_BYTES.value
+
+    def __enter__(self) -> TextBlocks:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._raw.close()
+
+    def __iter__(self) -> Iterator[TextBlock]:
+        lines, most = 0, LINES.value
+        while (block := self.read()) is not None:
+            lines += block.text.count(b"\n")
+            if lines > most:
+                raise RefusedError
+            yield block
 
     @property
     def digest(self) -> str:
@@ -54,70 +77,73 @@ class TextBlocks:
             raise RuntimeError(f"{self.path}: the digest is known only after the whole file has been read")
         return f"sha256:{self._hash.hexdigest()}"
 
-    def __iter__(self) -> Iterator[TextBlock]:
-        self._hash, self._is_done = hashlib.sha256(), False
-        longest, most = ROW_BYTES.value, LINES.value
-        offset, lines, rest = self._start, 0, b""
-        for index, block in enumerate(self._ahead()):
-            if index == 0 and not self._start and block.startswith(_BOM):
-                block, offset = block[len(_BOM) :], len(_BOM)
+    def read(self, carried: bytes = b"") -> TextBlock | None:
+        """The next lines, after those ``carried`` over from the end of the last block; None at the end."""
+        for block in self._raw:
+            if self._end == 0 and block.startswith(_BOM):
+                self._end, block = len(_BOM), block[len(_BOM) :]
+            self._end += len(block)
             cut = block.rfind(b"\n") + 1
             if not cut:
-                rest += block
-                if len(rest) > longest:
+                self._rest += block
+                if len(self._rest) > self._longest:
                     raise RefusedError
                 continue
-            text, rest = rest + block[:cut], block[cut:]
-            lines += int(np.count_nonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n")))
-            if lines > most:
-                raise RefusedError
-            yield TextBlock(text, offset)
-            offset += len(text)
-        if rest:
-            yield TextBlock(rest + b"\n", offset)
+            text = b"".join((carried, self._rest, memoryview(block)[:cut]))
+            self._rest = block[cut:]
+            return TextBlock(text, self._end - len(self._rest) - len(text), is_last=False)
         self._is_done = True
+        offset = self._end - len(self._rest) - len(carried)
+        text = carried + self._rest + (b"\n" if self._rest else b"")
+        self._rest = b""
+        return TextBlock(text, offset, is_last=True) if text else None
 
-    def _ahead(self) -> Iterator[bytes]:
-        """The bytes of the file; while one block is at work, the next one is read and hashed."""
-        raw = blocks(self.path, self._limit, start=self._start)
 
-        def step() -> bytes:
-            try:
-                block = next(raw, b"")
-            except ContentError:
-                raise RefusedError from None
-            if not self._start:
-                self._hash.update(block)
-            return block
+def _ahead(path: Path, limit: Limit, start: int, digest: hashlib._Hash) -> Generator[bytes]:
+    """The bytes of a file; while one block is at work, the next one is read and hashed in another thread.
 
-        block = step()
-        if len(block) < _SMALL:
-            while block:
-                yield block
-                block = step()
-            return
-        from concurrent.futures import ThreadPoolExecutor  # loads much that small files do not need
+    To be closed by who began it: a thread is waited for then, which must not happen wherever garbage is collected.
+    """
+    raw = blocks(path, limit, start=start)
 
-        with ThreadPoolExecutor(1) as pool:
-            while block:
-                following = pool.submit(step)
-                yield block
-                block = following.result()
+    def step() -> bytes:
+        try:
+            block = next(raw, b"")
+        except ContentError:
+            raise RefusedError from None
+        if not start:
+            digest.update(block)
+        return block
+
+    block = step()
+    if len(block) < _SMALL:
+        while block:
+            yield block
+            block = step()
+        return
+    from concurrent.futures import ThreadPoolExecutor  # loads much that small files do not need
+
+    with ThreadPoolExecutor(1) as pool:
+        while block:
+            following = pool.submit(step)
+            yield block
+            block = following.result()
 
 
 def checked_digest(path: Path) -> str:
     """The digest of a run that is read in parts; ``RunFormatError`` if the whole of it is too large."""
-    text = TextBlocks(path)
+    digest, lines, most = hashlib.sha256(), 0, LINES.value
     try:
-        for _ in text:
-            pass
+        with contextlib.closing(_ahead(path, RUN_BYTES, 0, digest)) as raw:
+            for block in raw:
+                lines += int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n")))
+                if lines > most:
+                    raise RefusedError
     except RefusedError:
-        from pytest_riskguard.evaluation.runs.trec_rows import lines_of
-
-        for _ in lines_of(path):
+        for _ in lines_of(path):  # words the error
             pass
-        raise
-    return text.digest
+        raise RunFormatError(path, None, CHANGED) from None
+    return f"sha256:{digest.hexdigest()}"
 
 
 def row_before(path: Path, place: int) -> int:

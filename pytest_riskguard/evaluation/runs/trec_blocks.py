@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.evaluation.runs.chunks import chunked
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
-from pytest_riskguard.evaluation.runs.text_blocks import TextBlock, TextBlocks, row_before
+from pytest_riskguard.evaluation.runs.text_blocks import CHANGED, TextBlocks, row_before
 from pytest_riskguard.evaluation.runs.trec_columns import Columns, RefusedError, columns_of
 from pytest_riskguard.evaluation.runs.trec_rows import InterleavedError, contiguous, grouped, lines_of
-from pytest_riskguard.formats.input_files import DOCUMENTS, GZIP, ROW_BYTES, TOPICS, open_regular
+from pytest_riskguard.formats.input_files import DOCUMENTS, GZIP, LINES, ROW_BYTES, TOPICS, open_regular
 
 #: Bytes of a file that are not worth reading in two parts.
 _SMALLEST_PIECE = 2**20
+#: The rows of a topic that goes on in the next block are parsed again if they are less than this part of a block.
+_CARRIED = 8
 
 Result = TypeVar("Result")
 Work = Callable[[Iterator[RowBlock]], Result]
@@ -56,9 +58,9 @@ def fold_blocks(path: Path, work: Work[Result], *, start: int = 0, stop: int | N
     """
     if start or stop is not None:
         return _fold_part(path, work, start, stop), ""
-    text = TextBlocks(path)
     try:
-        return work(_some_rows(_whole_topics(_between(text, 0, None)))), text.digest
+        with TextBlocks(path) as text:
+            return work(_some_rows(_whole_topics(_between(text, 0, None)))), text.digest
     except (RefusedError, InterleavedError):
         pass
     lines = lines_of(path)
@@ -85,14 +87,14 @@ def piece_offsets(path: Path, count: int) -> tuple[tuple[int, int | None], ...]:
 
 
 def _fold_part(path: Path, work: Work[Result], start: int, stop: int | None) -> Result:
-    text = TextBlocks(path, row_before(path, start))
     try:
-        return work(_whole_topics(_between(text, start, stop)))
+        with TextBlocks(path, row_before(path, start)) as text:
+            return work(_whole_topics(_between(text, start, stop)))
     except RefusedError:
         pass
     for _ in contiguous(lines_of(path)):  # words the error
         pass
-    raise RunFormatError(path, None, "expected a file that nobody changes, found another content when read again")
+    raise RunFormatError(path, None, CHANGED)
 
 
 def _some_rows(blocks: Iterator[RowBlock]) -> Iterator[RowBlock]:
@@ -104,54 +106,74 @@ def _some_rows(blocks: Iterator[RowBlock]) -> Iterator[RowBlock]:
     yield from blocks
 
 
-def _between(text: Iterable[TextBlock], start: int, stop: int | None) -> Iterator[Columns]:
-    """The rows of topics that begin within some bytes; ``begins`` is where topics begin, not where blocks do."""
-    longest = ROW_BYTES.value
+class _Part(NamedTuple):
+    """Some rows; ``begins`` is where topics begin, not where blocks do."""
+
+    columns: Columns
+    is_whole: bool  # whether the next part begins with another topic
+
+
+def _between(text: TextBlocks, start: int, stop: int | None) -> Iterator[_Part]:
+    """The rows of topics that begin within some bytes."""
+    longest, most_lines, lines = ROW_BYTES.value, LINES.value, 0
+    is_part = bool(start) or stop is not None
     before: bytes | None = None  # the topic of the last row
-    is_inside = False
-    for block in text:
-        columns = columns_of(block.text, longest=longest)
+    is_inside, carried = False, b""
+    while (block := text.read(carried)) is not None:
+        columns, carried = columns_of(block.text, longest=longest), b""
+        lines += columns.lines
+        if lines > most_lines and not is_part:
+            raise RefusedError
         if not columns.topics:
             continue
+        if not block.is_last and len(columns.topics) > 1:
+            place = int(columns.places[-1])
+            if len(block.text) - place < len(block.text) // _CARRIED:  # cheaper to parse again than to put together
+                carried = block.text[place:]
+                lines -= carried.count(b"\n")
+                columns = columns.topics_between(0, len(columns.topics) - 1, with_rows_before=True)
         known = int(columns.topics[0] == before)
         before = columns.topics[-1]
         places = columns.places + block.offset
         first = max(known, int(np.searchsorted(places, start)))
         last = len(places) if stop is None else max(known, int(np.searchsorted(places, stop)))
-        yield columns.topics_between(first, last, with_rows_before=is_inside)
+        yield _Part(columns.topics_between(first, last, with_rows_before=is_inside), is_whole=bool(carried))
         is_inside |= first < last
         if last < len(places):
             return
 
 
-def _whole_topics(blocks: Iterable[Columns]) -> Iterator[RowBlock]:
+def _whole_topics(parts: Iterable[_Part]) -> Iterator[RowBlock]:
     """Blocks of whole topics; ``InterleavedError`` if one appears again."""
     most_topics, most_documents = TOPICS.value, DOCUMENTS.value
     known: set[bytes] = set()
-    current: bytes | None = None
-    parts: list[Columns] = []  # the rows of the current topic
+    current: bytes | None = None  # the topic whose rows may go on
+    pending: list[Columns] = []  # its rows so far
     rows = 0
-    for columns in blocks:
+    for columns, is_whole in parts:
         known_before = len(known)
         known.update(columns.topics)
         if len(known) < known_before + len(columns.topics):
             raise InterleavedError
         if len(known) > most_topics or rows > most_documents:
             raise RefusedError
-        size = len(columns.scores)
-        if not columns.topics:
-            parts.append(columns)
-            rows += size
-            continue
-        heads = columns.begins.tolist()
-        offsets, names = [rows + head for head in heads], columns.topics[:-1]
+        size, names = len(columns.scores), columns.topics
+        bounds = [rows + head for head in columns.begins.tolist()]
         if current is not None:
-            offsets, names = [0, *offsets], (current, *names)
+            bounds, names = [0, *bounds], (current, *names)
+        if is_whole or not names:
+            bounds.append(rows + size)
+            cut, names, current = size, names, None
+        else:
+            cut, names, current = max(bounds[-1] - rows, 0), names[:-1], names[-1]
         if names:
-            yield _row_block(names, offsets, [*parts, columns.rows(0, heads[-1])], most_documents)
-        current, parts, rows = columns.topics[-1], [columns.rows(heads[-1], size)], size - heads[-1]
+            yield _row_block(names, bounds, [*pending, columns.rows(0, cut)], most_documents)
+            pending, rows = [], 0
+        if cut < size:
+            pending.append(columns.rows(cut, size))
+            rows += size - cut
     if current is not None:
-        yield _row_block((current,), [0, rows], parts, most_documents)
+        yield _row_block((current,), [0, rows], pending, most_documents)
 
 
 def _row_block(topics: tuple[bytes, ...], offsets: list[int], parts: list[Columns], most_documents: int) -> RowBlock:

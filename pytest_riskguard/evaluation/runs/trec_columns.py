@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.evaluation.runs.chunks import MAX_RUN_SCORE
 from pytest_riskguard.evaluation.runs.decimals import FloatArray, decimals
-from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
+from pytest_riskguard.evaluation.runs.identifiers import WORD_BYTES, Identifiers, IntArray
 from pytest_riskguard.formats.escaping import ESCAPED, unescaped
 
 _FIELDS = 6
@@ -36,6 +37,8 @@ class Columns:
     documents, ranks : Identifiers, shape (n_rows,)
         They share a text.
     scores : array of float64, shape (n_rows,)
+    lines : int
+        How many line feeds the text has.
     """
 
     begins: IntArray
@@ -44,6 +47,7 @@ class Columns:
     documents: Identifiers
     scores: FloatArray
     ranks: Identifiers
+    lines: int = 0
 
     def rows(self, first: int, last: int) -> Columns:
         """The rows ``first:last``, without their topics."""
@@ -97,41 +101,53 @@ def columns_of(text: bytes, *, longest: int) -> Columns:
         except UnicodeDecodeError:
             raise RefusedError from None
     characters = np.frombuffer(text, dtype=np.uint8)
-    starts, ends = _fields(characters, longest)
-    topics = _column(characters, starts, ends, 0)
-    documents, ranks = _column(characters, starts, ends, 2), _column(characters, starts, ends, 3)
-    scores = decimals(_column(characters, starts, ends, 4))
-    if not (np.abs(scores) <= MAX_RUN_SCORE).all():
+    fields = _fields(characters, longest)
+    topics, second, documents, ranks, numbers = (
+        Identifiers(characters, starts, lengths)
+        for starts, lengths in zip(fields.starts[:5], fields.lengths[:5], strict=True)
+    )
+    scores = decimals(numbers)
+    if len(scores) and not (scores.max() <= MAX_RUN_SCORE and scores.min() >= -MAX_RUN_SCORE):  # NaN fails both
         raise RefusedError
     places = topics.starts
-    marks = ends[:, 1] - starts[:, 1] == len(ESCAPED)
-    marks &= characters[starts[:, 1]] == ESCAPED[0]
-    if marks.any():
+    marks = second.lengths == len(ESCAPED)
+    if marks.any() and (marks := marks & (characters[second.starts] == ESCAPED[0])).any():
         topics, documents, ranks = _unescaped(np.flatnonzero(marks), topics, documents, ranks)
     begins = np.flatnonzero(_differs_from_before(topics))
     named = zip(topics.starts[begins].tolist(), topics.lengths[begins].tolist(), strict=True)
     names = tuple(topics.text[start : start + length].tobytes() for start, length in named)
-    return Columns(begins, places[begins], names, documents, scores, ranks)
+    return Columns(begins, places[begins], names, documents, scores, ranks, fields.lines)
 
 
-def _fields(characters: npt.NDArray[np.uint8], longest: int) -> tuple[IntArray, IntArray]:
-    """Where the fields of each row start and end, as two arrays of shape (n_rows, 6)."""
+class _Fields(NamedTuple):
+    """Where the fields of each row stand, as arrays of shape (6, n_rows), and how many lines there are."""
+
+    starts: IntArray
+    lengths: IntArray
+    lines: int
+
+
+def _fields(characters: npt.NDArray[np.uint8], longest: int) -> _Fields:
     edges = np.flatnonzero(characters <= _SPACE)
-    kinds = characters[edges]
-    starts = np.empty_like(edges)
-    starts[:1] = 0
-    np.add(edges[:-1], 1, out=starts[1:])
-    if len(edges) % _FIELDS == 0:
-        rows = kinds.reshape(-1, _FIELDS)
-        if (rows[:, -1] == _LINE_FEED).all() and (rows[:, :-1] == _SPACE).all() and (edges > starts).all():
-            begins, ends = starts.reshape(-1, _FIELDS), edges.reshape(-1, _FIELDS)
-            if (ends[:, -1] - begins[:, 0]).max(initial=0) > longest:
+    if len(edges) and len(edges) % _FIELDS == 0:
+        ends = np.ascontiguousarray(edges.reshape(-1, _FIELDS).T)
+        starts = np.empty_like(ends)
+        starts[0, 0] = 0
+        np.add(ends[-1, :-1], 1, out=starts[0, 1:])
+        np.add(ends[:-1], 1, out=starts[1:])
+        lengths = ends - starts
+        if (
+            lengths.min() > 0
+            and (characters[ends[-1]] == _LINE_FEED).all()
+            and np.count_nonzero(characters == _SPACE) == len(edges) - ends.shape[1]
+        ):
+            if (ends[-1] - starts[0]).max() > longest:
                 raise RefusedError
-            return begins, ends
-    return _fields_anywhere(edges, kinds, longest)
+            return _Fields(starts, lengths, ends.shape[1])
+    return _fields_anywhere(edges, characters[edges], longest)
 
 
-def _fields_anywhere(edges: IntArray, kinds: npt.NDArray[np.uint8], longest: int) -> tuple[IntArray, IntArray]:
+def _fields_anywhere(edges: IntArray, kinds: npt.NDArray[np.uint8], longest: int) -> _Fields:
     """The same for lines with blanks of any number and kind, and for blank lines."""
     if (kinds == 0).any():
         raise RefusedError
@@ -149,12 +165,8 @@ def _fields_anywhere(edges: IntArray, kinds: npt.NDArray[np.uint8], longest: int
     lines = lines.reshape(-1, _FIELDS)
     if (lines[:, 0] != lines[:, -1]).any() or (lines[1:, 0] == lines[:-1, 0]).any():
         raise RefusedError
-    return starts[fields].reshape(-1, _FIELDS), edges[fields].reshape(-1, _FIELDS)
-
-
-def _column(characters: npt.NDArray[np.uint8], starts: IntArray, ends: IntArray, column: int) -> Identifiers:
-    begins = np.ascontiguousarray(starts[:, column])
-    return Identifiers(characters, begins, ends[:, column] - begins)
+    starts, ends = (np.ascontiguousarray(place[fields].reshape(-1, _FIELDS).T) for place in (starts, edges))
+    return _Fields(starts, ends - starts, int(np.count_nonzero(feeds)))
 
 
 def _unescaped(rows: IntArray, *columns: Identifiers) -> list[Identifiers]:
@@ -176,17 +188,21 @@ def _unescaped(rows: IntArray, *columns: Identifiers) -> list[Identifiers]:
 def _differs_from_before(ids: Identifiers) -> npt.NDArray[np.bool_]:
     """Of each id whether it is another than the one before; the first is."""
     differs = np.ones(len(ids), dtype=np.bool_)
-    rows = np.arange(1, len(ids))
-    differs[1:] = ~ids.same(rows, ids, rows - 1)
+    words, lengths = ids.words(0), ids.lengths
+    np.not_equal(words[1:], words[:-1], out=differs[1:])
+    differs[1:] |= lengths[1:] != lengths[:-1]
+    if lengths.max(initial=0) > WORD_BYTES:
+        alike = np.flatnonzero(~differs & (lengths > WORD_BYTES))
+        differs[alike] = ~ids.same(alike, ids, alike - 1)
     return differs
 
 
 def _trimmed(part: Columns) -> Columns:
-    """The same rows without the text before and after them, if it is much."""
+    """The same rows without the text before and after them."""
     begin = min(int(column.starts.min(initial=len(column.text))) for column in (part.documents, part.ranks))
     end = max(int((column.starts + column.lengths).max(initial=0)) for column in (part.documents, part.ranks))
     text = part.documents.text[begin:end]
     documents, ranks = (
         Identifiers(text, column.starts - begin, column.lengths) for column in (part.documents, part.ranks)
     )
-    return Columns(part.begins, part.places, part.topics, documents, part.scores, ranks)
+    return replace(part, documents=documents, ranks=ranks)
