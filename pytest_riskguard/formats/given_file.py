@@ -54,6 +54,9 @@ class GivenFile:
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
     download: bool = False
 
+    def __reduce__(self) -> tuple[object, ...]:  # other processes read it too, and views of mappings cannot be sent
+        return GivenFile, tuple(dict(value) if name == "columns" else value for name, value in vars(self).items())
+
     @classmethod
     def of(cls, given: Path | str | GivenFile) -> GivenFile:
         """A path alone, or what is one already. ``FILE#PART`` names a part where there is a FILE and no such path."""

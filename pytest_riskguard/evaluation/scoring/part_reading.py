@@ -46,7 +46,7 @@ class PartReader:
             others = [block.topics[index] for index in np.flatnonzero(places < 0).tolist()]
             unknown.update(topic for topic in others if topic not in self._qrels.grades)
             if len(others) < len(places):
-                scored = _only(block, np.flatnonzero(places >= 0)) if others else block
+                scored = only(block, np.flatnonzero(places >= 0)) if others else block
                 _add(levels, self._kept(self._by_document(scored), places[places >= 0]))
         names = tuple(map(str, self._measures))
         nothing = RunPart.of_no_topic(self._qrels.digest, self._depth, names, unknown=tuple(unknown))
@@ -89,7 +89,7 @@ class PartReader:
         if self._measures:
             for start in range(0, len(block.topics), TOPICS_PER_CHUNK):
                 topics = np.arange(start, min(start + TOPICS_PER_CHUNK, len(block.topics)))
-                chunk = _only(block, topics).chunk()
+                chunk = only(block, topics).chunk()
                 found = values_of(chunk, self._measures, self._qrels, self._source)
                 values[:, topics], as_written[:, topics] = found
         return values, as_written
@@ -103,7 +103,7 @@ class PartReader:
         return same
 
 
-def _only(block: RowBlock, topics: IntArray) -> RowBlock:
+def only(block: RowBlock, topics: IntArray) -> RowBlock:
     """Some topics of a block."""
     rows = rows_of(block.offsets, topics)
     return RowBlock(

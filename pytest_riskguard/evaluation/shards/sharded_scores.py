@@ -1,0 +1,86 @@
+"""Runs scored in pieces by whatever runs the work."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from functools import lru_cache
+
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
+from pytest_riskguard.evaluation.runs.text_blocks import checked_digest
+from pytest_riskguard.evaluation.scoring.run_parts import ScoredRun
+from pytest_riskguard.evaluation.shards.merging import merged, scored_part
+from pytest_riskguard.evaluation.shards.part_files import Part, content_of, read_content
+from pytest_riskguard.evaluation.shards.schedulers import Scheduler
+from pytest_riskguard.evaluation.shards.schedulers.executors import in_executor
+from pytest_riskguard.evaluation.shards.shard_plan import Shard, folder_to_read, shards_of
+from pytest_riskguard.evaluation.shards.shard_reading import Asked, read_shard
+from pytest_riskguard.formats.given_file import GivenFile
+
+Progress = Callable[[int, int], None]
+
+
+def score_shards(
+    shards: Sequence[Shard],
+    qrels: Qrels,
+    measures: Sequence[str],
+    *,
+    executor: Executor | Scheduler,
+    name: str | None = None,
+    queries: Mapping[str, str] | None = None,
+    given: GivenFile | None = None,
+    depth: int | None = None,
+    progress: Progress | None = None,
+) -> ScoredRun:
+    """One run's scores, for each measure in order, from pieces that an executor reads; as ``score_run`` otherwise.
+
+    Parameters
+    ----------
+    shards : sequence of Shard
+        All pieces of a run, as ``shards_of`` gives them.
+    qrels : Qrels
+    measures : sequence of str
+    executor : Executor or Scheduler
+        Any executor of ``concurrent.futures``, or ``on_dask(...)`` or ``on_spark(...)``. Processes and machines need
+        this package and find the run at the same path.
+    name, queries, depth
+        As ``scored_run`` takes them.
+    given : GivenFile, optional
+        How the run is read, if that is not found out.
+    progress : callable, optional
+        Is told how many pieces are done, and of how many.
+
+    Raises
+    ------
+    UsageError, DataError
+        As ``score_run``; for pieces that are not all of one run; for workers that died too often.
+    """
+    if not shards or list(shards) != list(shards_of(run := shards[0].run, len(shards), shards[0].by)):
+        raise UsageError("expected all pieces of one run, in order, as shards_of gives them")
+    folder_to_read(shards[0])
+    asked = Asked.of(given or GivenFile(run), qrels, measures, depth=depth, texts=queries)
+    if shards[0].by == "bytes":
+        asked = replace(asked, digest=checked_digest(run))
+    scheduler = in_executor(executor) if isinstance(executor, Executor) else executor
+    parts: list[Part] = []
+    for _, content in scheduler(_work, shards, pickle.dumps(asked)):
+        parts.append(read_content(content, qrels))
+        if progress is not None:
+            progress(len(parts), len(shards))
+    whole = merged(sorted(parts, key=lambda part: part.origin.number), qrels)
+    return scored_part(whole, qrels, asked.measures, name=name, queries=queries)
+
+
+def _work(shard: Shard, shared: bytes) -> bytes:
+    asked = _asked(shared)
+    return content_of(read_shard(shard, asked), asked.qrels)
+
+
+@lru_cache(maxsize=1)
+def _asked(shared: bytes) -> Asked:
+    """What all pieces need; a worker has one piece after the other of the same run."""
+    asked: Asked = pickle.loads(shared)  # noqa: S301 - sent by ``score_shards``
+    return asked
