@@ -16,8 +16,9 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.id_checks.chance_matches import ENOUGH_JUDGED, MAX_RANKS, ChanceMatches
 from pytest_riskguard.evaluation.id_checks.document_ids import FIRST_RANKS, Judged, JudgedTally, chance, mismatch
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
+from pytest_riskguard.evaluation.runs.growing_columns import Column, IdentifierColumn
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
-from pytest_riskguard.evaluation.runs.rank_columns import rows_of
+from pytest_riskguard.evaluation.runs.rank_columns import first_rows, rows_of
 
 #: How many topics are examined; of fewer, all are.
 MAX_TOPICS = 2_000
@@ -43,30 +44,21 @@ class Examined:
     documents: Identifiers
 
     @classmethod
-    def of(cls, places: IntArray, offsets: IntArray, documents: Identifiers, written: IntArray | None) -> Examined:
-        """The first documents of those of these topics that may be in the sample.
-
-        ``written`` has the rows of the documents by topic and rank; None if that is their order.
-        """
-        topics = _sample(places)
-        lengths = np.minimum(np.diff(offsets)[topics], MAX_RANKS)
-        ends = np.cumsum(lengths)
-        rows = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(offsets[topics] - (ends - lengths), lengths)
-        if written is not None:
-            rows = written[rows]
-        return cls(places[topics], np.concatenate([[0], ends]), documents.at(rows).compact())
-
-    @classmethod
     def joined(cls, parts: Sequence[Examined]) -> Examined:
         """The sample of all topics from the samples of some."""
         places = np.concatenate([part.places for part in parts])
-        offsets = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(part.offsets) for part in parts]))])
+        lengths = np.concatenate([np.diff(part.offsets) for part in parts])
         documents = Identifiers.joined([part.documents for part in parts])
+        return cls.of(places, lengths, documents)
+
+    @classmethod
+    def of(cls, places: IntArray, lengths: IntArray, documents: Identifiers) -> Examined:
+        """The sample of these topics, whose documents follow each other."""
         topics = _sample(places)
         topics = topics[np.argsort(places[topics])]
-        lengths = np.diff(offsets)[topics]
+        offsets = np.append(0, np.cumsum(lengths))
         chosen = documents.at(rows_of(offsets, topics)).compact()
-        return cls(places[topics], np.concatenate([[0], np.cumsum(lengths)]), chosen)
+        return cls(places[topics], np.append(0, np.cumsum(lengths[topics])), chosen)
 
     def rankings(self, most: int) -> Iterator[tuple[int, list[str]]]:
         """The place of each topic and its first documents, at most so many."""
@@ -76,12 +68,53 @@ class Examined:
             yield place, self.documents.at(slice(start, min(stop, start + most))).strings()
 
 
+class Sample:
+    """Collects the topics that are examined while a run is read."""
+
+    def __init__(self) -> None:
+        self._begin()
+        self._least_likely = np.uint32(2**32 - 1)
+
+    def _begin(self) -> None:
+        self._places, self._lengths = Column(np.int64), Column(np.int64)
+        self._documents = IdentifierColumn()
+
+    def add(self, places: IntArray, offsets: IntArray, documents: Identifiers, written: IntArray | None) -> None:
+        """Take the first documents of those of these topics that may be examined.
+
+        ``written`` has the rows of the documents by topic and rank; None if that is their order.
+        """
+        topics = np.flatnonzero(_priority(places) <= self._least_likely)
+        lengths = np.minimum(np.diff(offsets)[topics], MAX_RANKS)
+        rows = first_rows(offsets[topics], lengths)
+        self._append(places[topics], lengths, documents.at(rows if written is None else written[rows]))
+        if len(self._places) > 2 * MAX_TOPICS:
+            chosen = self.examined()
+            self._least_likely = _priority(chosen.places).max()
+            self._begin()
+            self._append(chosen.places, np.diff(chosen.offsets), chosen.documents)
+
+    def _append(self, places: IntArray, lengths: IntArray, documents: Identifiers) -> None:
+        self._places.append(places)
+        self._lengths.append(lengths)
+        self._documents.append(documents)
+
+    def examined(self) -> Examined:
+        """The topics that are examined if no others come; nothing can be added afterwards."""
+        return Examined.of(self._places.array(), self._lengths.array(), self._documents.identifiers())
+
+
 def _sample(places: IntArray) -> IntArray:
     """Which of these topics are examined, if there are no others: their indices, rising."""
     if len(places) <= MAX_TOPICS:
         return np.arange(len(places))
-    priority = places.astype(np.uint32) * _SPREAD
-    return np.sort(np.argpartition(priority, MAX_TOPICS)[:MAX_TOPICS])
+    return np.sort(np.argpartition(_priority(places), MAX_TOPICS)[:MAX_TOPICS])
+
+
+def _priority(places: IntArray) -> npt.NDArray[np.uint32]:
+    """A number for each topic: those with the lowest are examined."""
+    priority: npt.NDArray[np.uint32] = places.astype(np.uint32) * _SPREAD
+    return priority
 
 
 def refuse_other_ids(

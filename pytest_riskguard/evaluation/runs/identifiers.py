@@ -14,6 +14,8 @@ IntArray = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
 WORD_BYTES = 8
+#: So many ids are copied at a time.
+_COPIED_AT_ONCE = 2**14
 #: Odd numbers without a pattern in their bits, which spread hashes over all values.
 _SPREAD, _SPREAD_LENGTH = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 #: What is left of a word whose last bytes do not belong to the id, by the bytes that do.
@@ -69,9 +71,14 @@ class Identifiers:
         size = int(self.lengths.sum())
         if size == len(self.text) and np.array_equal(starts, self.starts):
             return self
-        places = np.repeat(self.starts - starts, self.lengths)
-        places += np.arange(size)
-        return Identifiers(self.text[places], starts, self.lengths)
+        text = np.empty(size, dtype=np.uint8)
+        for first in range(0, len(starts), _COPIED_AT_ONCE):  # the places of all bytes would need much memory
+            some = slice(first, first + _COPIED_AT_ONCE)
+            places = np.repeat(self.starts[some] - starts[some], self.lengths[some])
+            begin = int(starts[first])
+            places += np.arange(begin, begin + len(places))
+            text[begin : begin + len(places)] = self.text[places]
+        return Identifiers(text, starts, self.lengths)
 
     def slices(self) -> list[bytes]:
         """All ids as bytes."""

@@ -40,9 +40,12 @@ def topics_with(rows: BoolArray, offsets: IntArray) -> BoolArray:
 
 def rows_of(offsets: IntArray, topics: IntArray) -> IntArray:
     """The rows of some topics, topic by topic."""
-    lengths = offsets[topics + 1] - offsets[topics]
-    firsts = np.cumsum(lengths) - lengths
-    rows = np.repeat(offsets[topics] - firsts, lengths)
+    return first_rows(offsets[topics], offsets[topics + 1] - offsets[topics])
+
+
+def first_rows(starts: IntArray, lengths: IntArray) -> IntArray:
+    """So many rows from each start on, one range after the other."""
+    rows = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
     rows += np.arange(len(rows))
     return rows
 

@@ -6,7 +6,7 @@ A part does not depend on how its topics were divided into blocks, nor the whole
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -71,32 +71,6 @@ class RunPart:
     examined: Examined
     unknown: tuple[str, ...]
 
-    @classmethod
-    def of_no_topic(
-        cls, qrels_digest: str, depth: int, measures: tuple[str, ...], *, unknown: tuple[str, ...]
-    ) -> RunPart:
-        """A part without a scored topic."""
-        none, start = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
-        no_values = np.zeros((len(measures), 0))
-        return cls(
-            digest="",
-            qrels_digest=qrels_digest,
-            depth=depth,
-            measures=measures,
-            places=none,
-            retrieved=none,
-            offsets=start,
-            judgements=none,
-            unjudged=Identifiers.of(()),
-            ranks=dict.fromkeys(Order, np.zeros(0, dtype=np.int32)),
-            rank_columns=np.zeros(0, dtype=np.int8),
-            as_judged=np.zeros(0, dtype=bool),
-            values=no_values,
-            as_written=no_values,
-            examined=Examined(none, start, Identifiers.of(())),
-            unknown=unknown,
-        )
-
 
 def joined(parts: Sequence[RunPart], *, digest: str | None = None) -> RunPart:
     """The parts of a run as one, with its topics sorted.
@@ -111,6 +85,8 @@ def joined(parts: Sequence[RunPart], *, digest: str | None = None) -> RunPart:
             "all parts again in the same way",
             reason="inputs_changed",
         )
+    if len(parts) == 1 and np.all(np.diff(parts[0].places) > 0):
+        return replace(parts[0], digest=parts[0].digest if digest is None else digest)
     places = np.concatenate([part.places for part in parts])
     order = np.argsort(places, kind="stable")
     if np.any(places[order][1:] == places[order][:-1]):

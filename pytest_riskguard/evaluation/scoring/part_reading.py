@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_riskguard.evaluation.id_checks.examined import Examined
+from pytest_riskguard.evaluation.id_checks.examined import Sample
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.chunks import TOPICS_PER_CHUNK
+from pytest_riskguard.evaluation.runs.growing_columns import Column, IdentifierColumn, OrderColumns
 from pytest_riskguard.evaluation.runs.identifiers import IntArray
 from pytest_riskguard.evaluation.runs.order import Order
 from pytest_riskguard.evaluation.runs.passages import by_document
@@ -24,8 +25,15 @@ from pytest_riskguard.evaluation.scoring.provider_scores import values_of
 if TYPE_CHECKING:
     from ir_measures import Measure
 
-#: So many parts are put together at a time, so that few are in memory and few are copied often.
-_JOINED_AT_ONCE = 16
+
+class _Kept:
+    """The columns of a ``RunPart`` while a run is read."""
+
+    def __init__(self, measures: int) -> None:
+        self.places, self.retrieved, self.counts, self.judgements = (Column(np.int64) for _ in range(4))
+        self.rank_columns, self.as_judged = Column(np.int8), Column(np.bool_)
+        self.unjudged, self.ranks, self.sample = IdentifierColumn(), OrderColumns(), Sample()
+        self.values, self.as_written = (Column(np.float64, width=measures) for _ in range(2))
 
 
 class PartReader:
@@ -39,7 +47,7 @@ class PartReader:
 
     def read(self, blocks: Iterable[RowBlock]) -> RunPart:
         """What is kept of the topics of these blocks, each of them complete."""
-        levels: list[list[RunPart]] = [[]]
+        kept = _Kept(len(self._measures))
         unknown: set[str] = set()
         for block in blocks:
             places = np.array([self._qrels.arrays.places.get(topic, -1) for topic in block.topics], dtype=np.int64)
@@ -47,41 +55,50 @@ class PartReader:
             unknown.update(topic for topic in others if topic not in self._qrels.grades)
             if len(others) < len(places):
                 scored = only(block, np.flatnonzero(places >= 0)) if others else block
-                _add(levels, self._kept(self._by_document(scored), places[places >= 0]))
-        names = tuple(map(str, self._measures))
-        nothing = RunPart.of_no_topic(self._qrels.digest, self._depth, names, unknown=tuple(unknown))
-        return joined([nothing, *(part for level in levels for part in level)])
+                self._keep(kept, self._by_document(scored), places[places >= 0])
+        part = RunPart(
+            digest="",
+            qrels_digest=self._qrels.digest,
+            depth=self._depth,
+            measures=tuple(map(str, self._measures)),
+            places=kept.places.array(),
+            retrieved=kept.retrieved.array(),
+            offsets=np.append(0, np.cumsum(kept.counts.array())),
+            judgements=kept.judgements.array(),
+            unjudged=kept.unjudged.identifiers(),
+            ranks=kept.ranks.ranks(),
+            rank_columns=kept.rank_columns.array(),
+            as_judged=kept.as_judged.array(),
+            values=kept.values.array().T,
+            as_written=kept.as_written.array().T,
+            examined=kept.sample.examined(),
+            unknown=tuple(sorted(unknown)),
+        )
+        return joined([part])
 
     def _by_document(self, block: RowBlock) -> RowBlock:
         if not self._qrels.rules.separator:
             return block
         return RowBlock.of(*by_document([block.chunk()], self._qrels.rules))
 
-    def _kept(self, block: RowBlock, places: IntArray) -> RunPart:
-        """What is kept of a block of scored topics, given by their places in the judgements."""
+    def _keep(self, kept: _Kept, block: RowBlock, places: IntArray) -> None:
+        """Keep of a block of scored topics, given by their places in the judgements, what is needed."""
         rows = ranked(block)
         judgements = judgement_rows(self._qrels.arrays, places, block.offsets, block.documents)
-        kept = _kept_rows(rows, judgements >= 0, self._depth)
+        chosen = _kept_rows(rows, judgements >= 0, self._depth)
         values, as_written = self._values(block)
-        return RunPart(
-            digest="",
-            qrels_digest=self._qrels.digest,
-            depth=self._depth,
-            measures=tuple(map(str, self._measures)),
-            places=places,
-            retrieved=np.diff(block.offsets),
-            # rows of a topic stand together in either order
-            offsets=np.searchsorted(np.sort(kept), block.offsets),
-            judgements=judgements[kept],
-            unjudged=block.documents.at(kept[judgements[kept] < 0]).compact(),
-            ranks=_chosen(rows.ranks, kept),
-            rank_columns=rows.rank_columns,
-            as_judged=self._are_as_judged(block, judgements, places),
-            values=values,
-            as_written=as_written,
-            examined=Examined.of(places, block.offsets, block.documents, rows.written),
-            unknown=(),
-        )
+        kept.places.append(places)
+        kept.retrieved.append(np.diff(block.offsets))
+        # rows of a topic stand together in either order
+        kept.counts.append(np.diff(np.searchsorted(np.sort(chosen), block.offsets)))
+        kept.judgements.append(judgements[chosen])
+        kept.unjudged.append(block.documents.at(chosen[judgements[chosen] < 0]))
+        kept.ranks.append(_chosen(rows.ranks, chosen))
+        kept.rank_columns.append(rows.rank_columns)
+        kept.as_judged.append(self._are_as_judged(block, judgements, places))
+        kept.values.append(values.T)
+        kept.as_written.append(as_written.T)
+        kept.sample.add(places, block.offsets, block.documents, rows.written)
 
     def _values(self, block: RowBlock) -> tuple[FloatArray, FloatArray]:
         """The values of measures that ir-measures computes, in their providers' orders and in the one as written."""
@@ -127,14 +144,3 @@ def _chosen(ranks: Mapping[Order, Ranks], rows: IntArray) -> Mapping[Order, Rank
     """The ranks of some rows; orders that agree share an array."""
     chosen = {id(of_order): of_order[rows] for of_order in ranks.values()}
     return {order: chosen[id(of_order)] for order, of_order in ranks.items()}
-
-
-def _add(levels: list[list[RunPart]], part: RunPart) -> None:
-    """Add a part to those on the first level; where a level is full, its parts become one on the next."""
-    for level in levels:
-        level.append(part)
-        if len(level) < _JOINED_AT_ONCE:
-            return
-        part = joined(level)
-        level.clear()
-    levels.append([part])
