@@ -10,7 +10,7 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Computed, Question, RunFile, ScoreFile, Stored
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.evaluation.scoring.run_scores import score_run
+from pytest_riskguard.evaluation.scoring.run_scores import scored_run
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Yardstick
 
@@ -51,7 +51,7 @@ def test_judgements_that_changed_are_read_anew(folder: Path):
 def test_a_run_is_scored_once_for_all_measures(folder: Path, monkeypatch: pytest.MonkeyPatch):
     calls = []
     monkeypatch.setattr(
-        "pytest_riskguard.engine.sources.score_run", lambda *a, **k: calls.append(a[0]) or score_run(*a, **k)
+        "pytest_riskguard.engine.sources.scored_run", lambda *a, **k: calls.append(a[0]) or scored_run(*a, **k)
     )
     engine = Engine(qrels=folder / "qrels.txt", measures=["RR", "AP"])
     for measure in ("AP", "RR", "AP"):

@@ -7,15 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from pytest_riskguard.baselines import backing
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.engine import Engine
+from pytest_riskguard.engine import Engine, recent_runs
 from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, Source, Stored
 from pytest_riskguard.evaluation import rankings_as_run
 from pytest_riskguard.evaluation.runs.trec_runs import fold_run
-from pytest_riskguard.evaluation.scoring.ranked_runs import pack_run
+from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
+from pytest_riskguard.evaluation.scoring.run_scores import scored_run
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.wording import worded
+from tests.evaluation.scoring.slow_judged_runs import judged_run
+from tests.gates.runs import as_qrels
 from tests.plugin import world
 from tests.verdicts import altered
 
@@ -104,18 +108,53 @@ def test_a_run_that_changes_while_it_is_judged_is_not_told_of(folder, monkeypatc
     assert third.verdict(question) == verdict
 
 
-def test_each_run_is_read_again_once(folder, monkeypatch):
+def test_each_run_is_read_once_for_all_gates_and_measures(folder, monkeypatch):
     read = []
-    monkeypatch.setattr(
-        "pytest_riskguard.engine.sources.pack_run", lambda run, *rest: read.append(run) or pack_run(run, *rest)
-    )
-    one = engine(folder, report=True)
+
+    def reading(run, *rest, **options):
+        read.append(run)
+        return scored_run(run, *rest, **options)
+
+    world.store(folder, "again")
+    backing._backed.clear()
+    for module in ("engine.sources", "baselines.kept_runs"):
+        monkeypatch.setattr(f"pytest_riskguard.{module}.scored_run", reading)
+    store = Store(folder / "baselines")
+    one = Engine(qrels=folder / "qrels.txt", store=store, measures=["AP", "nDCG@10"], report=True)
     runs = [RunFile(folder / name) for name in ("candidate.run", "good.run")]
     for gate in (gate_of("g"), gate_of("h", alpha=5.0), gate_of("c", kind="no_topic_collapse")):
         for run in runs:
-            assert one.verdict(Question(gate, run, Stored("prod"), "AP")).documents is not None
-            assert one.verdict(Question(gate, run, Stored("prod"), "nDCG@10")).documents is not None
+            assert one.verdict(Question(gate, run, Stored("again"), "AP")).documents is not None
+            assert one.verdict(Question(gate, run, Stored("again"), "nDCG@10")).documents is not None
     assert len(read) == 3
+
+
+def test_a_run_that_is_no_longer_held_is_read_again(folder, monkeypatch):
+    question = Question(gate_of("g"), RunFile(folder / "candidate.run"), Stored("prod"), "AP")
+    held = engine(folder).verdict(question)
+    monkeypatch.setattr(recent_runs, "MOST_BYTES", 0)
+    assert engine(folder).verdict(question) == held
+
+
+def test_the_runs_asked_for_last_are_held(monkeypatch):
+    runs = [_run_of(documents) for documents in (10, 20, 30)]
+    sizes = [recent_runs.size_of(run) for run in runs]
+    assert sizes[0] < sizes[1] < sizes[2]
+    monkeypatch.setattr(recent_runs, "MOST_BYTES", sizes[0] + sizes[2])
+    recent = recent_runs.RecentRuns()
+    recent.keep("a", runs[0])
+    recent.keep("b", runs[1])
+    assert recent.get("a") is runs[0]
+    recent.keep("c", runs[2])
+    assert [recent.get(key) for key in "abc"] == [runs[0], None, runs[2]]
+    monkeypatch.setattr(recent_runs, "MOST_BYTES", 0)
+    recent.keep("b", runs[1])
+    assert [recent.get(key) for key in "abc"] == [None, runs[1], None]
+
+
+def _run_of(documents: int) -> JudgedRun:
+    ranking = [(f"d{number}", -float(number)) for number in range(documents)]
+    return judged_run(rankings_as_run({"t": ranking}), as_qrels({"t": {"d1": 1}}))
 
 
 def test_a_pool_tells_of_documents_against_the_reference_that_decided(folder):

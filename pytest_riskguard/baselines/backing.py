@@ -9,12 +9,12 @@ import numpy as np
 
 from pytest_riskguard.baselines import environment
 from pytest_riskguard.baselines.entry import MANIFEST, RUN, SCORES, StoredBaseline
+from pytest_riskguard.baselines.kept_runs import KeptRun
 from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, StoredMeasure, StoredReplicate
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import parse_measure, provider_of
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.text import counted
 
 #: Stored scores may differ this much from those of the run: other builds of the same libraries round differently.
@@ -24,19 +24,22 @@ ROUNDING = 1e-9
 _backed: dict[tuple[Hashable, ...], Mapping[str, TopicScores]] = {}
 
 
-def check_scores(baseline: StoredBaseline, qrels: Qrels, table: Sequence[TopicScores]) -> Mapping[str, TopicScores]:
+def check_scores(kept: KeptRun, table: Sequence[TopicScores]) -> Mapping[str, TopicScores]:
     """Check that the kept run scores what is stored, once in a process; return the run's scores by measure.
 
-    ``qrels`` are the judgements that the scores were computed with. Measures that other versions of the libraries
+    The judgements are those that the scores were computed with. Measures that other versions of the libraries
     computed are not compared; their stored scores are never used.
     """
-    manifest = baseline.manifest
+    baseline, manifest = kept.baseline, kept.baseline.manifest
     names = tuple(measure.name for measure in manifest.measures if same_libraries(manifest, measure))
-    key = (manifest.digests.run, manifest.digests.scores, qrels.digest, names, manifest.topics)
+    key = (manifest.digests.run, manifest.digests.scores, kept.qrels.digest, names, manifest.topics)
     if not manifest.run_kept or not names:
+        kept.check()
         return {}
-    if key not in _backed:
-        of_run = {str(scored.measure): scored for scored in score_kept_run(baseline, qrels, names)}
+    if key in _backed:
+        kept.check()
+    else:
+        of_run = dict(zip(names, kept.scores(*names), strict=True))
         for stored in table:
             if stored.measure in of_run:
                 _compare(baseline, stored, of_run[stored.measure])
@@ -58,14 +61,6 @@ def _compare(baseline: StoredBaseline, stored: TopicScores, scored: TopicScores)
             f"stored as {stored.values[worst]:.6g}, the run scores {scored.values[worst]:.6g} (the worst of "
             f"{counted(int(np.sum(differences > ROUNDING)), 'topic')}); {baseline.remedy}"
         )
-
-
-def score_kept_run(baseline: StoredBaseline, qrels: Qrels, measures: Sequence[str]) -> tuple[TopicScores, ...]:
-    """The scores of ``run.gz``, which has been checked; ``bad_baseline`` if it was changed since."""
-    scores = score_run(baseline.folder / RUN, qrels, measures, name=baseline.place)
-    if scores[0].digest != baseline.manifest.digests.run:
-        raise baseline.error(f"{RUN} changed while it was being read; try again")
-    return scores
 
 
 def same_libraries(manifest: Manifest, measure: StoredMeasure) -> bool:
@@ -96,7 +91,7 @@ def problems(baseline: StoredBaseline, qrels: Qrels | None = None) -> list[str]:
     try:
         table = baseline.table()
         if qrels is not None and qrels.digest == manifest.digests.qrels and not found:
-            check_scores(baseline, qrels, table)
+            check_scores(KeptRun(baseline, qrels), table)
     except DataError as error:
         found.insert(0, error.problem)
     entries: tuple[StoredReplicate | EarlierRun, ...] = (*manifest.replicates, *manifest.history)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -11,12 +11,14 @@ from typing import TypeVar
 from pytest_riskguard.baselines import atomic_folder, environment
 from pytest_riskguard.baselines.backing import problems
 from pytest_riskguard.baselines.entry import RUN, StoredBaseline, resolved
+from pytest_riskguard.baselines.kept_runs import KeptRun
 from pytest_riskguard.baselines.manifest import Manifest, Staleness, name_problem, staleness
 from pytest_riskguard.baselines.scored import Scored, as_stored, present_scores
-from pytest_riskguard.errors import BaselineError, DataError, UsageError
+from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.text import did_you_mean
 
@@ -71,6 +73,49 @@ class StoreReader:
             if unknown is not None and qrels is not None and baseline.manifest.has_run:
                 raise unknown
             return present_scores(baseline, canonical, qrels, topics=topics, shrink=shrink)
+
+        return self._read(name, work)
+
+    def scores_together(
+        self,
+        name: str,
+        measures: Sequence[str],
+        *,
+        qrels: Qrels,
+        topics: Topics | None = None,
+        shrink: int | None = 0,
+    ) -> Mapping[str, Scored | RiskguardError]:
+        """What ``scores`` returns or raises for each of several measures; the stored run is read once for all.
+
+        Measures are spelled as ir-measures prints them.
+        """
+
+        def work(baseline: StoredBaseline) -> Mapping[str, Scored | RiskguardError]:
+            before, kept = baseline.stamp(), KeptRun(baseline, qrels, measures)
+            found: dict[str, Scored | RiskguardError] = {}
+            for measure in measures:
+                try:
+                    found[measure] = present_scores(baseline, measure, qrels, topics=topics, shrink=shrink, kept=kept)
+                except RiskguardError as error:
+                    if baseline.stamp() != before:
+                        raise
+                    found[measure] = error
+            return found
+
+        return self._read(name, work)
+
+    def judged_run(self, name: str, measure: str, *, qrels: Qrels) -> JudgedRun:
+        """What a reading of the stored run keeps for reports about a measure.
+
+        ``BaselineError`` (``missing_input``) where there is no run.
+        """
+
+        def work(baseline: StoredBaseline) -> JudgedRun:
+            if not baseline.manifest.has_run:
+                raise baseline.error("was stored from scores, so there is no run", reason="missing_input")
+            if not baseline.manifest.run_kept:
+                raise baseline.error("its run was not kept", reason="missing_input")
+            return KeptRun(baseline, qrels).judged_for(measure)
 
         return self._read(name, work)
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from pytest_riskguard.baselines import queries
-from pytest_riskguard.baselines.backing import check_scores, same_libraries, score_kept_run
+from pytest_riskguard.baselines.backing import check_scores, same_libraries
 from pytest_riskguard.baselines.entry import SCORES, StoredBaseline
-from pytest_riskguard.evaluation.judgements.grades import with_binary_labels
+from pytest_riskguard.baselines.kept_runs import KeptRun
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
-from pytest_riskguard.evaluation.measures import measure_name, parse_measure
+from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.text import counted, listed
 
@@ -28,7 +31,7 @@ class Scored:
     was scored on and that no longer have a relevant document, ``emptied`` those for which its run retrieved relevant
     documents and now retrieves none, ``rephrased`` those with another query text now, ``unasked`` topics that it was
     not scored on and that its run does not answer. ``topics_changed``: the topics file is not the
-    one that the baseline was stored with.
+    one that the baseline was stored with. ``run`` is what was kept of the run, if it was read for these scores.
     """
 
     scores: TopicScores
@@ -41,6 +44,7 @@ class Scored:
     rephrased: tuple[str, ...] = ()
     unasked: tuple[str, ...] = ()
     topics_changed: bool = False
+    run: JudgedRun | None = field(default=None, compare=False)
 
 
 def present_scores(
@@ -50,12 +54,16 @@ def present_scores(
     *,
     topics: Topics | None = None,
     shrink: int | None = None,
+    kept: KeptRun | None = None,
 ) -> Scored:
-    """What ``Store.scores`` returns; ``measure`` is spelled as ir-measures prints it."""
+    """What ``Store.scores`` returns; ``measure`` is spelled as ir-measures prints it.
+
+    ``kept`` is the baseline's run on these judgements, if several measures are asked for.
+    """
     if qrels is None or not baseline.manifest.has_run:
         return _given(baseline, measure, topics, shrink)
-    table = baseline.table()
-    scored, before = _present(baseline, measure, qrels, table), table[0].topics
+    table, kept = baseline.table(), kept or KeptRun(baseline, qrels)
+    scored, before = replace(_present(kept, measure, table), run=kept.run), table[0].topics
     gone = tuple(sorted(set(before) - set(qrels.topics)))
     rephrased: tuple[str, ...] = ()
     if topics is not None and topics.digest != baseline.manifest.digests.topics:
@@ -90,9 +98,8 @@ def _given(baseline: StoredBaseline, measure: str, topics: Topics | None, shrink
     return Scored(scores, rephrased=rephrased, topics_changed=changed)
 
 
-def _present(baseline: StoredBaseline, measure: str, qrels: Qrels, table: Sequence[TopicScores]) -> Scored:
-    manifest = baseline.manifest
-    baseline.check_run()
+def _present(kept: KeptRun, measure: str, table: Sequence[TopicScores]) -> Scored:
+    baseline, manifest, qrels = kept.baseline, kept.baseline.manifest, kept.qrels
     same_qrels = manifest.digests.qrels == qrels.digest
     if same_qrels and measure in manifest.measure_names:
         index = manifest.measure_names.index(measure)
@@ -102,17 +109,17 @@ def _present(baseline: StoredBaseline, measure: str, qrels: Qrels, table: Sequen
         if not manifest.run_kept:
             return Scored(stored, backed=False)
         if same_libraries(manifest, manifest.measures[index]):
-            run = check_scores(baseline, qrels, table)[measure]
+            run = check_scores(kept, table)[measure]
             return Scored(
                 replace(stored, judged=run.judged, as_written=run.as_written, contradicted=run.contradicted)
             )
-        (rescored,) = score_kept_run(baseline, qrels, [measure])
+        (rescored,) = kept.scores(measure)
         changed = not np.array_equal(rescored.values, stored.values)
         return Scored(rescored, rescored=changed, stored_mean=stored.mean if changed else None)
     if manifest.run_kept and same_qrels:
-        return Scored(score_kept_run(baseline, qrels, [measure])[0])
+        return Scored(kept.scores(measure)[0])
     if manifest.run_kept:
-        return _rescored(baseline, measure, qrels, table)
+        return _rescored(kept, measure, table)
     if same_qrels:
         problem, reason = _without(baseline, measure), "missing_input"
     else:
@@ -121,23 +128,26 @@ def _present(baseline: StoredBaseline, measure: str, qrels: Qrels, table: Sequen
     raise baseline.error(f"{problem}, and its run was not kept; {remedy}", reason=reason)
 
 
-def _rescored(baseline: StoredBaseline, measure: str, qrels: Qrels, table: Sequence[TopicScores]) -> Scored:
+def _rescored(kept: KeptRun, measure: str, table: Sequence[TopicScores]) -> Scored:
     """The scores of the kept run on other judgements, and the topics in which it has nothing left to lose."""
     own = [scores for scores in table if scores.measure == measure]
-    least = parse_measure(measure).params.get("rel", 1) if own else 1
-    count = measure_name(f"NumRet(rel={least})")
-    if qrels.is_real and qrels.rules.relevant_from is None:
-        (scores,), (counts,) = (
-            score_kept_run(baseline, *asked) for asked in ((qrels, [measure]), (with_binary_labels(qrels), [count]))
-        )
-    else:
-        scores, counts = score_kept_run(baseline, qrels, [measure, count])
-    relevant = dict(zip(qrels.topics, counts.values, strict=True))
+    (scores,) = kept.scores(measure)
+    empty = kept.emptied(_least_relevant(measure if own else None, kept.qrels))
     before = np.any([scores.values > 0 for scores in own or table], axis=0)
     pairs = zip(table[0].topics, before, strict=True)
-    emptied = tuple(topic for topic, had in pairs if had and relevant.get(topic) == 0)
+    emptied = tuple(topic for topic, had in pairs if had and topic in empty)
     stored_mean = own[0].mean if own else None
     return Scored(scores, rescored=True, stored_mean=stored_mean, emptied=emptied)
+
+
+def _least_relevant(measure: str | None, qrels: Qrels) -> float:
+    """The lowest grade that is relevant for a measure; without one, for measures in general."""
+    asked: Any = 1 if measure is None else parse_measure(measure).params.get("rel", 1)
+    if asked != 1:
+        return float(asked)
+    if qrels.rules.relevant_from is not None:
+        return qrels.rules.relevant_from
+    return math.ulp(0.0) if qrels.is_real else 1.0
 
 
 def as_stored(baseline: StoredBaseline, measure: str) -> TopicScores:

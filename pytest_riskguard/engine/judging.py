@@ -30,7 +30,7 @@ from pytest_riskguard.engine.stale_labels import StaleLabels, stale_labels
 from pytest_riskguard.engine.stored_systems import rests_on_replicate, warned_of_stored, worse
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
-from pytest_riskguard.evaluation.judgements.grades import is_binary, labels_for, scaled
+from pytest_riskguard.evaluation.judgements.grades import is_binary, scaled
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure, refuse_uninformative, span
 from pytest_riskguard.evaluation.scores import TopicScores
@@ -382,9 +382,7 @@ class Engine:
         try:
             rejudged = self._rejudged(gate, question, systems, place)
             losers, winners = verdict.responsible_topics, verdict.flagged_wins
-            documents = topic_documents(
-                losers, winners, rejudged.measure, rejudged.grades, *rejudged.runs, rules=rejudged.rules
-            )
+            documents = topic_documents(losers, winners, *rejudged.runs)
             rankings = titled(side_by_side(rejudged, [topic.topic for topic in documents]), rejudged, self._titles)
             verdict = replace(verdict, documents=documents, rankings=rankings)
             if gate.is_pool or verdict.replicates:
@@ -408,8 +406,7 @@ class Engine:
             self._cache.ranked(source, of_source, measure, qrels)
             for source, of_source in zip(sources, scores, strict=True)
         )
-        labels = labels_for(measure, qrels.grades, qrels.rules)
-        return Rejudged(gate, scores, (candidate, baseline), measure, labels, self._cache.topics, qrels.rules)
+        return Rejudged(gate, scores, (candidate, baseline), self._cache.topics)
 
 
 def _asked_measure(measure: str | None, *sources: Source) -> str | None:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
+from pytest_riskguard.engine.recent_runs import RecentRuns
+from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
@@ -21,8 +22,11 @@ from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import open_run
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.ranked_runs import PackedRun, RankedRun, pack_run
-from pytest_riskguard.evaluation.scoring.run_scores import score_run
+from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
+from pytest_riskguard.evaluation.scoring.kept_depths import kept_depth
+from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
+from pytest_riskguard.evaluation.scoring.run_parts import ScoredRun
+from pytest_riskguard.evaluation.scoring.run_scores import scored_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.given_file import GivenFile, Ties
 from pytest_riskguard.formats.known import system_name
@@ -165,6 +169,7 @@ class ScoreCache:
         self._given_qrels, self._given_topics, self._store, self._shrink = qrels, topics, store, shrink
         self._measures = list(measures)
         self._results: dict[Hashable, object] = {}
+        self._runs = RecentRuns()
 
     @property
     def qrels(self) -> Qrels:
@@ -237,10 +242,8 @@ class ScoreCache:
         if measure is None:
             raise UsageError("a run needs a measure to be scored with, such as nDCG@10")
         if isinstance(source, Stored):
-            store = self.store_of(source)
-            qrels = self._judgements_of(source)
-            stored = store.scores(source.name, measure, qrels=qrels, topics=self.topics, shrink=self._shrink)
-            return replace(stored, scores=replace(stored.scores, queries=self.queries))
+            stored = self._stored_scores(source, measure)
+            return replace(stored, scores=replace(stored.scores, queries=self.queries), run=None)
         together = tuple(dict.fromkeys([*map(measure_name, self._measures), measure]))
         try:  # one pass over the run scores it with all measures that will be asked for
             key = (source, self._stamps(source), together)
@@ -250,11 +253,34 @@ class ScoreCache:
             by_measure = self._score_run(source, (measure,))
         return Scored(by_measure[measure])
 
+    def _stored_scores(self, source: Stored, measure: str) -> Scored:
+        """A stored baseline's scores; the first that are asked for are computed with all that will be."""
+        store, qrels = self.store_of(source), self._judgements_of(source)
+        if qrels is None:
+            return store.scores(source.name, measure, qrels=None, topics=self.topics, shrink=self._shrink)
+        together = tuple(dict.fromkeys([*map(measure_name, self._measures), measure]))
+
+        def read() -> Mapping[str, Scored | RiskguardError]:
+            found = store.scores_together(source.name, together, qrels=qrels, topics=self.topics, shrink=self._shrink)
+            for scored in found.values():
+                if isinstance(scored, Scored) and scored.run is not None:
+                    self._runs.keep((source, self._stamps(source)), scored.run)
+            return {name: replace(one, run=None) if isinstance(one, Scored) else one for name, one in found.items()}
+
+        scored = self._once((source, self._stamps(source), together), read)[measure]
+        if isinstance(scored, RiskguardError):
+            raise scored
+        return scored
+
     def _score_run(self, source: Ranked, measures: Sequence[str]) -> dict[str | None, TopicScores]:
+        scored = self._read_run(source, measures)
+        self._runs.keep((source, self._stamps(source)), scored.run)
+        return {scores.measure: scores for scores in scored.scores}
+
+    def _read_run(self, source: Ranked, measures: Sequence[str]) -> ScoredRun:
         opened = self._run(source)
         run = GivenFile(opened, format="trec") if isinstance(opened, Path) else opened
-        scored = score_run(run, self.qrels, measures, name=label(source), queries=self.queries)
-        return {scores.measure: scores for scores in scored}
+        return scored_run(run, self.qrels, measures, name=label(source), queries=self.queries)
 
     def _run(self, source: Ranked) -> Path | Rankings:
         """A run file to be streamed, or rankings; a live system is queried once, even if that failed."""
@@ -332,27 +358,28 @@ class ScoreCache:
         return self._store
 
     def ranked(self, source: Source, scores: TopicScores, measure: Measure, qrels: Qrels) -> RankedRun:
-        """The rankings behind a source's scores, as the measure ranks them.
+        """The rankings behind a source's scores, as the measure ranks them, which the first reading kept.
 
         ``RiskguardError`` if the source is not a run, cannot be read, or has changed since it was scored.
         """
         if isinstance(source, TopicScores | ScoreFile):
             raise DataError("there is no run, only scores", reason="missing_input")
-        key = ("ranked", source, self._stamps(source), qrels.digest)
-        packed = self._once(key, lambda: self._pack(source, qrels))
-        if (packed.digest, qrels.digest) != (scores.digest, scores.qrels_digest):
+        key = (source, self._stamps(source))
+        run = self._runs.get(key)
+        if run is None or run.depth < kept_depth(measure, qrels):
+            run = self._read_again(source, str(scores.measure))
+            self._runs.keep(key, run)
+        if (run.digest, run.qrels_digest) != (scores.digest, scores.qrels_digest):
             raise DataError(
                 f"{scores.name} or its judgements changed while they were read; try again", reason="inputs_changed"
             )
-        return RankedRun(packed, measure)
+        return RankedRun(run, qrels, measure)
 
-    def _pack(self, source: Ranked | Stored, qrels: Qrels) -> PackedRun:
-        if isinstance(source, Ranked):
-            return pack_run(self._run(source), qrels.topics, qrels.rules)
-        try:
-            return pack_run(self.store_of(source).run(source.name), qrels.topics, qrels.rules)
-        except OSError as error:  # replaced while it was read
-            raise BaselineError(f"{source.name}: its run cannot be read ({error})") from None
+    def _read_again(self, source: Ranked | Stored, measure: str) -> JudgedRun:
+        """What a reading keeps of a run whose scores were known without one, or that is no longer held."""
+        if isinstance(source, Stored):
+            return self.store_of(source).judged_run(source.name, measure, qrels=self.qrels)
+        return self._read_run(source, (measure,)).run
 
     def _stamps(self, source: Ranked | ScoreFile | Stored) -> tuple[Stamp, ...]:
         """What differs when the source or the collection is rewritten."""

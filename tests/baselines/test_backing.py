@@ -7,13 +7,13 @@ import shutil
 
 import pytest
 
-from pytest_riskguard.baselines import backing, environment
+from pytest_riskguard.baselines import backing, environment, kept_runs
 from pytest_riskguard.baselines.atomic_folder import sha256
 from pytest_riskguard.baselines.entry import mean_score
 from pytest_riskguard.errors import BaselineError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from pytest_riskguard.evaluation.score_files import read_scores
-from pytest_riskguard.evaluation.scoring.run_scores import score_run
+from pytest_riskguard.evaluation.scoring.run_scores import score_run, scored_run
 
 
 @pytest.fixture
@@ -33,9 +33,9 @@ def passes(monkeypatch):
 
     def counting(run, qrels, measures, **options):
         passes.append(tuple(measures))
-        return score_run(run, qrels, measures, **options)
+        return scored_run(run, qrels, measures, **options)
 
-    monkeypatch.setattr(backing, "score_run", counting)
+    monkeypatch.setattr(kept_runs, "scored_run", counting)
     return passes
 
 

@@ -16,7 +16,7 @@ from pytest_riskguard.baselines.manifest import GitState, Manifest
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, RunFormatError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
-from pytest_riskguard.evaluation.scoring.run_scores import score_run
+from pytest_riskguard.evaluation.scoring.run_scores import score_run, scored_run
 from pytest_riskguard.formats.input_files import ContentError
 from tests.baselines.conftest import MEASURES
 
@@ -63,7 +63,7 @@ def test_stored_scores_are_read_not_computed(store, add, qrels, monkeypatch):
     def never(*arguments, **options):
         raise AssertionError("scored again")
 
-    monkeypatch.setattr("pytest_riskguard.baselines.backing.score_run", never)
+    monkeypatch.setattr("pytest_riskguard.baselines.kept_runs.scored_run", never)
     store.scores("prod", "nDCG@10", qrels=qrels)
 
 
@@ -113,9 +113,10 @@ def test_other_versions_of_the_libraries_score_the_kept_run_anew(store, add, qre
     assert not store.scores("prod", "AP", qrels=qrels).rescored  # scored, with the same values
 
     def another_definition(*arguments, **options):
-        return tuple(replace(s, values=s.values / 2) for s in score_run(*arguments, **options))
+        scored = scored_run(*arguments, **options)
+        return replace(scored, scores=tuple(replace(s, values=s.values / 2) for s in scored.scores))
 
-    monkeypatch.setattr("pytest_riskguard.baselines.backing.score_run", another_definition)
+    monkeypatch.setattr("pytest_riskguard.baselines.kept_runs.scored_run", another_definition)
     stored = store.scores("prod", "AP", qrels=qrels)
     assert stored.rescored
     assert_array_equal(stored.scores.values, before.values / 2)

@@ -8,12 +8,13 @@ from types import MappingProxyType
 
 from pytest_riskguard.evaluation import Qrels, TopicScores, rankings_as_run, score_run
 from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun, pack_run
+from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.rankings.unjudged import Rejudged
 from pytest_riskguard.gates.verdict import Verdict
+from tests.evaluation.scoring.slow_judged_runs import judged_run
 
 Rankings = Mapping[str, Sequence[str]]
 
@@ -47,18 +48,7 @@ class Pair:
 
     def ranked(self) -> tuple[RankedRun, RankedRun]:
         """As the measure ranks them."""
-        ours, theirs = (
-            RankedRun(
-                pack_run(
-                    rankings_as_run(
-                        {t: [(name, float(-rank)) for rank, name in enumerate(side[t])] for t in side},
-                    ),
-                    self.grades,
-                ),
-                parse_measure(self.measure),
-            )
-            for side in (self.candidate, self.baseline)
-        )
+        ours, theirs = (ranked(side, as_qrels(self.grades), self.measure) for side in (self.candidate, self.baseline))
         return ours, theirs
 
     def verdict(self) -> Verdict:
@@ -67,5 +57,10 @@ class Pair:
 
     def rejudged(self) -> Rejudged:
         """To be asked again."""
-        measure = parse_measure(self.measure)
-        return Rejudged(self.gate, self.scores(), self.ranked(), measure, self.grades, self.topics)
+        return Rejudged(self.gate, self.scores(), self.ranked(), self.topics)
+
+
+def ranked(rankings: Rankings, qrels: Qrels, measure: str) -> RankedRun:
+    """A run whose scores fall, as a measure ranks it."""
+    run = rankings_as_run({t: [(name, float(-rank)) for rank, name in enumerate(rankings[t])] for t in rankings})
+    return RankedRun(judged_run(run, qrels), qrels, parse_measure(measure))

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.gates.findings import MovedDocument, ResponsibleTopic
 from pytest_riskguard.gates.rankings import documents
 from pytest_riskguard.gates.rankings.documents import topic_documents
@@ -26,7 +25,7 @@ def rows(pair: Pair) -> list[ResponsibleTopic]:
 
 
 def told(pair: Pair):
-    return topic_documents(rows(pair), (), parse_measure(pair.measure), pair.grades, *pair.ranked())
+    return topic_documents(rows(pair), (), *pair.ranked())
 
 
 def test_what_a_document_is_worth_is_its_gain_at_both_ranks():
@@ -110,7 +109,7 @@ def test_effects_add_up_to_the_difference_of_each_topic(measure):
         measure=measure,
     )
     changed = [row for row in rows(pair) if row.difference]
-    found = [topic_documents([row], (), parse_measure(measure), pair.grades, *pair.ranked())[0] for row in changed]
+    found = [topic_documents([row], (), *pair.ranked())[0] for row in changed]
     assert len(found) > 20
     for row, topic in zip(changed, found, strict=True):
         assert topic.exact
@@ -121,7 +120,7 @@ def test_effects_add_up_to_the_difference_of_each_topic(measure):
 def test_a_sum_that_does_not_give_the_scores_is_not_claimed():
     pair = Pair({"t": ["x", "a"]}, {"t": ["a", "x", "b"]}, {"t": {"a": 1, "b": 1}})
     wrong = [replace(row, baseline=row.baseline / 2) for row in rows(pair)]
-    (topic,) = topic_documents(wrong, (), parse_measure(pair.measure), pair.grades, *pair.ranked())
+    (topic,) = topic_documents(wrong, (), *pair.ranked())
     assert not topic.exact
 
 

@@ -11,21 +11,22 @@ from __future__ import annotations
 
 import functools
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation import Qrels, TopicScores, read_qrels
 from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun, pack_run, scores_of
+from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
+from pytest_riskguard.evaluation.scoring.run_scores import scored_run
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings.unjudged import Rejudged, judge_next
-from tests.gates.runs import as_qrels
+from tests.gates.runs import Rankings, as_qrels, ranked
+from tests.gates.slow_rankings import scores_of
 
 MEASURE = parse_measure("nDCG@10")
 GATE = gate_of("g", alpha=1.0)
@@ -50,21 +51,11 @@ CASES = (
 Pairs = Sequence[tuple[str, str]]
 
 
-class Shown:
-    """A run of which the first ranks are looked at."""
-
-    def __init__(self, rankings: dict[str, list[str]]) -> None:
-        self._rankings = rankings
-
-    def ranking(self, topic: str) -> list[str]:
-        return self._rankings[topic]
-
-
 @dataclass(frozen=True, eq=False)
 class Case:
     """Two runs, the judgements that are left, and all judgements, from which answers are taken."""
 
-    runs: tuple[Shown, Shown]
+    runs: tuple[Rankings, Rankings]
     left: Qrels
     whole: Qrels
 
@@ -74,7 +65,7 @@ class Case:
                 name,
                 None,
                 qrels.topics,
-                np.array(scores_of(MEASURE, ((qrels.grades[t], run.ranking(t)) for t in qrels.topics))),
+                np.array(scores_of(MEASURE, ((qrels.grades[t], run[t]) for t in qrels.topics))),
             )
             for name, run in zip(("candidate", "baseline"), self.runs, strict=True)
         )
@@ -82,6 +73,13 @@ class Case:
 
     def outcome(self, qrels: Qrels) -> str:
         return rule(GATE, *self.scores(qrels)).answer[0]
+
+    def rejudged(
+        self, grades: Mapping[str, Mapping[str, float]], scores: tuple[TopicScores, TopicScores]
+    ) -> Rejudged:
+        qrels = as_qrels({topic: dict(judged) for topic, judged in grades.items()})
+        ours, theirs = (ranked(run, qrels, str(MEASURE)) for run in self.runs)
+        return Rejudged(GATE, scores, (ours, theirs))
 
     def judged_until_restored(self, lists: Callable[[Rejudged], Pairs]) -> int | None:
         """After how many judgements the full verdict is there to stay; None where it is not, in the end.
@@ -94,12 +92,11 @@ class Case:
         place = {topic: number for number, topic in enumerate(self.left.topics)}
         right: list[bool] = []
         state = self.outcome(self.left) == wanted
-        runs: Any = self.runs  # of a ranked run only the ranking is asked for
-        while listed := lists(Rejudged(GATE, scores, runs, MEASURE, grades)):
+        while listed := lists(self.rejudged(grades, scores)):
             for topic, document in listed:
                 grades[topic][document] = self.whole.grades[topic].get(document, 0)
                 if grades[topic][document] > 0:  # what is not relevant was scored as such
-                    values = scores_of(MEASURE, ((grades[topic], run.ranking(topic)) for run in self.runs))
+                    values = scores_of(MEASURE, ((grades[topic], run[topic]) for run in self.runs))
                     ours, theirs = (_changed(side, place[topic], v) for side, v in zip(scores, values, strict=True))
                     scores = (ours, theirs)
                     state = rule(GATE, *scores).answer[0] == wanted
@@ -121,8 +118,9 @@ def asked_for(rejudged: Rejudged) -> Pairs:
 
 def pooled(rejudged: Rejudged) -> Pairs:
     """The depth-10 pool: all first ranks, then all second ones, and so on."""
-    found = [(gap.best_rank(document), gap.topic, document) for gap in rejudged.gaps() for document in gap.documents]
-    return [(topic, document) for _, topic, document in sorted(found)]
+    unjudged, topics = rejudged.unjudged, rejudged.runs[0].qrels.arrays.topics
+    found = zip(unjudged.best_ranks.tolist(), unjudged.topics.tolist(), unjudged.documents, strict=True)
+    return [(topics[topic], document) for _, topic, document in sorted(found)]
 
 
 def shuffled(rejudged: Rejudged, *, seed: int) -> Pairs:
@@ -148,10 +146,11 @@ def cases(shared: Path) -> list[Case]:
         return read_qrels(shared / "data" / collection / QRELS[collection])
 
     @functools.cache
-    def shown(collection: str, run: str) -> Shown:
-        topics = qrels_of(collection).topics
-        ranked = RankedRun(pack_run(shared / "data" / collection / "runs" / f"{run}.run.gz", topics), MEASURE)
-        return Shown({topic: ranked.ranking(topic)[:10] for topic in topics})
+    def shown(collection: str, run: str) -> Rankings:
+        qrels = qrels_of(collection)
+        path = shared / "data" / collection / "runs" / f"{run}.run.gz"
+        whole = RankedRun(scored_run(path, qrels, [str(MEASURE)]).run, qrels, MEASURE)
+        return {topic: [name for name, rank in whole.ranks(topic).items() if rank <= 10] for topic in qrels.topics}
 
     return [
         Case(
@@ -175,10 +174,7 @@ def test_what_is_asked_for_brings_the_full_verdict_back_with_fewer_judgements(ca
     assert sum(count is not None for count in counts) >= 0.9 * len(cases)
     restored = [(case, count) for case, count in zip(cases, counts, strict=True) if count is not None]
     ours = [count for _, count in restored]
-    whole_pools = [
-        len(pooled(Rejudged(GATE, case.scores(case.left), case.runs, MEASURE, case.left.grades)))
-        for case, _ in restored
-    ]
+    whole_pools = [len(pooled(case.rejudged(case.left.grades, case.scores(case.left)))) for case, _ in restored]
     by_rank = [case.judged_until_restored(pooled) for case, _ in restored]
     at_random = [
         [case.judged_until_restored(functools.partial(shuffled, seed=seed)) for seed in range(3)]

@@ -13,7 +13,8 @@ from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Question, RunFile
 from pytest_riskguard.evaluation import read_qrels, score_run
 from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun, pack_run
+from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
+from pytest_riskguard.evaluation.scoring.run_scores import scored_run
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings.documents import topic_documents
@@ -96,13 +97,13 @@ def test_document_effects_add_up_to_the_difference_of_every_topic(cranfield, pla
     path = planted[0] if candidate == "planted" else cranfield / "runs" / f"{candidate}.run.gz"
     qrels, parsed = read_qrels(cranfield / "qrels.txt"), parse_measure(measure)
     runs = (path, cranfield / "runs/bm25s_lucene.run.gz")
-    ours, theirs = (RankedRun(pack_run(run, qrels.topics), parsed) for run in runs)
+    ours, theirs = (RankedRun(scored_run(run, qrels, [measure]).run, qrels, parsed) for run in runs)
     scored, base_scored = (score_run(run, qrels, [measure])[0] for run in runs)
     added_up = 0
     values = zip(scored.topics, scored.values.tolist(), base_scored.values.tolist(), strict=True)
     for topic, score, base in values:
         row = ResponsibleTopic(topic, None, score, base, score - base, 0.0, None, 0.0, False, False)
-        (told,) = topic_documents([row], [], parsed, qrels.grades, ours, theirs)
+        (told,) = topic_documents([row], [], ours, theirs)
         assert math.fsum(moved.effect for moved in told.moved) == pytest.approx(score - base, abs=1e-9)
         added_up += bool(told.moved)
     assert added_up >= 16

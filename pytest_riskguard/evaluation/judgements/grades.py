@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.errors import DataError
@@ -106,11 +104,6 @@ def labels_for(measure: Measure, grades: Grades, rules: LabelRules) -> Grades:
         topic: {document: label if grade >= least else min(int(grade), 0) for document, grade in judged.items()}
         for topic, judged in grades.items()
     }
-
-
-def with_binary_labels(qrels: Qrels) -> Qrels:
-    """The judgements with every grade above 0 relevant, for a binary measure that nobody asked for."""
-    return replace(qrels, rules=replace(qrels.rules, relevant_from=math.ulp(0.0)))
 
 
 def providers_for(measure: Measure, grades: Grades) -> list[tuple[Any, Grades]]:

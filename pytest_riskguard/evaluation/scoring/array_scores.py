@@ -81,7 +81,7 @@ def array_values(run: JudgedRun, qrels: Qrels, measure: Measure, order: Order | 
     -------
     array of float64, shape (n_topics of the run,)
     """
-    kernel = _kernel(measure, qrels.rules)
+    kernel = kernel_of(measure, qrels.rules)
     arrays = qrels.arrays
     values = kernel.values(arrays.grades)
     best_first = arrays.best_first
@@ -122,7 +122,7 @@ def if_relevant(
     -------
     array of float64, shape (n_variants,)
     """
-    kernel = _kernel(measure, qrels.rules)
+    kernel = kernel_of(measure, qrels.rules)
     variants = _Variants(run, qrels, kernel, run.ranks[order := _order(measure)], run.judged_rows(order))
     scores = np.empty(len(topics))
     sizes = variants.sizes[topics] + np.diff(offsets)
@@ -195,7 +195,8 @@ def _order(measure: Measure) -> Order:
     return order_of(str(provider_of(measure).NAME))
 
 
-def _kernel(measure: Measure, rules: LabelRules) -> Kernel:
+def kernel_of(measure: Measure, rules: LabelRules) -> Kernel:
+    """What computes a measure that ``has_kernel`` knows, on judgements under these rules."""
     measure = scaled(measure, rules)
     name, cutoff = str(measure.NAME), measure.params.get("cutoff")
     judged_only = bool(measure.params.get("judged_only", False))

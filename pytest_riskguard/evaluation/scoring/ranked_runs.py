@@ -1,155 +1,136 @@
-"""Runs in memory, ranked as a measure's provider ranks them: their unjudged documents, scores on other judgements."""
+"""Runs as a measure ranks them: the ranks of judged documents, and the first documents of each topic."""
 
 from __future__ import annotations
 
-import math
-from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_riskguard.evaluation.measures import cutoff_of, provider_of
-from pytest_riskguard.evaluation.runs.chunks import TOPICS_PER_CHUNK, Chunk
-from pytest_riskguard.evaluation.runs.order import as_scored, untied
-from pytest_riskguard.evaluation.runs.passages import by_document
-from pytest_riskguard.evaluation.runs.rankings import Rankings
-from pytest_riskguard.evaluation.runs.trec_runs import fold_run
-from pytest_riskguard.evaluation.scoring.provider_scores import evaluate
-from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.evaluation.judgements.grades import labels_for
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
+from pytest_riskguard.evaluation.measures import provider_of
+from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
+from pytest_riskguard.evaluation.runs.order import order_of
+from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
+from pytest_riskguard.evaluation.scoring.kept_depths import kept_depth
 
 if TYPE_CHECKING:
     from ir_measures import Measure
 
-#: How many ranks are searched for unjudged documents where the measure has no cutoff.
-DEFAULT_DEPTH = 10
-#: The most ranks that are searched, whatever the cutoff: judges do not go deeper.
-MAX_DEPTH = 100
-
-#: Judgements of a topic (docid -> grade), and a ranking of it.
-Variant = tuple[Mapping[str, float], Sequence[str]]
+#: An odd number without a pattern in its bits.
+_SPREAD = np.uint64(0xD6E8FEB86659FD93)
 
 
 @dataclass(frozen=True, eq=False)
-class PackedRun:
-    """A run in memory, about as large as its docids and scores alone; ``digest`` is that of its file."""
+class RankedDocuments:
+    """Some documents of a run: row, place of the topic in the columns of the judgements, id and rank of each."""
 
-    digest: str
-    _topics: dict[str, tuple[bytes, array[float]]]
+    rows: IntArray
+    topics: IntArray
+    documents: Identifiers
+    ranks: IntArray
 
-    def __contains__(self, topic: str) -> bool:
-        return topic in self._topics
+    def __len__(self) -> int:
+        return len(self.topics)
 
-    def documents(self, topic: str) -> tuple[list[str], array[float]]:
-        """Docids and scores in the order of the file; none for a topic that is not in it."""
-        packed = self._topics.get(topic)
-        if packed is None:
-            return [], array("d")
-        return packed[0].decode().split("\n"), packed[1]
+    @property
+    def keys(self) -> npt.NDArray[np.uint64]:
+        """A number for each document of a topic, which two rarely share."""
+        return self.documents.hashes + self.topics.astype(np.uint64) * _SPREAD
 
-
-def pack_run(run: Path | Rankings, topics: Collection[str], rules: LabelRules = AS_GIVEN) -> PackedRun:
-    """Read some topics of a run, with documents for passages if the rules say how these are named."""
-    kept = frozenset(topics)
-    if isinstance(run, Rankings):
-        return PackedRun(run.digest, _packed(by_document(run.chunks(), rules), kept))
-    packed, digest = fold_run(Path(run), lambda chunks: _packed(by_document(chunks, rules), kept))
-    return PackedRun(digest, packed)
-
-
-def _packed(chunks: Iterable[Chunk], topics: frozenset[str]) -> dict[str, tuple[bytes, array[float]]]:
-    return {
-        topic: ("\n".join(documents).encode(), array("d", documents.values()))
-        for chunk in chunks
-        for topic, documents in chunk.items()
-        if topic in topics
-    }
+    def named(self) -> Iterator[tuple[int, str]]:
+        """Topic's place and id of each."""
+        return zip(self.topics.tolist(), self.documents.strings(), strict=True)
 
 
 class RankedRun:
-    """A run as the provider of one measure ranks it."""
+    """A run as the provider of one measure ranks it.
 
-    def __init__(self, run: PackedRun, measure: Measure) -> None:
-        self._run = run
-        self._provider = str(provider_of(measure).NAME)
-
-    def ranking(self, topic: str) -> list[str]:
-        """Docids from rank 1 on; none for a topic that the run does not answer."""
-        documents, scores = self._run.documents(topic)
-        return list(as_scored(documents, scores, self._provider))
-
-
-@dataclass(frozen=True)
-class Unjudged:
-    """The unjudged documents of one topic: docid -> rank, from 1, within the depth, by rank."""
-
-    topic: str
-    candidate: Mapping[str, int]
-    baseline: Mapping[str, int]
-
-    @property
-    def documents(self) -> tuple[str, ...]:
-        """The unjudged documents of both rankings, each once, by their best rank."""
-        ranks = {document: self.best_rank(document) for document in (*self.candidate, *self.baseline)}
-        return tuple(sorted(ranks, key=lambda document: (ranks[document], document)))
-
-    def best_rank(self, document: str) -> int:
-        """The better of a document's ranks in the two rankings."""
-        return min(ranks[document] for ranks in (self.candidate, self.baseline) if document in ranks)
-
-    def favours(self, document: str) -> int:
-        """1 if the candidate ranks it higher, or alone has it; -1 if the baseline does; 0 at equal ranks."""
-        candidate, baseline = (ranks.get(document, math.inf) for ranks in (self.candidate, self.baseline))
-        return (candidate < baseline) - (candidate > baseline)
-
-    def without(self, documents: Collection[str]) -> Unjudged:
-        """What is left when some of the documents are judged."""
-        candidate, baseline = (
-            {document: rank for document, rank in ranks.items() if document not in documents}
-            for ranks in (self.candidate, self.baseline)
-        )
-        return Unjudged(self.topic, candidate, baseline)
-
-
-def depth_of(measure: Measure) -> int:
-    """How many ranks are searched for unjudged documents."""
-    return min(cutoff_of(measure) or DEFAULT_DEPTH, MAX_DEPTH)
-
-
-def unjudged(
-    topics: Sequence[str],
-    grades: Mapping[str, Mapping[str, float]],
-    candidate: RankedRun,
-    baseline: RankedRun,
-    *,
-    depth: int,
-) -> Iterator[Unjudged]:
-    """The unjudged documents in the first ranks of two runs, for each topic that has any."""
-    for topic in topics:
-        judged = grades.get(topic, {})
-        in_candidate, in_baseline = (
-            {document: rank for rank, document in enumerate(run.ranking(topic)[:depth], 1) if document not in judged}
-            for run in (candidate, baseline)
-        )
-        if in_candidate or in_baseline:
-            yield Unjudged(topic, in_candidate, in_baseline)
-
-
-def scores_of(measure: Measure, variants: Iterable[Variant]) -> list[float]:
-    """The measure's value for each ranking, as ir-measures computes it; rankings are read a few at a time.
-
-    A topic may appear many times, with other judgements or in another order.
+    Judged documents have a rank wherever they stand, others in the first ``depth`` ranks: below, they count as not
+    retrieved.
     """
-    scores: list[float] = []
-    remaining = iter(variants)
-    while batch := list(islice(remaining, TOPICS_PER_CHUNK)):
-        rankings: dict[str, dict[str, float]] = {}
-        judged: dict[str, dict[str, float]] = {}
-        for number, (grades, ranking) in enumerate(batch):
-            if ranking:
-                rankings[str(number)] = untied(ranking[: cutoff_of(measure)])
-                judged[str(number)] = dict(grades)
-        values = evaluate(measure, judged, rankings, "rankings") if rankings else {}
-        scores += [values.get(str(number), measure.DEFAULT) for number in range(len(batch))]
-    return scores
+
+    def __init__(self, run: JudgedRun, qrels: Qrels, measure: Measure) -> None:
+        self.run, self.qrels, self.measure = run, qrels, measure
+        self.depth = min(run.depth, kept_depth(measure, qrels))
+        self._ranks = run.ranks[order_of(str(provider_of(measure).NAME))]
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {topic: place for place, topic in enumerate(self.run.topics)}
+
+    @cached_property
+    def _unjudged_before(self) -> IntArray:
+        """How many rows before each are not judged, which is the place of such a row's id."""
+        return np.concatenate([[0], np.cumsum(self.run.judgements < 0)])
+
+    @cached_property
+    def topic_of_place(self) -> IntArray:
+        """For each topic of the judgements' columns its place in the run; -1 if the run does not answer it."""
+        topics = np.full(len(self.qrels.arrays.topics), -1, dtype=np.int64)
+        topics[self._topic_places] = np.arange(len(self.run.topics))
+        return topics
+
+    @cached_property
+    def _topic_places(self) -> IntArray:
+        """The place of each topic of the run in the judgements' columns."""
+        places = self.qrels.arrays.places
+        return np.array([places[topic] for topic in self.run.topics], dtype=np.int64)
+
+    @cached_property
+    def judged_ranks(self) -> IntArray:
+        """The rank of each judged document, in the order of the judgements' columns; 0 if it is not retrieved."""
+        ranks = np.zeros(len(self.qrels.arrays.grades), dtype=np.int64)
+        is_judged = self.run.judgements >= 0
+        ranks[self.run.judgements[is_judged]] = self._ranks[is_judged]
+        return ranks
+
+    def unjudged(self, *, depth: int) -> RankedDocuments:
+        """The unjudged documents in the first ranks of all topics."""
+        rows = np.flatnonzero((self.run.judgements < 0) & (self._ranks <= depth))
+        topics = self._topic_places[self.run.topic_of_row[rows]]
+        ids = self.run.unjudged.at(self._unjudged_before[rows])
+        return RankedDocuments(rows, topics, ids, self.ranks_of(rows))
+
+    def ranks_of(self, rows: IntArray) -> IntArray:
+        """The ranks of some rows of the run; 0 for row -1."""
+        return np.where(rows >= 0, self._ranks[rows], 0).astype(np.int64)
+
+    def first(self, topics: Collection[str], depth: int) -> set[str]:
+        """The documents in the first ranks of these topics."""
+        of_topics = np.array([topic in topics for topic in self.run.topics], dtype=np.bool_)
+        rows = np.flatnonzero(of_topics[self.run.topic_of_row] & (self._ranks <= depth))
+        return set(self._ids(rows))
+
+    def grades(self, topic: str) -> Mapping[str, float]:
+        """The judgements of a scored topic as the measure takes them: document -> grade."""
+        return labels_for(self.measure, {topic: self.qrels.grades[topic]}, self.qrels.rules)[topic]
+
+    def retrieved(self, topic: str) -> int:
+        """How many documents the run has for a topic."""
+        place = self._places.get(topic)
+        return 0 if place is None else int(self.run.retrieved[place])
+
+    def ranks(self, topic: str) -> dict[str, int]:
+        """Document -> rank, from 1, by rank."""
+        place = self._places.get(topic)
+        if place is None:
+            return {}
+        rows = np.arange(self.run.offsets[place], self.run.offsets[place + 1])
+        known = rows[(self.run.judgements[rows] >= 0) | (self._ranks[rows] <= self.depth)]
+        by_rank = known[np.argsort(self._ranks[known])]
+        return dict(zip(self._ids(by_rank), self._ranks[by_rank].tolist(), strict=True))
+
+    def _ids(self, rows: IntArray) -> list[str]:
+        """The documents of some rows."""
+        judgements = self.run.judgements[rows]
+        is_judged = judgements >= 0
+        ids = np.empty(len(rows), dtype=object)
+        ids[is_judged] = self.qrels.arrays.documents.at(judgements[is_judged]).strings()
+        ids[~is_judged] = self.run.unjudged.at(self._unjudged_before[rows[~is_judged]]).strings()
+        names: list[str] = ids.tolist()
+        return names

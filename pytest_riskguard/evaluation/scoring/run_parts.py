@@ -15,13 +15,14 @@ from pytest_riskguard.evaluation.id_checks.examined import refuse_other_ids
 from pytest_riskguard.evaluation.id_checks.grades_as_scores import same_file
 from pytest_riskguard.evaluation.judgements.grades import check_labels
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
-from pytest_riskguard.evaluation.measures import cutoff_of, parse_measure, provider_of
+from pytest_riskguard.evaluation.measures import parse_measure, provider_of
 from pytest_riskguard.evaluation.runs.order import Order, order_of
 from pytest_riskguard.evaluation.runs.trec_blocks import fold_blocks
 from pytest_riskguard.evaluation.runs.trec_runs import refuse_inverted
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.array_scores import array_values, has_kernel
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
+from pytest_riskguard.evaluation.scoring.kept_depths import depth_for
 from pytest_riskguard.evaluation.scoring.kept_topics import (
     FloatArray,
     RunPart,
@@ -40,11 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RunPart", "ScoredRun", "depth_for", "put_together", "read_part"]
 
-#: At least and at most so many ranks are kept whole: shares of judged documents are those of the first 10, and judges
-#: do not go deeper than 100.
-LEAST_DEPTH, MOST_DEPTH = 10, 100
-#: At most so many documents are kept for their ranks alone: then fewer ranks are kept of each topic.
-MOST_KEPT = 20_000_000
 #: Two scores of a topic that differ by no more are the same.
 SAME_SCORE = 1e-12
 
@@ -55,13 +51,6 @@ class ScoredRun:
 
     scores: tuple[TopicScores, ...]
     run: JudgedRun
-
-
-def depth_for(measures: Sequence[Measure], qrels: Qrels) -> int:
-    """How many ranks are kept whole for these measures: as many as the deepest cutoff sees, between 10 and 100."""
-    deepest = max((cutoff_of(measure) or 0 for measure in measures), default=0)
-    depth = min(max(deepest, LEAST_DEPTH), MOST_DEPTH)
-    return max(min(depth, MOST_KEPT // len(qrels.topics)), LEAST_DEPTH)
 
 
 def checked_measures(measures: Sequence[str], qrels: Qrels) -> list[Measure]:
@@ -95,7 +84,7 @@ def read_part(
     measures : sequence of str
         As ir-measures writes them.
     depth : int, optional
-        How many ranks are kept whole, at least 10; by default as many as the measures see (``depth_for``).
+        How many ranks are kept whole, at least 10; by default as many as reports need (``depth_for``).
     start, stop : int, optional
         Only topics whose first row begins at one of these bytes, as ``piece_offsets`` gives them; then the digest of
         the part is empty, and a topic that appears again raises ``InterleavedError``.

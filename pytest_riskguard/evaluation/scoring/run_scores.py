@@ -94,8 +94,8 @@ def scored_run(
 ) -> ScoredRun:
     """As ``score_run``, with what the reading kept of the run for explanations.
 
-    ``depth`` says how many ranks of each topic are kept whole, at least 10; by default as many as the deepest cutoff
-    of the measures sees, up to 100.
+    ``depth`` says how many ranks of each topic are kept whole, at least 10; by default as many as reports about the
+    measures need (``kept_depths``).
     """
     qrels = qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
     measures = [measures] if isinstance(measures, str) else measures

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from pytest_riskguard.evaluation.judgements.grades import is_binary
 from pytest_riskguard.evaluation.measures import cutoff_of, part_of
-from pytest_riskguard.evaluation.scoring.ranked_runs import DEFAULT_DEPTH, RankedRun, Variant, scores_of
-from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
+from pytest_riskguard.evaluation.scoring.kept_depths import DEFAULT_DEPTH
+from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
+from pytest_riskguard.evaluation.scoring.variants import Variants, values_of
+from pytest_riskguard.formats.label_rules import AS_GIVEN
 from pytest_riskguard.gates.findings import MovedDocument, ResponsibleTopic, TopicDocuments
-
-if TYPE_CHECKING:
-    from ir_measures import Measure
 
 #: The most topics whose documents are listed: the most harmful losses, and the largest flagged wins.
 MAX_LOSSES, MAX_WINS = 50, 10
@@ -29,21 +27,13 @@ EXACT = 1e-9
 def topic_documents(
     losers: Sequence[ResponsibleTopic],
     winners: Sequence[ResponsibleTopic],
-    measure: Measure,
-    grades: Mapping[str, Mapping[str, float]],
     candidate: RankedRun,
     baseline: RankedRun,
-    *,
-    rules: LabelRules = AS_GIVEN,
 ) -> tuple[TopicDocuments, ...]:
-    """What moved in the topics responsible, most harmful first, then in the flagged wins.
-
-    ``grades`` map topic to document to grade.
-    """
+    """What moved in the topics responsible, most harmful first, then in the flagged wins."""
     documents, rows = [], 0
     for row in (*losers[:MAX_LOSSES], *winners[:MAX_WINS]):
-        rankings = candidate.ranking(row.topic), baseline.ranking(row.topic)
-        moves = _Moves(measure, grades.get(row.topic, {}), *rankings, rules)
+        moves = _Moves(row.topic, candidate, baseline)
         of_topic = _as_sum(row, moves)
         if of_topic is None:
             rows += moves.cost
@@ -57,22 +47,18 @@ def topic_documents(
 class _Moves:
     """A topic's two rankings side by side."""
 
-    def __init__(
-        self,
-        measure: Measure,
-        grades: Mapping[str, float],
-        candidate: Sequence[str],
-        baseline: Sequence[str],
-        rules: LabelRules,
-    ) -> None:
-        self.measure, self.grades, self.candidate, self.baseline = measure, grades, candidate, baseline
-        self._ungraded = rules.ungraded
-        self._rules = AS_GIVEN if is_binary(measure) else rules  # binary labels follow the rules already
+    def __init__(self, topic: str, candidate: RankedRun, baseline: RankedRun) -> None:
+        self.measure, self.all_rules = candidate.measure, candidate.qrels.rules
+        #: As the measure takes them, and as the file gives them.
+        self.grades, self._given = candidate.grades(topic), candidate.qrels.grades[topic]
+        self._rules = (
+            AS_GIVEN if is_binary(self.measure) else self.all_rules
+        )  # binary labels follow the rules already
         #: How many ranks the measure looks at; None for all.
-        self.cutoff = cutoff_of(measure)
-        self._candidate_ranks, self._baseline_ranks = (
-            {document: rank for rank, document in enumerate(ranking, 1)} for ranking in (candidate, baseline)
-        )
+        self.cutoff = cutoff_of(self.measure)
+        self._depth = min(self.cutoff or DEFAULT_DEPTH, candidate.depth, baseline.depth)
+        self._candidate_ranks, self._baseline_ranks = candidate.ranks(topic), baseline.ranks(topic)
+        self._lengths = candidate.retrieved(topic), baseline.retrieved(topic)
 
     def rank(self, document: str) -> tuple[int | None, int | None]:
         """The document's rank in the candidate and in the baseline."""
@@ -100,34 +86,36 @@ class _Moves:
     @property
     def cost(self) -> int:
         """How many rows are scored when the topic's documents are moved back one at a time."""
-        length = max(len(self.candidate), len(self.baseline))
-        return length * (1 + len(self._to_move_back))
+        return max(self._lengths) * (1 + len(self._to_move_back))
 
     @property
     def _to_move_back(self) -> list[str]:
         return self.relevant[: MAX_MOVED_BACK if self.cutoff is None else None]
 
-    def moved_back(self) -> tuple[list[str], list[Variant]]:
+    def moved_back(self) -> tuple[list[str], Variants]:
         """The documents, and for each the candidate's ranking with only this one at its baseline rank."""
         documents = self._to_move_back
-        variants: list[Variant] = []
-        for document in documents:
-            candidate_rank, baseline_rank = self.rank(document)
-            ranking = list(self.candidate)
-            if candidate_rank is not None:
-                del ranking[candidate_rank - 1]
-            if baseline_rank is not None:
-                ranking += self._fillers(baseline_rank - 1 - len(ranking))
-                ranking.insert(baseline_rank - 1, document)
-            variants.append((self.grades, ranking))
-        return documents, variants
+        grades = list(self._given.values())
+        return documents, Variants.of([(grades, *self._with_one_back(document)) for document in documents])
 
-    def _fillers(self, count: int) -> list[str]:
-        """Placeholders where a ranking is too short for the baseline's rank; no document's id begins with a space.
+    def _with_one_back(self, document: str) -> tuple[list[int], int]:
+        """The ranks of the judged documents, 0 for none, and how many documents there are then.
 
-        There are none for a measure of sets: it ignores ranks and would count them as retrieved documents.
+        Where the ranking is too short for the baseline's rank, it is filled up, except for a measure of sets: it
+        ignores ranks and would count the fillers as retrieved documents.
         """
-        return [] if str(self.measure.NAME).startswith("Set") else [f" no document {place}" for place in range(count)]
+        ranks = {name: self._candidate_ranks.get(name, 0) for name in self._given}
+        length, back = self._lengths[0], self._baseline_ranks.get(document)
+        if taken := ranks[document]:
+            ranks = {name: rank - (rank > taken) for name, rank in ranks.items()}
+            length -= 1
+        if back is not None:
+            if str(self.measure.NAME).startswith("Set"):
+                back = min(back, length + 1)
+            ranks = {name: rank + (rank >= back) for name, rank in ranks.items()}
+            length = max(length, back - 1) + 1
+        ranks[document] = back or 0
+        return list(ranks.values()), length
 
     def as_finding(self, topic: str, effects: Mapping[str, float], *, exact: bool) -> TopicDocuments:
         """What the verdict says of the topic."""
@@ -135,7 +123,11 @@ class _Moves:
         def document(name: str) -> MovedDocument:
             candidate_rank, baseline_rank = self.rank(name)
             return MovedDocument(
-                name, self.grades.get(name, self._ungraded), baseline_rank, candidate_rank, effects.get(name, 0.0)
+                name,
+                self.grades.get(name, self.all_rules.ungraded),
+                baseline_rank,
+                candidate_rank,
+                effects.get(name, 0.0),
             )
 
         def loss_first(name: str) -> tuple[float, int, str]:
@@ -145,9 +137,12 @@ class _Moves:
         if self.cutoff is None and len(kept) > MAX_DOCUMENTS:
             kept = sorted(kept, key=lambda name: (-abs(effects[name]), name))[:MAX_DOCUMENTS]
             exact = False
-        depth = self.cutoff or DEFAULT_DEPTH
-        in_baseline = frozenset(self.baseline[:depth])
-        new = [name for name in self.candidate[:depth] if name not in in_baseline]
+        candidate, baseline = (
+            [name for name, rank in ranks.items() if rank <= self._depth]
+            for ranks in (self._candidate_ranks, self._baseline_ranks)
+        )
+        in_baseline = frozenset(baseline)
+        new = [name for name in candidate if name not in in_baseline]
         return TopicDocuments(
             topic,
             self.cutoff or 0,
@@ -186,6 +181,6 @@ def _as_sum(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments | None:
 def _one_at_a_time(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments:
     """The effect of moving each document alone back to its baseline rank."""
     documents, variants = moves.moved_back()
-    scores = scores_of(moves.measure, variants)
+    scores = values_of(moves.measure, variants, moves.all_rules).tolist()
     effects = {document: row.candidate - score for document, score in zip(documents, scores, strict=True)}
     return moves.as_finding(row.topic, effects, exact=False)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.evaluation.measures import cutoff_of
-from pytest_riskguard.evaluation.scoring.ranked_runs import DEFAULT_DEPTH
+from pytest_riskguard.evaluation.scoring.kept_depths import DEFAULT_DEPTH
 from pytest_riskguard.gates.rankings.entries import Rankings, TopicRanking
 from pytest_riskguard.gates.rankings.unjudged import Rejudged
 from pytest_riskguard.run_context import report_failure
@@ -45,9 +45,8 @@ def side_by_side(rejudged: Rejudged, responsible: Sequence[str]) -> Rankings:
 
 def all_documents(rejudged: Rejudged) -> frozenset[str]:
     """The documents in the first ranks of both systems, over all topics: those that any gate on them could show."""
-    depth = depth_shown(rejudged)
-    topics = rejudged.scores[0].topics
-    return frozenset(document for topic in topics for run in rejudged.runs for document in run.ranking(topic)[:depth])
+    depth, topics = depth_shown(rejudged), frozenset(rejudged.scores[0].topics)
+    return frozenset().union(*(run.first(topics, depth) for run in rejudged.runs))
 
 
 def titled(rankings: Rankings, rejudged: Rejudged, titles: DocumentTitles) -> Rankings:
@@ -69,10 +68,9 @@ def _largest_wins(rejudged: Rejudged) -> list[str]:
 
 
 def _of_topic(rejudged: Rejudged, topic: str, depth: int) -> TopicRanking:
-    rankings = [run.ranking(topic) for run in rejudged.runs]
-    candidate, baseline = ({document: rank for rank, document in enumerate(ranking, 1)} for ranking in rankings)
-    shown = {document for ranking in rankings for document in ranking[:depth]}
-    grades, beyond = rejudged.grades.get(topic, {}), len(candidate) + len(baseline) + 1
+    candidate, baseline = (run.ranks(topic) for run in rejudged.runs)
+    shown = {document for ranks in (candidate, baseline) for document, rank in ranks.items() if rank <= depth}
+    grades, beyond = rejudged.runs[0].grades(topic), max([*candidate.values(), *baseline.values(), 0]) + 1
 
     def order(document: str) -> tuple[int, int, str]:
         before, now = baseline.get(document, beyond), candidate.get(document, beyond)

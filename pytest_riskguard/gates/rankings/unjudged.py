@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.ranked_runs import (
-    RankedRun,
-    Unjudged,
-    Variant,
-    depth_of,
-    scores_of,
-    unjudged,
+from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
+from pytest_riskguard.evaluation.scoring.unjudged_documents import (
+    UnjudgedDocuments,
+    unjudged_documents,
+    values_if_relevant,
 )
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
+from pytest_riskguard.formats.label_rules import LabelRules
 from pytest_riskguard.gates.findings import IfJudged, Judgements, UnjudgedTopic
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
@@ -30,11 +30,12 @@ if TYPE_CHECKING:
 
 Case = Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant"]
 Answer = Literal["pass", "fail", "inconclusive"]
-Relevant = Mapping[str, Collection[str]]
-"""Topic to documents that are assumed relevant, with the highest grade of their topic."""
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
 
 #: All cases but the verdict's own: which unjudged documents count as relevant, by side favoured (1: the candidate).
-_CASES: Mapping[Case, Collection[int]] = {
+_CASES: Mapping[Case, Sequence[int]] = {
     "relevant": (-1, 0, 1),
     "candidate_relevant": (1,),
     "baseline_relevant": (-1,),
@@ -45,80 +46,109 @@ _CASES: Mapping[Case, Collection[int]] = {
 class Rejudged:
     """A comparison of two runs that can be repeated under other judgements, at the level that decided.
 
-    Pairs are candidate and baseline; ``grades`` map topic to document to grade, as the measure takes it.
+    Pairs are candidate and baseline, both ranked by one measure.
     """
 
     gate: Gate
     scores: tuple[TopicScores, TopicScores]
     runs: tuple[RankedRun, RankedRun]
-    measure: Measure
-    grades: Mapping[str, Mapping[str, float]]
     topics: Topics | None = None
-    rules: LabelRules = AS_GIVEN
 
     @property
-    def depth(self) -> int:
-        """How many ranks are searched for unjudged documents."""
-        return depth_of(self.measure)
+    def measure(self) -> Measure:
+        """The measure that ranks both."""
+        return self.runs[0].measure
 
-    def gaps(self) -> tuple[Unjudged, ...]:
-        """The unjudged documents of each topic that has any."""
-        return tuple(unjudged(self.scores[0].topics, self.grades, *self.runs, depth=self.depth))
+    @property
+    def rules(self) -> LabelRules:
+        """What is said about the judgements."""
+        return self.runs[0].qrels.rules
 
-    def if_relevant(self, relevant: Relevant) -> tuple[float, Answer]:
-        """URisk and the gate's answer if these documents had the highest grade of their topic."""
-        affected = [topic for topic, documents in relevant.items() if documents]
-        values = scores_of(self.measure, (v for topic in affected for v in self._variants(topic, relevant[topic])))
-        candidate, baseline = (_changed(scores, affected, values[side::2]) for side, scores in enumerate(self.scores))
+    @cached_property
+    def unjudged(self) -> UnjudgedDocuments:
+        """The unjudged documents in the first ranks of either run."""
+        return unjudged_documents(self.scores[0].topics, *self.runs)
+
+    @cached_property
+    def as_judged(self) -> tuple[float, Answer]:
+        """URisk and the gate's answer on the judgements as they are."""
+        return self._ruled(*self.scores)
+
+    def if_relevant(self, relevant: BoolArray) -> tuple[float, Answer]:
+        """URisk and the gate's answer if some of the unjudged documents had the highest grade of their topic."""
+        if not np.any(relevant):
+            return self.as_judged
+        topics, counts = np.unique(self.unjudged.topics[relevant], return_counts=True)
+        rows = self.unjudged.rows[relevant]
+        places = self._places[topics]
+        candidate, baseline = (
+            _changed(scores, places, values_if_relevant(run, topics, counts, rows[:, side]))
+            for side, (scores, run) in enumerate(zip(self.scores, self.runs, strict=True))
+        )
+        return self._ruled(candidate, baseline)
+
+    @cached_property
+    def effects(self) -> FloatArray:
+        """How much each unjudged document would move its topic's difference if it alone were relevant."""
+        topics, rows = self.unjudged.topics, self.unjudged.rows
+        candidate, baseline = (
+            values_if_relevant(run, topics, np.ones_like(topics), rows[:, side]) for side, run in enumerate(self.runs)
+        )
+        now = (self.scores[0].values - self.scores[1].values)[self._places[topics]]
+        effects: FloatArray = candidate - baseline - now
+        return effects
+
+    @cached_property
+    def _places(self) -> IntArray:
+        """The place in the scores of each topic of the judgements' columns; -1 for others."""
+        known = self.runs[0].qrels.arrays.places
+        places = np.full(len(known), -1, dtype=np.int64)
+        places[[known[topic] for topic in self.scores[0].topics]] = np.arange(len(self.scores[0].topics))
+        return places
+
+    def _ruled(self, candidate: TopicScores, baseline: TopicScores) -> tuple[float, Answer]:
         comparison = rule(self.gate, candidate, baseline, topics=self.topics)
         return comparison.evidence.estimate(self.gate.alpha), comparison.answer[0]
 
-    def effects(self, gap: Unjudged) -> dict[str, float]:
-        """How much each document of a topic would move the topic's difference if it alone were relevant."""
-        documents = gap.documents
-        place = self.scores[0].topics.index(gap.topic)
-        now = float(self.scores[0].values[place] - self.scores[1].values[place])
-        values = scores_of(
-            self.measure, (v for document in documents for v in self._variants(gap.topic, (document,)))
-        )
-        return {
-            document: candidate - baseline - now
-            for document, candidate, baseline in zip(documents, values[::2], values[1::2], strict=True)
-        }
 
-    def _variants(self, topic: str, relevant: Collection[str]) -> Iterator[Variant]:
-        grades = {**self.grades[topic], **dict.fromkeys(relevant, max(self.grades[topic].values()))}
-        for run in self.runs:
-            yield grades, run.ranking(topic)
-
-
-def _changed(scores: TopicScores, topics: Sequence[str], values: Sequence[float]) -> TopicScores:
-    places = {topic: place for place, topic in enumerate(scores.topics)}
+def _changed(scores: TopicScores, places: IntArray, values: FloatArray) -> TopicScores:
     changed = np.array(scores.values)
-    changed[[places[topic] for topic in topics]] = values
+    changed[places] = values
     return replace(scores, values=changed)
 
 
-def cases_of(rejudged: Rejudged, gaps: Sequence[Unjudged]) -> Iterator[IfJudged]:
-    """What the gate would have said in each case; the first is the verdict's own."""
-    yield IfJudged("irrelevant", *rejudged.if_relevant({}))
+def cases_of(rejudged: Rejudged, open_: BoolArray | None = None) -> Iterator[IfJudged]:
+    """What the gate would have said in each case; the first is the verdict's own.
+
+    ``open_`` says which unjudged documents are still open; by default all.
+    """
+    favours = rejudged.unjudged.favours
+    yield IfJudged("irrelevant", *rejudged.as_judged)
     for case, sides in _CASES.items():
-        relevant = {gap.topic: [d for d in gap.documents if gap.favours(d) in sides] for gap in gaps}
-        yield IfJudged(case, *rejudged.if_relevant(relevant))
+        relevant = np.isin(favours, sides)
+        yield IfJudged(case, *rejudged.if_relevant(relevant if open_ is None else relevant & open_))
 
 
 def judgements(rejudged: Rejudged) -> Judgements:
     """Which documents are unjudged, and what the gate would say in the extreme cases."""
-    gaps = rejudged.gaps()
-    cases = tuple(cases_of(rejudged, gaps))
-    rows = [UnjudgedTopic(gap.topic, len(gap.candidate), len(gap.baseline)) for gap in gaps]
-    sizes = {gap.topic: len(gap.documents) for gap in gaps}
+    unjudged, cases = rejudged.unjudged, tuple(cases_of(rejudged))
+    topics, sizes = np.unique(unjudged.topics, return_counts=True)
+    found = unjudged.found
+    candidate, baseline = (
+        np.bincount(unjudged.topics[found[:, side]], minlength=len(rejudged.runs[0].qrels.topics))
+        for side in range(2)
+    )
+    names = rejudged.runs[0].qrels.arrays.topics
+    rows = [
+        (size, UnjudgedTopic(names[topic], int(candidate[topic]), int(baseline[topic])))
+        for topic, size in zip(topics.tolist(), sizes.tolist(), strict=True)
+    ]
     return Judgements(
-        depth=rejudged.depth,
-        candidate=sum(row.candidate for row in rows),
-        baseline=sum(row.baseline for row in rows),
-        documents=sum(sizes.values()),
-        topics=tuple(sorted(rows, key=lambda row: (-sizes[row.topic], row.topic))),
+        depth=unjudged.depth,
+        candidate=int(np.sum(candidate)),
+        baseline=int(np.sum(baseline)),
+        documents=len(unjudged.documents),
+        topics=tuple(row for _, row in sorted(rows, key=lambda entry: (-entry[0], entry[1].topic))),
         cases=cases,
         depends=len({case.outcome for case in cases}) > 1,
     )
@@ -146,22 +176,28 @@ def judge_next(rejudged: Rejudged) -> tuple[ToJudge, ...]:
     weigh more than wins, or the first answers would lean towards one verdict. The list ends where the remaining
     documents, relevant or not, cannot change the verdict if all those listed are irrelevant.
     """
-    gaps = rejudged.gaps()
-    if not _open(rejudged, gaps):
+    unjudged = rejudged.unjudged
+    is_open = np.ones(len(unjudged.documents), dtype=np.bool_)
+    if not _open(rejudged, is_open):
         return ()
-    effects = {
-        ToJudge(gap.topic, document): effect for gap in gaps for document, effect in rejudged.effects(gap).items()
-    }
+    topics = rejudged.runs[0].qrels.arrays.topics
+    names = [
+        ToJudge(topics[topic], document)
+        for topic, document in zip(unjudged.topics.tolist(), unjudged.documents, strict=True)
+    ]
     # effects are rounded, so that equal ones go by topic and document on every machine
-    order = sorted(effects, key=lambda entry: (-round(abs(effects[entry]), 12), entry.topic, entry.document))
+    sizes = [-round(abs(effect), 12) for effect in rejudged.effects.tolist()]
+    order = sorted(range(len(names)), key=lambda place: (sizes[place], names[place].topic, names[place].document))
     settled, still_open = len(order), 0
     while settled - still_open > 1:
         middle = (settled + still_open) // 2
-        if _open(rejudged, _without(gaps, order[:middle])):
+        is_open[:] = True
+        is_open[order[:middle]] = False
+        if _open(rejudged, is_open):
             still_open = middle
         else:
             settled = middle
-    return tuple(order[:settled])
+    return tuple(names[place] for place in order[:settled])
 
 
 def together(lists: Iterable[Sequence[ToJudge]]) -> tuple[ToJudge, ...]:
@@ -170,13 +206,8 @@ def together(lists: Iterable[Sequence[ToJudge]]) -> tuple[ToJudge, ...]:
     return tuple(dict.fromkeys(entry for entry in rows if entry is not None))
 
 
-def _open(rejudged: Rejudged, gaps: Sequence[Unjudged]) -> bool:
+def _open(rejudged: Rejudged, is_open: BoolArray) -> bool:
     """Whether the verdict could still change."""
-    return len({case.outcome for case in cases_of(rejudged, gaps)}) > 1
-
-
-def _without(gaps: Sequence[Unjudged], judged: Iterable[ToJudge]) -> list[Unjudged]:
-    known: dict[str, set[str]] = {}
-    for entry in judged:
-        known.setdefault(entry.topic, set()).add(entry.document)
-    return [gap.without(known.get(gap.topic, set())) for gap in gaps]
+    answers = (case.outcome for case in cases_of(rejudged, is_open))
+    first = next(answers)
+    return any(answer != first for answer in answers)

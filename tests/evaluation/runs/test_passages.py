@@ -6,9 +6,11 @@ import pytest
 
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.evaluation import read_qrels, score_run
+from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.runs.chunks import Documents
 from pytest_riskguard.evaluation.runs.passages import by_document
-from pytest_riskguard.evaluation.scoring.ranked_runs import pack_run
+from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
+from pytest_riskguard.evaluation.scoring.run_scores import scored_run
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.label_rules import LabelRules
 
@@ -58,6 +60,7 @@ def test_scores_and_rankings_are_of_documents(write):
     path = write("a.run", "q Q0 a#1 1 9 t\nq Q0 a#2 2 8 t\nq Q0 b#1 3 7 t\n")
     (scores,) = score_run(path, qrels, ["P@2"])
     assert scores.values.tolist() == [1.0]
-    assert pack_run(path, ["q"], RULES).documents("q")[0] == ["a", "b"]
+    ranked = RankedRun(scored_run(path, qrels, ["P@2"]).run, qrels, parse_measure("P@2"))
+    assert ranked.ranks("q") == {"a": 1, "b": 2}
     (live,) = score_run({"q": [("a#1", 9.0), ("a#2", 8.0), ("b#1", 7.0)]}, qrels, ["P@2"])
     assert live.values.tolist() == [1.0]

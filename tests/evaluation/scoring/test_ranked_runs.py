@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
-from pytest_riskguard.evaluation import rankings_as_run, read_qrels, score_run
+from pytest_riskguard.evaluation import Qrels, read_qrels, score_run
 from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun, pack_run
+from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+from pytest_riskguard.evaluation.scoring.kept_depths import depth_of, kept_depth
+from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
+from tests.evaluation.scoring.slow_judged_runs import judged_run
 
 #: One measure for each provider that ranks in a way of its own, and the score of the first relevant document's rank.
 BY_PROVIDER = {
@@ -26,40 +30,57 @@ def tied_run(seed: int) -> list[tuple[str, float]]:
     return [(name, rng.randrange(6) + rng.choice([0.0, 1e-12])) for name in documents]
 
 
+def judging(document: str, *topics: str) -> Qrels:
+    return Qrels("qrels.txt", "sha256:0", {topic: {document: 1} for topic in topics}, topics)
+
+
+def ranked(run: Path, measure: str, *, qrels: Qrels | None = None) -> RankedRun:
+    chunks, _ = fold_run(run, list)
+    qrels = qrels or judging("never retrieved", "t")
+    return RankedRun(judged_run(chunks, qrels), qrels, parse_measure(measure))
+
+
 @pytest.mark.parametrize("measure", BY_PROVIDER)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_document_has_the_rank_that_its_measure_gave_it(write, measure, seed):
     rows = tied_run(seed)
     run = write("a.run", "".join(f"t Q0 {name} 0 {score!r} x\n" for name, score in rows))
-    ranking = RankedRun(pack_run(run, ["t"]), parse_measure(measure)).ranking("t")
-    assert sorted(ranking) == sorted(name for name, _ in rows)
-    for rank, document in enumerate(ranking, 1):
+    ranks = ranked(run, measure).ranks("t")
+    assert sorted(ranks) == sorted(name for name, _ in rows)
+    assert list(ranks.values()) == list(range(1, 41))
+    for document, rank in ranks.items():
         qrels = read_qrels(write("qrels.txt", f"t 0 {document} 1\n"))
         (scores,) = score_run(run, qrels, [measure])
         assert scores.values[0] == pytest.approx(BY_PROVIDER[measure](rank), abs=1e-12)
 
 
 def test_ties_go_by_docid_one_way_or_the_other(write):
-    run = pack_run(write("a.run", "t Q0 b 1 2 x\nt Q0 a 2 2 x\nt Q0 c 3 2 x\n"), ["t"])
-    ranked = {name: RankedRun(run, parse_measure(name)).ranking("t") for name in ("nDCG@10", "RR@10", "ERR@20")}
-    assert ranked == {"nDCG@10": ["c", "b", "a"], "RR@10": ["a", "b", "c"], "ERR@20": ["c", "b", "a"]}
+    run = write("a.run", "t Q0 b 1 2 x\nt Q0 a 2 2 x\nt Q0 c 3 2 x\n")
+    rankings = {name: list(ranked(run, name).ranks("t")) for name in ("nDCG@10", "RR@10", "ERR@20")}
+    assert rankings == {"nDCG@10": ["c", "b", "a"], "RR@10": ["a", "b", "c"], "ERR@20": ["c", "b", "a"]}
 
 
-def test_a_run_in_memory_and_an_interleaved_file_are_ranked_alike(write):
-    rows = {"s": tied_run(7), "t": tied_run(8)}
-    lines = [
-        f"{topic} Q0 {name} 0 {score!r} x\n"
-        for pair in zip(*rows.values(), strict=True)
-        for topic, (name, score) in zip(rows, pair, strict=True)
-    ]
-    measure = parse_measure("nDCG@10")
-    file, live = pack_run(write("a.run.gz", "".join(lines)), rows), pack_run(rankings_as_run(rows), rows)
-    for topic in rows:
-        assert RankedRun(file, measure).ranking(topic) == RankedRun(live, measure).ranking(topic)
+def test_only_scored_topics_have_ranks(write):
+    run = ranked(write("a.run", "s Q0 a 1 2 x\nt Q0 a 2 2 x\nt Q0 b 3 1 x\n"), "AP", qrels=judging("b", "t", "u"))
+    assert [run.ranks(topic) for topic in "stu"] == [{}, {"a": 1, "b": 2}, {}]
+    assert [run.retrieved(topic) for topic in "stu"] == [0, 2, 0]
+    assert run.first({"t"}, 1) == {"a"}
+    assert run.first({"u"}, 1) == set()
 
 
-def test_only_the_topics_asked_for_are_kept(write):
-    run = pack_run(write("a.run", "s Q0 a 1 2 x\nt Q0 a 2 2 x\n"), ["t", "u"])
-    assert [topic in run for topic in "stu"] == [False, True, False]
-    assert RankedRun(run, parse_measure("AP")).ranking("u") == []
-    assert run.digest.startswith("sha256:")
+@pytest.mark.parametrize(("name", "depth"), [("nDCG@20", 20), ("AP", 10), ("R@1000", 100), ("P@5", 5)])
+def test_the_depth_is_the_cutoff(name, depth):
+    assert depth_of(parse_measure(name)) == depth
+
+
+@pytest.mark.parametrize(
+    ("name", "topics", "depth"),
+    [
+        *[("nDCG@10", 250, 100), ("AP", 250, 100), ("R@1000", 250, 1000)],
+        *[("nDCG@10", 20_000, 50), ("R@1000", 10_000, 100), ("R@1000", 20_000, 100)],
+        *[("nDCG@10", 1_000_000, 10), ("R@50", 1_000_000, 20)],
+    ],
+)
+def test_fewer_ranks_are_kept_of_many_topics_but_all_that_are_searched_or_shown(name, topics, depth):
+    grades = {str(topic): {"d": 1} for topic in range(topics)}
+    assert kept_depth(parse_measure(name), Qrels("q", "sha256:0", grades, tuple(grades))) == depth

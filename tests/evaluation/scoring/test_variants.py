@@ -1,4 +1,4 @@
-"""Scores of rankings under other judgements are those of ir-measures; unjudged documents are found."""
+"""Scores of rankings that no run holds are those of ir-measures."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ import pytest
 
 from pytest_riskguard.evaluation import read_qrels, score_run
 from pytest_riskguard.evaluation.measures import parse_measure, part_of
-from pytest_riskguard.evaluation.scoring.ranked_runs import (
-    RankedRun,
-    Unjudged,
-    depth_of,
-    pack_run,
-    scores_of,
-    unjudged,
-)
+from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
+from pytest_riskguard.evaluation.scoring.variants import Variants, values_of
+from pytest_riskguard.formats.label_rules import AS_GIVEN
+from tests.evaluation.scoring.slow_judged_runs import judged_run
 
 ADDITIVE = [
     "nDCG",
@@ -58,28 +55,43 @@ def made(write):
     return write("qrels.txt", "".join(judged)), write("a.run", "".join(rows))
 
 
+def ranked(made, name):
+    qrels = read_qrels(made[0])
+    chunks, _ = fold_run(made[1], list)
+    return RankedRun(judged_run(chunks, qrels), qrels, parse_measure(name))
+
+
+def variant(run, topic, ranks):
+    grades = run.qrels.grades[topic]
+    return list(grades.values()), [ranks.get(document, 0) for document in grades], run.retrieved(topic)
+
+
 @pytest.mark.parametrize("name", ADDITIVE + OTHERS)
 def test_a_ranking_scores_what_the_run_scores(made, name):
     qrels, measure = read_qrels(made[0]), parse_measure(name)
     (scores,) = score_run(made[1], qrels, [name])
-    run = RankedRun(pack_run(made[1], qrels.topics), measure)
-    found = scores_of(measure, ((qrels.grades[topic], run.ranking(topic)) for topic in qrels.topics))
-    assert found == scores.values.tolist()
+    run = ranked(made, name)
+    topics = [variant(run, topic, run.ranks(topic)) for topic in qrels.topics]
+    assert values_of(measure, Variants.of(topics), AS_GIVEN).tolist() == scores.values.tolist()
 
 
 def test_a_ranking_without_documents_scores_as_an_unanswered_topic_does():
-    assert scores_of(parse_measure("nDCG@10"), [({"a": 1}, []), ({"a": 1}, ["a"])]) == [0.0, 1.0]
+    variants = Variants.of([([1.0], [0], 0), ([1.0], [0], 3), ([1.0], [1], 3)])
+    assert values_of(parse_measure("nDCG@10"), variants, AS_GIVEN).tolist() == [0.0, 0.0, 1.0]
+    none = Variants.of([])
+    assert values_of(parse_measure("nDCG@10"), none, AS_GIVEN).shape == (0,)
 
 
 @pytest.mark.parametrize("name", ADDITIVE)
 def test_a_sum_over_documents_is_the_score_up_to_a_factor_of_the_topic(made, name):
     qrels, measure = read_qrels(made[0]), parse_measure(name)
-    run, part = RankedRun(pack_run(made[1], qrels.topics), measure), part_of(measure)
+    run, part = ranked(made, name), part_of(measure)
     for topic in qrels.topics:
-        grades, ranking = qrels.grades[topic], run.ranking(topic)
-        other = ranking[::-1]
-        sums = [sum(part(grades[d], r) for r, d in enumerate(side, 1) if d in grades) for side in (ranking, other)]
-        scores = scores_of(measure, [(grades, ranking), (grades, other)])
+        grades, ranks = qrels.grades[topic], run.ranks(topic)
+        other = {document: run.retrieved(topic) + 1 - rank for document, rank in ranks.items()}
+        sums = [sum(part(grades[d], r) for d, r in side.items() if d in grades) for side in (ranks, other)]
+        variants = Variants.of([variant(run, topic, side) for side in (ranks, other)])
+        scores = values_of(measure, variants, AS_GIVEN).tolist()
         assert sums[0] * scores[1] == pytest.approx(sums[1] * scores[0], abs=1e-9)
         assert (sums[0] > 0) == (scores[0] > 0)
 
@@ -87,21 +99,3 @@ def test_a_sum_over_documents_is_the_score_up_to_a_factor_of_the_topic(made, nam
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_measures_are_no_such_sum(name):
     assert part_of(parse_measure(name)) is None
-
-
-@pytest.mark.parametrize(("name", "depth"), [("nDCG@20", 20), ("AP", 10), ("R@1000", 100), ("P@5", 5)])
-def test_the_depth_is_the_cutoff(name, depth):
-    assert depth_of(parse_measure(name)) == depth
-
-
-def test_unjudged_documents_are_those_that_no_row_of_the_qrels_names(write):
-    measure = parse_measure("nDCG@3")
-    ours = write("a.run", "".join(f"t Q0 {name} 0 {9 - rank} x\n" for rank, name in enumerate("abcde")))
-    theirs = write("b.run", "".join(f"t Q0 {name} 0 {9 - rank} x\n" for rank, name in enumerate("cbfad")))
-    runs = [RankedRun(pack_run(path, ["t"]), measure) for path in (ours, theirs)]
-    (gap,) = unjudged(["t"], {"t": {"b": 0, "e": 1}}, *runs, depth=3)
-    assert gap == Unjudged("t", {"a": 1, "c": 3}, {"c": 1, "f": 3})
-    assert gap.documents == ("a", "c", "f")
-    assert [gap.favours(document) for document in gap.documents] == [1, -1, -1]
-    assert gap.without({"c"}) == Unjudged("t", {"a": 1}, {"f": 3})
-    assert list(unjudged(["t"], {"t": dict.fromkeys("abcf", 0)}, *runs, depth=3)) == []

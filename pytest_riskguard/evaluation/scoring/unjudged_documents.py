@@ -1,0 +1,182 @@
+"""Unjudged documents of two runs, side by side, and what the runs would score if some of them were relevant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.evaluation.measures import cutoff_of
+from pytest_riskguard.evaluation.runs.identifiers import IntArray
+from pytest_riskguard.evaluation.scoring.array_scores import has_kernel, if_relevant
+from pytest_riskguard.evaluation.scoring.kept_depths import depth_of
+from pytest_riskguard.evaluation.scoring.ranked_runs import RankedDocuments, RankedRun
+from pytest_riskguard.evaluation.scoring.variants import Variants, values_of
+
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+
+#: How many variants are made at a time for ir-measures.
+VARIANTS_AT_ONCE = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class UnjudgedDocuments:
+    """The unjudged documents in the first ranks of candidate or baseline, grouped by topic.
+
+    Attributes
+    ----------
+    depth : int
+        How many ranks are searched.
+    topics : array of int64, shape (n,)
+        The place of each document's topic in the columns of the judgements.
+    documents : tuple of str
+    rows : array of int64, shape (n, 2)
+        Where the document is in the candidate and in the baseline; -1 where it is not retrieved, or below the ranks
+        that are kept.
+    ranks : array of int64, shape (n, 2)
+        From 1; 0 where the row is -1.
+    """
+
+    depth: int
+    topics: IntArray
+    documents: tuple[str, ...]
+    rows: IntArray
+    ranks: IntArray
+
+    @property
+    def found(self) -> BoolArray:
+        """In which of the two runs each stands within the depth; shape (n, 2)."""
+        return (self.ranks > 0) & (self.ranks <= self.depth)
+
+    @property
+    def favours(self) -> IntArray:
+        """For each 1 if the candidate ranks it higher, or alone has it; -1 if the baseline does; 0 at equal ranks."""
+        ranks = np.where(self.found, self.ranks, self.depth + 1)
+        favours: IntArray = np.sign(ranks[:, 1] - ranks[:, 0])
+        return favours
+
+    @property
+    def best_ranks(self) -> IntArray:
+        """The better of each document's two ranks."""
+        best: IntArray = np.min(np.where(self.found, self.ranks, self.depth + 1), axis=1)
+        return best
+
+
+def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: RankedRun) -> UnjudgedDocuments:
+    """The unjudged documents in the first ranks of two runs, as one measure ranks both; only of these topics."""
+    depth, cutoff = depth_of(candidate.measure), cutoff_of(candidate.measure)
+    looks_deeper = cutoff is None or cutoff > depth  # a document below the depth counts where it is relevant
+    wanted = np.zeros(len(candidate.qrels.topics), dtype=np.bool_)
+    places = candidate.qrels.arrays.places
+    wanted[[places[topic] for topic in topics]] = True
+    one, other = (run.unjudged(depth=run.depth if looks_deeper else depth) for run in (candidate, baseline))
+    there = matches(one, other)
+    other_ranks = np.where(there >= 0, other.ranks[there], 0) if len(other) else np.zeros_like(one.ranks)
+    of_both = np.flatnonzero(wanted[one.topics] & ((one.ranks <= depth) | ((there >= 0) & (other_ranks <= depth))))
+    alone = np.ones(len(other), dtype=np.bool_)
+    alone[there[there >= 0]] = False
+    of_other = np.flatnonzero(wanted[other.topics] & (other.ranks <= depth) & alone)
+    all_topics = np.concatenate([one.topics[of_both], other.topics[of_other]])
+    order = np.argsort(all_topics, kind="stable")
+    names = one.documents.at(of_both).strings() + other.documents.at(of_other).strings()
+    nowhere = np.full(len(of_other), -1, dtype=np.int64)
+    there = there[of_both]
+    other_rows = np.where(there >= 0, other.rows[there], -1) if len(other) else there
+    rows = (np.concatenate([one.rows[of_both], nowhere]), np.concatenate([other_rows, other.rows[of_other]]))
+    return UnjudgedDocuments(
+        depth,
+        all_topics[order],
+        tuple(names[place] for place in order.tolist()),
+        np.stack(rows, axis=1)[order],
+        np.stack([run.ranks_of(of_run) for run, of_run in zip((candidate, baseline), rows, strict=True)], 1)[order],
+    )
+
+
+def matches(documents: RankedDocuments, others: RankedDocuments) -> IntArray:
+    """For each document the row of the same topic and document among others; -1 where there is none.
+
+    Neither side has a document of a topic twice.
+    """
+    keys, other_keys = documents.keys, others.keys
+    order = np.argsort(other_keys, kind="stable")
+    by_key = other_keys[order]
+    if np.any(by_key[1:] == by_key[:-1]):  # two documents share a number, so that it finds none of them
+        rows = {key: row for row, key in enumerate(others.named())}
+        return np.array([rows.get(key, -1) for key in documents.named()], dtype=np.int64)
+    found = np.full(len(documents), -1, dtype=np.int64)
+    places = np.searchsorted(by_key, keys)
+    rows_with_key = np.flatnonzero(places < len(by_key))
+    rows_with_key = rows_with_key[by_key[places[rows_with_key]] == keys[rows_with_key]]
+    theirs = order[places[rows_with_key]]
+    is_same = (documents.topics[rows_with_key] == others.topics[theirs]) & documents.documents.same(
+        rows_with_key, others.documents, theirs
+    )
+    found[rows_with_key[is_same]] = theirs[is_same]
+    return found
+
+
+def values_if_relevant(run: RankedRun, topics: IntArray, counts: IntArray, rows: IntArray) -> FloatArray:
+    """What a run scores on topics of which some unjudged documents have the highest grade.
+
+    Parameters
+    ----------
+    topics : array of int64, shape (n_variants,)
+        Places in the columns of the judgements; a topic may come again, with other documents.
+    counts : array of int64, shape (n_variants,)
+        How many documents are then relevant.
+    rows : array of int64, shape (sum of counts,)
+        Where the run holds them, variant by variant; -1 if it does not retrieve the document.
+
+    Returns
+    -------
+    array, shape (n_variants,)
+        In units of the measure.
+    """
+    answers = run.topic_of_place[topics] >= 0
+    values = np.full(len(topics), float(run.measure.DEFAULT))
+    if not np.any(answers):
+        return values
+    rows, topics, counts = rows[np.repeat(answers, counts)], topics[answers], counts[answers]
+    found = np.bincount(np.repeat(np.arange(len(counts)), counts)[rows >= 0], minlength=len(counts))
+    if has_kernel(run.measure):
+        values[answers] = if_relevant(
+            run.run,
+            run.qrels,
+            run.measure,
+            run.topic_of_place[topics],
+            np.append(0, np.cumsum(found)),
+            rows[rows >= 0],
+            counts - found,
+        )
+        return values
+    scores, ends = [], np.cumsum(counts)
+    for start in range(0, len(topics), VARIANTS_AT_ONCE):
+        some = slice(start, start + VARIANTS_AT_ONCE)
+        of_some = slice(int(ends[start] - counts[start]), int(ends[some][-1]))
+        variants = _with_relevant(run, topics[some], counts[some], run.ranks_of(rows[of_some]))
+        scores.append(values_of(run.measure, variants, run.qrels.rules))
+    values[answers] = np.concatenate(scores)
+    return values
+
+
+def _with_relevant(run: RankedRun, topics: IntArray, counts: IntArray, ranks: IntArray) -> Variants:
+    """The judged documents of each topic, followed by those that are relevant besides."""
+    arrays = run.qrels.arrays
+    judged = np.diff(arrays.offsets)[topics]
+    offsets = np.append(0, np.cumsum(judged + counts))
+    grades, all_ranks = np.empty(offsets[-1]), np.empty(offsets[-1], dtype=np.int64)
+    source, target = _ranges(arrays.offsets[topics], judged), _ranges(offsets[:-1], judged)
+    grades[target], all_ranks[target] = arrays.grades[source], run.judged_ranks[source]
+    target = _ranges(offsets[:-1] + judged, counts)
+    grades[target], all_ranks[target] = np.repeat(arrays.highest[topics], counts), ranks
+    return Variants(offsets, grades, all_ranks, run.run.retrieved[run.topic_of_place[topics]])
+
+
+def _ranges(starts: IntArray, lengths: IntArray) -> IntArray:
+    """The whole numbers of all ranges, one range after the other."""
+    before = np.cumsum(lengths) - lengths
+    ranges: IntArray = np.repeat(starts - before, lengths) + np.arange(int(np.sum(lengths)))
+    return ranges

@@ -1,0 +1,440 @@
+"""What explains a verdict, computed from whole rankings: every variant is scored by ir-measures.
+
+Slow and simple, to compare with what is computed from columns. ``SlowComparison`` answers every question that
+``Rejudged`` and ``topic_documents`` answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from pytest_riskguard.evaluation.judgements.grades import is_binary
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
+from pytest_riskguard.evaluation.measures import cutoff_of, part_of, provider_of
+from pytest_riskguard.evaluation.runs.chunks import Chunk
+from pytest_riskguard.evaluation.runs.order import as_scored, untied
+from pytest_riskguard.evaluation.runs.passages import by_document
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.scoring.kept_depths import DEFAULT_DEPTH, depth_of
+from pytest_riskguard.evaluation.scoring.provider_scores import evaluate
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
+from pytest_riskguard.gates.findings import (
+    IfJudged,
+    Judgements,
+    MovedDocument,
+    ResponsibleTopic,
+    TopicDocuments,
+    UnjudgedTopic,
+)
+from pytest_riskguard.gates.judge import rule
+from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.rankings.documents import (
+    EXACT,
+    MAX_DOCUMENTS,
+    MAX_LOSSES,
+    MAX_MOVED_BACK,
+    MAX_ROWS,
+    MAX_WINS,
+)
+from pytest_riskguard.gates.rankings.entries import TopicRanking
+from pytest_riskguard.gates.rankings.unjudged import Answer, ToJudge
+
+if TYPE_CHECKING:
+    from ir_measures import Measure
+
+#: Judgements of a topic (docid -> grade), and a ranking of it.
+Variant = tuple[Mapping[str, float], Sequence[str]]
+Rankings = Mapping[str, Sequence[str]]
+
+
+def rankings_of(chunks: Iterable[Chunk], qrels: Qrels, measure: Measure) -> Rankings:
+    """Topic -> docids as the measure's provider ranks them."""
+    provider = str(provider_of(measure).NAME)
+    return {
+        topic: list(as_scored(list(documents), list(documents.values()), provider))
+        for chunk in by_document(chunks, qrels.rules)
+        for topic, documents in chunk.items()
+    }
+
+
+Case = Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant"]
+Relevant = Mapping[str, Collection[str]]
+CASES: Mapping[Case, Collection[int]] = {
+    "relevant": (-1, 0, 1),
+    "candidate_relevant": (1,),
+    "baseline_relevant": (-1,),
+}
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """The unjudged documents of one topic: docid -> rank, from 1, within the depth, by rank."""
+
+    topic: str
+    candidate: Mapping[str, int]
+    baseline: Mapping[str, int]
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """The unjudged documents of both rankings, each once, by their best rank."""
+        ranks = {document: self.best_rank(document) for document in (*self.candidate, *self.baseline)}
+        return tuple(sorted(ranks, key=lambda document: (ranks[document], document)))
+
+    def best_rank(self, document: str) -> int:
+        """The better of a document's ranks in the two rankings."""
+        return min(ranks[document] for ranks in (self.candidate, self.baseline) if document in ranks)
+
+    def favours(self, document: str) -> int:
+        """1 if the candidate ranks it higher, or alone has it; -1 if the baseline does; 0 at equal ranks."""
+        candidate, baseline = (ranks.get(document, math.inf) for ranks in (self.candidate, self.baseline))
+        return (candidate < baseline) - (candidate > baseline)
+
+    def without(self, documents: Collection[str]) -> Unjudged:
+        """What is left when some of the documents are judged."""
+        candidate, baseline = (
+            {document: rank for document, rank in ranks.items() if document not in documents}
+            for ranks in (self.candidate, self.baseline)
+        )
+        return Unjudged(self.topic, candidate, baseline)
+
+
+def unjudged(
+    topics: Sequence[str],
+    grades: Mapping[str, Mapping[str, float]],
+    candidate: Rankings,
+    baseline: Rankings,
+    *,
+    depth: int,
+) -> Iterator[Unjudged]:
+    """The unjudged documents in the first ranks of two runs, for each topic that has any."""
+    for topic in topics:
+        judged = grades.get(topic, {})
+        in_candidate, in_baseline = (
+            {document: rank for rank, document in enumerate(run.get(topic, [])[:depth], 1) if document not in judged}
+            for run in (candidate, baseline)
+        )
+        if in_candidate or in_baseline:
+            yield Unjudged(topic, in_candidate, in_baseline)
+
+
+def scores_of(measure: Measure, variants: Iterable[Variant]) -> list[float]:
+    """The measure's value for each ranking, as ir-measures computes it."""
+    scores: list[float] = []
+    for grades, ranking in variants:
+        if not ranking:
+            scores.append(float(measure.DEFAULT))
+            continue
+        ranked = untied(ranking[: cutoff_of(measure)])
+        scores.append(evaluate(measure, {"t": dict(grades)}, {"t": ranked}, "rankings")["t"])
+    return scores
+
+
+@dataclass(frozen=True, eq=False)
+class SlowComparison:
+    """A comparison of two runs that can be repeated under other judgements, at the level that decided.
+
+    Pairs are candidate and baseline; ``grades`` map topic to document to grade, as the measure takes it.
+    """
+
+    gate: Gate
+    scores: tuple[TopicScores, TopicScores]
+    runs: tuple[Rankings, Rankings]
+    measure: Measure
+    grades: Mapping[str, Mapping[str, float]]
+    topics: Topics | None = None
+    rules: LabelRules = AS_GIVEN
+
+    @property
+    def depth(self) -> int:
+        """How many ranks are searched for unjudged documents."""
+        return depth_of(self.measure)
+
+    def gaps(self) -> tuple[Unjudged, ...]:
+        """The unjudged documents of each topic that has any."""
+        return tuple(unjudged(self.scores[0].topics, self.grades, *self.runs, depth=self.depth))
+
+    def if_relevant(self, relevant: Relevant) -> tuple[float, Answer]:
+        """URisk and the gate's answer if these documents had the highest grade of their topic."""
+        affected = [topic for topic, documents in relevant.items() if documents]
+        values = scores_of(self.measure, (v for topic in affected for v in self._variants(topic, relevant[topic])))
+        candidate, baseline = (_changed(scores, affected, values[side::2]) for side, scores in enumerate(self.scores))
+        comparison = rule(self.gate, candidate, baseline, topics=self.topics)
+        return comparison.evidence.estimate(self.gate.alpha), comparison.answer[0]
+
+    def effects(self, gap: Unjudged) -> dict[str, float]:
+        """How much each document of a topic would move the topic's difference if it alone were relevant."""
+        documents = gap.documents
+        place = self.scores[0].topics.index(gap.topic)
+        now = float(self.scores[0].values[place] - self.scores[1].values[place])
+        values = scores_of(
+            self.measure, (v for document in documents for v in self._variants(gap.topic, (document,)))
+        )
+        return {
+            document: candidate - baseline - now
+            for document, candidate, baseline in zip(documents, values[::2], values[1::2], strict=True)
+        }
+
+    def _variants(self, topic: str, relevant: Collection[str]) -> Iterator[Variant]:
+        grades = {**self.grades[topic], **dict.fromkeys(relevant, max(self.grades[topic].values()))}
+        for run in self.runs:
+            yield grades, run.get(topic, [])
+
+
+def _changed(scores: TopicScores, topics: Sequence[str], values: Sequence[float]) -> TopicScores:
+    places = {topic: place for place, topic in enumerate(scores.topics)}
+    changed = np.array(scores.values)
+    changed[[places[topic] for topic in topics]] = values
+    return replace(scores, values=changed)
+
+
+def cases_of(rejudged: SlowComparison, gaps: Sequence[Unjudged]) -> Iterator[IfJudged]:
+    """What the gate would have said in each case; the first is the verdict's own."""
+    yield IfJudged("irrelevant", *rejudged.if_relevant({}))
+    for case, sides in CASES.items():
+        relevant = {gap.topic: [d for d in gap.documents if gap.favours(d) in sides] for gap in gaps}
+        yield IfJudged(case, *rejudged.if_relevant(relevant))
+
+
+def judgements(rejudged: SlowComparison) -> Judgements:
+    """Which documents are unjudged, and what the gate would say in the extreme cases."""
+    gaps = rejudged.gaps()
+    cases = tuple(cases_of(rejudged, gaps))
+    rows = [UnjudgedTopic(gap.topic, len(gap.candidate), len(gap.baseline)) for gap in gaps]
+    sizes = {gap.topic: len(gap.documents) for gap in gaps}
+    return Judgements(
+        depth=rejudged.depth,
+        candidate=sum(row.candidate for row in rows),
+        baseline=sum(row.baseline for row in rows),
+        documents=sum(sizes.values()),
+        topics=tuple(sorted(rows, key=lambda row: (-sizes[row.topic], row.topic))),
+        cases=cases,
+        depends=len({case.outcome for case in cases}) > 1,
+    )
+
+
+def judge_next(rejudged: SlowComparison) -> tuple[ToJudge, ...]:
+    """The documents to judge, most useful first; none where no judgement of them could change the verdict.
+
+    The more a document would move its topic's difference if it were relevant, the more useful it is; losses do not
+    weigh more than wins, or the first answers would lean towards one verdict. The list ends where the remaining
+    documents, relevant or not, cannot change the verdict if all those listed are irrelevant.
+    """
+    gaps = rejudged.gaps()
+    if not _open(rejudged, gaps):
+        return ()
+    effects = {
+        ToJudge(gap.topic, document): effect for gap in gaps for document, effect in rejudged.effects(gap).items()
+    }
+    # effects are rounded, so that equal ones go by topic and document on every machine
+    order = sorted(effects, key=lambda entry: (-round(abs(effects[entry]), 12), entry.topic, entry.document))
+    settled, still_open = len(order), 0
+    while settled - still_open > 1:
+        middle = (settled + still_open) // 2
+        if _open(rejudged, _without(gaps, order[:middle])):
+            still_open = middle
+        else:
+            settled = middle
+    return tuple(order[:settled])
+
+
+def _open(rejudged: SlowComparison, gaps: Sequence[Unjudged]) -> bool:
+    """Whether the verdict could still change."""
+    return len({case.outcome for case in cases_of(rejudged, gaps)}) > 1
+
+
+def _without(gaps: Sequence[Unjudged], judged: Iterable[ToJudge]) -> list[Unjudged]:
+    known: dict[str, set[str]] = {}
+    for entry in judged:
+        known.setdefault(entry.topic, set()).add(entry.document)
+    return [gap.without(known.get(gap.topic, set())) for gap in gaps]
+
+
+def topic_documents(
+    losers: Sequence[ResponsibleTopic],
+    winners: Sequence[ResponsibleTopic],
+    measure: Measure,
+    grades: Mapping[str, Mapping[str, float]],
+    candidate: Rankings,
+    baseline: Rankings,
+    *,
+    rules: LabelRules = AS_GIVEN,
+) -> tuple[TopicDocuments, ...]:
+    """What moved in the topics responsible, most harmful first, then in the flagged wins.
+
+    ``grades`` map topic to document to grade.
+    """
+    documents, rows = [], 0
+    for row in (*losers[:MAX_LOSSES], *winners[:MAX_WINS]):
+        rankings = candidate.get(row.topic, []), baseline.get(row.topic, [])
+        moves = _Moves(measure, grades.get(row.topic, {}), *rankings, rules)
+        of_topic = _as_sum(row, moves)
+        if of_topic is None:
+            rows += moves.cost
+            if rows > MAX_ROWS:
+                break
+            of_topic = _one_at_a_time(row, moves)
+        documents.append(of_topic)
+    return tuple(documents)
+
+
+class _Moves:
+    """A topic's two rankings side by side."""
+
+    def __init__(
+        self,
+        measure: Measure,
+        grades: Mapping[str, float],
+        candidate: Sequence[str],
+        baseline: Sequence[str],
+        rules: LabelRules,
+    ) -> None:
+        self.measure, self.grades, self.candidate, self.baseline = measure, grades, candidate, baseline
+        self._ungraded = rules.ungraded
+        self._rules = AS_GIVEN if is_binary(measure) else rules  # binary labels follow the rules already
+        #: How many ranks the measure looks at; None for all.
+        self.cutoff = cutoff_of(measure)
+        self._candidate_ranks, self._baseline_ranks = (
+            {document: rank for rank, document in enumerate(ranking, 1)} for ranking in (candidate, baseline)
+        )
+
+    def rank(self, document: str) -> tuple[int | None, int | None]:
+        """The document's rank in the candidate and in the baseline."""
+        return self._candidate_ranks.get(document), self._baseline_ranks.get(document)
+
+    def has_moved(self, document: str) -> bool:
+        """Whether the measure can have noticed the move: beyond its cutoff all ranks are the same."""
+        last = math.inf if self.cutoff is None else self.cutoff
+        candidate, baseline = (None if rank is None or rank > last else rank for rank in self.rank(document))
+        return candidate != baseline
+
+    def best_rank(self, document: str) -> int:
+        """The better of the document's two ranks."""
+        return min(rank for rank in self.rank(document) if rank is not None)
+
+    @property
+    def relevant(self) -> list[str]:
+        """Relevant documents that moved, best rank first."""
+        moved = [document for document, grade in self.grades.items() if self._counts(document, grade)]
+        return sorted(moved, key=lambda document: (self.best_rank(document), document))
+
+    def _counts(self, document: str, grade: float) -> bool:
+        return self._rules.is_relevant(grade) and self.has_moved(document)
+
+    @property
+    def cost(self) -> int:
+        """How many rows are scored when the topic's documents are moved back one at a time."""
+        length = max(len(self.candidate), len(self.baseline))
+        return length * (1 + len(self._to_move_back))
+
+    @property
+    def _to_move_back(self) -> list[str]:
+        return self.relevant[: MAX_MOVED_BACK if self.cutoff is None else None]
+
+    def moved_back(self) -> tuple[list[str], list[Variant]]:
+        """The documents, and for each the candidate's ranking with only this one at its baseline rank."""
+        documents = self._to_move_back
+        variants: list[Variant] = []
+        for document in documents:
+            candidate_rank, baseline_rank = self.rank(document)
+            ranking = list(self.candidate)
+            if candidate_rank is not None:
+                del ranking[candidate_rank - 1]
+            if baseline_rank is not None:
+                ranking += self._fillers(baseline_rank - 1 - len(ranking))
+                ranking.insert(baseline_rank - 1, document)
+            variants.append((self.grades, ranking))
+        return documents, variants
+
+    def _fillers(self, count: int) -> list[str]:
+        """Placeholders where a ranking is too short for the baseline's rank; no document's id begins with a space.
+
+        There are none for a measure of sets: it ignores ranks and would count them as retrieved documents.
+        """
+        return [] if str(self.measure.NAME).startswith("Set") else [f" no document {place}" for place in range(count)]
+
+    def as_finding(self, topic: str, effects: Mapping[str, float], *, exact: bool) -> TopicDocuments:
+        """What the verdict says of the topic."""
+
+        def document(name: str) -> MovedDocument:
+            candidate_rank, baseline_rank = self.rank(name)
+            return MovedDocument(
+                name, self.grades.get(name, self._ungraded), baseline_rank, candidate_rank, effects.get(name, 0.0)
+            )
+
+        def loss_first(name: str) -> tuple[float, int, str]:
+            return round(effects[name], 12), self.best_rank(name), name
+
+        kept = list(effects)
+        if self.cutoff is None and len(kept) > MAX_DOCUMENTS:
+            kept = sorted(kept, key=lambda name: (-abs(effects[name]), name))[:MAX_DOCUMENTS]
+            exact = False
+        depth = self.cutoff or DEFAULT_DEPTH
+        in_baseline = frozenset(self.baseline[:depth])
+        new = [name for name in self.candidate[:depth] if name not in in_baseline]
+        return TopicDocuments(
+            topic,
+            self.cutoff or 0,
+            exact,
+            tuple(map(document, sorted(kept, key=loss_first))),
+            tuple(map(document, new)),
+        )
+
+
+def _as_sum(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments | None:
+    """Each document's part in the difference; None where the measure is not a sum over documents.
+
+    One score gives the factor that all documents share; if it gives the other score too, the measure is a sum.
+    """
+    part = part_of(moves.measure)
+    if part is None:
+        return None
+    worth: dict[str, tuple[float, float]] = {}
+    for document, grade in moves.grades.items():
+        parts = [0.0 if rank is None else part(grade, rank) for rank in moves.rank(document)]
+        if any(parts):
+            worth[document] = parts[0], parts[1]
+    raw = [math.fsum(side) for side in zip(*worth.values(), strict=True)] or [0.0, 0.0]
+    scores = (row.candidate, row.baseline)
+    larger = 0 if raw[0] >= raw[1] else 1
+    if not raw[larger] > 0:
+        return None
+    factor = scores[larger] / raw[larger]
+    if not abs(factor * raw[1 - larger] - scores[1 - larger]) <= EXACT:
+        return None
+    effects = {document: factor * (now - before) for document, (now, before) in worth.items() if now != before}
+    no_effect = {document: 0.0 for document in moves.relevant if document not in effects}
+    return moves.as_finding(row.topic, effects | no_effect, exact=True)
+
+
+def _one_at_a_time(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments:
+    """The effect of moving each document alone back to its baseline rank."""
+    documents, variants = moves.moved_back()
+    scores = scores_of(moves.measure, variants)
+    effects = {document: row.candidate - score for document, score in zip(documents, scores, strict=True)}
+    return moves.as_finding(row.topic, effects, exact=False)
+
+
+def side_by_side(rejudged: SlowComparison, topic: str, depth: int) -> TopicRanking:
+    rankings = [run.get(topic, []) for run in rejudged.runs]
+    candidate, baseline = ({document: rank for rank, document in enumerate(ranking, 1)} for ranking in rankings)
+    shown = {document for ranking in rankings for document in ranking[:depth]}
+    grades, beyond = rejudged.grades.get(topic, {}), len(candidate) + len(baseline) + 1
+
+    def order(document: str) -> tuple[int, int, str]:
+        before, now = baseline.get(document, beyond), candidate.get(document, beyond)
+        return min(before, now), before, document
+
+    documents = tuple(sorted(shown, key=order))
+    return TopicRanking(
+        topic,
+        documents,
+        tuple(grades.get(document, rejudged.rules.ungraded) for document in documents),
+        tuple(map(baseline.get, documents)),
+        tuple(map(candidate.get, documents)),
+    )

@@ -1,0 +1,215 @@
+"""What explains a verdict is the same, to the last bit, as if whole rankings were kept and scored by ir-measures."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_riskguard.evaluation import Qrels, TopicScores, rankings_as_run, read_qrels, score_run
+from pytest_riskguard.evaluation.judgements.grades import labels_for, scaled
+from pytest_riskguard.evaluation.measures import parse_measure
+from pytest_riskguard.evaluation.runs.rankings import Rankings
+from pytest_riskguard.evaluation.runs.run_files import open_run
+from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+from pytest_riskguard.evaluation.scoring import array_scores, unjudged_documents
+from pytest_riskguard.evaluation.scoring.ranked_runs import RankedDocuments, RankedRun
+from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
+from pytest_riskguard.gates.findings import ResponsibleTopic
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.rankings.documents import topic_documents
+from pytest_riskguard.gates.rankings.side_by_side import all_documents, depth_shown, side_by_side
+from pytest_riskguard.gates.rankings.unjudged import Rejudged, judge_next, judgements
+from tests.evaluation.scoring.slow_judged_runs import judged_run
+from tests.gates import slow_rankings
+from tests.gates.runs import as_qrels
+
+MEASURES = (
+    *("nDCG@10", "nDCG", "nDCG@100", "nDCG(dcg='exp-log2')@5", "nDCG(judged_only=True)@5", "DCG@10"),
+    *("AP", "AP(rel=2)@10", "RR", "RR@10", "P@5", "P(rel=2)@10", "R@20", "Rprec", "Success@3", "Judged@10", "Bpref"),
+    *("ERR@20", "RBP(rel=1)", "RBP(p=0.5, max_rel=3)@10", "SetF", "SetR", "infAP", "IPrec@0.2", "Compat"),
+)
+Rows = Mapping[str, Sequence[tuple[str, float]]]
+
+
+def made(seed: int, *, topics: int = 12, real: bool = False) -> tuple[Rows, Rows, dict[str, dict[str, float]]]:
+    """Two runs with ties (some in 32 bits only), unanswered topics and short rankings, and judgements of a half."""
+    rng = random.Random(seed)
+    names = [f"d{number:02d}" for number in range(60)]
+    runs: list[dict[str, list[tuple[str, float]]]] = [{}, {}]
+    grades: dict[str, dict[str, float]] = {}
+    for number in range(topics):
+        topic = f"t{number}"
+        base = {name: rng.random() for name in names}
+        for run in runs:
+            retrieved = rng.sample(names, rng.choice([3, 25, 50]))
+            if rng.random() < 0.9:
+                run[topic] = [(n, round(base[n] * 9) + rng.choice([0.0, 0.0, 1e-12, 0.3])) for n in retrieved]
+        levels = [-1, 0, 0, 1, 2, *([0.5, 1.25] if real and number % 2 else [])]
+        grades[topic] = {name: rng.choice(levels) for name in rng.sample(names, 25)} | {"sure": 2}
+    grades["never answered"] = {"d01": 1}
+    return runs[0], runs[1], grades
+
+
+class Compared:
+    """A comparison as columns, and the same from whole rankings."""
+
+    def __init__(
+        self, runs: Sequence[Rankings], qrels: Qrels, measure: str, scored: Sequence[Any], **options: Any
+    ) -> None:
+        parsed, gate = scaled(parse_measure(measure), qrels.rules), gate_of("g", **options)
+        ours, theirs = (score_run(run, qrels, [measure])[0] for run in scored)
+        self.scores: tuple[TopicScores, TopicScores] = (ours, theirs)
+        candidate, baseline = (RankedRun(judged_run(run, qrels), qrels, parsed) for run in runs)
+        self.rejudged = Rejudged(gate, self.scores, (candidate, baseline))
+        grades = labels_for(parsed, qrels.grades, qrels.rules)
+        one, other = (slow_rankings.rankings_of(run.chunks(), qrels, parsed) for run in runs)
+        self.slow = slow_rankings.SlowComparison(gate, self.scores, (one, other), parsed, grades, rules=qrels.rules)
+
+    def rows(self) -> list[ResponsibleTopic]:
+        """Every topic, as if it were responsible."""
+        values = zip(self.scores[0].topics, *(side.values.tolist() for side in self.scores), strict=True)
+        return [ResponsibleTopic(t, None, c, b, c - b, 0.0, None, 0.0, False, False) for t, c, b in values]
+
+    def check(self) -> None:
+        """Everything is the same."""
+        assert judgements(self.rejudged) == slow_rankings.judgements(self.slow)
+        assert judge_next(self.rejudged) == slow_rankings.judge_next(self.slow)
+        rows = self.rows()
+        for losers, winners in ((rows, []), ([], rows)):
+            found = topic_documents(losers, winners, *self.rejudged.runs)
+            slow = self.slow
+            assert found == slow_rankings.topic_documents(
+                losers, winners, slow.measure, slow.grades, *slow.runs, rules=slow.rules
+            )
+        depth = depth_shown(self.rejudged)
+        shown = side_by_side(self.rejudged, [row.topic for row in rows])
+        assert {topic.topic: topic for topic in shown.topics} == {
+            row.topic: slow_rankings.side_by_side(self.slow, row.topic, depth) for row in rows
+        }
+        first = {d for run in self.slow.runs for row in rows for d in run.get(row.topic, [])[:depth]}
+        assert all_documents(self.rejudged) == first
+
+    def check_effects(self) -> None:
+        """What each unjudged document is worth is the same."""
+        unjudged, topics = self.rejudged.unjudged, self.rejudged.runs[0].qrels.arrays.topics
+        names = [(topics[topic], name) for topic, name in zip(unjudged.topics, unjudged.documents, strict=True)]
+        found = dict(zip(names, self.rejudged.effects.tolist(), strict=True))
+        gaps = self.slow.gaps()
+        assert found == {(gap.topic, d): effect for gap in gaps for d, effect in self.slow.effects(gap).items()}
+        by_name = dict(zip(names, zip(unjudged.favours, unjudged.best_ranks, strict=True), strict=True))
+        assert by_name == {(gap.topic, d): (gap.favours(d), gap.best_rank(d)) for gap in gaps for d in gap.documents}
+
+
+def compared(
+    seed: int, measure: str, rules: LabelRules = AS_GIVEN, *, real: bool = False, **options: Any
+) -> Compared:
+    candidate, baseline, grades = made(seed, real=real)
+    qrels = replace(as_qrels(grades), rules=rules)
+    runs = [rankings_as_run(run) for run in (candidate, baseline)]
+    return Compared(runs, qrels, measure, runs, **options)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("seed", range(2))
+def test_generated_runs(measure, seed):
+    pair = compared(seed, measure)
+    assert len(pair.rejudged.unjudged.documents) > 10
+    pair.check()
+    pair.check_effects()
+
+
+@pytest.mark.parametrize("kind", ["no_topic_collapse", "not_inferior"])
+def test_other_gates(kind):
+    compared(3, "nDCG@10", kind=kind).check()
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "nDCG", "DCG", "RBP(max_rel=2)", "ERR@20"])
+def test_grades_that_are_not_whole(measure):
+    pair = compared(4, measure, LabelRules(scale=(-1, 3)), real=True)
+    pair.check()
+    pair.check_effects()
+
+
+@pytest.mark.parametrize("measure", ["AP", "P@5", "AP(rel=2)", "Bpref", "nDCG@10"])
+@pytest.mark.parametrize("is_complete", [False, True])
+def test_labels_that_follow_rules(measure, is_complete):
+    rules = LabelRules(relevant_from=1.25, is_complete=is_complete)
+    pair = compared(5, measure, rules, real=measure != "nDCG@10")
+    pair.check()
+    pair.check_effects()
+
+
+def test_documents_whose_ids_share_a_hash_are_told_apart(monkeypatch):
+    pair = compared(6, "AP")
+    monkeypatch.setattr(RankedDocuments, "keys", property(lambda self: self.topics.astype("uint64")))
+    pair.check_effects()
+
+
+def test_batches_of_variants_change_nothing(monkeypatch):
+    monkeypatch.setattr(array_scores, "_ROWS_AT_ONCE", 60)
+    compared(7, "AP").check_effects()
+    monkeypatch.setattr(unjudged_documents, "VARIANTS_AT_ONCE", 7)
+    compared(7, "SetF").check_effects()
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "AP", "P(rel=2)@10", "Judged@10"])
+def test_without_kernels(measure, monkeypatch):
+    monkeypatch.setenv(array_scores.SWITCH, "off")
+    pair = compared(8, measure)
+    pair.check()
+    pair.check_effects()
+
+
+def test_an_unjudged_document_below_the_ranks_that_are_kept_counts_as_not_retrieved():
+    rows = {"t": [(f"x{rank:03d}", -float(rank)) for rank in range(150)]}
+    deep = {"t": [*((f"y{rank:03d}", -float(rank)) for rank in range(120)), ("x000", -120.0), ("a", -121.0)]}
+    qrels = as_qrels({"t": {"a": 1, "x001": 0}})
+    candidate, baseline = (
+        RankedRun(judged_run(rankings_as_run(run), qrels, depth=150), qrels, parse_measure("AP"))
+        for run in (rows, deep)
+    )
+    assert (candidate.depth, baseline.retrieved("t")) == (100, 122)
+    assert baseline.ranks("t") == {**{f"y{rank:03d}": rank + 1 for rank in range(100)}, "a": 122}
+    ours, theirs = (score_run(run, qrels, ["AP"])[0] for run in (rows, deep))
+    unjudged = Rejudged(gate_of("g"), (ours, theirs), (candidate, baseline)).unjudged
+    assert unjudged.ranks[unjudged.documents.index("x000")].tolist() == [1, 0]
+
+
+REAL = {
+    "cranfield_runs": ("qrels.txt", "bm25s_lucene", ("partial_longquery_trunc", "ties_bm25s_int", "improved_rrf")),
+    "web2012_runs": ("qrels.adhoc.txt.gz", "ql-cata", ("rm-cata",)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", ["nDCG@10", "AP", "RR@10", "ERR@20", "P@5"])
+@pytest.mark.parametrize("collection", REAL)
+def test_real_runs(shared: Path, collection, measure):
+    folder = shared / "data" / collection
+    file, baseline, candidates = REAL[collection]
+    qrels = read_qrels(folder / file)
+    if collection == "cranfield_runs":  # every document of the pool is judged: hide some
+        rng = random.Random(1)
+        qrels = as_qrels(
+            {
+                t: {d: g for d, g in judged.items() if rng.random() < 0.7} or dict(judged)
+                for t, judged in qrels.grades.items()
+            }
+        )
+    for candidate in candidates:
+        paths = [folder / "runs" / f"{name}.run.gz" for name in (candidate, baseline)]
+        pair = Compared([_whole(path) for path in paths], qrels, measure, paths)
+        pair.check()
+        pair.check_effects()
+
+
+def _whole(path: Path) -> Rankings:
+    opened = open_run(path)
+    assert isinstance(opened, Path)
+    rows, _ = fold_run(opened, lambda chunks: {t: list(d.items()) for chunk in chunks for t, d in chunk.items()})
+    return rankings_as_run(rows)
