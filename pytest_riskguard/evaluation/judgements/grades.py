@@ -42,7 +42,7 @@ def check_labels(measure: Measure, qrels: Qrels) -> None:
         elif name not in _GAIN_MEASURES | _WITHOUT_GRADES:
             raise _real(measure, qrels, "whole grades; use nDCG, DCG, ERR or RBP")
     limit = _highest(measure, qrels.rules)
-    if limit is None:  # the measure assumes no scale of grades
+    if limit is None or qrels.arrays.grades.max() <= limit:  # None: the measure assumes no scale of grades
         return
     judgements = ((grade, topic, docid) for topic in qrels.topics for docid, grade in qrels.grades[topic].items())
     grade, topic, document = max(judgements)

@@ -1,4 +1,4 @@
-"""The judgements of all scored topics as columns."""
+"""Judgements as columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class JudgementArrays:
     Attributes
     ----------
     topics : tuple of str
-        The scored topics, sorted as text.
+        In ``Qrels.arrays`` the scored topics, sorted as text.
     offsets : array, shape (n_topics + 1,)
         The judgements of topic i are the rows ``offsets[i]:offsets[i + 1]``.
     documents : Identifiers, shape (n_rows,)
@@ -42,6 +42,16 @@ class JudgementArrays:
             Identifiers.of([document for of_topic in judged for document in of_topic]),
             np.array([grade for of_topic in judged for grade in of_topic.values()], dtype=np.float64),
         )
+
+    def of_topics(self, topics: Sequence[str]) -> JudgementArrays:
+        """The judgements of some topics, in this order."""
+        if tuple(topics) == self.topics:
+            return self
+        places = np.array([self.places[topic] for topic in topics], dtype=np.int64)
+        sizes = np.diff(self.offsets)[places]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        rows = np.arange(offsets[-1]) + np.repeat(self.offsets[places] - offsets[:-1], sizes)
+        return JudgementArrays(tuple(topics), offsets, self.documents.at(rows), self.grades[rows])
 
     @cached_property
     def topic_of_row(self) -> IntArray:

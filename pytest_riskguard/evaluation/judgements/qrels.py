@@ -11,11 +11,14 @@ from types import MappingProxyType
 from typing import Any
 
 from pytest_riskguard.errors import QrelsFormatError
+from pytest_riskguard.evaluation.judgements.judged_topics import JudgedTopics
 from pytest_riskguard.evaluation.judgements.judgement_arrays import JudgementArrays
 from pytest_riskguard.evaluation.judgements.judges import ByJudge, put_together
+from pytest_riskguard.evaluation.judgements.trec_judgements import read_columns
 from pytest_riskguard.evaluation.memory import shapes
 from pytest_riskguard.evaluation.memory.input_data import Input, InputData
 from pytest_riskguard.evaluation.memory.shapes import JudgementsData
+from pytest_riskguard.evaluation.runs.trec_columns import RefusedError
 from pytest_riskguard.formats.columns import whole
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
@@ -66,6 +69,8 @@ class Qrels:
     @cached_property
     def arrays(self) -> JudgementArrays:
         """The judgements of the scored topics as columns."""
+        if isinstance(self.grades, JudgedTopics):
+            return self.grades.columns(self.topics)
         return JudgementArrays.of(self.grades, self.topics)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -76,6 +81,8 @@ class Qrels:
     @cached_property
     def is_real(self) -> bool:
         """Whether a grade is not a whole number."""
+        if isinstance(self.grades, JudgedTopics):
+            return self.grades.is_real
         return any(isinstance(grade, float) for judged in self.grades.values() for grade in judged.values())
 
 
@@ -192,14 +199,18 @@ def _qrels(
     if rules.scale is not None:
         _check_scale(grades, rules.scale, refuse)
     passages = {name for judged in grades.values() for name in judged} if rules.separator else set[str]()
-    grades = {topic: rules.by_document(judged) for topic, judged in grades.items()}
+    if rules.separator:
+        grades = {topic: rules.by_document(judged) for topic, judged in grades.items()}
     documents = {name for judged in grades.values() for name in judged} if rules.separator else passages
     if len(documents) == 1 < len(passages):  # then every run finds everything at rank 1
         what = f"passages of several documents (separator {rules.separator!r:.20})"
         raise refuse(
             None, f"expected {what}, found {len(passages):,} ids, all of the document {next(iter(documents))!r:.60}"
         )
-    relevant = {topic for topic, judged in grades.items() if rules.is_relevant(max(judged.values()))}
+    highest = (
+        grades.highest() if isinstance(grades, JudgedTopics) else {t: max(d.values()) for t, d in grades.items()}
+    )
+    relevant = {topic for topic, grade in highest.items() if rules.is_relevant(grade)}
     if not relevant:
         least = "above 0" if rules.relevant_from is None else f"{rules.relevant_from:g} or more (relevant_from)"
         raise refuse(None, f"expected at least one relevant document (grade {least}), found none")
@@ -207,7 +218,7 @@ def _qrels(
     return Qrels(
         path_name=name,
         digest=rules.digest(digest),
-        grades=MappingProxyType(grades),
+        grades=grades if isinstance(grades, JudgedTopics) else MappingProxyType(dict(grades)),
         topics=tuple(sorted(relevant)),
         without_relevant=without_relevant,
         texts=MappingProxyType(dict(texts or {})),
@@ -221,6 +232,10 @@ def _check_scale(
     refuse: Callable[[int | None, str], Exception],
 ) -> None:
     low, high = scale
+    if isinstance(grades, JudgedTopics) and (
+        low <= grades.arrays.grades.min() and grades.arrays.grades.max() <= high
+    ):
+        return
     for topic, judged in grades.items():
         for document, grade in judged.items():
             if not low <= grade <= high:
@@ -229,6 +244,15 @@ def _check_scale(
 
 
 def _read_trec(path: Path, rules: LabelRules) -> Qrels:
+    try:
+        grades, digest = read_columns(path)
+    except RefusedError:
+        return _read_lines(path, rules)
+    lines = LineReader(path, error=QrelsFormatError, line_size=ROW_BYTES)
+    return _qrels(lines.path.name, digest, grades, lines.refuse, rules)
+
+
+def _read_lines(path: Path, rules: LabelRules) -> Qrels:
     lines = LineReader(path, error=QrelsFormatError, line_size=ROW_BYTES)
     grades: dict[str, dict[str, float]] = {}
     rows, most_rows, most_topics, most_documents = 0, JUDGEMENTS.value, TOPICS.value, DOCUMENTS.value

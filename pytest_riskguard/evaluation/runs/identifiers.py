@@ -16,6 +16,8 @@ Words = npt.NDArray[np.uint64]
 WORD_BYTES = 8
 #: So many ids are copied at a time.
 _COPIED_AT_ONCE = 2**14
+#: How many ids are hashed at once: more take memory for intermediate numbers, and are not faster.
+_HASHED_AT_ONCE = 2**16
 #: Odd numbers without a pattern in their bits, which spread hashes over all values.
 _SPREAD, _SPREAD_LENGTH = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 #: What is left of a word whose last bytes do not belong to the id, by the bytes that do.
@@ -102,6 +104,9 @@ class Identifiers:
     @cached_property
     def hashes(self) -> Words:
         """A number for each id, the same wherever its text is; two ids rarely share one, unless somebody tries."""
+        if len(self) > _HASHED_AT_ONCE:
+            parts = [slice(row, row + _HASHED_AT_ONCE) for row in range(0, len(self), _HASHED_AT_ONCE)]
+            return np.concatenate([self.at(part).hashes for part in parts])
         hashes = self.lengths.astype(np.uint64) * _SPREAD_LENGTH
         longest = int(self.lengths.max(initial=0))
         rows: Any = slice(None)

@@ -95,59 +95,68 @@ def columns_of(text: bytes, *, longest: int) -> Columns:
     ``RefusedError`` for anything that the reading line by line would refuse in these lines alone: bytes that are not
     text, lines of more than ``longest`` bytes, a row without six columns, a score that is not finite or too large.
     """
+    fields = fields_of(text, _FIELDS, longest=longest)
+    topics, second, documents, ranks, numbers, _tags = fields.columns
+    scores = decimals(numbers)
+    if len(scores) and not (scores.max() <= MAX_RUN_SCORE and scores.min() >= -MAX_RUN_SCORE):  # NaN fails both
+        raise RefusedError
+    places = topics.starts
+    marks = second.lengths == len(ESCAPED)
+    if marks.any() and (marks := marks & (second.text[second.starts] == ESCAPED[0])).any():
+        topics, documents, ranks = _unescaped(np.flatnonzero(marks), topics, documents, ranks)
+    begins = np.flatnonzero(differs_from_before(topics))
+    named = zip(topics.starts[begins].tolist(), topics.lengths[begins].tolist(), strict=True)
+    names = tuple(topics.text[start : start + length].tobytes() for start, length in named)
+    return Columns(begins, places[begins], names, documents, scores, ranks, fields.lines)
+
+
+class Fields(NamedTuple):
+    """The fields of each row by column, all slices of one text, and how many lines there are."""
+
+    columns: tuple[Identifiers, ...]
+    lines: int
+
+
+def fields_of(text: bytes, count: int, *, longest: int) -> Fields:
+    """The fields of each row of a text in UTF-8 that ends with a line feed; blank lines are no rows.
+
+    ``RefusedError`` for bytes that are not text, lines of more than ``longest`` bytes, and rows with more or fewer
+    fields than ``count``.
+    """
     if not text.isascii():
         try:
             text.decode()
         except UnicodeDecodeError:
             raise RefusedError from None
     characters = np.frombuffer(text, dtype=np.uint8)
-    fields = _fields(characters, longest)
-    topics, second, documents, ranks, numbers = (
-        Identifiers(characters, starts, lengths)
-        for starts, lengths in zip(fields.starts[:5], fields.lengths[:5], strict=True)
-    )
-    scores = decimals(numbers)
-    if len(scores) and not (scores.max() <= MAX_RUN_SCORE and scores.min() >= -MAX_RUN_SCORE):  # NaN fails both
-        raise RefusedError
-    places = topics.starts
-    marks = second.lengths == len(ESCAPED)
-    if marks.any() and (marks := marks & (characters[second.starts] == ESCAPED[0])).any():
-        topics, documents, ranks = _unescaped(np.flatnonzero(marks), topics, documents, ranks)
-    begins = np.flatnonzero(_differs_from_before(topics))
-    named = zip(topics.starts[begins].tolist(), topics.lengths[begins].tolist(), strict=True)
-    names = tuple(topics.text[start : start + length].tobytes() for start, length in named)
-    return Columns(begins, places[begins], names, documents, scores, ranks, fields.lines)
+    starts, ends, lines = _places(characters, count, longest)
+    columns = zip(starts, ends - starts, strict=True)
+    return Fields(tuple(Identifiers(characters, begins, lengths) for begins, lengths in columns), lines)
 
 
-class _Fields(NamedTuple):
-    """Where the fields of each row stand, as arrays of shape (6, n_rows), and how many lines there are."""
-
-    starts: IntArray
-    lengths: IntArray
-    lines: int
-
-
-def _fields(characters: npt.NDArray[np.uint8], longest: int) -> _Fields:
+def _places(characters: npt.NDArray[np.uint8], count: int, longest: int) -> tuple[IntArray, IntArray, int]:
+    """Where fields start and end, as two arrays of shape (count, n_rows), and how many lines there are."""
     edges = np.flatnonzero(characters <= _SPACE)
-    if len(edges) and len(edges) % _FIELDS == 0:
-        ends = np.ascontiguousarray(edges.reshape(-1, _FIELDS).T)
+    if len(edges) and len(edges) % count == 0:
+        ends = np.ascontiguousarray(edges.reshape(-1, count).T)
         starts = np.empty_like(ends)
         starts[0, 0] = 0
         np.add(ends[-1, :-1], 1, out=starts[0, 1:])
         np.add(ends[:-1], 1, out=starts[1:])
-        lengths = ends - starts
         if (
-            lengths.min() > 0
+            (ends > starts).all()
             and (characters[ends[-1]] == _LINE_FEED).all()
             and np.count_nonzero(characters == _SPACE) == len(edges) - ends.shape[1]
         ):
             if (ends[-1] - starts[0]).max() > longest:
                 raise RefusedError
-            return _Fields(starts, lengths, ends.shape[1])
-    return _fields_anywhere(edges, characters[edges], longest)
+            return starts, ends, ends.shape[1]
+    return _places_anywhere(edges, characters[edges], count, longest)
 
 
-def _fields_anywhere(edges: IntArray, kinds: npt.NDArray[np.uint8], longest: int) -> _Fields:
+def _places_anywhere(
+    edges: IntArray, kinds: npt.NDArray[np.uint8], count: int, longest: int
+) -> tuple[IntArray, IntArray, int]:
     """The same for lines with blanks of any number and kind, and for blank lines."""
     if (kinds == 0).any():
         raise RefusedError
@@ -160,13 +169,13 @@ def _fields_anywhere(edges: IntArray, kinds: npt.NDArray[np.uint8], longest: int
     starts = np.concatenate([[0], edges[:-1] + 1])
     fields = np.flatnonzero(edges > starts)
     lines = (np.cumsum(feeds) - feeds)[fields]
-    if len(fields) % _FIELDS:
+    if len(fields) % count:
         raise RefusedError
-    lines = lines.reshape(-1, _FIELDS)
+    lines = lines.reshape(-1, count)
     if (lines[:, 0] != lines[:, -1]).any() or (lines[1:, 0] == lines[:-1, 0]).any():
         raise RefusedError
-    starts, ends = (np.ascontiguousarray(place[fields].reshape(-1, _FIELDS).T) for place in (starts, edges))
-    return _Fields(starts, ends - starts, int(np.count_nonzero(feeds)))
+    starts, ends = (np.ascontiguousarray(place[fields].reshape(-1, count).T) for place in (starts, edges))
+    return starts, ends, int(np.count_nonzero(feeds))
 
 
 def _unescaped(rows: IntArray, *columns: Identifiers) -> list[Identifiers]:
@@ -185,7 +194,7 @@ def _unescaped(rows: IntArray, *columns: Identifiers) -> list[Identifiers]:
     return [Identifiers(text, *places) for places in (*changed, (ranks.starts, ranks.lengths))]
 
 
-def _differs_from_before(ids: Identifiers) -> npt.NDArray[np.bool_]:
+def differs_from_before(ids: Identifiers) -> npt.NDArray[np.bool_]:
     """Of each id whether it is another than the one before; the first is."""
     differs = np.ones(len(ids), dtype=np.bool_)
     words, lengths = ids.words(0), ids.lengths
