@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +10,7 @@ import numpy.typing as npt
 from pytest_riskguard.evaluation.judgements.judged_topics import JudgedTopics
 from pytest_riskguard.evaluation.judgements.judgement_arrays import JudgementArrays
 from pytest_riskguard.evaluation.runs.decimals import decimals
+from pytest_riskguard.evaluation.runs.growing_columns import Column, IdentifierColumn
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
 from pytest_riskguard.evaluation.runs.text_blocks import TextBlocks
@@ -40,33 +40,19 @@ def read_columns(path: Path) -> tuple[JudgedTopics, str]:
 
 def _read(text: TextBlocks) -> JudgementArrays:
     names: list[str] = []  # of each run of rows with one topic
-    runs, names_of_documents, lengths, grades = _Parts(), _Parts(), _Parts(), _Parts()
-    rows, most_rows, longest = 0, JUDGEMENTS.value, ROW_BYTES.value
+    runs, documents, grades = Column(np.int64), IdentifierColumn(), Column(np.float64)
+    most_rows, longest = JUDGEMENTS.value, ROW_BYTES.value
     for block in text:
-        topics, sizes, documents, numbers = _columns(block.text, longest)
-        documents = documents.compact()
+        topics, sizes, ids, numbers = _columns(block.text, longest)
         names += topics
         runs.append(sizes)
-        names_of_documents.append(documents.text)
-        lengths.append(documents.lengths)
+        documents.append(ids)
         grades.append(numbers)
-        rows += len(numbers)
-        if rows > most_rows:
+        if len(grades) > most_rows:
             raise RefusedError
-    if not rows:
+    if not len(grades):
         raise RefusedError
-    ids, of_ids = names_of_documents.joined(), lengths.joined()
-    return _grouped(names, runs.joined(), Identifiers(ids, np.cumsum(of_ids) - of_ids, of_ids), grades.joined())
-
-
-class _Parts(list[npt.NDArray[Any]]):
-    """One array in parts."""
-
-    def joined(self) -> npt.NDArray[Any]:
-        """The whole array; the parts are given up, since both take as much memory."""
-        whole = np.concatenate(self)
-        self.clear()
-        return whole
+    return _grouped(names, runs.array(), documents.identifiers(), grades.array())
 
 
 def _columns(text: bytes, longest: int) -> tuple[list[str], _Places, Identifiers, npt.NDArray[np.float64]]:
