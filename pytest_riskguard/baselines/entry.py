@@ -18,6 +18,7 @@ from pytest_riskguard.baselines.manifest import (
     NewerFormatError,
     StoredReplicate,
 )
+from pytest_riskguard.baselines.remote_stores import shown
 from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, ScoresFormatError
 from pytest_riskguard.evaluation.score_files import read_score_table
 from pytest_riskguard.evaluation.scores import TopicScores
@@ -58,7 +59,9 @@ class StoredBaseline:
     def error(self, problem: str, *, reason: str = "bad_baseline") -> BaselineError:
         """The error to raise; reports show it without the path of the store."""
         return BaselineError(
-            f"{self.root / self.place}: {problem}", reason=reason, problem=f"{self.root.name}/{self.place}: {problem}"
+            f"{shown(self.root / self.place)}: {problem}",
+            reason=reason,
+            problem=f"{self.root.name}/{self.place}: {problem}",
         )
 
     def stamp(self) -> tuple[Path, int, int, bytes] | None:

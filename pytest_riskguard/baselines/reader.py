@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,6 +14,7 @@ from pytest_riskguard.baselines.backing import problems
 from pytest_riskguard.baselines.entry import RUN, StoredBaseline, resolved
 from pytest_riskguard.baselines.kept_runs import KeptRun
 from pytest_riskguard.baselines.manifest import Manifest, Staleness, name_problem, staleness
+from pytest_riskguard.baselines.remote_stores import local_folder, shown
 from pytest_riskguard.baselines.scored import Scored, as_stored, present_scores
 from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
@@ -20,6 +22,7 @@ from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.formats.files.remote_files import is_address
 from pytest_riskguard.text import did_you_mean
 
 #: How often a baseline that is replaced while it is being read is read again.
@@ -29,14 +32,19 @@ _Result = TypeVar("_Result")
 
 
 class StoreReader:
-    """What can be read of a folder of baselines, which need not exist.
+    """What can be read of a folder of baselines, which need not exist, or of baselines at an address.
 
     Every method raises ``UsageError`` for text that cannot be a name or a measure, and ``BaselineError`` with reason
     ``missing_input`` for a baseline that does not exist and a store that cannot be read, ``bad_baseline`` for damage.
     """
 
-    def __init__(self, root: Path) -> None:
-        self.root = Path(root)
+    def __init__(self, place: Path) -> None:
+        self.place = Path(place)
+
+    @cached_property
+    def root(self) -> Path:
+        """The folder; that of a store at an address is a copy, which is made when it is first read."""
+        return local_folder(self.place) if is_address(self.place) else self.place
 
     def names(self) -> tuple[str, ...]:
         """Every stored name, sorted, including the names of damaged baselines."""
@@ -239,7 +247,7 @@ class StoreReader:
 
     def _missing(self, problem: str) -> BaselineError:
         return BaselineError(
-            f"{self.root}: {problem}", reason="missing_input", problem=f"{self.root.name}: {problem}"
+            f"{shown(self.root)}: {problem}", reason="missing_input", problem=f"{self.root.name}: {problem}"
         )
 
     @contextmanager

@@ -30,6 +30,7 @@ from pytest_riskguard.baselines.reader import StoreReader, check_name
 from pytest_riskguard.baselines.rewrite import ScoredRun
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.evaluation.runs.rankings import Rankings
+from pytest_riskguard.formats.files.remote_files import address_of, is_address
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.text import listed
 
@@ -47,12 +48,12 @@ class Scoring(TypedDict, total=False):
 
 
 class Store(StoreReader):
-    """A folder of baselines; it need not exist before the first one is added.
+    """A folder of baselines; it need not exist before the first one is added. Baselines at an address are only read.
 
-    Methods that write raise what those of ``StoreReader`` do, and ``bad_baseline`` also for a store that cannot be
-    written or that another process keeps locked. Methods that store a run raise ``UsageError`` also for an unknown
-    kind, a note that is not text, and where a CI service runs this without ``allow_ci``; ``DataError`` for a file
-    that cannot be used or a run that answers no judged topic.
+    Methods that write raise what those of ``StoreReader`` do, ``UsageError`` for an address, and ``bad_baseline``
+    also for a store that cannot be written or that another process keeps locked. Methods that store a run raise
+    ``UsageError`` also for an unknown kind, a note that is not text, and where a CI service runs this without
+    ``allow_ci``; ``DataError`` for a file that cannot be used or a run that answers no judged topic.
     """
 
     def add(
@@ -191,6 +192,7 @@ class Store(StoreReader):
 
     def remove_replicate(self, name: str, number: int) -> None:
         """Delete one replicate, even if it is damaged or lost; the others keep their numbers."""
+        self._check_writable()
         self._read(name, lambda baseline: baseline.find(number))
         with self._replacing(name) as (folder,):
             rewrite.without_replicate(self._baseline(name), number, folder)
@@ -254,6 +256,7 @@ class Store(StoreReader):
 
     def remove(self, name: str) -> None:
         """Delete a baseline with its replicates and its earlier runs, even if it is damaged."""
+        self._check_writable()
         self._baseline(name)
         with locked(self.root):
             foreign_files.check_removable(self._baseline(name))
@@ -276,10 +279,19 @@ class Store(StoreReader):
         return tuple(changes)
 
     def _check_place(self, *, allow_ci: bool) -> None:
+        self._check_writable()
         if (variable := environment.ci_variable()) and not allow_ci:
             raise UsageError(
                 f"{self.root}: baselines are not stored inside CI ({variable} is set), where nobody reviews "
                 "them; store them on your machine and commit them, or pass --allow-ci"
+            )
+
+    def _check_writable(self) -> None:
+        if is_address(self.place):
+            address = address_of(self.place).partition("#")[0]
+            raise UsageError(
+                f"{address}: baselines at an address are only read; change a copy of them on this machine, upload "
+                "it, and pin the digest that `riskguard baseline digest` prints"
             )
 
     def _check_free(self, name: str, *, replace: bool) -> None:

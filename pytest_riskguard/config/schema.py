@@ -27,7 +27,7 @@ from pytest_riskguard.config import candidate_settings
 from pytest_riskguard.config.candidate_settings import Candidate
 from pytest_riskguard.config.collection_settings import Collection
 from pytest_riskguard.config.measure_notation import measure_notation
-from pytest_riskguard.config.setting_types import Distinct, File, Model, is_importable
+from pytest_riskguard.config.setting_types import Distinct, Model, StorePlace, is_importable
 from pytest_riskguard.config.value_checks import distinct, list_of, whole
 from pytest_riskguard.config.yaml_lines import Document
 from pytest_riskguard.gates.kinds import (
@@ -243,7 +243,7 @@ class Config(Model):
     """
 
     collection: Collection
-    store: File = Field(default="baselines", validate_default=True)
+    store: StorePlace = Field(default="baselines", validate_default=True)
     measures: Annotated[tuple[_Measure, ...], list_of("a list of measures"), _DistinctMeasures] | None = None
     candidate: Candidate | None = None
     retrieve_from: Annotated[tuple[_Listed, ...], list_of("a list of functions"), Distinct] | None = None

@@ -9,7 +9,10 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PlainValidator
 
+from pytest_riskguard.baselines.pins import pinned
 from pytest_riskguard.config.value_checks import distinct
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.formats.files.remote_files import is_address
 from pytest_riskguard.formats.given_file import IRDS, TIES, Ties
 from pytest_riskguard.formats.known import formats_of
 from pytest_riskguard.formats.metadata import checked_metadata
@@ -64,7 +67,19 @@ def is_importable(name: str) -> bool:
     return all(part.isidentifier() and not keyword.iskeyword(part) for part in parts)
 
 
+def _store(value: Any, info: Any) -> Path:
+    """As ``_file``; an address, whose baselines must be pinned, stays as it is."""
+    if not (isinstance(value, str) and is_address(value)):
+        return _file(value, info)
+    try:
+        pinned(value)
+    except UsageError as error:
+        raise ValueError(str(error)) from None
+    return Path(value)
+
+
 File = Annotated[Path, PlainValidator(_file, json_schema_input_type=str)]
+StorePlace = Annotated[Path, PlainValidator(_store, json_schema_input_type=str)]
 FileOrCollection = Annotated[Path, PlainValidator(_file_or_collection, json_schema_input_type=str)]
 Metadata = Annotated[tuple[tuple[str, str], ...], PlainValidator(_metadata, json_schema_input_type=dict[str, str])]
 Distinct = AfterValidator(distinct)

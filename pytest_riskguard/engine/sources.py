@@ -387,7 +387,7 @@ class ScoreCache:
         if isinstance(source, RunFile | ScoreFile):
             paths.append(source.file)
         elif isinstance(source, Stored) and self._store is not None:
-            paths.append(self._store.root / source.name / "manifest.json")
+            paths.append(self._store.place / source.name / "manifest.json")
         return tuple(_stamp(path) for path in paths)
 
 

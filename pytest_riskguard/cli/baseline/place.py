@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 DEFAULT_STORE = Path("baselines")
 
-store_option = file_option("--store", help="Folder of stored baselines. [default: riskguard.yaml's, else baselines]")
+store_option = file_option(
+    "--store",
+    help="Folder of stored baselines, or their address and digest. [default: riskguard.yaml's, else baselines]",
+)
 
 
 def opened(path: Path | None) -> Store:

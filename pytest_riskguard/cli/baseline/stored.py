@@ -41,10 +41,12 @@ _MEANING = {
 @store_option
 def list_(store: Path | None) -> int:
     """List the stored baselines."""
+    from pytest_riskguard.baselines.remote_stores import shown
+
     baselines = opened(store)
     _tell_unfinished(baselines)
     if not baselines.names():
-        click.echo(f"no baselines in {baselines.root}; riskguard baseline add NAME RUN stores one", err=True)
+        click.echo(f"no baselines in {shown(baselines.root)}; riskguard baseline add NAME RUN stores one", err=True)
     damaged = []
     for name in baselines.names():
         try:
@@ -200,10 +202,12 @@ def verify(names: tuple[str, ...], *, store: Path | None, qrels: Path | None, ma
     Compares all of them, or NAMES, with the digests in their manifests, and scores their runs again to compare,
     replicates and earlier runs included.
     """
+    from pytest_riskguard.baselines.remote_stores import shown
+
     baselines = opened(store)
     _tell_unfinished(baselines)
     if not (names or baselines.names()):
-        raise BaselineError(f"no baselines in {baselines.root}: nothing to verify")
+        raise BaselineError(f"no baselines in {shown(baselines.root)}: nothing to verify")
     judgements = _judgements(qrels)
     problems = []
     for name in names or baselines.names():
@@ -251,4 +255,16 @@ def _sound(manifest: Manifest, qrels: Qrels | None) -> str:
     return f"ok ({'; '.join(unchecked)})" if unchecked else "ok"
 
 
-COMMANDS = (list_, show, verify)
+@click.command()
+@store_option
+def digest(store: Path | None) -> None:
+    """Print the digest of a store, by which riskguard.yaml pins it at an address.
+
+    It changes with every file of every baseline. Write it behind the address: s3://bucket/baselines#sha256:...
+    """
+    from pytest_riskguard.baselines.remote_stores import digest_of
+
+    click.echo(digest_of(opened(store).place))
+
+
+COMMANDS = (list_, show, verify, digest)

@@ -72,7 +72,7 @@ def add(
     if not replicate:
         from pytest_riskguard.baselines import version_control
 
-        is_new_store = not place.store.root.exists()
+        is_new_store = not place.store.place.exists()
         given = _given(run, place, reading, options, live=live, scores=scores)
         manifest = place.store.add(name, given, **place.storing(scores=scores), kind=kind, **options)
         if is_new_store:

@@ -71,6 +71,19 @@ def files_at(path: Path) -> list[Listed] | None:
     return None if found is None else sorted(found)
 
 
+def files_below(path: Path) -> dict[str, Listed]:
+    """The files of a folder and of all folders in it, by their paths in the folder; empty if there is no folder."""
+    address = address_of(path)
+
+    def found() -> dict[str, Listed]:
+        files, place = _file_system(address)
+        folder, infos = place.rstrip("/") + "/", files.find(place, detail=True)
+        named = {name[len(folder) :]: info for name, info in infos.items() if name.startswith(folder)}
+        return {name: Listed(path / name, info.get("size")) for name, info in named.items()}
+
+    return _in_time(address, found)
+
+
 @contextmanager
 def local_copy(path: Path, limit: Limit) -> Iterator[Path]:
     """A copy of the file at an address, under its own name, until the block ends; a path that is none, as it is.
