@@ -84,8 +84,7 @@ def array_values(run: JudgedRun, qrels: Qrels, measure: Measure, order: Order | 
     kernel = kernel_of(measure, qrels.rules)
     arrays = qrels.arrays
     values = kernel.values(arrays.grades)
-    best_first = arrays.best_first
-    totals = kernel.totals(arrays.topic_of_row[best_first], values[best_first], len(arrays.topics))
+    totals = kernel.totals(arrays.topic_of_row, values[arrays.best_first], len(arrays.topics))
     topic, rank, judgement = run.judged_rows(order or _order(measure))
     rows = CountedRows(topic, rank, values[judgement], run.retrieved)
     return kernel.scores(rows.where(kernel.sees(rows.value, rank)), totals[_places(run, qrels)])
