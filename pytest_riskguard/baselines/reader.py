@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from pytest_riskguard.baselines import atomic_folder, environment
-from pytest_riskguard.baselines.backing import problems
+from pytest_riskguard.baselines.backing import KeptRun, problems
 from pytest_riskguard.baselines.entry import RUN, StoredBaseline, resolved
-from pytest_riskguard.baselines.kept_runs import KeptRun
 from pytest_riskguard.baselines.manifest import Manifest, Staleness, name_problem, staleness
 from pytest_riskguard.baselines.remote_stores import local_folder, shown
 from pytest_riskguard.baselines.scored import Scored, as_stored, present_scores

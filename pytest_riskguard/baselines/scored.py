@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from pytest_riskguard.baselines import queries
-from pytest_riskguard.baselines.backing import check_scores, same_libraries
+from pytest_riskguard.baselines.backing import KeptRun, check_scores, same_libraries
 from pytest_riskguard.baselines.entry import SCORES, StoredBaseline
-from pytest_riskguard.baselines.kept_runs import KeptRun
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.scores import TopicScores

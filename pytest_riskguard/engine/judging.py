@@ -6,7 +6,7 @@ with the *data* becomes an ``incomparable`` verdict.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
@@ -45,13 +45,16 @@ from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.rankings.documents import topic_documents
 from pytest_riskguard.gates.rankings.side_by_side import side_by_side, titled
-from pytest_riskguard.gates.rankings.unjudged import Rejudged, judgements, rests_on_unjudged
+from pytest_riskguard.gates.rankings.unjudged import Known, Rejudged, judgements, rests_on_unjudged
 from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.reports.internal_errors import caught
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.text import counted, listed
+
+#: How many pairs of runs share what is found about their unjudged documents with the gates that follow.
+MOST_KNOWN = 4
 
 
 class _Context(TypedDict):
@@ -87,6 +90,7 @@ class Engine:
         self._titles = DocumentTitles() if titles is None else titles
         self._store = store
         self._stale: dict[str, StaleLabels | None] = {}
+        self._known: dict[Hashable, Known] = {}
         self._cache = ScoreCache(qrels=qrels, topics=topics, store=store, measures=measures, shrink=shrink)
 
     @property
@@ -406,7 +410,12 @@ class Engine:
             self._cache.ranked(source, of_source, measure, qrels)
             for source, of_source in zip(sources, scores, strict=True)
         )
-        return Rejudged(gate, scores, (candidate, baseline), self._cache.topics)
+        key = (candidate.run.digest, baseline.run.digest, qrels.digest, scores[0].topics)
+        known = self._known.pop(key, None) or Known()
+        self._known[key] = known
+        for other in list(self._known)[:-MOST_KNOWN]:
+            del self._known[other]
+        return Rejudged(gate, scores, (candidate, baseline), self._cache.topics, known)
 
 
 def _asked_measure(measure: str | None, *sources: Source) -> str | None:

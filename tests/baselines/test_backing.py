@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from pytest_riskguard.baselines import backing, environment, kept_runs
+from pytest_riskguard.baselines import backing, environment
 from pytest_riskguard.baselines.atomic_folder import sha256
 from pytest_riskguard.baselines.entry import mean_score
 from pytest_riskguard.errors import BaselineError
@@ -35,7 +35,7 @@ def passes(monkeypatch):
         passes.append(tuple(measures))
         return scored_run(run, qrels, measures, **options)
 
-    monkeypatch.setattr(kept_runs, "scored_run", counting)
+    monkeypatch.setattr(backing, "scored_run", counting)
     return passes
 
 

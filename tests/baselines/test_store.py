@@ -63,7 +63,7 @@ def test_stored_scores_are_read_not_computed(store, add, qrels, monkeypatch):
     def never(*arguments, **options):
         raise AssertionError("scored again")
 
-    monkeypatch.setattr("pytest_riskguard.baselines.kept_runs.scored_run", never)
+    monkeypatch.setattr("pytest_riskguard.baselines.backing.scored_run", never)
     store.scores("prod", "nDCG@10", qrels=qrels)
 
 
@@ -116,7 +116,7 @@ def test_other_versions_of_the_libraries_score_the_kept_run_anew(store, add, qre
         scored = scored_run(*arguments, **options)
         return replace(scored, scores=tuple(replace(s, values=s.values / 2) for s in scored.scores))
 
-    monkeypatch.setattr("pytest_riskguard.baselines.kept_runs.scored_run", another_definition)
+    monkeypatch.setattr("pytest_riskguard.baselines.backing.scored_run", another_definition)
     stored = store.scores("prod", "AP", qrels=qrels)
     assert stored.rescored
     assert_array_equal(stored.scores.values, before.values / 2)

@@ -37,6 +37,10 @@ class RankedDocuments:
     def __len__(self) -> int:
         return len(self.topics)
 
+    def at(self, places: IntArray) -> RankedDocuments:
+        """Some of the documents."""
+        return RankedDocuments(self.rows[places], self.topics[places], self.documents.at(places), self.ranks[places])
+
     @property
     def keys(self) -> npt.NDArray[np.uint64]:
         """A number for each document of a topic, which two rarely share."""
@@ -57,7 +61,9 @@ class RankedRun:
     def __init__(self, run: JudgedRun, qrels: Qrels, measure: Measure) -> None:
         self.run, self.qrels, self.measure = run, qrels, measure
         self.depth = min(run.depth, kept_depth(measure, qrels))
-        self._ranks = run.ranks[order_of(str(provider_of(measure).NAME))]
+        self.order = order_of(str(provider_of(measure).NAME))
+        self._ranks = run.ranks[self.order]
+        self._by_topic: dict[str, Mapping[str, int]] = {}
 
     @cached_property
     def _places(self) -> Mapping[str, int]:
@@ -89,9 +95,9 @@ class RankedRun:
         ranks[self.run.judgements[is_judged]] = self._ranks[is_judged]
         return ranks
 
-    def unjudged(self, *, depth: int) -> RankedDocuments:
-        """The unjudged documents in the first ranks of all topics."""
-        rows = np.flatnonzero((self.run.judgements < 0) & (self._ranks <= depth))
+    def unjudged(self, *, above: int = 0, depth: int) -> RankedDocuments:
+        """The unjudged documents from rank ``above + 1`` to ``depth`` of all topics."""
+        rows = np.flatnonzero((self.run.judgements < 0) & (self._ranks > above) & (self._ranks <= depth))
         topics = self._topic_places[self.run.topic_of_row[rows]]
         ids = self.run.unjudged.at(self._unjudged_before[rows])
         return RankedDocuments(rows, topics, ids, self.ranks_of(rows))
@@ -115,8 +121,13 @@ class RankedRun:
         place = self._places.get(topic)
         return 0 if place is None else int(self.run.retrieved[place])
 
-    def ranks(self, topic: str) -> dict[str, int]:
+    def ranks(self, topic: str) -> Mapping[str, int]:
         """Document -> rank, from 1, by rank."""
+        if topic not in self._by_topic:
+            self._by_topic[topic] = self._ranks_in(topic)
+        return self._by_topic[topic]
+
+    def _ranks_in(self, topic: str) -> dict[str, int]:
         place = self._places.get(topic)
         if place is None:
             return {}

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.evaluation.measures import cutoff_of
 from pytest_riskguard.evaluation.runs.identifiers import IntArray
 from pytest_riskguard.evaluation.scoring.array_scores import has_kernel, if_relevant
 from pytest_riskguard.evaluation.scoring.kept_depths import depth_of
@@ -67,25 +66,22 @@ class UnjudgedDocuments:
 
 def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: RankedRun) -> UnjudgedDocuments:
     """The unjudged documents in the first ranks of two runs, as one measure ranks both; only of these topics."""
-    depth, cutoff = depth_of(candidate.measure), cutoff_of(candidate.measure)
-    looks_deeper = cutoff is None or cutoff > depth  # a document below the depth counts where it is relevant
-    wanted = np.zeros(len(candidate.qrels.topics), dtype=np.bool_)
-    places = candidate.qrels.arrays.places
+    depth, places = depth_of(candidate.measure), candidate.qrels.arrays.places
+    wanted = np.zeros(len(places), dtype=np.bool_)
     wanted[[places[topic] for topic in topics]] = True
-    one, other = (run.unjudged(depth=run.depth if looks_deeper else depth) for run in (candidate, baseline))
-    there = matches(one, other)
-    other_ranks = np.where(there >= 0, other.ranks[there], 0) if len(other) else np.zeros_like(one.ranks)
-    of_both = np.flatnonzero(wanted[one.topics] & ((one.ranks <= depth) | ((there >= 0) & (other_ranks <= depth))))
+    one, other = (run.unjudged(depth=depth) for run in (candidate, baseline))
+    one, other = (side.at(np.flatnonzero(wanted[side.topics])) for side in (one, other))
+    in_other = matches(one, other)
     alone = np.ones(len(other), dtype=np.bool_)
-    alone[there[there >= 0]] = False
-    of_other = np.flatnonzero(wanted[other.topics] & (other.ranks <= depth) & alone)
-    all_topics = np.concatenate([one.topics[of_both], other.topics[of_other]])
+    alone[in_other[in_other >= 0]] = False
+    of_other = other.at(np.flatnonzero(alone))
+    in_baseline = _deeper(one, baseline, depth, np.flatnonzero(in_other < 0))
+    in_baseline[in_other >= 0] = other.rows[in_other[in_other >= 0]]
+    in_candidate = _deeper(of_other, candidate, depth, np.arange(len(of_other)))
+    all_topics = np.concatenate([one.topics, of_other.topics])
     order = np.argsort(all_topics, kind="stable")
-    names = one.documents.at(of_both).strings() + other.documents.at(of_other).strings()
-    nowhere = np.full(len(of_other), -1, dtype=np.int64)
-    there = there[of_both]
-    other_rows = np.where(there >= 0, other.rows[there], -1) if len(other) else there
-    rows = (np.concatenate([one.rows[of_both], nowhere]), np.concatenate([other_rows, other.rows[of_other]]))
+    names = one.documents.strings() + of_other.documents.strings()
+    rows = (np.concatenate([one.rows, in_candidate]), np.concatenate([in_baseline, of_other.rows]))
     return UnjudgedDocuments(
         depth,
         all_topics[order],
@@ -93,6 +89,18 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
         np.stack(rows, axis=1)[order],
         np.stack([run.ranks_of(of_run) for run, of_run in zip((candidate, baseline), rows, strict=True)], 1)[order],
     )
+
+
+def _deeper(documents: RankedDocuments, run: RankedRun, depth: int, places: IntArray) -> IntArray:
+    """The row of each document in another run below the ranks that are searched; -1 where it has none.
+
+    Only the documents at these places are looked for: without a cutoff, they count wherever they stand.
+    """
+    rows = np.full(len(documents), -1, dtype=np.int64)
+    deep = run.unjudged(above=depth, depth=run.depth)
+    found = matches(deep, documents.at(places))
+    rows[places[found[found >= 0]]] = deep.rows[found >= 0]
+    return rows
 
 
 def matches(documents: RankedDocuments, others: RankedDocuments) -> IntArray:

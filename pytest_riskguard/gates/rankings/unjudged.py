@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Literal
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.scoring.kept_depths import depth_of
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
 from pytest_riskguard.evaluation.scoring.unjudged_documents import (
     UnjudgedDocuments,
@@ -34,8 +35,9 @@ BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
-#: All cases but the verdict's own: which unjudged documents count as relevant, by side favoured (1: the candidate).
+#: Which unjudged documents count as relevant in each case, by side favoured (1: the candidate).
 _CASES: Mapping[Case, Sequence[int]] = {
+    "irrelevant": (),
     "relevant": (-1, 0, 1),
     "candidate_relevant": (1,),
     "baseline_relevant": (-1,),
@@ -43,16 +45,30 @@ _CASES: Mapping[Case, Sequence[int]] = {
 
 
 @dataclass(frozen=True, eq=False)
+class Known:
+    """What was found about two runs.
+
+    ``unjudged``: their unjudged documents, by how these are ranked and how deep; ``values``: the scores that change
+    in an extreme case, by measure and case, as ``Rejudged`` computes them.
+    """
+
+    unjudged: dict[Hashable, UnjudgedDocuments] = field(default_factory=dict)
+    values: dict[Hashable, tuple[IntArray, FloatArray, FloatArray]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
 class Rejudged:
     """A comparison of two runs that can be repeated under other judgements, at the level that decided.
 
-    Pairs are candidate and baseline, both ranked by one measure.
+    Pairs are candidate and baseline, both ranked by one measure; ``known`` is shared by all gates that compare these
+    runs on the same topics.
     """
 
     gate: Gate
     scores: tuple[TopicScores, TopicScores]
     runs: tuple[RankedRun, RankedRun]
     topics: Topics | None = None
+    known: Known = field(default_factory=Known)
 
     @property
     def measure(self) -> Measure:
@@ -67,23 +83,50 @@ class Rejudged:
     @cached_property
     def unjudged(self) -> UnjudgedDocuments:
         """The unjudged documents in the first ranks of either run."""
-        return unjudged_documents(self.scores[0].topics, *self.runs)
+        if self._key not in self.known.unjudged:
+            self.known.unjudged[self._key] = unjudged_documents(self.scores[0].topics, *self.runs)
+        return self.known.unjudged[self._key]
+
+    @property
+    def _key(self) -> tuple[Hashable, ...]:
+        """What decides which documents are unjudged."""
+        candidate, baseline = self.runs
+        return (candidate.order, depth_of(self.measure), candidate.depth, baseline.depth)
 
     @cached_property
     def as_judged(self) -> tuple[float, Answer]:
         """URisk and the gate's answer on the judgements as they are."""
         return self._ruled(*self.scores)
 
+    def in_case(self, case: Case) -> tuple[float, Answer]:
+        """URisk and the gate's answer in one of the extreme cases."""
+        if case == "irrelevant":
+            return self.as_judged
+        key = (*self._key, str(self.measure), case)
+        if key not in self.known.values:
+            self.known.values[key] = self._values_if(self.in_favour(case))
+        return self._ruled_with(*self.known.values[key])
+
+    def in_favour(self, case: Case) -> BoolArray:
+        """Which unjudged documents are relevant in a case."""
+        return np.isin(self.unjudged.favours, _CASES[case])
+
     def if_relevant(self, relevant: BoolArray) -> tuple[float, Answer]:
         """URisk and the gate's answer if some of the unjudged documents had the highest grade of their topic."""
-        if not np.any(relevant):
-            return self.as_judged
+        return self._ruled_with(*self._values_if(relevant)) if np.any(relevant) else self.as_judged
+
+    def _values_if(self, relevant: BoolArray) -> tuple[IntArray, FloatArray, FloatArray]:
+        """The places in the scores that change, with the values there of the candidate and of the baseline."""
         topics, counts = np.unique(self.unjudged.topics[relevant], return_counts=True)
         rows = self.unjudged.rows[relevant]
-        places = self._places[topics]
         candidate, baseline = (
-            _changed(scores, places, values_if_relevant(run, topics, counts, rows[:, side]))
-            for side, (scores, run) in enumerate(zip(self.scores, self.runs, strict=True))
+            values_if_relevant(run, topics, counts, rows[:, side]) for side, run in enumerate(self.runs)
+        )
+        return self._places[topics], candidate, baseline
+
+    def _ruled_with(self, places: IntArray, *values: FloatArray) -> tuple[float, Answer]:
+        candidate, baseline = (
+            _changed(scores, places, of_side) for scores, of_side in zip(self.scores, values, strict=True)
         )
         return self._ruled(candidate, baseline)
 
@@ -117,16 +160,10 @@ def _changed(scores: TopicScores, places: IntArray, values: FloatArray) -> Topic
     return replace(scores, values=changed)
 
 
-def cases_of(rejudged: Rejudged, open_: BoolArray | None = None) -> Iterator[IfJudged]:
-    """What the gate would have said in each case; the first is the verdict's own.
-
-    ``open_`` says which unjudged documents are still open; by default all.
-    """
-    favours = rejudged.unjudged.favours
-    yield IfJudged("irrelevant", *rejudged.as_judged)
-    for case, sides in _CASES.items():
-        relevant = np.isin(favours, sides)
-        yield IfJudged(case, *rejudged.if_relevant(relevant if open_ is None else relevant & open_))
+def cases_of(rejudged: Rejudged) -> Iterator[IfJudged]:
+    """What the gate would have said in each case; the first is the verdict's own."""
+    for case in _CASES:
+        yield IfJudged(case, *rejudged.in_case(case))
 
 
 def judgements(rejudged: Rejudged) -> Judgements:
@@ -207,7 +244,7 @@ def together(lists: Iterable[Sequence[ToJudge]]) -> tuple[ToJudge, ...]:
 
 
 def _open(rejudged: Rejudged, is_open: BoolArray) -> bool:
-    """Whether the verdict could still change."""
-    answers = (case.outcome for case in cases_of(rejudged, is_open))
+    """Whether the verdict could still change, if documents that are not open are irrelevant."""
+    answers = (rejudged.if_relevant(rejudged.in_favour(case) & is_open)[1] for case in _CASES)
     first = next(answers)
     return any(answer != first for answer in answers)

@@ -33,7 +33,7 @@ def found(measure: str, *rankings: dict[str, str], topics: tuple[str, ...] = ("t
 def test_unjudged_documents_are_those_that_no_row_of_the_qrels_names():
     one, other = {"t": "abcde", "u": "b"}, {"t": "cbfad", "u": "xb"}
     assert found("nDCG@3", one, other) == {
-        (0, "a"): (1, 0, 1, 1),
+        (0, "a"): (1, 4, 1, 1),
         (0, "c"): (3, 1, -1, 1),
         (0, "f"): (0, 3, -1, 3),
         (1, "x"): (0, 1, -1, 1),
@@ -43,7 +43,7 @@ def test_unjudged_documents_are_those_that_no_row_of_the_qrels_names():
     assert found("nDCG@3", {"t": one["t"]}, {"t": other["t"]}, topics=("t",), qrels=whole) == {}
 
 
-def test_without_a_cutoff_a_document_counts_below_the_ranks_that_are_searched():
+def test_a_document_is_known_below_the_ranks_that_are_searched():
     one, other = {"t": "xyzuvwpqrsb", "u": "b"}, {"t": "bcdefghijklx", "u": "b"}
     ranks = found("AP", one, other)[0, "x"]
     assert ranks == (1, 12, 1, 1)
