@@ -35,8 +35,10 @@ from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.evaluation.collection import keys_of, read_collection
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure, provider_of
+from pytest_riskguard.evaluation.runs.one_file import as_one_file
 from pytest_riskguard.evaluation.runs.rankings import Rankings, write_run
 from pytest_riskguard.evaluation.runs.run_files import open_run
+from pytest_riskguard.evaluation.runs.run_folders import RunInPieces
 from pytest_riskguard.evaluation.score_files import read_scores, write_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
@@ -101,6 +103,9 @@ class ScoredRun:
         judgements, texts = read_collection(qrels, topics)
         opened = run if isinstance(run, Rankings) else open_run(run, keys_of(texts))
         table = score_run(opened, judgements, names, name=name)
+        if isinstance(opened, RunInPieces):  # which has shown that its parts belong together
+            opened = as_one_file(opened, keys_of(texts))
+            table = score_run(opened, judgements, names, name=name)
         latency = run.latency if isinstance(run, Rankings) else None
         stored_latency = None if latency is None else StoredLatency(**vars(latency))
         return cls(name, opened, table, judgements, texts, note, keep_run, about, stored_latency)

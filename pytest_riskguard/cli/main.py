@@ -23,8 +23,10 @@ from pytest_riskguard.cli.judging.check import check
 from pytest_riskguard.cli.judging.compare import compare
 from pytest_riskguard.cli.judging.retrieve import retrieve
 from pytest_riskguard.cli.output import output_failed
+from pytest_riskguard.cli.pieces import merge, score
 from pytest_riskguard.cli.pool import pool
 from pytest_riskguard.cli.power import power
+from pytest_riskguard.cli.reading import ProgressLine
 from pytest_riskguard.cli.reports import report, show
 from pytest_riskguard.cli.trend import trend
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
@@ -59,6 +61,8 @@ for command in (
     trend,
     comment,
     badge,
+    score,
+    merge,
 ):
     cli.add_command(command)
 
@@ -76,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its status instead of exiting."""
     failures: list[str] = []
-    with run_context.changed(failure_listeners=(failures.append,)):
+    with run_context.changed(failure_listeners=(failures.append,), workers=None, progress=ProgressLine()):
         status = _run(sys.argv[1:] if arguments is None else list(arguments))
     if not failures:
         return status

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from pytest_riskguard.cli.reading import reading_options
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.formats.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.formats.known import formats_of
@@ -325,6 +326,7 @@ _FILES: tuple[Any, ...] = (
     ),
     file_option("--store", help="Folder of stored baselines. [default: riskguard.yaml's]"),
     *collection_format_options,
+    *reading_options,
 )
 _SCORED = (
     click.option("--scores", is_flag=True, help="The systems are files of per-topic scores, not runs."),
@@ -360,6 +362,18 @@ run_options = grouped(
     _format_option("--run-format", "rankings", what="the runs"),
     _ties_option,
     _measure_option(DEFAULT_MEASURE),
+)
+#: How one run is scored, without anything to compare it with.
+scored_run_options = grouped(
+    "collection",
+    lambda qrels, topics, qrels_format, topics_format, run_format, ties, measures: Collection(
+        qrels, topics, None, measures, qrels_format, topics_format, run_format=run_format, ties=ties
+    ),
+    *_FILES[:2],
+    *collection_format_options,
+    _format_option("--run-format", "rankings", what="the run"),
+    _ties_option,
+    _measure_option(f"riskguard.yaml's, else {DEFAULT_MEASURE}"),
 )
 #: Parts of the topics, handed over as ``slices``.
 slice_options = grouped(

@@ -6,6 +6,7 @@ changes.
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import open_run
+from pytest_riskguard.evaluation.runs.run_folders import RunInPieces
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
@@ -282,7 +284,7 @@ class ScoreCache:
         run = GivenFile(opened, format="trec") if isinstance(opened, Path) else opened
         return scored_run(run, self.qrels, measures, name=label(source), queries=self.queries)
 
-    def _run(self, source: Ranked) -> Path | Rankings:
+    def _run(self, source: Ranked) -> Path | Rankings | RunInPieces:
         """A run file to be streamed, or rankings; a live system is queried once, even if that failed."""
         if isinstance(source, LiveRun):
             return self._once(self._key(source), source.retrieve)
@@ -319,7 +321,7 @@ class ScoreCache:
         if not isinstance(source, Ranked):
             return None
         run = self._results.get(self._key(source))
-        return run.ties if isinstance(run, Rankings) else "docid" if isinstance(run, Path) else None
+        return run.ties if isinstance(run, Rankings | RunInPieces) else "docid" if isinstance(run, Path) else None
 
     def latency(self, source: Source) -> Latency | None:
         """How long a live system that was queried took to answer."""
@@ -395,8 +397,15 @@ def _stamp(given: Path | GivenFile | Qrels | Topics | None) -> Stamp:
     """What differs when a file is rewritten; None if there is no file."""
     if not isinstance(given, Path | GivenFile):
         return None
+    path = GivenFile.of(given).path
     try:
-        status = GivenFile.of(given).path.stat()
+        status = path.stat()
+        inner = [file.stat() for file in path.iterdir()] if stat.S_ISDIR(status.st_mode) else []
     except OSError:
         return None
-    return (status.st_ino, status.st_size, status.st_mtime_ns)
+    size, changed = status.st_size, status.st_mtime_ns
+    return (
+        status.st_ino,
+        sum([size, *(file.st_size for file in inner)]),
+        max([changed, *(f.st_mtime_ns for f in inner)]),
+    )

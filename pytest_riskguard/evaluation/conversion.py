@@ -12,7 +12,7 @@ from pytest_riskguard.errors import DataError, FileError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels, write_qrels
 from pytest_riskguard.evaluation.runs.chunks import Chunk
 from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run, write_run
-from pytest_riskguard.evaluation.runs.run_files import open_run
+from pytest_riskguard.evaluation.runs.run_files import open_file
 from pytest_riskguard.evaluation.runs.trec_runs import fold_run
 from pytest_riskguard.evaluation.score_files import read_scores, write_scores
 from pytest_riskguard.evaluation.scores import TopicScores
@@ -94,7 +94,7 @@ def _judgements(given: GivenFile, texts: Mapping[str, str]) -> _Data:
 
 def _rankings(given: GivenFile, texts: Mapping[str, str]) -> _Data:
     keys = TopicKeys(texts)
-    opened = open_run(given, keys)
+    opened = open_file(given, keys)
     if isinstance(opened, Path):
         run, _ = fold_run(opened, lambda chunks: dict(item for chunk in chunks for item in _pairs(chunk)))
         return _Data(rankings=rankings_as_run(run).by_topic, texts=_only(texts, run))

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from pytest_riskguard import run_context
+from pytest_riskguard.plugin.options import AUTO
 
 #: The entries of xdist's ``workerinput`` that describe the screen of the controller.
 WIDTH, BLOCKS = "riskguard_width", "riskguard_blocks"
 
 
 def set_context(config: pytest.Config) -> None:
-    """Make messages follow -q, -v and the width until the run ends."""
+    """Make messages follow -q, -v and the width, and reading what was asked for, until the run ends."""
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
     verbosity = config.get_verbosity()
     screen = run_context.Screen(
@@ -27,7 +28,15 @@ def set_context(config: pytest.Config) -> None:
         blocks=run_context.draws_blocks(sys.stdout.encoding) if worker is None else worker[BLOCKS],
     )
     context = ExitStack()
-    context.enter_context(run_context.changed(screen=screen, locate=lambda test: _from_here(test, config)))
+    workers = config.getoption("riskguard_workers")
+    context.enter_context(
+        run_context.changed(
+            screen=screen,
+            locate=lambda test: _from_here(test, config),
+            workers=None if workers == AUTO else workers,
+            scheduler=config.getoption("riskguard_scheduler"),
+        )
+    )
     config.add_cleanup(context.close)
 
 

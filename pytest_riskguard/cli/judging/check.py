@@ -12,7 +12,8 @@ import click
 from pytest_riskguard.cli.judging.live import code_from, config_path, live_systems
 from pytest_riskguard.cli.judging.verdicts import present, typed_command
 from pytest_riskguard.cli.output import Reports, detail_options, github_option, report_options
-from pytest_riskguard.cli.parameters import FILE, NamedPath, file_option, named_path
+from pytest_riskguard.cli.parameters import FILE, NamedPath, file_option, named_path, options
+from pytest_riskguard.cli.reading import reading_options
 from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.formats.given_file import GivenFile
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     metavar="NAME=RUN",
     help="Compare with this run where a gate names the stored baseline NAME. Repeatable.",
 )
+@options(*reading_options)
 @report_options
 @github_option
 @detail_options

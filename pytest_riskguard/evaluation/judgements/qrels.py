@@ -74,7 +74,9 @@ class Qrels:
         return JudgementArrays.of(self.grades, self.topics)
 
     def __reduce__(self) -> tuple[object, ...]:
-        grades = {topic: dict(judged) for topic, judged in self.grades.items()}
+        grades = self.grades
+        if not isinstance(grades, JudgedTopics):  # views of mappings cannot be sent
+            grades = {topic: dict(judged) for topic, judged in grades.items()}
         state = {**vars(self), "grades": grades, "texts": dict(self.texts)}
         return _same_judgements, ({name: state[name] for name in self.__dataclass_fields__},)
 
@@ -88,7 +90,8 @@ class Qrels:
 
 def _same_judgements(state: dict[str, Any]) -> Qrels:
     """Judgements that another process has sent."""
-    texts, grades = MappingProxyType(state["texts"]), MappingProxyType(state["grades"])
+    texts, grades = MappingProxyType(state["texts"]), state["grades"]
+    grades = grades if isinstance(grades, JudgedTopics) else MappingProxyType(grades)
     return Qrels(**{**state, "texts": texts, "grades": grades})
 
 

@@ -11,6 +11,7 @@ from pytest_riskguard.evaluation.memory.input_data import Input
 from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents
 from pytest_riskguard.evaluation.runs.order import RankColumn, as_listed, as_written
 from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run
+from pytest_riskguard.evaluation.runs.run_folders import RunInPieces, in_pieces
 from pytest_riskguard.evaluation.runs.trec_runs import fold_run
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
@@ -20,12 +21,22 @@ from pytest_riskguard.formats.records import Ranking, Records
 from pytest_riskguard.formats.topic_keys import AmbiguousTextError, TopicKeys
 
 
-def open_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Path | Rankings:
+def open_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Path | Rankings | RunInPieces:
     """The path of a run in TREC's format, to be streamed; the rankings of a run in any other, or in its own order.
+
+    A folder, an address or a scored part is returned as such: it is read when it is scored.
 
     ``keys`` finds the topics of formats that know queries by their texts. ``RunFormatError`` for a file of no known
     format or with bad content, ``MissingFileError`` if it cannot be read, ``UsageError`` for an unknown format.
     """
+    given = GivenFile.of(given)
+    if (pieces := in_pieces(given)) is not None:
+        return pieces
+    return open_file(given, keys)
+
+
+def open_file(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Path | Rankings:
+    """As ``open_run``, for a path that is one file."""
     given = GivenFile.of(given)
     file = InputFile(given.path, error=RunFormatError, part=given.part, limit=RUN_BYTES, columns=given.columns)
     known = format_of(file, "rankings", named=given.format)

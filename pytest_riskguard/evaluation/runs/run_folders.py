@@ -11,12 +11,28 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_riskguard.errors import MissingFileError, RunFormatError
+from pytest_riskguard.evaluation.array_files import is_array_file
 from pytest_riskguard.formats.files.remote_files import address_of, files_at, is_address
-from pytest_riskguard.formats.input_files import Limit
+from pytest_riskguard.formats.given_file import GivenFile, Ties
+from pytest_riskguard.formats.input_files import Limit, open_regular
 
 #: What parts may be. Other formats say by the order of their rankings which topic each is of, or hold whole runs.
 FORMATS = ("trec", "parquet", "arrow")
+#: The kind of ``array_files`` that scored parts are.
+PART = "part"
 PARTS = Limit("RISKGUARD_MAX_PARTS", 100_000, "files in the folder of a run")
+
+
+@dataclass(frozen=True)
+class RunInPieces:
+    """A run that is not one file on this machine: a folder, an address, or what was kept of a run that was scored."""
+
+    given: GivenFile
+
+    @property
+    def ties(self) -> Ties:
+        """Which order counts where scores are equal, as far as that is known before the run is read."""
+        return self.given.ties or "docid"
 
 
 @dataclass(frozen=True)
@@ -30,6 +46,20 @@ class RunFolder:
     def shown(self) -> str:
         """The path or the address, as messages name it."""
         return address_of(self.place) if is_address(self.place) else str(self.place)
+
+
+def in_pieces(given: GivenFile) -> RunInPieces | None:
+    """A run that has to be put together before anything is known of it; None for one file, or none."""
+    path = given.path
+    return RunInPieces(given) if is_address(path) or path.is_dir() or is_part(path) else None
+
+
+def is_part(path: Path) -> bool:
+    """Whether a path is a file that begins as scored parts do."""
+    if not path.is_file():
+        return False
+    with open_regular(path) as file:
+        return is_array_file(file.read(100), PART)
 
 
 def folder_of(path: Path) -> RunFolder | None:

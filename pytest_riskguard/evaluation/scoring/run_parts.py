@@ -35,6 +35,7 @@ from pytest_riskguard.evaluation.scoring.kept_topics import (
 )
 from pytest_riskguard.evaluation.scoring.part_reading import PartReader
 from pytest_riskguard.evaluation.scoring.provider_scores import topics_named
+from pytest_riskguard.formats.given_file import Ties
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -47,10 +48,14 @@ SAME_SCORE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class ScoredRun:
-    """The scores of a run for each measure that was asked for, in order, and what the reading kept."""
+    """The scores of a run for each measure that was asked for, in order, and what the reading kept.
+
+    ``ties`` says which order of equal scores counted.
+    """
 
     scores: tuple[TopicScores, ...]
     run: JudgedRun
+    ties: Ties = "docid"
 
 
 def checked_measures(measures: Sequence[str], qrels: Qrels) -> list[Measure]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_riskguard import run_context
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import bounds
@@ -20,6 +21,7 @@ from pytest_riskguard.evaluation.memory.shapes import JudgementsData, RankingsDa
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
 from pytest_riskguard.evaluation.runs.run_files import open_run
+from pytest_riskguard.evaluation.runs.run_folders import RunInPieces
 from pytest_riskguard.evaluation.scores import NOTICEABLE, Repeated, TopicScores
 from pytest_riskguard.evaluation.scoring.kept_topics import RunPart, judged_run
 from pytest_riskguard.evaluation.scoring.provider_scores import topics_named
@@ -47,7 +49,10 @@ MAX_CHANGE = 0.1
 #: chance in one of twelve runs of a system that changes one topic in twenty.
 FEW_CHANGED = 2
 
-Run = Path | str | GivenFile | Rankings | MemoryRun | RankingsData
+#: One process has read a file of fewer bytes before others have started.
+WORTH_SHARING = 100_000_000
+
+Run = Path | str | GivenFile | RunInPieces | Rankings | MemoryRun | RankingsData
 
 
 def score_run(
@@ -102,7 +107,17 @@ def scored_run(
     parsed = checked_measures(measures, qrels)
     depth = depth or depth_for(parsed, qrels)
     name, opened, texts = _opened(run, qrels, name, queries)
+    if isinstance(opened, RunInPieces):
+        from pytest_riskguard.evaluation.shards.whole_runs import read_in_pieces
+
+        return read_in_pieces(opened, qrels, measures, name=name, queries=texts, depth=depth)
     if isinstance(opened, Path):
+        if _may_be_shared(opened):
+            from pytest_riskguard.evaluation.shards.whole_runs import read_by_several
+
+            found = read_by_several(opened, qrels, measures, name=name, queries=texts, depth=depth)
+            if found is not None:
+                return found
         part = read_part(opened, qrels, measures, depth=depth)
         return put_together([part], qrels, measures, source=opened, name=name, queries=texts)
     part = part_reader(qrels, parsed, depth=depth, source=name).read(_blocks(opened))
@@ -116,7 +131,16 @@ def scored_run(
         queries=texts,
         contradicted=opened.contradicted,
     )
+    scored = replace(scored, ties=opened.ties)
     return scored if opened.again is None else _with_repeated(scored, part, opened, opened.again, qrels, parsed)
+
+
+def _may_be_shared(path: Path) -> bool:
+    """Whether it may pay to read a run in several processes, or a cluster should."""
+    context = run_context.current()
+    if context.workers is None and context.scheduler is None:
+        return path.stat().st_size >= WORTH_SHARING
+    return context.scheduler is not None or context.workers != 1
 
 
 def _blocks(rankings: Rankings) -> Iterator[RowBlock]:
@@ -125,13 +149,15 @@ def _blocks(rankings: Rankings) -> Iterator[RowBlock]:
 
 def _opened(
     run: Run, qrels: Qrels, name: str | None, queries: Mapping[str, str] | None
-) -> tuple[str, Path | Rankings, Mapping[str, str]]:
+) -> tuple[str, Path | Rankings | RunInPieces, Mapping[str, str]]:
     """The system's name, its run or the path of it, and the query texts: those given, else those of the data."""
     texts = queries or qrels.texts
     if isinstance(run, Path | str | GivenFile):
         return name or system_name(GivenFile.of(run)), open_run(run, TopicKeys(texts)), texts
     if isinstance(run, Rankings):
         return name or "candidate", run, texts
+    if isinstance(run, RunInPieces):
+        return name or system_name(run.given), run, texts
     given = as_memory_run(run, name or "candidate")
     texts = texts or given.texts
     return name or given.name, given.rankings(TopicKeys(texts)), texts

@@ -138,7 +138,7 @@ def scored_part(
             "are higher for better documents (distances and ranks with a minus sign)",
             reason="bad_run",
         )
-    return put_together(
+    scored = put_together(
         [whole.kept],
         qrels,
         measures,
@@ -148,3 +148,4 @@ def scored_part(
         queries=queries,
         contradicted=origin.contradicted,
     )
+    return replace(scored, ties=origin.ties)

@@ -20,20 +20,18 @@ from pytest_riskguard.evaluation.array_files import (
     decoded,
     encoded,
     identifier_arrays,
-    is_array_file,
 )
 from pytest_riskguard.evaluation.id_checks.examined import Examined
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.order import Order
 from pytest_riskguard.evaluation.runs.rank_columns import KINDS
+from pytest_riskguard.evaluation.runs.run_folders import PART
 from pytest_riskguard.evaluation.scoring.judged_run_columns import columns_of, judged_run_of
 from pytest_riskguard.evaluation.scoring.kept_topics import RunPart, judged_run
 from pytest_riskguard.evaluation.shards.shard_plan import DIVISIONS, Division
 from pytest_riskguard.formats.given_file import TIES, Ties
-from pytest_riskguard.formats.input_files import ContentError, Limit, open_regular, read_limited
+from pytest_riskguard.formats.input_files import ContentError, Limit, read_limited
 
-#: The kind of ``array_files`` that parts are, and the ending of their names.
-KIND, SUFFIX = "part", ".rgpart"
 PART_BYTES = Limit("RISKGUARD_MAX_PART_BYTES", 4_000_000_000, "bytes in a part of a run")
 
 
@@ -87,14 +85,6 @@ class Part:
     kept: RunPart
 
 
-def is_part(path: Path) -> bool:
-    """Whether a path is a file that begins as parts do."""
-    if not path.is_file():
-        return False
-    with open_regular(path) as file:
-        return is_array_file(file.read(100), KIND)
-
-
 def content_of(part: Part, qrels: Qrels) -> bytes:
     """The content of a part's file; the same part is the same bytes."""
     kept = part.kept
@@ -112,7 +102,7 @@ def content_of(part: Part, qrels: Qrels) -> bytes:
         "examined.offsets": kept.examined.offsets,
         **identifier_arrays("examined", kept.examined.documents),
     }
-    return encoded(KIND, header, arrays)
+    return encoded(PART, header, arrays)
 
 
 def read_content(content: bytes, qrels: Qrels, *, source: str = "a part") -> Part:
@@ -121,7 +111,7 @@ def read_content(content: bytes, qrels: Qrels, *, source: str = "a part") -> Par
     ``DataError`` for content that is not a part, was changed, or was made with other judgements; ``source`` names it.
     """
     try:
-        file = decoded(KIND, content)
+        file = decoded(PART, content)
         origin = _origin(file.header["origin"])
     except (ArrayFileError, KeyError, TypeError, ValueError) as problem:
         raise DataError(f"{source}: {problem}; make it again with `riskguard score`", reason="bad_run") from None

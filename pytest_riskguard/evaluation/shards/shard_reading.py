@@ -17,7 +17,7 @@ from pytest_riskguard.errors import DataError, RunFormatError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
-from pytest_riskguard.evaluation.runs.run_files import open_run
+from pytest_riskguard.evaluation.runs.run_files import open_file
 from pytest_riskguard.evaluation.runs.run_folders import FORMATS, RunFolder
 from pytest_riskguard.evaluation.runs.text_blocks import checked_digest
 from pytest_riskguard.evaluation.runs.trec_blocks import fold_blocks
@@ -58,8 +58,8 @@ class Asked:
         How the run is read; its path is that of the whole run.
     texts : mapping topic -> query text
         For formats that know topics by them.
-    digest : str
-        That of the run in one plain file, where it is known already.
+    is_hashed : bool
+        Whether somebody else computes the digest of a plain file that is divided.
     """
 
     qrels: Qrels
@@ -67,7 +67,7 @@ class Asked:
     depth: int
     given: GivenFile
     texts: Mapping[str, str] = field(default_factory=dict)
-    digest: str = ""
+    is_hashed: bool = False
 
     @classmethod
     def of(
@@ -108,7 +108,7 @@ def read_shard(shard: Shard, asked: Asked) -> Part:
     if shard.by == "topics":
         kept, digest = fold_blocks(shard.run, lambda blocks: asked.read(_of_piece(blocks, shard), shard.run.name))
     else:
-        kept, digest = _range(shard, asked), asked.digest or checked_digest(shard.run)
+        kept, digest = _range(shard, asked), "" if asked.is_hashed else checked_digest(shard.run)
     return Part(_origin(shard, asked, digest=digest), kept)
 
 
@@ -150,7 +150,7 @@ def _read_files(shard: Shard, folder: RunFolder, asked: Asked) -> Part:
             given = replace(asked.given, path=path)
             formats.setdefault(_format(given), file.name)
             _refuse_mixed(folder, formats)
-            opened = open_run(given, TopicKeys(asked.texts))
+            opened = open_file(given, TopicKeys(asked.texts))
             if isinstance(opened, Rankings):
                 part = asked.read(map(RowBlock.of, opened.chunks()), file.name)
                 digests[file.name] = opened.digest

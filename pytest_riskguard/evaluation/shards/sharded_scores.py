@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 
-from pytest_riskguard.errors import UsageError
+from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.text_blocks import checked_digest
 from pytest_riskguard.evaluation.scoring.run_parts import ScoredRun
@@ -62,16 +63,31 @@ def score_shards(
         raise UsageError("expected all pieces of one run, in order, as shards_of gives them")
     folder_to_read(shards[0])
     asked = Asked.of(given or GivenFile(run), qrels, measures, depth=depth, texts=queries)
-    if shards[0].by == "bytes":
-        asked = replace(asked, digest=checked_digest(run))
+    asked = replace(asked, is_hashed=shards[0].by == "bytes")
     scheduler = in_executor(executor) if isinstance(executor, Executor) else executor
     parts: list[Part] = []
-    for _, content in scheduler(_work, shards, pickle.dumps(asked)):
-        parts.append(read_content(content, qrels))
-        if progress is not None:
-            progress(len(parts), len(shards))
-    whole = merged(sorted(parts, key=lambda part: part.origin.number), qrels)
+    with ThreadPoolExecutor(1) as hashing:
+        before = _stamp(run)
+        digest = hashing.submit(checked_digest, run) if asked.is_hashed else None
+        for _, content in scheduler(_work, shards, pickle.dumps(asked)):
+            parts.append(read_content(content, qrels))
+            if progress is not None:
+                progress(len(parts), len(shards))
+        whole = merged(sorted(parts, key=lambda part: part.origin.number), qrels)
+        if digest is not None:
+            whole = Part(replace(whole.origin, digest=digest.result()), whole.kept)
+    if _stamp(run) != before:
+        raise DataError(f"{run.name} changed while it was read; try again", reason="inputs_changed")
     return scored_part(whole, qrels, asked.measures, name=name, queries=queries)
+
+
+def _stamp(run: Path) -> tuple[int, int] | None:
+    """What differs when a file is rewritten; None for an address."""
+    try:
+        status = run.stat()
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
 
 
 def _work(shard: Shard, shared: bytes) -> bytes:

@@ -25,7 +25,7 @@ from pytest_riskguard.evaluation.cache.cache_folder import VARIABLE
 from pytest_riskguard.evaluation.cache.cached_scores import Reading, RunScores, Wanted, file_scores, text_scores
 from pytest_riskguard.evaluation.cache.known_files import KnownFile
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
-from pytest_riskguard.evaluation.runs.run_files import open_run
+from pytest_riskguard.evaluation.runs.run_files import open_file
 from pytest_riskguard.evaluation.runs.trec_runs import fold_run
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
@@ -72,7 +72,7 @@ class Reader:
         return reading
 
     def _read(self, measures: Sequence[str]) -> Reading:
-        opened = open_run(self.given, TopicKeys(self.texts))
+        opened = open_file(self.given, TopicKeys(self.texts))
         if isinstance(opened, Path):
             scores = score_run(GivenFile(opened, format="trec"), self.qrels, measures, name="read")
             kept, digest = fold_run(opened, lambda chunks: judged_run(chunks, self.qrels, depth=self.depth))

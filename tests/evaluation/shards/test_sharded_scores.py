@@ -252,7 +252,9 @@ def test_a_part_alone_is_not_a_run(world):
 def test_a_whole_part_answers_other_measures_if_they_need_no_other_reading(world):
     run, qrels = world
     (whole,) = parts_of(run, qrels, 1)
-    same(scored_part(whole, qrels, ["R@20", "SetP"]), scored_run(run, qrels, ["R@20", "SetP"], depth=10))
+    same(
+        scored_part(whole, qrels, ["R@20", "SetP"]), scored_run(run, qrels, ["R@20", "SetP"], depth=whole.kept.depth)
+    )
     with pytest.raises(DataError, match=r"scored with nDCG@10.*and IPrec@0\.1 needs the run itself"):
         scored_part(whole, qrels, ["IPrec@0.1"])
 

@@ -13,7 +13,7 @@ from pytest_riskguard.errors import QrelsFormatError, RunFormatError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from pytest_riskguard.evaluation.runs.chunks import MAX_RUN_SCORE
 from pytest_riskguard.evaluation.runs.rankings import rankings_as_run
-from pytest_riskguard.evaluation.runs.run_files import open_run
+from pytest_riskguard.evaluation.runs.run_files import open_file
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.known import format_named
 
@@ -42,7 +42,7 @@ def test_rankings_are_read_as_they_were_written(path, name, run):
     expected = rankings_as_run({topic: documents.items() for topic, documents in run.items()})
     path.write_bytes(format_named(name, "rankings").writer("rankings")(expected.by_topic, {}))
     for file in (GivenFile(path), GivenFile(path, format=name)):
-        read = open_run(file)
+        read = open_file(file)
         assert not isinstance(read, Path)
         assert (read.by_topic, read.digest, read.contradicted) == (expected.by_topic, expected.digest, ())
 
@@ -68,6 +68,6 @@ def test_judgements_are_read_as_they_were_written(path, name, judged):
 )
 def test_any_bytes_are_read_or_refused(path, content):
     path.write_bytes(content)
-    for read, error in ((open_run, RunFormatError), (read_qrels, QrelsFormatError)):
+    for read, error in ((open_file, RunFormatError), (read_qrels, QrelsFormatError)):
         with suppress(error):
             read(path)

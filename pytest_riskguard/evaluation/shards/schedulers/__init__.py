@@ -9,8 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
+from pytest_riskguard.errors import DataError
+
 #: A piece and what all pieces need, to the content of its part.
 Work = Callable[[Any, bytes], bytes]
+
+
+class WorkersDiedError(DataError):
+    """Pieces could not be scored because the processes that had them ended."""
+
+    reason = "missing_input"
 
 
 class Scheduler(Protocol):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pytest_riskguard.errors import DataError, UsageError
-from pytest_riskguard.evaluation.shards.schedulers import Scheduler, Work
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.evaluation.shards.schedulers import Scheduler, Work, WorkersDiedError
 from pytest_riskguard.formats.extras import imported
 
 #: Seconds until a scheduler must have answered.
@@ -17,7 +17,7 @@ def on_dask(address: str) -> Scheduler:
     """A scheduler of dask at an address, such as ``tcp://10.0.0.5:8786``; its workers need this package too.
 
     A piece whose worker died goes to another one. ``UsageError`` without dask.distributed, or where nobody answers;
-    ``DataError`` if a piece keeps killing its workers.
+    ``WorkersDiedError`` if a piece keeps killing its workers.
     """
     distributed = imported("distributed", extra="dask", what="a scheduler of dask")
 
@@ -33,10 +33,9 @@ def on_dask(address: str) -> Scheduler:
                 for future in distributed.as_completed(futures, loop=client.loop):
                     yield futures[future], future.result()
             except (distributed.KilledWorker, distributed.CancelledError) as problem:
-                raise DataError(
+                raise WorkersDiedError(
                     f"{address}: workers died while they scored ({problem}); look into their logs, give them more "
-                    "memory, or make smaller pieces",
-                    reason="missing_input",
+                    "memory, or make smaller pieces"
                 ) from None
             finally:
                 client.cancel(list(futures))

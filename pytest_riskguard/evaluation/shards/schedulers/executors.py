@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, as_completed
 from typing import Any
 
-from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.shards.schedulers import Scheduler, Work
+from pytest_riskguard.evaluation.shards.schedulers import Scheduler, Work, WorkersDiedError
 
 
 def in_executor(executor: Executor) -> Scheduler:
@@ -19,13 +18,18 @@ def in_executor(executor: Executor) -> Scheduler:
             for future in as_completed(futures):
                 yield futures[future], future.result()
         except BrokenExecutor as problem:
-            raise DataError(
+            raise WorkersDiedError(
                 f"a worker process ended while it scored ({problem}): it may have been killed, or out of memory; use "
-                "fewer workers, or smaller pieces",
-                reason="missing_input",
+                "fewer workers, or smaller pieces"
             ) from None
         finally:
             for future in futures:
                 future.cancel()
 
     return run
+
+
+def in_this_process(work: Work, pieces: Sequence[Any], shared: bytes) -> Iterator[tuple[int, bytes]]:
+    """One piece after the other."""
+    for place, piece in enumerate(pieces):
+        yield place, work(piece, shared)

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from pytest_riskguard.errors import DataError, RiskguardError, UsageError
-from pytest_riskguard.evaluation.shards.schedulers import Scheduler, Work
+from pytest_riskguard.errors import RiskguardError, UsageError
+from pytest_riskguard.evaluation.shards.schedulers import Scheduler, Work, WorkersDiedError
 from pytest_riskguard.formats.extras import imported
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def on_spark(master: str | None = None) -> Scheduler:
     """The cluster of the session that is running, else one at ``master``, such as ``spark://10.0.0.5:7077``.
 
     Its workers need this package, pandas and pyarrow too. Spark gives a piece whose worker died to another one.
-    ``UsageError`` without PySpark or where no cluster answers, ``DataError`` if a piece keeps failing.
+    ``UsageError`` without PySpark or where no cluster answers, ``WorkersDiedError`` if a piece keeps failing.
     """
     sql = imported("pyspark.sql", extra="spark", what="a cluster of Spark")
     errors = imported("pyspark.errors", extra="spark", what="a cluster of Spark")
@@ -42,7 +42,7 @@ def on_spark(master: str | None = None) -> Scheduler:
             try:
                 yield from _collected(session, work, pieces, shared)
             except errors.PySparkException as problem:
-                raise DataError(f"Spark could not score a piece: {problem}"[:2000], reason="missing_input") from None
+                raise WorkersDiedError(f"Spark could not score a piece: {problem}"[:2000]) from None
 
     return run
 

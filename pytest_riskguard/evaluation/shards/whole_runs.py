@@ -1,0 +1,186 @@
+"""Runs that are not one plain file: folders, addresses, scored parts; and files that several processes read."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+
+from pytest_riskguard import run_context
+from pytest_riskguard.errors import RiskguardError, UsageError
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
+from pytest_riskguard.evaluation.runs.run_folders import RunInPieces, folder_of, is_part
+from pytest_riskguard.evaluation.scoring.run_parts import ScoredRun
+from pytest_riskguard.evaluation.scoring.run_scores import WORTH_SHARING
+from pytest_riskguard.evaluation.shards.merging import scored_part
+from pytest_riskguard.evaluation.shards.part_files import read_part_file
+from pytest_riskguard.evaluation.shards.schedulers import Scheduler, WorkersDiedError
+from pytest_riskguard.evaluation.shards.schedulers.executors import in_executor, in_this_process
+from pytest_riskguard.evaluation.shards.shard_plan import division_of, shards_of
+from pytest_riskguard.evaluation.shards.sharded_scores import Progress, score_shards
+from pytest_riskguard.formats.given_file import GivenFile
+
+#: Bytes of a plain file in one piece.
+PIECE_BYTES = 16 * 2**20
+#: Programs that may be imported once more by the processes they start: those of users may do their work again.
+_PROGRAMS = frozenset({"pytest", "py.test", "riskguard"})
+
+
+def read_in_pieces(
+    run: RunInPieces,
+    qrels: Qrels,
+    measures: Sequence[str],
+    *,
+    name: str | None = None,
+    queries: Mapping[str, str] | None = None,
+    depth: int | None = None,
+) -> ScoredRun:
+    """The scores of a run that is a folder, an address or a scored part; arguments and errors as ``scored_run``."""
+    given = run.given
+    if is_part(given.path):
+        return scored_part(read_part_file(given.path, qrels), qrels, measures, name=name, queries=queries)
+    folder = folder_of(given.path)
+    files = () if folder is None else folder.files
+    with ExitStack() as closing:
+        scheduler = _scheduler(closing, sum(_size(file) for file in files))
+        return score_shards(
+            shards_of(given.path, 1 if scheduler is None else len(files), "files"),
+            qrels,
+            measures,
+            executor=scheduler or in_this_process,
+            name=name,
+            queries=queries,
+            given=given,
+            depth=depth,
+            progress=_progress(given.path),
+        )
+
+
+def read_by_several(
+    path: Path,
+    qrels: Qrels,
+    measures: Sequence[str],
+    *,
+    name: str | None = None,
+    queries: Mapping[str, str] | None = None,
+    depth: int | None = None,
+) -> ScoredRun | None:
+    """The scores of a run in TREC's format, read by several processes or a cluster.
+
+    None where one process is as good, and where something went wrong, which that process then finds and words.
+    """
+    try:
+        if division_of(path) != "bytes":
+            return None
+        size = path.stat().st_size
+        with ExitStack() as closing:
+            scheduler = _scheduler(closing, size)
+            pieces = min(-(-size // PIECE_BYTES), 10_000)
+            if scheduler is None or (pieces < 2 and run_context.current().scheduler is None):
+                return None
+            return score_shards(
+                shards_of(path, pieces, "bytes"),
+                qrels,
+                measures,
+                executor=scheduler,
+                name=name,
+                queries=queries,
+                given=GivenFile(path, format="trec"),
+                depth=depth,
+                progress=_progress(path),
+            )
+    except UsageError:
+        raise
+    except (RiskguardError, OSError) as problem:
+        if isinstance(problem, WorkersDiedError) and run_context.current().scheduler is not None:
+            raise
+        return None
+
+
+def _scheduler(closing: ExitStack, size: int) -> Scheduler | None:
+    """What reads a run of so many bytes; None if this process should."""
+    address = run_context.current().scheduler
+    if address is not None:
+        return cluster_at(address)
+    workers = run_context.current().workers
+    workers = processes_for(size) if workers is None else workers
+    return None if workers < 2 else in_executor(closing.enter_context(_executor(workers)))
+
+
+def cluster_at(address: str) -> Scheduler:
+    """The cluster at an address: ``tcp://...`` and others of dask, ``spark://...`` and other masters of Spark."""
+    scheme = address.partition(":")[0]
+    if scheme in ("tcp", "tls", "ucx", "ws", "wss"):
+        from pytest_riskguard.evaluation.shards.schedulers.dask_cluster import on_dask
+
+        return on_dask(address)
+    if scheme in ("spark", "k8s", "yarn", "mesos") or address.startswith("local"):
+        from pytest_riskguard.evaluation.shards.schedulers.spark_cluster import on_spark
+
+        return on_spark(address)
+    raise UsageError(
+        f"{address}: expected the address of a scheduler of dask (tcp://HOST:PORT) or the master of a cluster of "
+        "Spark (spark://HOST:PORT)"
+    )
+
+
+def processes_for(size: int) -> int:
+    """How many processes read a run of so many bytes fastest; 1 also where no others may be started."""
+    if size < WORTH_SHARING or os.environ.get("PYTEST_XDIST_WORKER") or not _may_start():
+        return 1
+    return min(_processors(), -(-size // PIECE_BYTES))
+
+
+def _processors() -> int:
+    if hasattr(os, "process_cpu_count"):
+        return os.process_cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _may_start() -> bool:
+    """Whether processes may be started: a new one imports the program of this one."""
+    main = sys.modules.get("__main__")
+    spec = getattr(main, "__spec__", None)
+    name = Path(getattr(main, "__file__", None) or "").stem if spec is None else str(spec.name).partition(".")[0]
+    return name in _PROGRAMS or _has_threads()
+
+
+def _has_threads() -> bool:
+    """Whether threads of this interpreter run at the same time."""
+    return not getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+def _executor(workers: int) -> Executor:
+    if _has_threads():
+        return ThreadPoolExecutor(workers)
+    from multiprocessing import get_context
+
+    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_leave_interrupts)
+
+
+def _leave_interrupts() -> None:
+    """Leave Ctrl-C to the process that started this one, which then asks for no more pieces."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:  # an address
+        return 0
+
+
+def _progress(path: Path) -> Progress | None:
+    tell = run_context.current().progress
+    if tell is None:
+        return None
+
+    def told(done: int, of: int) -> None:
+        tell(f"{path.name}: {done} of {of} pieces scored")
+
+    return told
