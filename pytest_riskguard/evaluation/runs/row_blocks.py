@@ -48,6 +48,14 @@ class RowBlock:
             Identifiers.of(ranks) if len(ranks) == offsets[-1] else None,
         )
 
+    def topics_between(self, first: int, last: int) -> RowBlock:
+        """The topics ``first:last``; they share the text."""
+        offsets = self.offsets[first : last + 1]
+        rows = slice(int(offsets[0]), int(offsets[-1]))
+        ranks = None if self.ranks is None else self.ranks.at(rows)
+        names = self.topics[first:last]
+        return RowBlock(names, offsets - offsets[0], self.documents.at(rows), self.scores[rows], ranks)
+
     @property
     def has_repeated_documents(self) -> bool:
         """Whether a document stands twice in a topic."""

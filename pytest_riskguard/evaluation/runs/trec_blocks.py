@@ -11,6 +11,7 @@ import numpy as np
 
 from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.evaluation.runs.chunks import chunked
+from pytest_riskguard.evaluation.runs.interleaved_blocks import interleaved_blocks, topic_sizes
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
 from pytest_riskguard.evaluation.runs.text_blocks import CHANGED, TextBlocks, row_before
 from pytest_riskguard.evaluation.runs.trec_columns import Columns, RefusedError, columns_of
@@ -59,16 +60,9 @@ def fold_blocks(path: Path, work: Work[Result], *, start: int = 0, stop: int | N
     if start or stop is not None:
         return _fold_part(path, work, start, stop), ""
     try:
-        with TextBlocks(path) as text:
-            return work(_some_rows(_whole_topics(_between(text, 0, None)))), text.digest
-    except (RefusedError, InterleavedError):
-        pass
-    lines = lines_of(path)
-    try:
-        return work(map(RowBlock.of, chunked(contiguous(lines)))), lines.digest
-    except InterleavedError:
-        pass
-    return work(map(RowBlock.of, chunked(grouped(lines)))), lines.digest
+        return _fold_columns(path, work)
+    except RefusedError:
+        return _fold_lines(path, work)
 
 
 def piece_offsets(path: Path, count: int) -> tuple[tuple[int, int | None], ...]:
@@ -84,6 +78,24 @@ def piece_offsets(path: Path, count: int) -> tuple[tuple[int, int | None], ...]:
         return ((0, None),)
     cuts = [size * piece // pieces for piece in range(pieces)]
     return tuple(zip(cuts, [*cuts[1:], None], strict=True))
+
+
+def _fold_columns(path: Path, work: Work[Result]) -> tuple[Result, str]:
+    try:
+        with TextBlocks(path) as text:
+            return work(_some_rows(_whole_topics(_between(text, 0, None)))), text.digest
+    except InterleavedError:
+        topics = topic_sizes(path)
+    return work(interleaved_blocks(path, topics)), topics.digest
+
+
+def _fold_lines(path: Path, work: Work[Result]) -> tuple[Result, str]:
+    """The same, line by line, which words the error."""
+    lines = lines_of(path)
+    try:
+        return work(map(RowBlock.of, chunked(contiguous(lines)))), lines.digest
+    except InterleavedError:
+        return work(map(RowBlock.of, chunked(grouped(lines)))), lines.digest
 
 
 def _fold_part(path: Path, work: Work[Result], start: int, stop: int | None) -> Result:

@@ -89,25 +89,52 @@ class Columns:
         return cls(none, none, (), documents, np.concatenate([part.scores for part in trimmed]), ranks)
 
 
+class Rows(NamedTuple):
+    """Fields of rows before their scores are read; ``places`` are those of the topics in the text."""
+
+    topics: Identifiers
+    documents: Identifiers
+    ranks: Identifiers
+    numbers: Identifiers
+    places: IntArray
+    lines: int
+
+
 def columns_of(text: bytes, *, longest: int) -> Columns:
     """The rows of a text in UTF-8 that ends with a line feed.
 
-    ``RefusedError`` for anything that the reading line by line would refuse in these lines alone: bytes that are not
-    text, lines of more than ``longest`` bytes, a row without six columns, a score that is not finite or too large.
+    ``RefusedError`` for anything that the reading line by line would refuse in these lines alone: what ``rows_of``
+    and ``scores_of`` refuse.
+    """
+    rows = rows_of(text, longest=longest)
+    scores = scores_of(rows.numbers)
+    topics = rows.topics
+    begins = np.flatnonzero(differs_from_before(topics))
+    named = zip(topics.starts[begins].tolist(), topics.lengths[begins].tolist(), strict=True)
+    names = tuple(topics.text[start : start + length].tobytes() for start, length in named)
+    return Columns(begins, rows.places[begins], names, rows.documents, scores, rows.ranks, rows.lines)
+
+
+def rows_of(text: bytes, *, longest: int) -> Rows:
+    """The fields of all rows of a text that ends with a line feed, ids without their escapes.
+
+    ``RefusedError`` for bytes that are not text, lines of more than ``longest`` bytes, a row without six columns.
     """
     fields = fields_of(text, _FIELDS, longest=longest)
     topics, second, documents, ranks, numbers, _tags = fields.columns
-    scores = decimals(numbers)
-    if len(scores) and not (scores.max() <= MAX_RUN_SCORE and scores.min() >= -MAX_RUN_SCORE):  # NaN fails both
-        raise RefusedError
     places = topics.starts
     marks = second.lengths == len(ESCAPED)
     if marks.any() and (marks := marks & (second.text[second.starts] == ESCAPED[0])).any():
         topics, documents, ranks = _unescaped(np.flatnonzero(marks), topics, documents, ranks)
-    begins = np.flatnonzero(differs_from_before(topics))
-    named = zip(topics.starts[begins].tolist(), topics.lengths[begins].tolist(), strict=True)
-    names = tuple(topics.text[start : start + length].tobytes() for start, length in named)
-    return Columns(begins, places[begins], names, documents, scores, ranks, fields.lines)
+    return Rows(topics, documents, ranks, numbers, places, fields.lines)
+
+
+def scores_of(numbers: Identifiers) -> FloatArray:
+    """The scores of rows; ``RefusedError`` for one that is not a finite number or larger than 32 bits can hold."""
+    scores = decimals(numbers)
+    if len(scores) and not (scores.max() <= MAX_RUN_SCORE and scores.min() >= -MAX_RUN_SCORE):  # NaN fails both
+        raise RefusedError
+    return scores
 
 
 class Fields(NamedTuple):
