@@ -52,3 +52,9 @@ def test_hashes_go_with_the_ids_that_are_chosen():
     np.testing.assert_array_equal(before.hashes, hashes[[2, 0]])
     np.testing.assert_array_equal(ids.at(np.array([2, 0])).hashes, hashes[[2, 0]])
     assert len(set(hashes.tolist())) == 3
+
+
+def test_long_columns_are_copied_some_ids_at_a_time(monkeypatch):
+    monkeypatch.setattr("pytest_riskguard.evaluation.runs.identifiers._COPIED_AT_ONCE", 3)
+    names = [f"document {number}" * (number % 3) for number in range(20)]
+    assert scattered(names, between="x").compact().strings() == names

@@ -168,11 +168,20 @@ def test_large_runs_are_examined_by_topics_that_do_not_depend_on_the_order_of_re
     parts = joined(
         [reader.read([RowBlock.of({topic: chunk[topic]}) for topic in topics[start::4]]) for start in range(4)]
     )
-    np.testing.assert_array_equal(whole.places, parts.examined.places)
-    assert whole.documents.strings() == parts.examined.documents.strings()
+    one_by_one = reader.read(RowBlock.of({topic: chunk[topic]}) for topic in topics)
+    for other in (parts.examined, one_by_one.examined):
+        np.testing.assert_array_equal(whole.places, other.places)
+        np.testing.assert_array_equal(whole.offsets, other.offsets)
+        assert whole.documents.strings() == other.documents.strings()
+    assert [names for _, names in whole.rankings(1)] == [[f"xt{place}"] for place in _numbers(qrels, whole.places)]
     assert len(whole.places) == 20
     gaps = np.diff(whole.places)
     assert gaps.max() < 15  # they are spread over all topics
+
+
+def _numbers(qrels: Qrels, places: np.ndarray) -> list[str]:
+    """The numbers in the names of topics."""
+    return [qrels.topics[place].removeprefix("t") for place in places]
 
 
 def test_a_sample_says_that_it_is_one(monkeypatch):
