@@ -22,6 +22,8 @@ from pytest_riskguard.evaluation.runs.rank_columns import first_rows, rows_of
 
 #: How many topics are examined; of fewer, all are.
 MAX_TOPICS = 2_000
+#: How many times as many are held before those that are not examined are dropped.
+_MOST_HELD = 1.25
 #: Spreads the places of topics over all 32-bit numbers: neighbours are far apart, and any first few spread evenly.
 _SPREAD = np.uint32(0x9E3779B1)
 
@@ -88,7 +90,7 @@ class Sample:
         lengths = np.minimum(np.diff(offsets)[topics], MAX_RANKS)
         rows = first_rows(offsets[topics], lengths)
         self._append(places[topics], lengths, documents.at(rows if written is None else written[rows]))
-        if len(self._places) > 2 * MAX_TOPICS:
+        if len(self._places) > _MOST_HELD * MAX_TOPICS:
             chosen = self.examined()
             self._least_likely = _priority(chosen.places).max()
             self._begin()

@@ -69,7 +69,9 @@ class IdentifierColumn:
     def identifiers(self) -> Identifiers:
         """All ids; nothing can be added afterwards."""
         lengths = self._lengths.array()
-        return Identifiers(self._text.array(), np.cumsum(lengths) - lengths, lengths)
+        starts = np.cumsum(lengths)
+        starts -= lengths  # in place: there may be many
+        return Identifiers(self._text.array(), starts, lengths)
 
 
 class OrderColumns:
