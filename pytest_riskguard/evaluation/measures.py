@@ -152,10 +152,16 @@ def refuse_uninformative(text: str) -> None:
         )
 
 
-def within_bounds(measure: Measure, value: float) -> bool:
-    """Whether a value can be one of this measure; false for NaN. Rounding may exceed a bound by 1e-9."""
+def limits_of(measure: Measure) -> tuple[float, float]:
+    """The least and greatest value that is taken for one of this measure: rounding may exceed a bound by 1e-9."""
     low, high = bounds(measure) or (-math.inf, math.inf)
-    return math.isfinite(value) and low - 1e-9 <= value <= high + 1e-9
+    return low - 1e-9, high + 1e-9
+
+
+def within_bounds(measure: Measure, value: float) -> bool:
+    """Whether a value can be one of this measure; false for NaN."""
+    low, high = limits_of(measure)
+    return math.isfinite(value) and low <= value <= high
 
 
 def cutoff_of(measure: Measure) -> int | None:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.errors import ScoringError
+from pytest_riskguard.evaluation.plain_tables import is_ascending
 
 if TYPE_CHECKING:
     from pytest_riskguard.evaluation.id_checks.document_ids import Judged
@@ -135,7 +136,7 @@ class TopicScores:
                 f"{self.name}: the score of topic {self.topics[int(np.argmax(sizes))]!r} is {np.max(sizes):g} in "
                 f"size, expected at most {MAX_SCORE:g}"
             )
-        if list(self.topics) != sorted(set(self.topics)):
+        if not is_ascending(self.topics):
             raise ValueError(f"{self.name}: topics must be sorted and each appear once")
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
@@ -148,6 +149,8 @@ class TopicScores:
     @property
     def reordered(self) -> tuple[str, ...]:
         """The topics that score noticeably differently in the order as written."""
+        if not self.as_written:
+            return ()
         values = zip(self.topics, self.values, strict=True)
         return tuple(t for t, value in values if abs(self.as_written.get(t, value) - value) > NOTICEABLE)
 

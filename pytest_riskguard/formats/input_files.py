@@ -60,7 +60,7 @@ LINES = Limit("RISKGUARD_MAX_LINES", 12_000_000, "lines")
 LINE_BYTES = Limit("RISKGUARD_MAX_LINE_BYTES", 2**20, "bytes in a line")
 #: Search engines allow ids of 512 bytes.
 ROW_BYTES = Limit("RISKGUARD_MAX_ROW_BYTES", 2048, "bytes in a row of a run or of qrels")
-TOPICS = Limit("RISKGUARD_MAX_TOPICS", 250_000, "topics")
+TOPICS = Limit("RISKGUARD_MAX_TOPICS", 1_000_000, "topics")
 DOCUMENTS = Limit("RISKGUARD_MAX_DOCUMENTS", 200_000, "documents in a topic")
 JUDGEMENTS = Limit("RISKGUARD_MAX_JUDGEMENTS", 2_000_000, "judgements")
 CELLS = Limit("RISKGUARD_MAX_CELLS", 2_000_000, "cells in a table (rows times columns)")

@@ -67,6 +67,30 @@ class LineReader(Generic[Problem]):
             raise RuntimeError(f"{self.path}: the digest is known only after the last line has been read")
         return self._digest
 
+    def read(self) -> LineReader[Problem]:
+        """A reader of the same file that holds its content, so that it can go through it more than once."""
+        content = b"".join(self._blocks())
+        return LineReader(self.path, error=self._error, size=self._size, line_size=self._line_size, content=content)
+
+    def sound_content(self) -> bytes | None:
+        """The content of a reader that holds it, without byte order mark; its digest is then known.
+
+        None where going through its lines would raise an error, or might.
+        """
+        content = self._content
+        if content is None or b"\0" in content or content.count(b"\n") >= LINES.value:
+            return None
+        text = content.removeprefix(_BOM)
+        longest = self._line_size.value
+        if len(text) > longest and max(map(len, text.split(b"\n"))) > longest:
+            return None
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            return None
+        self._digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
+        return text
+
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         digest = hashlib.sha256()
         number, rest = 1, b""
@@ -148,6 +172,10 @@ class LineReader(Generic[Problem]):
             raise self.refuse_more(TOPICS, rows)
         if rows * columns > self._most_cells:
             raise self.refuse_more(CELLS, rows * columns)
+
+    def allows(self, *, rows: int, columns: int) -> bool:
+        """Whether ``check_size`` refuses no table with so many."""
+        return rows <= self._most_topics and rows * columns <= self._most_cells
 
     def _blocks(self) -> Iterator[bytes]:
         if self._content is not None:

@@ -99,14 +99,15 @@ def on_one_list(
                 f"{first.name} and {other.name} were scored with different qrels; score both with the same file",
                 reason="inputs_changed",
             )
-        if not {*first.topics} & {*other.topics}:
+        if first.topics != other.topics and not {*first.topics} & {*other.topics}:
             raise DataError(
                 f"{first.name} ({_such_as(first)}) and {other.name} ({_such_as(other)}) have no topic in common",
                 reason="no_common_topic",
             )
-    all_topics = tuple(sorted({topic for system in systems for topic in system.topics}))
-    lacking = [tuple(sorted({*all_topics} - {*system.topics})) for system in systems]
-    if any(lacking):
+    lacking: list[tuple[str, ...]] = [()] * len(systems)
+    if any(other.topics != first.topics for other in others):
+        all_topics = tuple(sorted({topic for system in systems for topic in system.topics}))
+        lacking = [tuple(sorted({*all_topics} - {*system.topics})) for system in systems]
         if gate.missing == "refuse":
             raise _differ([system.name for system in systems], lacking)
         systems = tuple(_spread(system, all_topics) for system in systems)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.alignment import Aligned
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
 from pytest_riskguard.risk.tradeoff import tradeoff
 
 BoolArray = npt.NDArray[np.bool_]
@@ -128,18 +128,18 @@ class Evidence:
 
     def mean(self, values: FloatArray) -> float:
         """The mean over topics, weighted where there are weights."""
-        return math.fsum(self.weighed(values)) / self.n
+        return exact_sum(self.weighed(values)) / self.n
 
     @cached_property
     def _relative(self) -> FloatArray:
         weights = np.ones(self.n) if self.weights is None else self.weights
         weights = weights / np.max(weights)  # a sum of the largest floats would overflow
-        relative: FloatArray = weights / (math.fsum(weights) / self.n)
+        relative: FloatArray = weights / (exact_sum(weights) / self.n)
         return relative
 
     def estimate(self, alpha: float) -> float:
         """URisk at this alpha, weighted if there are weights, minus the baseline's own if there are replicates."""
-        return math.fsum(self.parts(alpha)) / self.n
+        return exact_sum(self.parts(alpha)) / self.n
 
     def noise_estimate(self, alpha: float) -> float | None:
         """The mean URisk of the baseline's replicates against it; None without replicates."""
@@ -159,9 +159,9 @@ class Evidence:
         parts = self.parts(alpha)
         if self.weights is None:
             return parts
-        mean = math.fsum(parts) / self.n
+        mean = exact_sum(parts) / self.n
         moves = (parts - mean * self._relative) * (self.n - 1) / np.maximum(self.n - self._relative, 1e-9)
-        return mean + (moves - math.fsum(moves) / self.n)
+        return mean + (moves - exact_sum(moves) / self.n)
 
     def without(self, places: npt.NDArray[np.intp] | int) -> Evidence:
         """The evidence without these topics."""
@@ -183,4 +183,4 @@ def _differences(candidate: FloatArray, baseline: FloatArray) -> FloatArray:
 
 
 def _effective(weights: FloatArray) -> float:
-    return math.fsum(weights) ** 2 / math.fsum(weights**2)
+    return exact_sum(weights) ** 2 / exact_sum(weights**2)

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from pytest_riskguard.gates.evidence import BoolArray
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
-from pytest_riskguard.gates.ruling import Comparison, Rule, Ruling, limit_of, margin_of, rule_for
+from pytest_riskguard.gates.ruling import Comparison, Rule, Ruling, limit_of, margin_of, margins_of, rule_for
 from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.inference import critical_value
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
 
 #: Intervals for which one pass over all topics gives the limits without each of them.
 SHARED = ("student_t", "percentile", "bca")
@@ -56,7 +56,8 @@ class LeftOut:
     def pivots(self) -> tuple[int, ...]:
         """The topics that flip the verdict: first the one without which the limit is furthest beyond the bound."""
         beyond = np.round(-self.limits if self.failed else self.limits, 12)
-        return tuple(int(i) for i in np.argsort(beyond, kind="stable") if self.flips[i])
+        order = np.argsort(beyond, kind="stable")
+        return tuple(order[self.flips[order]].tolist())
 
 
 def without_each(comparison: Comparison, outcome: Outcome) -> LeftOut:
@@ -109,8 +110,7 @@ def passes_without_each(ruling: Ruling, *, passing: bool) -> tuple[FloatArray, B
 
 def _reached(gate: Gate, limits: FloatArray, *, otherwise: bool) -> BoolArray:
     """Which limits suffice; ``otherwise`` stands for those that are not known."""
-    margins = np.array([margin_of(gate, float(limit)) for limit in limits])
-    return np.where(np.isnan(limits), otherwise, margins >= 0)
+    return np.where(np.isnan(limits), otherwise, margins_of(gate, limits) >= 0)
 
 
 def _affordable(likely: BoolArray, parts: FloatArray, rule: Rule, *, passing: bool) -> npt.NDArray[np.intp]:
@@ -163,7 +163,7 @@ def _extremes(parts: FloatArray, rule: Rule) -> npt.NDArray[np.intp]:
 def _near(ruling: Ruling, rule: Rule) -> BoolArray:
     """Topics without which the limit would reach the bound if it moved ``NEAR`` times as far as mean and width do."""
     scores = ruling.scores
-    mean, limit = math.fsum(scores) / scores.size, limit_of(ruling.gate, ruling.deciding_by(rule))
+    mean, limit = exact_sum(scores) / scores.size, limit_of(ruling.gate, ruling.deciding_by(rule))
     shifts = (np.abs(scores - mean) + abs(limit - mean)) / (scores.size - 1)
     return np.asarray(NEAR * shifts >= abs(limit + ruling.gate.tolerance))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
@@ -46,7 +45,7 @@ from pytest_riskguard.inference import (
     skewness,
 )
 from pytest_riskguard.risk import counts, mean_test
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
 from pytest_riskguard.text import counted
 
 #: A loss of topics with less than this share of all weight is refused if it would fail the gate without weights ...
@@ -145,7 +144,7 @@ def _outweighed(comparison: Comparison) -> VerdictWarning | None:
 def _lost(differences: FloatArray) -> npt.NDArray[np.bool_]:
     """Which topics lost, except those that lost next to nothing: their weights say nothing about the loss."""
     losses = np.maximum(0.0, -differences)
-    mean_of_losers = math.fsum(losses) / max(int(np.count_nonzero(losses)), 1)
+    mean_of_losers = exact_sum(losses) / max(int(np.count_nonzero(losses)), 1)
     lost: npt.NDArray[np.bool_] = losses > NEXT_TO_NOTHING * mean_of_losers
     return lost
 

@@ -89,9 +89,13 @@ def margin_of(gate: Gate, limit: float) -> float:
     An upper limit must reach the bound, a lower one must lie above it. NaN for a limit that is not finite, so
     that it fails.
     """
-    if not math.isfinite(limit):
-        return math.nan
-    return limit + gate.tolerance + (-ROUNDING_ERROR if gate.side == "lower" else ROUNDING_ERROR)
+    return float(margins_of(gate, np.array(limit)))
+
+
+def margins_of(gate: Gate, limits: FloatArray) -> FloatArray:
+    """``margin_of`` each of several limits."""
+    margins = limits + gate.tolerance + (-ROUNDING_ERROR if gate.side == "lower" else ROUNDING_ERROR)
+    return np.where(np.isfinite(limits), margins, math.nan)
 
 
 def detects_max_mde(gate: Gate, effect: float | None) -> bool:

@@ -126,6 +126,8 @@ class Tagged:
 
 def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
     """By tag, then value; not empty values, values that all topics have, or tags that name topics, not kinds."""
+    if not aligned.tags:
+        return ()
     n = len(aligned.candidate.topics)
     columns: dict[str, dict[str, list[int]]] = {}
     for place, topic in enumerate(aligned.candidate.topics):

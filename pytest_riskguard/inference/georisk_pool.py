@@ -26,7 +26,7 @@ from pytest_riskguard.inference._bootstrap.georisk_resampling import Pool, PoolK
 from pytest_riskguard.inference._bootstrap.laws import DrawnLaw
 from pytest_riskguard.inference._bootstrap.replicates import Draws as Draws  # gates share draws between pools
 from pytest_riskguard.inference.intervals import Interval, adjusted, bias_correction, critical_value
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, between_0_and_1, mean
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, between_0_and_1, exact_sum, mean
 
 METHODS = ("student_t", "percentile", "bca")
 #: Levels are searched in steps of 1 over this: 1 minus such a step is a floating-point number.
@@ -101,7 +101,7 @@ class GeoRiskDifference:
     def standard_error(self) -> float:
         """Standard error of the difference, by the jackknife."""
         n = self.left_out.size
-        return math.sqrt((n - 1) / n * math.fsum(self._influence**2))
+        return math.sqrt((n - 1) / n * exact_sum(self._influence**2))
 
     @cached_property
     def acceleration(self) -> float:
@@ -110,7 +110,7 @@ class GeoRiskDifference:
         if largest == 0:
             return 0.0
         unit = self._influence / largest
-        return float(math.fsum(unit**3) / (6 * math.fsum(unit**2) ** 1.5))
+        return float(exact_sum(unit**3) / (6 * exact_sum(unit**2) ** 1.5))
 
     @cached_property
     def bias(self) -> float:

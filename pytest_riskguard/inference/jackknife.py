@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, ndtri
@@ -20,7 +18,7 @@ from pytest_riskguard.inference._bootstrap.inversion import (
 from pytest_riskguard.inference._bootstrap.inversion_law import SmoothLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample, lattice_step
 from pytest_riskguard.inference.intervals import critical_value, interval
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, per_topic
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, exact_sum, per_topic
 
 #: Angles per group of topics: bounds the memory.
 ANGLES = 2**18
@@ -58,7 +56,7 @@ def _student_t(full: Sample, values: FloatArray, level: float) -> FloatArray:
     """NaN where nearly all variation leaves with the topic, because the shared sums would cancel there."""
     n = full.n - 1
     removed = values - full.mean
-    total = math.fsum(full.centred**2)
+    total = exact_sum(full.centred**2)
     variance = (total - removed**2 * full.n / n) / (n - 1)
     safe = variance * n > REMAINING * total
     safe &= total > n * (1e3 * ROUNDING_ERROR * max(1.0, float(np.max(np.abs(full.x))))) ** 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,7 @@ from scipy.special import ndtr
 
 from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.risk.checks import FloatArray, per_topic
+from pytest_riskguard.risk.checks import FloatArray, exact_sum, per_topic
 
 #: The numbers of topics that the approximation of W's distribution was made for.
 MIN_TOPICS, MAX_TOPICS = 3, 5000
@@ -56,7 +55,7 @@ def skewness(x: npt.ArrayLike) -> float | None:
     sample = Sample.of(x)
     if sample.constant:
         return None
-    return math.fsum((sample.centred / sample.deviation) ** 3) / sample.n
+    return exact_sum((sample.centred / sample.deviation) ** 3) / sample.n
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from scipy.special import bdtr, gammaln
 from pytest_riskguard.inference._bootstrap.fft_law import points_over
 from pytest_riskguard.inference._bootstrap.inversion import PERIOD, frequencies, weights
 from pytest_riskguard.inference._bootstrap.sample import lattice_step
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, per_topic
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, per_topic
 
 #: No p-value is 0: the smallest normal floating-point number.
 MIN_P_VALUE = sys.float_info.min
@@ -30,6 +31,8 @@ MAX_POINTS = 2**17
 ROUNDING = 1e-14
 #: Values of phi below this are too small to change any probability.
 MIN_PHI = 1e-20
+#: The p-value is the same at every alpha, so gates ask for it again: the last few are kept, of up to so many topics.
+MAX_KEPT, MAX_KEPT_TOPICS = 8, 10_000
 #: How many frequencies the inversion has; between these bounds at most this many angles are computed.
 MIN_FREQUENCIES, MAX_FREQUENCIES, MAX_ANGLES = 48, 4096, 2**18
 #: The inversion is used if what it leaves out moves a probability by no more than this.
@@ -62,22 +65,32 @@ def sign_flip(differences: npt.ArrayLike) -> SignFlip:
     """
     d = np.sort(per_topic(differences, name="differences"))
     d = d[np.abs(d) > ROUNDING_ERROR]
+    return _sign_flip(d) if d.size > MAX_KEPT_TOPICS else _kept_sign_flip(d.tobytes())
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def _kept_sign_flip(d: bytes) -> SignFlip:
+    return _sign_flip(np.frombuffer(d))
+
+
+def _sign_flip(d: FloatArray) -> SignFlip:
+    """The test of differences in ascending order, without those that are rounding."""
     if d.size == 0:
         return SignFlip(1.0, True)
-    observed, sizes = math.fsum(d), np.sort(np.abs(d))
+    observed, sizes = exact_sum(d), np.sort(np.abs(d))
     if sizes[-1] - sizes[0] <= ROUNDING_ERROR * sizes[-1]:
         return SignFlip(max(float(bdtr(np.count_nonzero(d > 0), d.size, 0.5)), MIN_P_VALUE), True)
     if d.size <= MAX_ENUMERATED:
         return SignFlip(_enumerated(sizes, observed), True)
     p, exact = _transformed(d, sizes, observed)
     # Hoeffding's bound holds for every law of signs and is sharper than rounding in the far tail
-    bound = math.exp(-((observed / math.sqrt(math.fsum(sizes**2))) ** 2) / 2) if observed < 0 else 1.0
+    bound = math.exp(-((observed / math.sqrt(exact_sum(sizes**2))) ** 2) / 2) if observed < 0 else 1.0
     return SignFlip(max(min(p, bound, 1.0), MIN_P_VALUE), exact)
 
 
 def _transformed(d: FloatArray, sizes: FloatArray, observed: float) -> tuple[float, bool]:
     step = lattice_step(sizes)
-    norm = math.sqrt(math.fsum(sizes**2))
+    norm = math.sqrt(exact_sum(sizes**2))
     if step is not None and PERIOD * norm / step <= MAX_POINTS:
         return _convolved(sizes, observed, step) + ROUNDING, True
     for large in LARGE_CHANGES:
@@ -99,7 +112,7 @@ def _enumerated(sizes: FloatArray, observed: float) -> float:
     """Both halves' sums are listed; for each of one half, those of the other that keep the total low are counted."""
     half = sizes.size // 2
     first, second = np.sort(_sums(sizes[:half])), np.sort(_sums(sizes[half:]))
-    limit = observed + ROUNDING_ERROR * math.fsum(sizes)
+    limit = observed + ROUNDING_ERROR * exact_sum(sizes)
     count = int(np.searchsorted(second, limit - first, side="right").sum())
     return float(count / 2.0**sizes.size)
 
@@ -110,7 +123,7 @@ def _convolved(sizes: FloatArray, observed: float, step: float) -> float:
     Where sizes had to be rounded, every sum that rounding may have moved past the observed one is counted.
     """
     indices, counts = np.unique(np.rint(sizes / step), return_counts=True)
-    norm = math.sqrt(math.fsum(counts * indices**2))
+    norm = math.sqrt(exact_sum(counts * indices**2))
     points = points_over(PERIOD * norm)
     circle = np.cos(2 * math.pi / points * np.arange(points))
     phi = np.ones(points // 4 + 1)
@@ -127,8 +140,8 @@ def _convolved(sizes: FloatArray, observed: float, step: float) -> float:
     # masses[k] belongs to every sum congruent to k; the window of 24 standard deviations holds them all
     sums = np.arange(points)
     sums = np.where(sums > points // 2, sums - points, sums)
-    moved = math.fsum(np.abs(np.rint(sizes / step) - sizes / step))
-    return math.fsum(masses[sums <= observed / step + moved + 1e-3])
+    moved = exact_sum(np.abs(np.rint(sizes / step) - sizes / step))
+    return exact_sum(masses[sums <= observed / step + moved + 1e-3])
 
 
 def _inverted(sizes: FloatArray, shifts: FloatArray, observed: float) -> float | None:
@@ -136,7 +149,7 @@ def _inverted(sizes: FloatArray, shifts: FloatArray, observed: float) -> float |
 
     Davies' inversion of prod cos(t d_j/||d||).
     """
-    norm = math.sqrt(math.fsum(sizes**2))
+    norm = math.sqrt(exact_sum(sizes**2))
     phi = _product_of_cosines(sizes / norm)
     # what is left out is as large as at the last frequencies computed, or as over all frequencies if that is more
     # (the mean of a squared cosine is 1/2); neighbours agree, signs further apart are as good as random
@@ -150,7 +163,7 @@ def _inverted(sizes: FloatArray, shifts: FloatArray, observed: float) -> float |
     z = (observed - shifts) / norm
     below = 0.5 + np.sum(np.sin(np.multiply.outer(z, t)) * (phi / weights(phi.size)), axis=1)
     below = np.where(np.abs(z) >= PERIOD / 2, z > 0, np.clip(below, 0.0, 1.0))
-    return math.fsum(below) / z.size + error + ROUNDING
+    return exact_sum(below) / z.size + error + ROUNDING
 
 
 def _product_of_cosines(unit: FloatArray) -> FloatArray:
@@ -176,4 +189,4 @@ def _atom(d: FloatArray) -> float:
     counts = np.diff(starts, append=sizes.size)
     wins = np.add.reduceat(won.astype(np.float64), starts)
     ways = gammaln(counts + 1) - gammaln(wins + 1) - gammaln(counts - wins + 1)
-    return math.exp(math.fsum(ways) - d.size * math.log(2))
+    return math.exp(exact_sum(ways) - d.size * math.log(2))

@@ -93,13 +93,13 @@ def sections(verdict: Verdict) -> tuple[Section, ...]:
     return (*filter(None, parts), _settings(verdict))
 
 
-def topics(shown: Shown) -> Table:
-    """The topics that a failure lists, most harmful first."""
+def topics(shown: Shown, *, most: int | None = None) -> Table:
+    """The topics that a failure lists, most harmful first; ``most`` of them at most."""
     query: CellsOf[ResponsibleTopic] = _name("query", lambda topic: topic.query)
     share: CellsOf[ResponsibleTopic] = _number("of loss", lambda topic: percent(topic.share or 0, 1))
     return _table(
         "Topics responsible",
-        shown.losers,
+        shown.losers[:most],
         _name("topic", lambda topic: topic.topic),
         *([query] if any(topic.query for topic in shown.losers) else []),
         _words("baseline -> candidate", lambda topic: f"{plain(topic.baseline)} -> {plain(topic.candidate)}"),
@@ -109,12 +109,12 @@ def topics(shown: Shown) -> Table:
     )
 
 
-def worst_topics(shown: Shown) -> Table:
+def worst_topics(shown: Shown, *, most: int | None = None) -> Table:
     """The same topics with their queries and scores alone."""
     query: CellsOf[ResponsibleTopic] = _name("query", lambda topic: topic.query)
     return _table(
         "Worst topics",
-        shown.losers,
+        shown.losers[:most],
         _name("topic", lambda topic: topic.topic),
         *([query] if any(topic.query for topic in shown.losers) else []),
         _words("scores", lambda topic: from_to(topic.baseline, topic.candidate)),

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr
 
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, loss_weight, mean, per_topic
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, loss_weight, mean, per_topic
 from pytest_riskguard.risk.tradeoff import tradeoff as trade_off
 
 #: A win or a loss is more than this. Measures such as ERR give differences of 1e-8 to documents deep in a ranking,
@@ -68,7 +68,7 @@ def jackknife_standard_error(x: npt.ArrayLike) -> float:
     x = per_topic(x, name="x", at_least=2)
     left_out = _means_without_each(x)
     deviations = left_out - mean(left_out)
-    return math.sqrt((x.size - 1) / x.size * math.fsum(deviations**2))
+    return math.sqrt((x.size - 1) / x.size * exact_sum(deviations**2))
 
 
 @dataclass(frozen=True)
@@ -213,8 +213,8 @@ def varies(x: FloatArray) -> bool:
 
 def _deviation(x: FloatArray) -> float:
     centred = x - mean(x)
-    return math.sqrt(math.fsum(centred**2) / (x.size - 1))
+    return math.sqrt(exact_sum(centred**2) / (x.size - 1))
 
 
 def _means_without_each(x: FloatArray) -> FloatArray:
-    return (math.fsum(x) - x) / (x.size - 1)
+    return (exact_sum(x) - x) / (x.size - 1)

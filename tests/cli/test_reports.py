@@ -316,7 +316,7 @@ def test_more_topics_than_any_file_may_have_are_refused(command):
     topics["wins"] = topics["count"] = 2**62
     topics["losses"] = topics["ties"] = 0
     Path("r.json").write_text(json.dumps(report))
-    problem = "verdicts[0]: topics.count: expected at most 250,000 topics, found 4,611,686,018,427,387,904"
+    problem = "verdicts[0]: topics.count: expected at most 1,000,000 topics, found 4,611,686,018,427,387,904"
     assert problem in " ".join(command("show r.json").err.split())
 
 

@@ -80,7 +80,10 @@ def responsible_topics(comparison: PoolComparison, parts: FloatArray, alone: Lef
         parts=parts * comparison.n,
         standard=standardised(parts),
         alone=alone,
-        more=lambda i: {"candidate_z": float(z[CANDIDATE, i]), "baseline_z": float(against[i])},
+        more=lambda places: {
+            "candidate_z": z[CANDIDATE, places].tolist(),
+            "baseline_z": against[places].tolist(),
+        },
     )
 
 

@@ -20,9 +20,10 @@ from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference._bootstrap.studentized_inversion import inverted_law
 from pytest_riskguard.inference._bootstrap.studentized_replicates import replicated_law
 
-#: Interval, p-value, diagnostics and charts need the law of the same scores, so the last few laws are kept, for
-#: samples with at most this many topics. A studentized law of drawn replicates takes a few megabytes.
-MAX_KEPT_LAWS, MAX_KEPT_STUDENTIZED_LAWS, MAX_KEPT_TOPICS = 8, 4, 10_000
+#: Interval, p-value, diagnostics and charts need the law of the same scores, and gates that differ in alpha look for
+#: alpha* through the same laws, so the last laws are kept, for samples with at most this many topics. A law takes up
+#: to a megabyte, a studentized law of drawn replicates a few.
+MAX_KEPT_LAWS, MAX_KEPT_STUDENTIZED_LAWS, MAX_KEPT_TOPICS = 32, 4, 10_000
 
 
 def mean_law(x: npt.ArrayLike | Sample) -> MeanLaw:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import bdtrc, gammaln
 
 from pytest_riskguard.inference._bootstrap.laws import StepLaw, WeightedLaw, vary
-from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference._bootstrap.sample import Sample, stable_order
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray
 
 #: The mass of resamples that draw changed topics more often than is enumerated.
@@ -31,7 +31,7 @@ def enumerated_mean_law(sample: Sample) -> StepLaw | None:
     resamples = _enumerated_resamples(sample, max_vectors=MAX_MEAN_VECTORS)
     if resamples is None:
         return None
-    order = np.argsort(resamples.sums, kind="stable")
+    order = stable_order(resamples.sums)
     means, masses = resamples.sums[order] / sample.n, resamples.masses[order]
     starts = np.flatnonzero(np.diff(means, prepend=-np.inf) > sample.same)
     atoms, masses = sample.means(means[starts]), np.add.reduceat(masses, starts)

@@ -20,7 +20,7 @@ from scipy.special import gammaln, xlogy
 from pytest_riskguard.inference._bootstrap.inversion import PERIOD, ComplexArray
 from pytest_riskguard.inference._bootstrap.laws import StepLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.risk.checks import FloatArray, IntArray
+from pytest_riskguard.risk.checks import FloatArray, IntArray, exact_sum
 
 #: A lattice with at most this many points over 24 standard errors has its own law: the steps of a finer one move
 #: limits by less than 24/2^16 = 3.7e-4 standard errors, so its law is inverted. Where few topics changed, inversion
@@ -120,9 +120,9 @@ def grid_law(sample: Sample) -> StepLaw:
     step = _grid_step(sample)
     indices = multiples(sample, step)
     residuals = offsets - indices * step
-    spread = residuals - math.fsum(counts * residuals) / sample.n
+    spread = residuals - exact_sum(counts * residuals) / sample.n
     third = math.log(2 / UNCOVERED) * float(np.max(np.abs(spread))) / 3
-    within = third + math.sqrt(third**2 + 2 * math.log(2 / UNCOVERED) * math.fsum(counts * spread**2))
+    within = third + math.sqrt(third**2 + 2 * math.log(2 / UNCOVERED) * exact_sum(counts * spread**2))
 
     convolution = Convolution(sample, indices, step)
     masses = convolution.masses()
@@ -171,5 +171,5 @@ def _known_replicates(sample: Sample) -> tuple[FloatArray, FloatArray]:
     """Sums (less n times the most frequent score) and masses of no changed topic, and of the sample itself."""
     n, (_, counts) = sample.n, sample.distinct
     unchanged = n * math.log1p(-(n - float(counts[sample.mode])) / n)
-    itself = float(gammaln(n + 1)) - math.fsum(gammaln(counts + 1)) + math.fsum(xlogy(counts, counts / n))
-    return np.array([0.0, math.fsum(counts * sample.offsets)]), np.exp([unchanged, itself])
+    itself = float(gammaln(n + 1)) - exact_sum(gammaln(counts + 1)) + exact_sum(xlogy(counts, counts / n))
+    return np.array([0.0, exact_sum(counts * sample.offsets)]), np.exp([unchanged, itself])

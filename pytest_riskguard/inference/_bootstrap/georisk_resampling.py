@@ -25,7 +25,7 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from pytest_riskguard.inference._bootstrap.replicates import Counts, Draws, ExactColumns
-from pytest_riskguard.risk.checks import FloatArray, refuse
+from pytest_riskguard.risk.checks import FloatArray, exact_sum, refuse
 from pytest_riskguard.risk.georisk import pool_scores
 from pytest_riskguard.risk.tradeoff import SMOOTH, loss_weight_of
 
@@ -165,7 +165,7 @@ class LinearTerms:
 
     def __init__(self, pool: Pool, alphas: FloatArray) -> None:
         self._alphas, self._systems = alphas, pool.n_systems
-        total = math.fsum(pool.totals)
+        total = exact_sum(pool.totals)
         self._shares = np.array([math.fsum(row) for row in pool.scores.tolist()]) / (total if total > 0 else 1.0)
         negative = pool.ratios < self._shares[:, None]
         parts = np.vstack([pool.a, pool.b])

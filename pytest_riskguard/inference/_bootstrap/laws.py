@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference._bootstrap.sample import Sample, stable_order
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray
 
 #: A probability this close below a level has reached it, and one this small is 0: sums of masses carry rounding.
@@ -137,7 +137,7 @@ class WeightedLaw:
 
     def __init__(self, kind: str, statistics: FloatArray, weights: FloatArray) -> None:
         self.kind = kind
-        order = np.argsort(statistics, kind="stable")
+        order = stable_order(statistics)
         self._atoms = statistics[order]
         self._cumulated = np.cumsum(weights[order])
         self._cumulated /= self._cumulated[-1]

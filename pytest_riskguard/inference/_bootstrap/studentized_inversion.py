@@ -23,7 +23,7 @@ from scipy.special import ive, ndtri
 
 from pytest_riskguard.inference._bootstrap.inversion import PERIOD, STEP, ComplexArray, half_integers
 from pytest_riskguard.inference._bootstrap.sample import Sample, condensed
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
 
 FIRST_FREQUENCIES = 64
 #: At most this many pairs of frequencies, of the sum times of the rest.
@@ -79,7 +79,7 @@ def atom_error(sample: Sample) -> float:
     Poisson numbers, except that of the most frequent score, which follows from the others.
     """
     counts, times = np.unique(np.delete(sample.distinct[1], sample.mode), return_counts=True)
-    chance = math.exp(math.fsum(times * np.log(ive(0, 2 * counts))))
+    chance = math.exp(exact_sum(times * np.log(ive(0, 2 * counts))))
     return math.sqrt(chance * PERIOD / (2 * FIRST_FREQUENCIES) / math.sqrt(2 * math.pi))
 
 
@@ -93,9 +93,9 @@ class Pair:
         values, counts = sample.distinct
         self.n = sample.n
         self.y, self.shares = condensed((values - sample.mean) / sample.deviation, counts / sample.n)
-        self.slope = math.fsum(self.shares * self.y**3)
+        self.slope = exact_sum(self.shares * self.y**3)
         rest = self.y**2 - 1 - self.slope * self.y
-        self.spread = math.sqrt(math.fsum(self.shares * rest**2))
+        self.spread = math.sqrt(exact_sum(self.shares * rest**2))
         # with two values only the rest is rounding
         self._rest = rest / self.spread if self.spread > MIN_REST else np.zeros_like(rest)
 

@@ -24,7 +24,7 @@ from scipy.special import bdtr, ndtri
 from pytest_riskguard.inference._bootstrap.laws import WeightedLaw, vary
 from pytest_riskguard.inference._bootstrap.replicates import words
 from pytest_riskguard.inference._bootstrap.sample import Sample, condensed
-from pytest_riskguard.risk.checks import BoolArray, FloatArray, IntArray
+from pytest_riskguard.risk.checks import BoolArray, FloatArray, IntArray, exact_sum
 
 #: How far out draws are centred, as normal quantiles: 0 (plain draws), and about those of 95 % and 99.9 % limits.
 CENTRES = (0.0, -3.3, -2.0, 2.0, 3.3)
@@ -67,7 +67,7 @@ def replicated_law(sample: Sample) -> WeightedLaw:
 
     statistics = np.empty((PARTS, len(tilts), rows))
     weights = np.empty_like(statistics)
-    spread = math.sqrt(max(0.0, math.fsum(plain * y**4) - 1))
+    spread = math.sqrt(max(0.0, exact_sum(plain * y**4) - 1))
     for part in range(PARTS):
         drawn = [urn.replicates(rows, chunk=part * len(urns) + k) for k, urn in enumerate(urns)]
         means, squares, variances = (np.stack(kind) for kind in zip(*drawn, strict=True))

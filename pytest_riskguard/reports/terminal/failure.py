@@ -10,7 +10,7 @@ from pytest_riskguard.reports.card import MAX_PROBLEM, Card, card, promotion, un
 from pytest_riskguard.reports.comparisons import comparisons
 from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.provenance import TIES
-from pytest_riskguard.reports.sections import Table, documents, judgements, slices, topics, worst_topics
+from pytest_riskguard.reports.sections import documents, judgements, slices, topics, worst_topics
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal import layout
 from pytest_riskguard.reports.terminal.topic_table import aligned, strip, topic_table
@@ -156,22 +156,19 @@ def _width(screen: Screen, room: int = 0) -> int:
 
 def _worst(verdict: Verdict, shown: Card, screen: Screen, *, most: int) -> list[str]:
     """The worst topics with their queries and scores; the statistics have a longer table."""
-    count, content = len(shown.worst), worst_topics(Shown(verdict))
+    count = len(shown.worst)
     if screen.detail > Detail.BRIEF:
         most = min(count, most_topics(screen) or count)
-        rows = topic_table(_first(topics(Shown(verdict)), most), screen)
+        rows = topic_table(topics(Shown(verdict), most=most), screen)
     else:
         most = min(count, most)
-        rows = aligned(content, [[clean(cell) for cell in row] for row in content.rows[:most]], screen)
+        content = worst_topics(Shown(verdict), most=most)
+        rows = aligned(content, [[clean(cell) for cell in row] for row in content.rows], screen)
     which = f"worst {most} of {count}" if most < count else f"all {count}" if count > 1 else "the only one"
     return [
         *_indented([f"{which}, {Shown(verdict).opponent} -> {clean(verdict.candidate, limit=60)}:"], screen, most=1),
         *rows,
     ]
-
-
-def _first(table: Table, most: int) -> Table:
-    return Table(table.title, table.columns, table.rows[:most], table.note)
 
 
 def _new_results(verdict: Verdict, shown: Card, screen: Screen) -> list[str]:

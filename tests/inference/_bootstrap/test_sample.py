@@ -7,7 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.inference._bootstrap.sample import CELLS, MAX_VALUES, Sample, condensed, exact_sum, lattice_step
+from pytest_riskguard.inference._bootstrap.sample import (
+    CELLS,
+    MAX_VALUES,
+    Sample,
+    condensed,
+    lattice_step,
+    stable_order,
+)
+from pytest_riskguard.risk.checks import exact_sum
 
 #: Mean 2.5, deviations -1.5, -0.5, -0.5 and 2.5: their squares add up to 9, their cubes to 12.
 SAMPLE = Sample.of([2.0, 5.0, 1.0, 2.0])
@@ -131,3 +139,38 @@ def test_equal_shares_of_a_straight_line_are_cut_into_equal_cells() -> None:
     assert high[:511] == pytest.approx(middle + math.sqrt(63 / 12), rel=1e-12)
     assert held[:511] == pytest.approx(np.full(511, 4 / 4096), rel=1e-12)
     assert (low[-1], high[-1], held[-1]) == (2095.0, 2095.0, 0.5 / 4096)
+
+
+@pytest.mark.parametrize("size", [4096, 4097, 16_382, 16_383, 40_000])
+@pytest.mark.parametrize("kind", ["normal", "cubes", "powers", "cancelling", "rounded", "tiny", "zeros"])
+def test_sums_of_long_vectors_are_rounded_once(size: int, kind: str) -> None:
+    rng = np.random.default_rng(size)
+    x = rng.normal(size=size)
+    if kind == "cubes":
+        x = x**3 * 1e-7
+    elif kind == "powers":
+        x = x * 10.0 ** rng.integers(-30, 30, size)
+    elif kind == "cancelling":
+        x = rng.permutation(np.concatenate([x, -x, [1e-17, 3e-33]]))
+    elif kind == "rounded":
+        x = np.round(x, 3)
+    elif kind == "tiny":
+        x = x * 2.0 ** rng.integers(-1074, -1000, size)
+    elif kind == "zeros":
+        x = np.zeros(size)
+        x[-1] = 1e100
+    assert exact_sum(x) == math.fsum(x)
+    assert exact_sum(x[::-1]) == math.fsum(x)
+
+
+@pytest.mark.parametrize("kind", ["different", "few values", "all the same", "zeros of both signs", "nothing"])
+def test_the_order_is_that_of_a_stable_sort(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    values = {
+        "different": rng.normal(size=5000),
+        "few values": rng.integers(0, 40, 5000) / 8,
+        "all the same": np.full(300, 2.5),
+        "zeros of both signs": rng.choice([-0.0, 0.0, 1.0], 500),
+        "nothing": np.zeros(0),
+    }[kind]
+    assert stable_order(values).tolist() == np.argsort(values, kind="stable").tolist()

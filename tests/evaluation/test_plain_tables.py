@@ -1,0 +1,143 @@
+"""Tables read column by column: the same scores, refusals and digests as line by line."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_riskguard.errors import ScoresFormatError
+from pytest_riskguard.evaluation import plain_tables, score_files
+from pytest_riskguard.evaluation.plain_tables import Column, ascending, is_ascending, read_columns
+from pytest_riskguard.evaluation.score_files import read_score_table
+
+CELLS = st.sampled_from(
+    [
+        "1",
+        "0.5",
+        " 0.25 ",
+        "1e-3",
+        "1.0000000001",
+        "2",
+        "-1",
+        "nan",
+        "inf",
+        "1_0",
+        "x",
+        "",
+        '"0.5"',
+        "٣",
+        "0x1",
+        "\u2028",
+    ]
+)
+TOPICS = st.sampled_from(
+    [
+        "1",
+        "2",
+        "10",
+        "q1",
+        " 3",
+        "3",
+        "",
+        "é",
+        "ü",
+        "topic-with-a-long-name",
+        "topic-with-a-long-namf",
+        '"4"',
+        "\x1c5",
+    ]
+)
+ENDS = st.sampled_from(["\n", "\n", "\n", "\n", "\n\n", "\r\n", " \n", ",\n"])
+GOOD = st.tuples(st.from_regex(r"[a-z0-9]{1,18}", fullmatch=True), st.integers(0, 100).map(lambda k: f"{k / 100}"))
+
+
+def outcome(content: bytes) -> object:
+    try:
+        return [
+            (s.measure, s.topics, s.values.tolist(), s.digest) for s in read_score_table(Path("t"), content=content)
+        ]
+    except ScoresFormatError as error:
+        return str(error)
+
+
+def line_by_line(content: bytes) -> object:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(score_files, "read_columns", lambda *_, **__: None)
+        patch.setattr(score_files, "_LAST_READ", {})
+        return outcome(content)
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from([",", "\t"]),
+    st.lists(st.tuples(TOPICS, CELLS, CELLS, ENDS), max_size=4),
+    st.sampled_from(["", "\ufeff", "\n \n"]),
+    st.booleans(),
+)
+def test_unusual_tables_are_read_or_refused_alike(delimiter, rows, start, ends):
+    text = start + delimiter.join(["topic", "AP", "mine"]) + "\n"
+    text += "".join(delimiter.join(row[:3]) + row[3] for row in rows)
+    content = (text if ends else text.rstrip("\n")).encode()
+    assert outcome(content) == line_by_line(content)
+
+
+@settings(deadline=None)
+@given(st.lists(GOOD, min_size=1, max_size=60), st.sampled_from(["", "\ufeff"]))
+def test_ordinary_tables_are_read_alike(rows, start):
+    content = (start + "topic,AP\n" + "".join(f"{topic},{value}\n" for topic, value in rows)).encode()
+    assert outcome(content) == line_by_line(content)
+
+
+def test_ordinary_tables_are_not_read_line_by_line(monkeypatch):
+    monkeypatch.setattr(score_files, "_topic", None)  # which would fail if it were called
+    monkeypatch.setattr(score_files, "_LAST_READ", {})
+    (scores,) = read_score_table(Path("t"), content=b"topic,AP\n10,0.5\n9,0.25\n1,1\n")
+    assert (scores.topics, scores.values.tolist()) == (("1", "10", "9"), [1.0, 0.5, 0.25])
+
+
+def test_a_table_read_before_is_not_parsed_again_but_is_held_to_its_limits(monkeypatch):
+    content = b"topic,AP,RR\n" + b"".join(b"%d,0.5,0.25\n" % topic for topic in range(20))
+    monkeypatch.setattr(score_files, "_LAST_READ", {})
+    read_score_table(Path("t"), content=content)
+    monkeypatch.setattr(score_files, "read_columns", None)
+    (scores,) = read_score_table(Path("other"), ["RR"], content=content)
+    assert (scores.name, set(scores.values.tolist())) == ("other", {0.25})
+    monkeypatch.setenv("RISKGUARD_MAX_TOPICS", "19")
+    with pytest.raises(ScoresFormatError, match="expected at most 19 topics, found 20"):
+        read_score_table(Path("t"), content=content)
+
+
+def test_no_more_tables_are_kept_than_two(monkeypatch):
+    monkeypatch.setattr(score_files, "_LAST_READ", {})
+    for value in range(5):
+        read_score_table(Path("t"), content=b"topic,AP\n1,0.%d\n" % value)
+    assert len(score_files._LAST_READ) == 2
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(string.ascii_lowercase + string.digits + "é ", max_size=18)))
+def test_texts_are_put_in_the_order_of_sorted(texts):
+    order = ascending(texts) if texts else None
+    if len(set(texts)) < len(texts) or not texts:
+        assert order is None
+        return
+    assert order is not None
+    assert [texts[i] for i in order] == sorted(texts)
+    assert is_ascending(texts) == (texts == sorted(texts))
+
+
+def test_long_cells_are_left_to_the_csv_module(monkeypatch):
+    monkeypatch.setattr(plain_tables, "MAX_CELL", 3)
+    asked = {"AP": Column(1, 0.0, 1.0)}
+    assert read_columns(b"1,0.5\n", delimiter=",", width=2, topics=0, columns=asked) is not None
+    assert read_columns(b"1,0.55\n", delimiter=",", width=2, topics=0, columns=asked) is None
+    assert read_columns(b"1,1.5\n", delimiter=",", width=2, topics=0, columns=asked) is None
+    found = read_columns(b"2,.5\n1,1\n", delimiter=",", width=2, topics=0, columns=asked)
+    assert found is not None
+    assert found[0] == ("1", "2")
+    assert np.array_equal(found[1]["AP"], [1.0, 0.5])
