@@ -120,6 +120,22 @@ def test_no_more_tables_are_kept_than_two(monkeypatch):
 
 
 @settings(deadline=None)
+@given(st.lists(st.sampled_from(["aaaaaaaa" + end for end in ("", "b", "a", "aa", "0123", "zzzzzzzz")]), min_size=1))
+def test_texts_with_the_same_beginning_go_by_their_ends(texts):
+    order = ascending(texts)
+    assert (order is None) == (len(set(texts)) < len(texts))
+    assert order is None or [texts[i] for i in order] == sorted(texts)
+
+
+@pytest.mark.parametrize("cell", ["inf", "-inf", "nan", "1e999", "1_0", "", "x"])
+def test_only_finite_numbers_are_scores(cell):
+    asked = {"mine": Column(1)}
+    assert read_columns(f"1,{cell}\n2,0\n".encode(), delimiter=",", width=2, topics=0, columns=asked) is None
+    with pytest.raises(ScoresFormatError, match="t:2: expected a finite number in column 'mine'"):
+        read_score_table(Path("t"), content=f"topic,mine\n1,{cell}\n2,0\n".encode())
+
+
+@settings(deadline=None)
 @given(st.lists(st.text(string.ascii_lowercase + string.digits + "é ", max_size=18)))
 def test_texts_are_put_in_the_order_of_sorted(texts):
     order = ascending(texts) if texts else None

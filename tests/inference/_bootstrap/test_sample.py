@@ -163,11 +163,14 @@ def test_sums_of_long_vectors_are_rounded_once(size: int, kind: str) -> None:
     assert exact_sum(x[::-1]) == math.fsum(x)
 
 
-@pytest.mark.parametrize("kind", ["different", "few values", "all the same", "zeros of both signs", "nothing"])
+@pytest.mark.parametrize(
+    "kind", ["different", "a few equal", "few values", "all the same", "zeros of both signs", "nothing"]
+)
 def test_the_order_is_that_of_a_stable_sort(kind: str) -> None:
     rng = np.random.default_rng(3)
     values = {
         "different": rng.normal(size=5000),
+        "a few equal": np.concatenate([rng.normal(size=5000), rng.permutation(np.repeat([-1.5, 0.0, 2.0], 30))]),
         "few values": rng.integers(0, 40, 5000) / 8,
         "all the same": np.full(300, 2.5),
         "zeros of both signs": rng.choice([-0.0, 0.0, 1.0], 500),
