@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import click
 
-from pytest_riskguard.cli.main import cli
+from pytest_riskguard.cli.main import LazyCommand, cli
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ def commands() -> dict[str, click.Command]:
     waiting: list[tuple[str, click.Command]] = [("riskguard", cli)]
     while waiting:
         path, command = waiting.pop()
+        command = command.loaded() if isinstance(command, LazyCommand) else command
         if isinstance(command, click.Group):
             waiting += [(f"{path} {name}", inner) for name, inner in command.commands.items()]
         else:

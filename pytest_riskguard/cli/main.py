@@ -8,34 +8,47 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
 
 import click
 
 from pytest_riskguard import run_context
 from pytest_riskguard._version import __version__
-from pytest_riskguard.cli.baseline import baseline
-from pytest_riskguard.cli.ci import badge, comment
-from pytest_riskguard.cli.convert import convert
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.init import init, schema
-from pytest_riskguard.cli.judge_next import judge_next
-from pytest_riskguard.cli.judging.check import check
-from pytest_riskguard.cli.judging.compare import compare
-from pytest_riskguard.cli.judging.retrieve import retrieve
-from pytest_riskguard.cli.output import output_failed
-from pytest_riskguard.cli.pieces import merge, score
-from pytest_riskguard.cli.pool import pool
-from pytest_riskguard.cli.power import power
 from pytest_riskguard.cli.reading import ProgressLine
-from pytest_riskguard.cli.reports import report, show
-from pytest_riskguard.cli.trend import trend
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
 from pytest_riskguard.text import clean
 
 MAX_LINE = 10_000
 
 
+class LazyCommand(click.Command):
+    """Stands for a command until it is called: its name, where its function is, and its first line of help."""
+
+    def __init__(self, name: str, place: str, help: str) -> None:
+        super().__init__(name, help=help)
+        self._place = place
+
+    def loaded(self) -> click.Command:
+        """The command itself."""
+        module, _, attribute = self._place.partition(":")
+        command: click.Command = getattr(import_module(f"pytest_riskguard.cli.{module}"), attribute)
+        return command
+
+
+class LazyGroup(click.Group):
+    """A group that lists its commands without loading them."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Load the command that is called."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command.loaded() if isinstance(command, LazyCommand) else command, rest
+
+
 @click.group(
+    cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Judge whether a ranking change is significantly risky.\n\n"
     f"Exit status: {'; '.join(f'{status:d} {status.meaning}' for status in ExitStatus)}.",
@@ -46,23 +59,23 @@ def cli() -> None:
 
 
 for command in (
-    check,
-    compare,
-    baseline,
-    convert,
-    init,
-    schema,
-    judge_next,
-    power,
-    retrieve,
-    pool,
-    show,
-    report,
-    trend,
-    comment,
-    badge,
-    score,
-    merge,
+    LazyCommand("badge", "ci:badge", "Draw a badge that says how the gates of a JSON report ended."),
+    LazyCommand("baseline", "baseline:baseline", "Store and manage baselines, the runs to judge against."),
+    LazyCommand("check", "judging.check:check", "Judge the gates of riskguard.yaml, as pytest does."),
+    LazyCommand("comment", "ci:comment", "Write the comment on a pull request, as Markdown."),
+    LazyCommand("compare", "judging.compare:compare", "Judge a run against baselines."),
+    LazyCommand("convert", "convert:convert", "Write file INPUT in another format."),
+    LazyCommand("init", "init:init", "Write a first riskguard.yaml."),
+    LazyCommand("judge-next", "judge_next:judge_next", "List the documents whose judgement would settle a verdict."),
+    LazyCommand("merge", "pieces:merge", "Put all scored pieces of a run together."),
+    LazyCommand("pool", "pool:pool", "Ask whether one baseline is a fair yardstick."),
+    LazyCommand("power", "power:power", "Plan how many topics a gate needs."),
+    LazyCommand("report", "reports:report", "Write the verdicts of a JSON report in other formats."),
+    LazyCommand("retrieve", "judging.retrieve:retrieve", "Write the answers of the live candidate to RUN."),
+    LazyCommand("schema", "init:schema", "Print the JSON Schema of riskguard.yaml."),
+    LazyCommand("score", "pieces:score", "Score a run, or a piece of it."),
+    LazyCommand("show", "reports:show", "Print the verdicts of a JSON report."),
+    LazyCommand("trend", "trend:trend", "Show verdicts, estimates and weak topics over time."),
 ):
     cli.add_command(command)
 
@@ -108,9 +121,13 @@ def _run(arguments: list[str]) -> int:
     except RiskguardError as error:
         return _say(ExitStatus.USAGE, f"Error: {error}")
     except SystemExit:  # click exits where the program that reads the output has ended
+        from pytest_riskguard.cli.output import output_failed
+
         output_failed(BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)))
         return ExitStatus.INCOMPARABLE
     except Exception as error:
+        from pytest_riskguard.cli.output import output_failed
+
         if output_failed(error):
             return ExitStatus.INCOMPARABLE
         if os.environ.get("RISKGUARD_TRACEBACK"):

@@ -15,7 +15,7 @@ import pytest
 import pytest_riskguard
 from pytest_riskguard import evaluation, inference, pool_study, risk
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.main import cli
+from pytest_riskguard.cli.main import LazyCommand, cli
 from pytest_riskguard.config.candidate_settings import CommandCandidate, DescribedRun, DescribedScores, Retrieve
 from pytest_riskguard.config.collection_settings import Collection, QrelsFile
 from pytest_riskguard.config.http_settings import Http, HttpCandidate
@@ -64,6 +64,7 @@ def first_cells(text: str) -> list[str]:
 
 
 def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
+    command = command.loaded() if isinstance(command, LazyCommand) else command
     yield path, command
     if isinstance(command, click.Group):
         for name, inner in command.commands.items():

@@ -258,9 +258,10 @@ def _sound(manifest: Manifest, qrels: Qrels | None) -> str:
 @click.command()
 @store_option
 def digest(store: Path | None) -> None:
-    """Print the digest of a store, by which riskguard.yaml pins it at an address.
+    """Print the digest of a whole store.
 
-    It changes with every file of every baseline. Write it behind the address: s3://bucket/baselines#sha256:...
+    By it riskguard.yaml pins a store at an address. It changes with every file of every baseline. Write it behind
+    the address: s3://bucket/baselines#sha256:...
     """
     from pytest_riskguard.baselines.remote_stores import digest_of
 
