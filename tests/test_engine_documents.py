@@ -180,3 +180,27 @@ def test_with_replicates_documents_are_told_and_judgements_are_not(folder):
     assert verdict.replicates == 1
     assert verdict.documents
     assert verdict.judgements is None
+
+
+def test_gates_that_share_what_was_found_about_two_runs_say_what_each_says_alone(folder):
+    rows = "".join(f"{t}\t{world.QUERIES[t]}\t{('long', 'short')[t > 't14']}\n" for t in world.TOPICS)
+    (folder / "topics.tsv").write_text(f"topic\tquery\tkind\n{rows}", encoding="utf-8")
+    measures = ("AP", "nDCG@10", "RR@5", "P@5", "ERR@20")
+    runs = [RunFile(folder / name) for name in ("candidate.run", "good.run")]
+    gates = [
+        gate_of("g"),
+        gate_of("n", alpha=5.0),
+        gate_of("s", slice="kind=long"),
+        gate_of("c", kind="not_inferior"),
+    ]
+    questions = [
+        Question(gate, run, RunFile(folder / "prod.run"), measure)
+        for measure in measures
+        for run in runs
+        for gate in gates
+    ]
+    shared = engine(folder, report=True)
+    found = [shared.verdict(question) for question in questions]
+    assert len({verdict.judgements for verdict in found}) > 10
+    for question, verdict in zip(questions, found, strict=True):
+        assert engine(folder, report=True).verdict(question) == verdict
