@@ -19,6 +19,7 @@ from pytest_riskguard.evaluation.collection import keys_of
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.topics import Topics, read_topics
+from pytest_riskguard.formats.files.remote_files import is_address
 from pytest_riskguard.gates.collapse import protected_topics
 from pytest_riskguard.text import did_you_mean
 
@@ -84,7 +85,8 @@ def _candidates(config: Config) -> Iterator[Missing]:
         *((config.line("gates", i, "candidate"), file_of(g.candidate), g.name) for i, g in config.placed_gates),
     ]
     for line, run, gate in runs:
-        if run is not None and not os.path.isfile(run.path):  # noqa: PTH113 - a name may be too long
+        # pathlib raises where a name is too long; nobody is asked about an address before it is needed
+        if run is not None and not is_address(run.path) and not os.path.exists(run.path):  # noqa: PTH110
             shown = os.path.relpath(run.path, config.path.parent)
             subject = "candidate" if gate is None else f"candidate of gate {gate!r}"
             yield line, f"{subject}: {shown}: no such file", gate

@@ -38,6 +38,11 @@ def _file_or_collection(value: Any, info: Any) -> Path:
     return Path(value) if isinstance(value, str) and value.startswith(IRDS) else _file(value, info)
 
 
+def _run_place(value: Any, info: Any) -> Path:
+    """As ``_file``; an address stays as it is."""
+    return Path(value) if isinstance(value, str) and is_address(value) else _file(value, info)
+
+
 def _metadata(value: Any) -> tuple[tuple[str, str], ...]:
     return tuple(checked_metadata(value).items())
 
@@ -80,6 +85,7 @@ def _store(value: Any, info: Any) -> Path:
 
 File = Annotated[Path, PlainValidator(_file, json_schema_input_type=str)]
 StorePlace = Annotated[Path, PlainValidator(_store, json_schema_input_type=str)]
+RunPlace = Annotated[Path, PlainValidator(_run_place, json_schema_input_type=str)]
 FileOrCollection = Annotated[Path, PlainValidator(_file_or_collection, json_schema_input_type=str)]
 Metadata = Annotated[tuple[tuple[str, str], ...], PlainValidator(_metadata, json_schema_input_type=dict[str, str])]
 Distinct = AfterValidator(distinct)

@@ -111,7 +111,7 @@ def scored_part(
     name: str | None = None,
     queries: Mapping[str, str] | None = None,
 ) -> ScoredRun:
-    """The scores of a run from its only part, or from what ``merged`` returned; with other measures too.
+    """The scores of a run from what ``merged`` returned, with the measures that it was scored with, or others.
 
     ``DataError`` as ``score_run`` for what the whole run shows, for a piece of a run, and for a measure that can only
     be computed while a run is read.
@@ -123,7 +123,6 @@ def scored_part(
             "together with `riskguard merge`",
             reason="missing_input",
         )
-    whole = merged([whole], qrels)
     for measure in checked_measures(measures, qrels):
         if not has_kernel(measure) and str(measure) not in whole.kept.measures:
             raise DataError(
@@ -144,7 +143,7 @@ def scored_part(
         measures,
         source=origin.name,
         name=name or origin.name,
-        digest=whole.origin.digest,
+        digest=origin.digest,
         queries=queries,
         contradicted=origin.contradicted,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,10 +15,10 @@ from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.run_folders import RunInPieces, folder_of, is_part
 from pytest_riskguard.evaluation.scoring.run_parts import ScoredRun
 from pytest_riskguard.evaluation.scoring.run_scores import WORTH_SHARING
-from pytest_riskguard.evaluation.shards.merging import scored_part
+from pytest_riskguard.evaluation.shards.merging import merged, scored_part
 from pytest_riskguard.evaluation.shards.part_files import read_part_file
 from pytest_riskguard.evaluation.shards.schedulers import Scheduler, WorkersDiedError
-from pytest_riskguard.evaluation.shards.schedulers.executors import in_executor, in_this_process
+from pytest_riskguard.evaluation.shards.schedulers.executors import in_executor, in_processes, in_this_process
 from pytest_riskguard.evaluation.shards.shard_plan import division_of, shards_of
 from pytest_riskguard.evaluation.shards.sharded_scores import Progress, score_shards
 from pytest_riskguard.formats.given_file import GivenFile
@@ -41,7 +41,9 @@ def read_in_pieces(
     """The scores of a run that is a folder, an address or a scored part; arguments and errors as ``scored_run``."""
     given = run.given
     if is_part(given.path):
-        return scored_part(read_part_file(given.path, qrels), qrels, measures, name=name, queries=queries)
+        part = read_part_file(given.path, qrels)
+        whole = merged([part], qrels) if part.origin.count == 1 else part  # a piece is refused as such
+        return scored_part(whole, qrels, measures, name=name, queries=queries)
     folder = folder_of(given.path)
     files = () if folder is None else folder.files
     with ExitStack() as closing:
@@ -107,7 +109,11 @@ def _scheduler(closing: ExitStack, size: int) -> Scheduler | None:
         return cluster_at(address)
     workers = run_context.current().workers
     workers = processes_for(size) if workers is None else workers
-    return None if workers < 2 else in_executor(closing.enter_context(_executor(workers)))
+    if workers < 2:
+        return None
+    if _has_threads():
+        return in_executor(closing.enter_context(ThreadPoolExecutor(workers)))
+    return in_processes(workers)
 
 
 def cluster_at(address: str) -> Scheduler:
@@ -141,31 +147,19 @@ def _processors() -> int:
 
 
 def _may_start() -> bool:
-    """Whether processes may be started: a new one imports the program of this one."""
+    """Whether others may be started: a new process imports the program of this one."""
+    return _program() in _PROGRAMS or _has_threads()
+
+
+def _program() -> str:
     main = sys.modules.get("__main__")
     spec = getattr(main, "__spec__", None)
-    name = Path(getattr(main, "__file__", None) or "").stem if spec is None else str(spec.name).partition(".")[0]
-    return name in _PROGRAMS or _has_threads()
+    return Path(getattr(main, "__file__", None) or "").stem if spec is None else str(spec.name).partition(".")[0]
 
 
 def _has_threads() -> bool:
     """Whether threads of this interpreter run at the same time."""
     return not getattr(sys, "_is_gil_enabled", lambda: True)()
-
-
-def _executor(workers: int) -> Executor:
-    if _has_threads():
-        return ThreadPoolExecutor(workers)
-    from multiprocessing import get_context
-
-    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_leave_interrupts)
-
-
-def _leave_interrupts() -> None:
-    """Leave Ctrl-C to the process that started this one, which then asks for no more pieces."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _size(path: Path) -> int:

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.errors import DataError, RunFormatError, UsageError
-from pytest_riskguard.evaluation.shards.schedulers import Scheduler, Work
+from pytest_riskguard.evaluation.shards.schedulers import Scheduler, Work, WorkersDiedError
 from pytest_riskguard.evaluation.shards.schedulers.dask_cluster import on_dask
-from pytest_riskguard.evaluation.shards.schedulers.executors import in_executor
+from pytest_riskguard.evaluation.shards.schedulers.executors import in_executor, in_processes
 from pytest_riskguard.evaluation.shards.schedulers.spark_cluster import on_spark
 from tests.evaluation.shards import clusters
 
@@ -60,6 +60,13 @@ def test_threads():
 def test_processes(processes):
     assert results(processes) == EXPECTED
     check_errors(processes)
+
+
+def test_processes_that_are_given_once_what_all_need():
+    assert results(in_processes(2)) == EXPECTED
+    check_errors(in_processes(2))
+    with pytest.raises(WorkersDiedError, match="a worker process ended while it scored"):
+        results(in_processes(2), ends_the_process)
 
 
 def test_a_process_that_dies_is_an_error_that_says_so(processes):
