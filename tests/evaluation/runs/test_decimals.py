@@ -64,6 +64,10 @@ def test_numbers_with_many_digits_are_rounded_once():
     numbers += [f"{value:.{places}f}" for value in rng.uniform(0, 10, 5000) for places in (15, 17, 18)]
     # half-way between two 64-bit numbers, and one digit beside it
     numbers += [f"{2**53 + 2 * step + 1}{end}" for step in range(500) for end in ("", ".0", ".1", "0", "1", ".00")]
+    # any 19 digits: some quotients look half-way in 64 bits of precision and are not
+    numbers += [
+        f"{digits // 10**15}.{digits % 10**15:015d}" for digits in rng.integers(10**18, 9 * 10**18, 30_000).tolist()
+    ]
     assert decimals(Identifiers.of(numbers)).tolist() == [float(number) for number in numbers]
 
 

@@ -181,6 +181,7 @@ def test_few_rows_of_an_interleaved_run_are_in_memory(write, monkeypatch):
     assert sum(sizes) == 3600
     assert max(sizes) == 80
     assert max(held) == 400
+    assert by_columns(path) == by_lines(path)
 
 
 @pytest.mark.parametrize("text", [lines(5, 9), lines(5, 9) + lines(1, 9).replace("doc", "other")])
