@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -11,10 +11,12 @@ from pytest_riskguard.baselines import environment
 from pytest_riskguard.baselines.entry import MANIFEST, RUN, SCORES, StoredBaseline
 from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, StoredMeasure, StoredReplicate
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
+from pytest_riskguard.evaluation.cache.cached_scores import Reading, Wanted, text_scores
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import parse_measure, provider_of
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
+from pytest_riskguard.evaluation.scoring.kept_depths import depth_for
 from pytest_riskguard.evaluation.scoring.run_scores import scored_run
 from pytest_riskguard.text import counted
 
@@ -28,14 +30,21 @@ _backed: dict[tuple[Hashable, ...], Mapping[str, TopicScores]] = {}
 class KeptRun:
     """``run.gz`` of a baseline on some judgements; ``together`` are measures that will be asked for.
 
-    The first score that is asked for is computed together with these, in one pass that checks the digest too.
+    The first score that is asked for is computed together with these, in one pass that checks the digest too; or it
+    comes from the cache, and the file is compared with its digest all the same. ``depth`` is how many ranks are kept
+    whole; by default as many as the measures need.
     """
 
-    def __init__(self, baseline: StoredBaseline, qrels: Qrels, together: Sequence[str] = ()) -> None:
+    def __init__(
+        self, baseline: StoredBaseline, qrels: Qrels, together: Sequence[str] = (), *, depth: int | None = None
+    ) -> None:
         self.baseline, self.qrels = baseline, qrels
         self._together = tuple(together)
+        self._depth = depth or (_depth_for(together, qrels) if together else None)
         self._scores: dict[str, TopicScores] = {}
-        #: What the last pass kept; None before any.
+        self._is_checked = False
+        self._fetch: Callable[[], JudgedRun] | None = None
+        #: What a pass over the run kept; None before any.
         self.run: JudgedRun | None = None
 
     def scores(self, *measures: str) -> tuple[TopicScores, ...]:
@@ -45,49 +54,67 @@ class KeptRun:
             together = tuple(dict.fromkeys([*missing, *self._together]))
             self._together = ()
             try:
-                self._read(together)
+                self._score(together)
             except RiskguardError:
                 if together == tuple(missing):
                     raise
-                self._read(missing)  # what is wrong may concern another measure only
+                self._score(missing)  # what is wrong may concern another measure only
         return tuple(self._scores[measure] for measure in measures)
 
     def judged_for(self, measure: str) -> JudgedRun:
         """What a reading keeps for reports about a measure; raises like ``scores``."""
         if self.run is None:
             self.scores(measure)
-        if self.run is None:
-            raise AssertionError("a reading keeps a run")
-        return self.run
+        return self._fetched()
 
     def check(self) -> None:
-        """Check that the run is the one that was stored, unless a pass has done so."""
-        if self.run is None:
+        """Check that the run is the one that was stored, unless that was done."""
+        if not self._is_checked:
             self.baseline.check_run()
+            self._is_checked = True
 
     def emptied(self, least: float) -> frozenset[str]:
-        """The scored topics for which the run, once it is read, retrieves no document graded ``least`` or higher."""
-        run, arrays = self.run, self.qrels.arrays
-        if run is None:
-            raise ValueError("no score was asked for yet")
+        """The scored topics for which the run, which was scored, retrieves no document graded ``least`` or higher."""
+        run, arrays = self._fetched(), self.qrels.arrays
         rows = run.judgements
         relevant = np.concatenate([[0], np.cumsum((rows >= 0) & (arrays.grades[rows] >= least))])
         found = np.diff(relevant[run.offsets]) > 0
         answered = {topic for topic, is_found in zip(run.topics, found.tolist(), strict=True) if is_found}
         return frozenset(self.qrels.topics) - answered
 
-    def _read(self, measures: Sequence[str]) -> None:
+    def _fetched(self) -> JudgedRun:
+        if self.run is None:
+            if self._fetch is None:
+                raise ValueError("no score was asked for yet")
+            self.run = self._fetch()
+        return self.run
+
+    def _score(self, measures: Sequence[str]) -> None:
+        depth = self._depth or _depth_for(measures, self.qrels)
+        wanted = Wanted(self.qrels, measures, depth, self.baseline.place, self.qrels.texts)
+        scored = text_scores(
+            self.baseline.manifest.digests.run, wanted, lambda missing: self._read(missing, depth=depth)
+        )
+        self.check()  # the file has to be the one that was stored, whatever the cache has
+        self._fetch = scored.fetch
+        self._scores |= {str(scores.measure): scores for scores in scored.scores}
+
+    def _read(self, measures: Sequence[str], *, depth: int) -> Reading:
         baseline = self.baseline
         try:
-            scored = scored_run(baseline.file(RUN), self.qrels, measures, name=baseline.place)
+            scored = scored_run(baseline.file(RUN), self.qrels, measures, name=baseline.place, depth=depth)
         except DataError:
             baseline.check_run()  # damage is named as such
             raise
         if scored.run.digest != baseline.manifest.digests.run:
             baseline.check_run()
             raise baseline.error(f"{RUN} changed while it was being read; try again")
-        self.run = scored.run
-        self._scores |= {str(scores.measure): scores for scores in scored.scores}
+        self.run, self._is_checked = scored.run, True
+        return Reading(scored.scores, scored.run, "docid", as_trec=True)
+
+
+def _depth_for(measures: Sequence[str], qrels: Qrels) -> int:
+    return depth_for(list(map(parse_measure, measures)), qrels)
 
 
 def check_scores(kept: KeptRun, table: Sequence[TopicScores]) -> Mapping[str, TopicScores]:

@@ -111,8 +111,8 @@ class StoreReader:
 
         return self._read(name, work)
 
-    def judged_run(self, name: str, measure: str, *, qrels: Qrels) -> JudgedRun:
-        """What a reading of the stored run keeps for reports about a measure.
+    def judged_run(self, name: str, measure: str, *, qrels: Qrels, depth: int | None = None) -> JudgedRun:
+        """What a reading of the stored run keeps for reports about a measure; ``depth`` as for ``KeptRun``.
 
         ``BaselineError`` (``missing_input``) where there is no run.
         """
@@ -122,7 +122,7 @@ class StoreReader:
                 raise baseline.error("was stored from scores, so there is no run", reason="missing_input")
             if not baseline.manifest.run_kept:
                 raise baseline.error("its run was not kept", reason="missing_input")
-            return KeptRun(baseline, qrels).judged_for(measure)
+            return KeptRun(baseline, qrels, depth=depth).judged_for(measure)
 
         return self._read(name, work)
 

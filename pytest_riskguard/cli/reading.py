@@ -1,4 +1,4 @@
-"""Options about who reads runs: how many processes, or which cluster; and a line that says how far they are."""
+"""Options about reading runs: how many processes, which cluster, no cache; and a line that says how far they are."""
 
 from __future__ import annotations
 
@@ -36,6 +36,11 @@ def _changing(field: str) -> Callable[[click.Context, click.Parameter, Any], Non
     return change
 
 
+def _without_cache(ctx: click.Context, _: click.Parameter, given: bool) -> None:
+    if given:
+        ctx.with_resource(run_context.changed(cached=False))
+
+
 #: For commands that score runs.
 reading_options: tuple[Any, ...] = (
     click.option(
@@ -54,6 +59,13 @@ reading_options: tuple[Any, ...] = (
         expose_value=False,
         callback=_changing("scheduler"),
         help="Read runs on this cluster: tcp://HOST:PORT of dask, or spark://HOST:PORT.",
+    ),
+    click.option(
+        "--no-cache",
+        is_flag=True,
+        expose_value=False,
+        callback=_without_cache,
+        help="Read every run again, and keep no scores on disk.",
     ),
 )
 

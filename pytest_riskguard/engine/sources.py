@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine.recent_runs import RecentRuns
+from pytest_riskguard.engine.run_readings import read_file, read_run
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
+from pytest_riskguard.evaluation.cache.cached_scores import RunScores, Wanted
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
-from pytest_riskguard.evaluation.measures import measure_name
+from pytest_riskguard.evaluation.measures import measure_name, parse_measure
 from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import open_run
@@ -25,10 +27,8 @@ from pytest_riskguard.evaluation.runs.run_folders import RunInPieces
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
-from pytest_riskguard.evaluation.scoring.kept_depths import kept_depth
+from pytest_riskguard.evaluation.scoring.kept_depths import depth_for, kept_depth
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
-from pytest_riskguard.evaluation.scoring.run_parts import ScoredRun
-from pytest_riskguard.evaluation.scoring.run_scores import scored_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.given_file import GivenFile, Ties
 from pytest_riskguard.formats.known import system_name
@@ -172,6 +172,7 @@ class ScoreCache:
         self._measures = list(measures)
         self._results: dict[Hashable, object] = {}
         self._runs = RecentRuns()
+        self._ties: dict[Hashable, Ties] = {}
 
     @property
     def qrels(self) -> Qrels:
@@ -246,7 +247,7 @@ class ScoreCache:
         if isinstance(source, Stored):
             stored = self._stored_scores(source, measure)
             return replace(stored, scores=replace(stored.scores, queries=self.queries), run=None)
-        together = tuple(dict.fromkeys([*map(measure_name, self._measures), measure]))
+        together = self._together(measure)
         try:  # one pass over the run scores it with all measures that will be asked for
             key = (source, self._stamps(source), together)
             by_measure = self._once(key, lambda: self._score_run(source, together))
@@ -255,12 +256,16 @@ class ScoreCache:
             by_measure = self._score_run(source, (measure,))
         return Scored(by_measure[measure])
 
+    def _together(self, measure: str) -> tuple[str, ...]:
+        """All measures that will be asked for, and this one."""
+        return tuple(dict.fromkeys([*map(measure_name, self._measures), measure]))
+
     def _stored_scores(self, source: Stored, measure: str) -> Scored:
         """A stored baseline's scores; the first that are asked for are computed with all that will be."""
         store, qrels = self.store_of(source), self._judgements_of(source)
         if qrels is None:
             return store.scores(source.name, measure, qrels=None, topics=self.topics, shrink=self._shrink)
-        together = tuple(dict.fromkeys([*map(measure_name, self._measures), measure]))
+        together = self._together(measure)
 
         def read() -> Mapping[str, Scored | RiskguardError]:
             found = store.scores_together(source.name, together, qrels=qrels, topics=self.topics, shrink=self._shrink)
@@ -276,13 +281,23 @@ class ScoreCache:
 
     def _score_run(self, source: Ranked, measures: Sequence[str]) -> dict[str | None, TopicScores]:
         scored = self._read_run(source, measures)
-        self._runs.keep((source, self._stamps(source)), scored.run)
+        if scored.was_read:
+            self._runs.keep((source, self._stamps(source)), scored.fetch())
         return {scores.measure: scores for scores in scored.scores}
 
-    def _read_run(self, source: Ranked, measures: Sequence[str]) -> ScoredRun:
-        opened = self._run(source)
-        run = GivenFile(opened, format="trec") if isinstance(opened, Path) else opened
-        return scored_run(run, self.qrels, measures, name=label(source), queries=self.queries)
+    def _read_run(self, source: Ranked, measures: Sequence[str]) -> RunScores:
+        """The scores of a run, which is read unless the cache on disk has them."""
+        wanted = Wanted(self.qrels, measures, self._depth(measures[0]), label(source), self.queries)
+        if isinstance(source, RunFile):
+            scored = read_file(source.file, wanted, lambda: self._run(source), texts=self._texts)
+        else:
+            scored = RunScores.of(read_run(self._run(source), wanted, measures))
+        self._ties[source, self._stamps(source)] = scored.ties
+        return scored
+
+    def _depth(self, measure: str) -> int:
+        """How many ranks are kept whole: the same for each reading, so that each finds what another has kept."""
+        return depth_for(list(map(parse_measure, self._together(measure))), self.qrels)
 
     def _run(self, source: Ranked) -> Path | Rankings | RunInPieces:
         """A run file to be streamed, or rankings; a live system is queried once, even if that failed."""
@@ -320,6 +335,8 @@ class ScoreCache:
         """Which order counted for equal scores of a source's run; None without a run that could be read."""
         if not isinstance(source, Ranked):
             return None
+        if (ties := self._ties.get((source, self._stamps(source)))) is not None:
+            return ties
         run = self._results.get(self._key(source))
         return run.ties if isinstance(run, Rankings | RunInPieces) else "docid" if isinstance(run, Path) else None
 
@@ -380,8 +397,9 @@ class ScoreCache:
     def _read_again(self, source: Ranked | Stored, measure: str) -> JudgedRun:
         """What a reading keeps of a run whose scores were known without one, or that is no longer held."""
         if isinstance(source, Stored):
-            return self.store_of(source).judged_run(source.name, measure, qrels=self.qrels)
-        return self._read_run(source, (measure,)).run
+            depth = self._depth(measure)
+            return self.store_of(source).judged_run(source.name, measure, qrels=self.qrels, depth=depth)
+        return self._read_run(source, (measure,)).fetch()
 
     def _stamps(self, source: Ranked | ScoreFile | Stored) -> tuple[Stamp, ...]:
         """What differs when the source or the collection is rewritten."""

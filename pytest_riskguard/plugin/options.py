@@ -52,6 +52,9 @@ def add_options(parser: pytest.Parser) -> None:
     )
     _add_reading_options(group)
     group.addoption(
+        "--riskguard-no-cache", action="store_true", help="read every run again, and keep no scores on disk"
+    )
+    group.addoption(
         "--riskguard-no-github", action="store_true", help="in GitHub Actions: no annotations and no step summary"
     )
     parser.addini("riskguard", type="bool", default=False, help="judge gates without --riskguard")

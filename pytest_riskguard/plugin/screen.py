@@ -1,4 +1,4 @@
-"""How messages look in this run: how much they show, how wide, with paths from where pytest was called."""
+"""What holds in this run: how much messages show, how wide, paths from where pytest was called, use of the cache."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def set_context(config: pytest.Config) -> None:
         run_context.changed(
             screen=screen,
             locate=lambda test: _from_here(test, config),
+            cached=not config.getoption("riskguard_no_cache"),
             workers=None if workers == AUTO else workers,
             scheduler=config.getoption("riskguard_scheduler"),
         )

@@ -45,16 +45,23 @@ class Wanted:
     queries: Mapping[str, str]
 
 
+@dataclass(frozen=True, eq=False)
 class RunScores:
-    """The scores of a run, read or kept; what its reading kept is fetched only if it is asked for."""
+    """The scores of a run, read or kept.
 
-    def __init__(self, scores: Sequence[TopicScores], ties: Ties, run: Callable[[], JudgedRun]) -> None:
-        self.scores, self.ties, self._fetch = tuple(scores), ties, run
+    ``fetch`` gives what the reading kept: from memory, from the cache, or by reading again; the run may be another by
+    then, which its digest says. ``was_read`` says that this reading was just now, so that ``fetch`` costs nothing.
+    """
 
-    @property
-    def run(self) -> JudgedRun:
-        """What the reading kept; it may be read again, and be another run by then, which its digest says."""
-        return self._fetch()
+    scores: tuple[TopicScores, ...]
+    ties: Ties
+    fetch: Callable[[], JudgedRun]
+    was_read: bool
+
+    @classmethod
+    def of(cls, reading: Reading) -> RunScores:
+        """What was read just now."""
+        return cls(reading.scores, reading.ties, lambda: reading.run, was_read=True)
 
 
 def file_scores(given: GivenFile, wanted: Wanted, read: Read, *, texts: Mapping[str, str]) -> RunScores:
@@ -71,8 +78,7 @@ def text_scores(digest: str, wanted: Wanted, read: Read) -> RunScores:
 
 def _scores(folder: CacheFolder | None, known: KnownFile | KnownText | None, wanted: Wanted, read: Read) -> RunScores:
     if folder is None or known is None:
-        reading = read(wanted.measures)
-        return RunScores(reading.scores, reading.ties, lambda: reading.run)
+        return RunScores.of(read(wanted.measures))
     return _CachedRun(folder, known, wanted, read).scores()
 
 
@@ -91,7 +97,7 @@ class _CachedRun:
                 missing = [measure for measure in self._wanted.measures if measure not in kept]
                 if missing:
                     return self._with_read(kept, missing)
-        return self._of(kept, self._run)
+        return self._of(kept)
 
     def _kept(self) -> dict[str, KeptScores]:
         entries, wanted, kept = self._entries(), self._wanted, dict[str, KeptScores]()
@@ -106,7 +112,7 @@ class _CachedRun:
         if any(found.scores.digest != reading.run.digest for found in kept.values()):  # it has just been replaced
             reading = self._read_and_keep(self._wanted.measures)
         read = {str(scores.measure): KeptScores(scores, reading.ties) for scores in reading.scores}
-        return self._of(kept | read, lambda: reading.run)
+        return self._of(kept | read, reading.run)
 
     def _read_and_keep(self, measures: Sequence[str]) -> Reading:
         reading = self._read(measures)
@@ -125,6 +131,7 @@ class _CachedRun:
     def _entries(self) -> RunEntries:
         return RunEntries(self._folder, self._known.run, self._wanted.qrels)
 
-    def _of(self, kept: Mapping[str, KeptScores], run: Callable[[], JudgedRun]) -> RunScores:
+    def _of(self, kept: Mapping[str, KeptScores], run: JudgedRun | None = None) -> RunScores:
         found = [kept[measure] for measure in self._wanted.measures]
-        return RunScores([each.scores for each in found], found[0].ties, run)
+        fetch = self._run if run is None else lambda: run
+        return RunScores(tuple(each.scores for each in found), found[0].ties, fetch, was_read=run is not None)

@@ -11,15 +11,20 @@ import json
 import os
 import stat
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
-from pytest_riskguard.evaluation.cache.cache_folder import CacheFolder
+from pytest_riskguard.errors import MissingFileError
+from pytest_riskguard.evaluation.cache.cache_folder import CacheFolder, cache_folder
+from pytest_riskguard.formats.input_files import RATIO, RUN_BYTES, open_regular
 
 #: A file that changed within so many nanoseconds before it was read may change again without looking different.
 RESTING_NS = 2_000_000_000
 
 #: What differs when a file is replaced or rewritten.
 Stamp = tuple[int, int, int, int, int]
+_BLOCK = 2**20
 
 
 def stamp_of(path: Path) -> Stamp | None:
@@ -37,31 +42,74 @@ def _stamp(status: os.stat_result) -> Stamp:
 
 def is_at_rest(stamp: Stamp) -> bool:
     """Whether a file that has this stamp now would look different if it changed again."""
-    return time.time_ns() - max(stamp[3:]) > RESTING_NS
+    return time.time_ns() - max(stamp[3], stamp[4]) > RESTING_NS
 
 
 def file_digest(path: Path, folder: CacheFolder) -> str | None:
-    """The SHA-256 of a file's bytes; None if it is no regular file, cannot be read, or changes meanwhile."""
+    """The SHA-256 of a file's bytes; None if it is no regular file, cannot be read, or changes meanwhile.
+
+    None as well for a file that is too large to be a run.
+    """
     stamp = stamp_of(path)
-    if stamp is None:
+    if stamp is None or stamp[2] > RUN_BYTES.value:
         return None
     name = _entry_name(path, stamp)
     return _kept(folder, name) or _computed(path, stamp, folder, name)
 
 
+def text_digest(path: Path, digest_of_text: Callable[[Path], str]) -> str:
+    """What ``digest_of_text`` gives for a packed file: the digest of its text.
+
+    The file is always read, but unpacked only if the cache does not know what these bytes unpack to.
+    """
+    folder = cache_folder()
+    packed = None if folder is None else _bytes_digest(path)
+    if folder is None or packed is None:
+        return digest_of_text(path)
+    name = hashlib.sha256(json.dumps(["text", packed, RUN_BYTES.value, RATIO.value]).encode()).hexdigest()
+    known = _kept(folder, name)
+    if known is not None:
+        return f"sha256:{known}"
+    digest = digest_of_text(path)
+    if _bytes_digest(path) == packed:
+        _keep(folder, name, digest.removeprefix("sha256:"))
+    return digest
+
+
+def _bytes_digest(path: Path) -> str | None:
+    try:
+        with open_regular(path) as file:
+            if os.fstat(file.fileno()).st_size > RUN_BYTES.value:
+                return None
+            return _sha256(file)
+    except (OSError, MissingFileError):
+        return None
+
+
+def _sha256(file: BinaryIO) -> str:
+    digest = hashlib.sha256()
+    while block := file.read(_BLOCK):
+        digest.update(block)
+    return digest.hexdigest()
+
+
 def _computed(path: Path, stamp: Stamp, folder: CacheFolder, name: str) -> str | None:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             if _stamp(os.fstat(file.fileno())) != stamp:
                 return None
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
+            digest = _sha256(file)
+    except (OSError, MissingFileError):
         return None
     if stamp_of(path) != stamp:
         return None
     if is_at_rest(stamp):
-        folder.write("files", name, f"{name} {digest}\n".encode())
+        _keep(folder, name, digest)
     return digest
+
+
+def _keep(folder: CacheFolder, name: str, digest: str) -> None:
+    folder.write("files", name, f"{name} {digest}\n".encode())
 
 
 def _kept(folder: CacheFolder, name: str) -> str | None:

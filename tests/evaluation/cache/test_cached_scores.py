@@ -125,8 +125,8 @@ def test_a_second_look_reads_nothing_and_gives_the_same(folder, write, qrels, ki
         assert_same_scores(scores, right)
         assert_same_scores(kept, right)
         assert (kept.name, dict(kept.queries)) == ("other", {"1": "one"})
-    assert_same(warm.run, expected.run)
-    assert_same(cold.run, expected.run)
+    assert_same(warm.fetch(), expected.run)
+    assert_same(cold.fetch(), expected.run)
     assert ask.readings == 2
 
 
@@ -198,9 +198,9 @@ def test_another_depth_needs_another_reading_only_for_ranks(folder, run, qrels):
     ask.read.depth = 3
     found = ask(depth=3)
     assert ask.readings == 1
-    assert found.run.depth == ask(depth=3).run.depth == 3
+    assert found.fetch().depth == ask(depth=3).fetch().depth == 3
     assert ask.readings == 2
-    assert len(found.run.judgements) > len(ask(depth=2).run.judgements)
+    assert len(found.fetch().judgements) > len(ask(depth=2).fetch().judgements)
     assert ask.readings == 2
 
 
@@ -283,14 +283,14 @@ def test_damaged_entries_are_ignored_and_written_again(folder, run, qrels, conte
 
 def test_damaged_ranks_are_read_again_when_they_are_asked_for(folder, run, qrels):
     ask = Asking(run, qrels)
-    expected = ask().run
+    expected = ask().fetch()
     for path in entry_files(folder, "runs"):
         path.write_bytes(b"x")
     found = ask()
     assert ask.readings == 1
-    assert_same(found.run, expected)
+    assert_same(found.fetch(), expected)
     assert ask.readings == 2
-    assert_same(ask().run, expected)
+    assert_same(ask().fetch(), expected)
     assert ask.readings == 2
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 import time
+from pathlib import Path
 
 import pytest
 
 from pytest_riskguard.evaluation.cache import file_digests as module
-from pytest_riskguard.evaluation.cache.file_digests import file_digest, stamp_of
+from pytest_riskguard.evaluation.cache.file_digests import file_digest, stamp_of, text_digest
 
 
 @pytest.fixture
@@ -104,14 +106,14 @@ def test_a_damaged_entry_is_not_believed(folder, file, content):
 
 
 def test_a_file_that_changes_while_it_is_read_has_no_digest(folder, file, monkeypatch):
-    real = hashlib.file_digest
+    real = module._sha256
 
-    def changing(opened, name):
-        digest = real(opened, name)
+    def changing(opened):
+        digest = real(opened)
         file.write_bytes(b"longer")
         return digest
 
-    monkeypatch.setattr(hashlib, "file_digest", changing)
+    monkeypatch.setattr(module, "_sha256", changing)
     assert file_digest(file, folder) is None
 
 
@@ -128,3 +130,67 @@ def test_what_is_no_file_has_no_digest(folder, tmp_path):
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
         assert file_digest(tmp_path / "pipe", folder) is None
+
+
+def test_a_file_beyond_the_limit_of_runs_is_not_even_hashed(folder, file, hashed, monkeypatch):
+    monkeypatch.setenv("RISKGUARD_MAX_RUN_BYTES", "2")
+    assert file_digest(file, folder) is None
+    assert hashed == []
+
+
+class Unpacking:
+    """Unpacks gzip files, and counts."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, path: Path) -> str:
+        self.count += 1
+        return f"sha256:{sha256(gzip.decompress(path.read_bytes()))}"
+
+
+@pytest.fixture
+def packed(tmp_path):
+    path = tmp_path / "run.gz"
+    path.write_bytes(gzip.compress(b"one"))
+    return path
+
+
+def test_a_packed_text_is_unpacked_once(folder, packed):
+    unpack = Unpacking()
+    assert {text_digest(packed, unpack) for _ in range(3)} == {f"sha256:{sha256(b'one')}"}
+    assert unpack.count == 1
+    packed.write_bytes(gzip.compress(b"two"))
+    assert text_digest(packed, unpack) == f"sha256:{sha256(b'two')}"
+    assert unpack.count == 2
+
+
+def test_a_packed_file_is_read_each_time_however_long_it_rests(folder, packed, at_rest):
+    unpack = Unpacking()
+    status = packed.stat()
+    text_digest(packed, unpack)
+    content = packed.read_bytes()
+    packed.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    os.utime(packed, ns=(status.st_atime_ns, status.st_mtime_ns))
+    with pytest.raises(gzip.BadGzipFile):
+        text_digest(packed, unpack)
+
+
+@pytest.mark.parametrize("variable", ["RISKGUARD_CACHE", "RISKGUARD_MAX_RATIO", "RISKGUARD_MAX_RUN_BYTES"])
+def test_a_packed_text_is_unpacked_again_where_another_limit_holds(folder, packed, monkeypatch, variable):
+    unpack = Unpacking()
+    text_digest(packed, unpack)
+    monkeypatch.setenv(variable, "off" if variable == "RISKGUARD_CACHE" else "3")
+    text_digest(packed, unpack)
+    assert unpack.count == 2
+
+
+def test_a_packed_file_that_changes_meanwhile_is_not_remembered(folder, packed):
+    def unpack(path):
+        path.write_bytes(gzip.compress(b"two"))
+        return f"sha256:{sha256(b'two')}"
+
+    content = packed.read_bytes()
+    text_digest(packed, unpack)
+    packed.write_bytes(content)
+    assert text_digest(packed, Unpacking()) == f"sha256:{sha256(b'one')}"

@@ -1,0 +1,31 @@
+"""Run files are read and scored once, on this machine: what the cache has of them is not read again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from pytest_riskguard.evaluation.cache.cached_scores import Reading, RunScores, Wanted, file_scores
+from pytest_riskguard.evaluation.runs.rankings import Rankings
+from pytest_riskguard.evaluation.runs.run_folders import RunInPieces
+from pytest_riskguard.evaluation.scoring.run_scores import scored_run
+from pytest_riskguard.formats.given_file import GivenFile
+
+
+def read_file(
+    given: GivenFile, wanted: Wanted, opened: Callable[[], Path | Rankings | RunInPieces], *, texts: Mapping[str, str]
+) -> RunScores:
+    """The scores of a run file; ``opened`` gives its path if it is to be streamed, else its rankings.
+
+    ``texts`` are the query texts by which formats without ids know topics. Errors as ``score_run``.
+    """
+    return file_scores(given, wanted, lambda measures: read_run(opened(), wanted, measures), texts=texts)
+
+
+def read_run(opened: Path | Rankings | RunInPieces, wanted: Wanted, measures: Sequence[str]) -> Reading:
+    """Read a run and score it with some measures."""
+    as_trec = isinstance(opened, Path)
+    run = GivenFile(opened, format="trec") if isinstance(opened, Path) else opened
+    scored = scored_run(run, wanted.qrels, measures, name=wanted.name, queries=wanted.queries, depth=wanted.depth)
+    ties = "docid" if isinstance(opened, Path) else opened.ties
+    return Reading(scored.scores, scored.run, ties, as_trec=as_trec)

@@ -1,0 +1,153 @@
+"""Gates on runs that were scored before: nothing is read again, and every report is the same to the byte."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.evaluation.cache.cache_folder import VARIABLE, CacheFolder
+from tests.plugin import world
+
+YAML = """\
+collection: {qrels: qrels.txt, topics: topics.tsv}
+store: baselines
+measures: [AP, nDCG@10]
+candidate: candidate.run
+gates:
+  - {name: no-risk, kind: not_significantly_risky, baseline: prod, alpha: 1}
+  - {name: not-inferior, kind: not_inferior, baseline: prod, tolerance: 0.1}
+  - {name: no-collapse, kind: no_topic_collapse, baseline: prod, max_loss: 0.45}
+  - {name: pool, kind: georisk_not_worse, baselines: [prod, second, third], measure: AP}
+"""
+#: Writes down each process that opens a run; files that have just been written count as having rested.
+CONFTEST = """
+import os, sys
+from pathlib import Path
+from pytest_riskguard.evaluation.cache import file_digests
+
+file_digests.RESTING_NS = -10**15
+log = Path(__file__).with_name("opened.txt")
+
+def hook(event, arguments):
+    if event == "open" and str(arguments[0]).endswith("candidate.run"):
+        with os.fdopen(os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "a") as file:
+            file.write(f"{os.getpid()}\\n")
+
+sys.addaudithook(hook)
+"""
+REPORTS = ("r.json", "r.md", "r.html", "r.xml")
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch) -> CacheFolder:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
+    return CacheFolder(tmp_path / "cache")
+
+
+@pytest.fixture
+def gates(pytester, project, monkeypatch):
+    """Four gates on one candidate and three stored baselines, of which some fail."""
+    folder = project("loss")
+    world.store(folder, "second", world.GOOD)
+    world.store(folder, "third", world.CHURN)
+    (folder / "riskguard.yaml").write_text(YAML)
+    pytester.makeconftest(CONFTEST)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1767225600")
+    return folder
+
+
+def run(pytester: pytest.Pytester, *options: str) -> tuple[pytest.RunResult, dict[str, str]]:
+    """A whole run of pytest, and what it writes."""
+    chosen = [f"--riskguard-report={name}" for name in REPORTS[:3]]
+    result = pytester.runpytest_subprocess("--riskguard", f"--junitxml={REPORTS[3]}", *chosen, *options)
+    written = {name: (pytester.path / name).read_text(encoding="utf-8") for name in REPORTS}
+    written["r.xml"] = re.sub(r' (time|timestamp|hostname)="[^"]*"', "", written["r.xml"])
+    return result, written
+
+
+def opened(folder: Path) -> list[str]:
+    """The processes that opened the candidate since this was last asked, once for each time."""
+    log = folder / "opened.txt"
+    processes = log.read_text().split() if log.exists() else []
+    log.unlink(missing_ok=True)
+    return processes
+
+
+def test_a_second_run_opens_no_run_and_reports_the_same(pytester, gates, cache):
+    first, uncached = run(pytester, "--riskguard-no-cache")
+    outcomes = first.parseoutcomes()
+    assert outcomes.keys() >= {"passed", "failed"}
+    assert not cache.entries()
+    assert opened(gates)
+    _, cold = run(pytester)
+    assert opened(gates)
+    assert cache.entries()
+    second, warm = run(pytester)
+    assert opened(gates) == []
+    assert uncached == cold == warm
+    assert second.parseoutcomes() == outcomes
+    assert '"rankings"' in warm["r.json"]
+
+
+def test_a_gate_that_is_judged_anew_needs_no_run_either(pytester, gates, cache):
+    """What a report shows of rankings comes from the cache also where the gate passed before."""
+    settings = gates / "riskguard.yaml"
+    settings.write_text(YAML.replace("tolerance: 0.1", "tolerance: 0.9"))
+    pytester.runpytest_subprocess("--riskguard", "-k", "not-inferior").assert_outcomes(passed=2, deselected=5)
+    opened(gates)
+    settings.write_text(YAML)
+    pytester.runpytest_subprocess("--riskguard", "-k", "not-inferior").assert_outcomes(failed=2, deselected=5)
+    assert opened(gates) == []
+
+
+def test_a_run_that_changed_is_read_again(pytester, gates, cache):
+    run(pytester)
+    opened(gates)
+    world.write_run(gates / "candidate.run", world.GOOD)
+    _, found = run(pytester)
+    assert opened(gates)
+    assert found == run(pytester, "--riskguard-no-cache")[1]
+
+
+@pytest.mark.parametrize("kind", ["scores", "runs", "files"])
+def test_damaged_entries_change_nothing(pytester, gates, cache, kind):
+    _, expected = run(pytester)
+    for entry in cache.entries():
+        if entry.path.parent.name == kind:
+            entry.path.write_bytes(b"riskguard-arrays/1 scores\n")
+    _, found = run(pytester)
+    assert found == expected
+
+
+@pytest.mark.slow
+def test_of_several_workers_one_reads_a_run(pytester, gates, cache):
+    alone = run(pytester, "-n", "4", "--riskguard-no-cache")[1]
+    assert len(set(opened(gates))) > 1
+    together = run(pytester, "-n", "4")[1]
+    readers = opened(gates)
+    assert len(set(readers)) >= 1
+    warm = run(pytester, "-n", "4")[1]
+    assert opened(gates) == []
+    assert alone["r.json"] == together["r.json"] == warm["r.json"]
+
+
+def test_a_run_in_memory_and_a_live_system_are_not_kept(pytester, gates, cache):
+    (gates / "riskguard.yaml").write_text(world.YAML % "1")
+    pytester.makepyfile(
+        """
+        from tests.plugin.world import TOPICS
+
+        ANSWERS = {topic: ["bad1", "good"] for topic in TOPICS}
+
+        def test_in_memory(riskguard):
+            riskguard.assert_not_significantly_risky(riskguard.run(ANSWERS), riskguard.run(ANSWERS, name="b"))
+
+        def test_live(riskguard):
+            live = riskguard.retrieve(lambda query: ["bad1", "good"])
+            riskguard.assert_not_significantly_risky(live, riskguard.run(ANSWERS, name="b"))
+        """
+    )
+    pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml").assert_outcomes(passed=2)
+    assert cache.entries() == []
