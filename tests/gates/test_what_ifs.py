@@ -16,7 +16,7 @@ from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import open_run
 from pytest_riskguard.evaluation.runs.trec_runs import fold_run
-from pytest_riskguard.evaluation.scoring import array_scores, unjudged_documents
+from pytest_riskguard.evaluation.scoring import array_scores, kept_depths, unjudged_documents
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedDocuments, RankedRun
 from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
 from pytest_riskguard.gates.findings import ResponsibleTopic
@@ -64,7 +64,7 @@ class Compared:
         parsed, gate = scaled(parse_measure(measure), qrels.rules), gate_of("g", **options)
         ours, theirs = (score_run(run, qrels, [measure])[0] for run in scored)
         self.scores: tuple[TopicScores, TopicScores] = (ours, theirs)
-        candidate, baseline = (RankedRun(judged_run(run, qrels), qrels, parsed) for run in runs)
+        candidate, baseline = (RankedRun(judged_run(run, qrels, depth=1000), qrels, parsed) for run in runs)
         self.rejudged = Rejudged(gate, self.scores, (candidate, baseline))
         grades = labels_for(parsed, qrels.grades, qrels.rules)
         one, other = (slow_rankings.rankings_of(run.chunks(), qrels, parsed) for run in runs)
@@ -189,7 +189,8 @@ REAL = {
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", ["nDCG@10", "AP", "RR@10", "ERR@20", "P@5"])
 @pytest.mark.parametrize("collection", REAL)
-def test_real_runs(shared: Path, collection, measure):
+def test_real_runs(shared: Path, collection, measure, monkeypatch):
+    monkeypatch.setattr(kept_depths, "MAX_DEPTH", 1000)  # so that no rank is unknown
     folder = shared / "data" / collection
     file, baseline, candidates = REAL[collection]
     qrels = read_qrels(folder / file)
