@@ -27,5 +27,4 @@ def read_run(opened: Path | Rankings | RunInPieces, wanted: Wanted, measures: Se
     as_trec = isinstance(opened, Path)
     run = GivenFile(opened, format="trec") if isinstance(opened, Path) else opened
     scored = scored_run(run, wanted.qrels, measures, name=wanted.name, queries=wanted.queries, depth=wanted.depth)
-    ties = "docid" if isinstance(opened, Path) else opened.ties
-    return Reading(scored.scores, scored.run, ties, as_trec=as_trec)
+    return Reading(scored.scores, scored.run, scored.ties, as_trec=as_trec)
