@@ -12,6 +12,7 @@ from pytest_riskguard.baselines.entry import MANIFEST, RUN, SCORES, StoredBaseli
 from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, StoredMeasure, StoredReplicate
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.cache.cached_scores import Reading, Wanted, text_scores
+from pytest_riskguard.evaluation.cache.file_digests import unpacking
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import parse_measure, provider_of
 from pytest_riskguard.evaluation.scores import TopicScores
@@ -102,7 +103,9 @@ class KeptRun:
     def _read(self, measures: Sequence[str], *, depth: int) -> Reading:
         baseline = self.baseline
         try:
-            scored = scored_run(baseline.file(RUN), self.qrels, measures, name=baseline.place, depth=depth)
+            with unpacking(baseline.file(RUN)) as tell:
+                scored = scored_run(baseline.file(RUN), self.qrels, measures, name=baseline.place, depth=depth)
+                tell(scored.run.digest)
         except DataError:
             baseline.check_run()  # damage is named as such
             raise

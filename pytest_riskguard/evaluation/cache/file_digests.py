@@ -11,7 +11,8 @@ import json
 import os
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -64,16 +65,30 @@ def text_digest(path: Path, digest_of_text: Callable[[Path], str]) -> str:
     """
     folder = cache_folder()
     packed = None if folder is None else _bytes_digest(path)
-    if folder is None or packed is None:
-        return digest_of_text(path)
-    name = hashlib.sha256(json.dumps(["text", packed, RUN_BYTES.value, RATIO.value]).encode()).hexdigest()
-    known = _kept(folder, name)
+    known = None if folder is None or packed is None else _kept(folder, _text_name(packed))
     if known is not None:
         return f"sha256:{known}"
-    digest = digest_of_text(path)
-    if _bytes_digest(path) == packed:
-        _keep(folder, name, digest.removeprefix("sha256:"))
+    with unpacking(path) as tell:
+        digest = digest_of_text(path)
+        tell(digest)
     return digest
+
+
+@contextmanager
+def unpacking(path: Path) -> Iterator[Callable[[str], None]]:
+    """While the text of a packed file is read: a function that takes its digest, for ``text_digest`` to remember."""
+    folder = cache_folder()
+    packed = None if folder is None else _bytes_digest(path)
+
+    def tell(digest: str) -> None:
+        if folder is not None and packed is not None and _bytes_digest(path) == packed:
+            _keep(folder, _text_name(packed), digest.removeprefix("sha256:"))
+
+    yield tell
+
+
+def _text_name(packed: str) -> str:
+    return hashlib.sha256(json.dumps(["text", packed, RUN_BYTES.value, RATIO.value]).encode()).hexdigest()
 
 
 def _bytes_digest(path: Path) -> str | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.evaluation.cache import file_digests as module
-from pytest_riskguard.evaluation.cache.file_digests import file_digest, stamp_of, text_digest
+from pytest_riskguard.evaluation.cache.file_digests import file_digest, stamp_of, text_digest, unpacking
 
 
 @pytest.fixture
@@ -194,3 +194,20 @@ def test_a_packed_file_that_changes_meanwhile_is_not_remembered(folder, packed):
     text_digest(packed, unpack)
     packed.write_bytes(content)
     assert text_digest(packed, Unpacking()) == f"sha256:{sha256(b'one')}"
+
+
+def test_what_a_reading_says_of_a_packed_text_is_remembered_if_the_file_stayed_the_same(folder, packed):
+    with unpacking(packed) as tell:
+        tell(f"sha256:{sha256(b'one')}")
+    unpack = Unpacking()
+    assert text_digest(packed, unpack) == f"sha256:{sha256(b'one')}"
+    assert unpack.count == 0
+    packed.write_bytes(gzip.compress(b"two"))
+    content = packed.read_bytes()
+    with unpacking(packed) as tell:
+        packed.write_bytes(gzip.compress(b"three"))
+        tell(f"sha256:{sha256(b'three')}")
+    for restored in (content, packed.read_bytes()):
+        packed.write_bytes(restored)
+        assert text_digest(packed, unpack) == f"sha256:{sha256(gzip.decompress(restored))}"
+    assert unpack.count == 2
