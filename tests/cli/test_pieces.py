@@ -185,19 +185,27 @@ def test_a_part_cannot_be_stored_and_a_piece_is_not_a_run(world, command):
 
 
 @pytest.mark.parametrize(
-    ("size", "worker", "main", "expected"),
+    ("size", "measure", "processors", "expected"),
     [
-        (299_999_999, "", "pytest", 1),
-        (300_000_000, "", "pytest", 4),
-        (300_000_000, "gw0", "pytest", 1),
-        (300_000_000, "", "my_script", 1),
+        (299_999_999, "AP", 4, 1),
+        (300_000_000, "AP", 4, 4),
+        (300_000_000, "AP", 3, 1),
+        (99_999_999, "SetP", 2, 1),
+        (100_000_000, "SetP", 2, 2),
+        (100_000_000, "SetP", 1, 1),
+        (100_000_000, "SetP", 64, 6),
     ],
 )
-def test_when_processes_are_started_without_being_asked_for(monkeypatch, size, worker, main, expected):
-    monkeypatch.setenv("PYTEST_XDIST_WORKER", worker)
-    monkeypatch.setattr(whole_runs, "_processors", lambda: 4)
-    monkeypatch.setattr(whole_runs, "_program", lambda: main)
-    assert whole_runs.processes_for(size) == expected
+def test_when_processes_are_started_without_being_asked_for(monkeypatch, size, measure, processors, expected):
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    monkeypatch.setattr(whole_runs, "_processors", lambda: processors)
+    monkeypatch.setattr(whole_runs, "_program", lambda: "pytest")
+    assert whole_runs.processes_for(size, ["nDCG@10", measure]) == expected
+    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
+    assert whole_runs.processes_for(size, ["nDCG@10", measure]) == 1
+    monkeypatch.delenv("PYTEST_XDIST_WORKER")
+    monkeypatch.setattr(whole_runs, "_program", lambda: "my_script")
+    assert whole_runs.processes_for(size, ["nDCG@10", measure]) == 1
 
 
 def test_reports_are_json(report):

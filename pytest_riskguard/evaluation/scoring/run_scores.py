@@ -50,7 +50,7 @@ MAX_CHANGE = 0.1
 FEW_CHANGED = 2
 
 #: One process has read a file of fewer bytes before others have started.
-WORTH_SHARING = 300_000_000
+WORTH_SHARING = 100_000_000
 
 Run = Path | str | GivenFile | RunInPieces | Rankings | MemoryRun | RankingsData
 

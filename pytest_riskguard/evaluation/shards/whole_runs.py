@@ -12,7 +12,9 @@ from pathlib import Path
 from pytest_riskguard import run_context
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
+from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.runs.run_folders import RunInPieces, folder_of, is_part
+from pytest_riskguard.evaluation.scoring.array_scores import has_kernel
 from pytest_riskguard.evaluation.scoring.run_parts import ScoredRun
 from pytest_riskguard.evaluation.scoring.run_scores import WORTH_SHARING
 from pytest_riskguard.evaluation.shards.merging import merged, scored_part
@@ -47,7 +49,7 @@ def read_in_pieces(
     folder = folder_of(given.path)
     files = () if folder is None else folder.files
     with ExitStack() as closing:
-        scheduler = _scheduler(closing, sum(_size(file) for file in files))
+        scheduler = _scheduler(closing, sum(_size(file) for file in files), measures)
         return score_shards(
             shards_of(given.path, 1 if scheduler is None else len(files), "files"),
             qrels,
@@ -79,7 +81,7 @@ def read_by_several(
             return None
         size = path.stat().st_size
         with ExitStack() as closing:
-            scheduler = _scheduler(closing, size)
+            scheduler = _scheduler(closing, size, measures)
             pieces = min(-(-size // PIECE_BYTES), 10_000)
             if scheduler is None or (pieces < 2 and run_context.current().scheduler is None):
                 return None
@@ -102,13 +104,13 @@ def read_by_several(
         return None
 
 
-def _scheduler(closing: ExitStack, size: int) -> Scheduler | None:
+def _scheduler(closing: ExitStack, size: int, measures: Sequence[str]) -> Scheduler | None:
     """What reads a run of so many bytes; None if this process should."""
     address = run_context.current().scheduler
     if address is not None:
         return cluster_at(address)
     workers = run_context.current().workers
-    workers = processes_for(size) if workers is None else workers
+    workers = processes_for(size, measures) if workers is None else workers
     if workers < 2:
         return None
     if _has_threads():
@@ -133,11 +135,23 @@ def cluster_at(address: str) -> Scheduler:
     )
 
 
-def processes_for(size: int) -> int:
-    """How many processes read a run of so many bytes fastest; 1 also where no others may be started."""
-    if size < WORTH_SHARING or os.environ.get("PYTEST_XDIST_WORKER") or not _may_start():
+def processes_for(size: int, measures: Sequence[str]) -> int:
+    """How many processes read a run of so many bytes fastest; 1 also where no others may be started.
+
+    Of two processors, one is busy with starting the other process and putting pieces together for as long as the
+    other saves, unless ir-measures has to compute a measure, which takes several times as long as reading.
+    """
+    is_slow = not all(has_kernel(parse_measure(measure)) for measure in measures)
+    least_size, least_processors = (WORTH_SHARING, 2) if is_slow else (3 * WORTH_SHARING, 4)
+    processors = _processors()
+    if (
+        size < least_size
+        or processors < least_processors
+        or os.environ.get("PYTEST_XDIST_WORKER")
+        or not _may_start()
+    ):
         return 1
-    return min(_processors(), -(-size // PIECE_BYTES))
+    return min(processors, -(-size // PIECE_BYTES))
 
 
 def _processors() -> int:
