@@ -85,7 +85,11 @@ def main(arguments: Sequence[str]) -> None:
     """Score one run, or several one after the other (separated by commas), and print the means as JSON."""
     name, runs, qrels, *measures = arguments
     means = [CONTESTANTS[name](run, qrels, measures) for run in runs.split(",")]
-    print(json.dumps([{measure: round(value, 6) for measure, value in of_run.items()} for of_run in means]))
+    print(
+        json.dumps(
+            [{measure: round(value, 6) for measure, value in of_run.items()} for of_run in means], sort_keys=True
+        )
+    )
 
 
 if __name__ == "__main__":
