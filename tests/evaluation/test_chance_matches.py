@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,8 +20,9 @@ from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Question, RunFile
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation import read_qrels, score_run
-from pytest_riskguard.evaluation.id_checks.chance_matches import OTHER_TOPICS, UNLIKELY, ChanceMatches, _Count
+from pytest_riskguard.evaluation.id_checks.chance_matches import OTHER_TOPICS, UNLIKELY, Count, are_by_chance, matches
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
+from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
 from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run, write_run
 from pytest_riskguard.evaluation.runs.trec_runs import fold_run
 from pytest_riskguard.formats.given_file import GivenFile
@@ -197,17 +200,62 @@ def test_a_run_that_finds_hardly_any_judged_document_is_refused(write):
 )
 def test_as_many_matches_or_more_are_no_chance_below_one_in_ten_thousand(own, other, is_chance):
     assert (poisson.sf(own - 1, (other + 1) / OTHER_TOPICS) > UNLIKELY) == is_chance
-    assert _Count(own=own * OTHER_TOPICS, other=other).is_chance == is_chance
+    assert Count(own=own * OTHER_TOPICS, other=other).is_chance == is_chance
+
+
+def columns_of(run: Mapping[str, Sequence[str]], qrels: Qrels) -> tuple[IntArray, IntArray, Identifiers]:
+    places = np.array([qrels.topics.index(topic) for topic in run])
+    return places, np.cumsum([0, *map(len, run.values())]), Identifiers.of(itertools.chain(*run.values()))
+
+
+def slow_matches(run: Mapping[str, Sequence[str]], qrels: Qrels) -> list[Count]:
+    """Matches counted with sets of ids, topic by topic."""
+    topics, counts = qrels.topics, [Count() for _ in range(4)]
+    for topic, ranking in run.items():
+        for step in range(1, OTHER_TOPICS + 1):
+            other = topics[(topics.index(topic) + max(1, step * len(topics) // (OTHER_TOPICS + 1))) % len(topics)]
+            for count, (is_counted, depth) in zip(
+                counts, itertools.product((lambda _: True, qrels.rules.is_relevant), (100, 10)), strict=True
+            ):
+                mine, theirs = (
+                    {document for document in ranking[:depth] if document in grades and is_counted(grades[document])}
+                    for grades in (qrels.grades[topic], qrels.grades[other])
+                )
+                count.own += len(mine - theirs)
+                count.other += len(theirs - mine)
+    return counts
 
 
 @pytest.mark.parametrize(("step", "is_chance"), [(0, False), (2, True)])
 def test_documents_that_are_judged_for_all_topics_say_nothing(write, step, is_chance):
     popular = [f"p{number}" for number in range(5)]
     judged = {f"q{topic:02}": dict.fromkeys(popular, 0.0) | {f"d{topic}": 1.0} for topic in range(12)}
-    counted = ChanceMatches(read_qrels(write("qrels.txt", as_text(judged).replace(".0", ""))))
-    for topic in range(12):
-        counted.add(f"q{topic:02}", [*popular, f"d{(topic + step) % 12}"])
-    assert counted.is_chance == is_chance
+    qrels = read_qrels(write("qrels.txt", as_text(judged).replace(".0", "")))
+    run = {f"q{topic:02}": [*popular, f"d{(topic + step) % 12}"] for topic in range(12)}
+    assert are_by_chance(qrels, *columns_of(run, qrels)) == is_chance
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    topics=st.integers(1, 30),
+    skill=st.sampled_from([0, 1, 2, 3]),
+    least=st.sampled_from([None, 2.0]),
+)
+def test_matches_are_counted_as_sets_of_ids_are(seed, topics, skill, least):
+    rng = random.Random(seed)
+    judged = {
+        f"q{topic:02}": {f"d{document}": float(rng.randrange(4)) for document in rng.sample(range(40), 12)}
+        | {"d": 3.0}
+        for topic in range(topics)
+    }
+    qrels = read_qrels(judged, labels=LabelRules(relevant_from=least))
+    run = {}
+    for topic in rng.sample(qrels.topics, rng.randint(1, topics)):
+        found = rng.sample(sorted(judged[topic]), skill)
+        others = [f"d{document}" for document in rng.sample(range(200), rng.randint(0, 130))]
+        run[topic] = list(dict.fromkeys([*others[:5], *found, *others[5:], "last"]))
+    assert list(matches(qrels, *columns_of(run, qrels))) == slow_matches(run, qrels)
 
 
 def test_judgements_that_are_complete_have_runs_that_find_hardly_anything(write):

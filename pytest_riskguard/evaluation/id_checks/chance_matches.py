@@ -7,12 +7,16 @@ judged, or relevant, for one of two topics and not for the other.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass
 
+import numpy as np
+
+from pytest_riskguard.evaluation.judgements.judgement_join import judgement_rows
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
+from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
+from pytest_riskguard.evaluation.runs.rank_columns import BoolArray
 
 #: Each topic is compared with that many others, spread evenly over all.
 OTHER_TOPICS = 5
@@ -24,12 +28,10 @@ UNLIKELY = 0.0001
 ENOUGH_JUDGED = 0.2
 #: How many ranks are counted, and how many of these apart.
 MAX_RANKS, FIRST_RANKS = 100, 10
-#: How many topics a message takes its examples from.
-SHOWN_TOPICS = 3
 
 
 @dataclass
-class _Count:
+class Count:
     """Matches with the own topic and with others, summed over pairs of topics."""
 
     own: int = 0
@@ -45,58 +47,55 @@ class _Count:
         return 1 - math.fsum(terms) > UNLIKELY
 
 
-@dataclass
-class ChanceMatches:
-    """Counts the matches of each topic of a run; ``is_chance`` once all are in."""
+def are_by_chance(qrels: Qrels, places: IntArray, offsets: IntArray, documents: Identifiers) -> bool:
+    """Whether nothing tells a run's matches from those of another index.
 
-    qrels: Qrels
-    #: The first documents of the first topics, sorted as text.
-    sample: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    _rankings: set[int] = field(default_factory=set)
-    _counts: tuple[_Count, ...] = field(default_factory=lambda: tuple(_Count() for _ in range(4)))
-    _places: Mapping[str, int] = field(init=False)
+    False for a run with few different rankings, which hardly depend on the queries.
 
-    def __post_init__(self) -> None:
-        self._places = {topic: place for place, topic in enumerate(self.qrels.topics)}
+    Parameters
+    ----------
+    qrels : Qrels
+    places : array of int64, shape (n_topics,)
+        Topics of the run, each once, by their places in ``qrels.topics``.
+    offsets : array of int64, shape (n_topics + 1,)
+        The documents of topic i are ``documents[offsets[i]:offsets[i + 1]]``, from rank 1 on.
+    documents : Identifiers
+    """
+    if not _has_different_rankings(offsets, documents):
+        return False
+    counts = matches(qrels, places, offsets, documents)
+    return any(count.other for count in counts) and all(count.is_chance for count in counts)
 
-    def add(self, topic: str, ranking: Sequence[str]) -> None:
-        """Count one scored topic: its documents from rank 1 on."""
-        shown = tuple(islice(ranking, FIRST_RANKS))
-        first = frozenset(shown)
-        self._rankings.add(hash(shown))
-        self.sample[topic] = shown
-        if len(self.sample) > SHOWN_TOPICS:
-            del self.sample[max(self.sample)]
-        retrieved, topics = frozenset(islice(ranking, MAX_RANKS)), self.qrels.topics
-        own, is_relevant = self.qrels.grades[topic], self.qrels.rules.is_relevant
-        matched = own.keys() & retrieved
-        for step in range(1, OTHER_TOPICS + 1):
-            place = self._places[topic] + max(1, step * len(topics) // (OTHER_TOPICS + 1))
-            other = self.qrels.grades[topics[place % len(topics)]]
-            in_other = other.keys() & retrieved
-            relevant, other_relevant = (
-                {document for document in documents if is_relevant(grades[document])}
-                for documents, grades in ((matched, own), (in_other, other))
-            )
-            for count, (mine, theirs) in zip(
-                self._counts,
-                (
-                    (matched, in_other),
-                    (matched & first, in_other & first),
-                    (relevant, other_relevant),
-                    (relevant & first, other_relevant & first),
-                ),
-                strict=True,
-            ):
-                count.own += len(mine - theirs)
-                count.other += len(theirs - mine)
 
-    @property
-    def is_chance(self) -> bool:
-        """Whether nothing tells the run's matches from those of another index.
+def matches(qrels: Qrels, places: IntArray, offsets: IntArray, documents: Identifiers) -> tuple[Count, ...]:
+    """How many documents are judged, and how many relevant, in all counted ranks and in the first; as above."""
+    ranks = np.arange(1, len(documents) + 1) - np.repeat(offsets[:-1], np.diff(offsets))
+    depths = ranks <= MAX_RANKS, ranks <= FIRST_RANKS
+    counts = tuple(Count() for _ in range(4))
+    own = judgement_rows(qrels.arrays, places, offsets, documents)
+    own_sides = own >= 0, _relevant(own, qrels)
+    for step in range(1, OTHER_TOPICS + 1):
+        shift = max(1, step * len(qrels.topics) // (OTHER_TOPICS + 1))
+        other = judgement_rows(qrels.arrays, (places + shift) % len(qrels.topics), offsets, documents)
+        other_sides = other >= 0, _relevant(other, qrels)
+        kinds = itertools.product(zip(own_sides, other_sides, strict=True), depths)
+        for count, ((mine, theirs), is_counted) in zip(counts, kinds, strict=True):
+            count.own += int(np.count_nonzero(mine & ~theirs & is_counted))
+            count.other += int(np.count_nonzero(theirs & ~mine & is_counted))
+    return counts
 
-        False for a run with few different rankings, which hardly depend on the queries.
-        """
-        if len(self._rankings) < MIN_TOPICS:
-            return False
-        return any(count.other for count in self._counts) and all(count.is_chance for count in self._counts)
+
+def _has_different_rankings(offsets: IntArray, documents: Identifiers) -> bool:
+    rankings: set[tuple[str, ...]] = set()
+    for start, stop in itertools.pairwise(offsets.tolist()):
+        rankings.add(tuple(documents.at(slice(start, min(stop, start + FIRST_RANKS))).strings()))
+        if len(rankings) >= MIN_TOPICS:
+            return True
+    return False
+
+
+def _relevant(judgements: IntArray, qrels: Qrels) -> BoolArray:
+    """Which documents are relevant, given the row of the judgement of each; -1 for none."""
+    found: BoolArray = judgements >= 0
+    found[found] = [qrels.rules.is_relevant(grade) for grade in qrels.arrays.grades[judgements[found]].tolist()]
+    return found

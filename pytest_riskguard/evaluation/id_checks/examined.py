@@ -6,6 +6,7 @@ were read, nor on how many readers shared the work.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.id_checks.chance_matches import ENOUGH_JUDGED, MAX_RANKS, ChanceMatches
+from pytest_riskguard.evaluation.id_checks.chance_matches import ENOUGH_JUDGED, MAX_RANKS, are_by_chance
 from pytest_riskguard.evaluation.id_checks.document_ids import FIRST_RANKS, Judged, JudgedTally, chance, mismatch
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.growing_columns import Column, IdentifierColumn
@@ -22,6 +23,8 @@ from pytest_riskguard.evaluation.runs.rank_columns import first_rows, rows_of
 
 #: How many topics are examined; of fewer, all are.
 MAX_TOPICS = 2_000
+#: How many topics a message takes its examples from.
+SHOWN_TOPICS = 3
 #: How many times as many are held before those that are not examined are dropped.
 _MOST_HELD = 1.25
 #: Spreads the places of topics over all 32-bit numbers: neighbours are far apart, and any first few spread evenly.
@@ -144,8 +147,7 @@ def refuse_other_ids(
         raise DataError(problem, reason="ids_do_not_match")
     if judged.share >= ENOUGH_JUDGED:
         return
-    matches = ChanceMatches(qrels)
-    for place, ranking in examined.rankings(MAX_RANKS):
-        matches.add(qrels.topics[place], ranking)
-    if matches.is_chance:
-        raise DataError(chance(source, matches.sample, qrels), reason="ids_do_not_match")
+    if are_by_chance(qrels, examined.places, examined.offsets, examined.documents):
+        shown = itertools.islice(examined.rankings(FIRST_RANKS), SHOWN_TOPICS)
+        sample = {qrels.topics[place]: ranking for place, ranking in shown}
+        raise DataError(chance(source, sample, qrels), reason="ids_do_not_match")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_riskguard.evaluation.id_checks.examined import Sample
+from pytest_riskguard.evaluation.judgements.judgement_join import judgement_rows
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.chunks import TOPICS_PER_CHUNK
 from pytest_riskguard.evaluation.runs.growing_columns import Column, IdentifierColumn, OrderColumns
@@ -18,7 +19,6 @@ from pytest_riskguard.evaluation.runs.rank_columns import BoolArray, rows_of, to
 from pytest_riskguard.evaluation.runs.rank_orders import RankedRows, ranked
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
 from pytest_riskguard.evaluation.scoring.judged_runs import Ranks
-from pytest_riskguard.evaluation.scoring.judgement_join import judgement_rows
 from pytest_riskguard.evaluation.scoring.kept_topics import FloatArray, RunPart, joined
 from pytest_riskguard.evaluation.scoring.provider_scores import values_of
 

@@ -23,6 +23,7 @@ from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
 from pytest_riskguard.evaluation.runs.run_files import open_run
 from pytest_riskguard.evaluation.runs.run_folders import RunInPieces
 from pytest_riskguard.evaluation.scores import NOTICEABLE, Repeated, TopicScores
+from pytest_riskguard.evaluation.scoring.kept_depths import LEAST_DEPTH
 from pytest_riskguard.evaluation.scoring.kept_topics import RunPart, judged_run
 from pytest_riskguard.evaluation.scoring.provider_scores import topics_named
 from pytest_riskguard.evaluation.scoring.run_parts import (
@@ -85,7 +86,8 @@ def score_run(
         The run is damaged or answers no judged topic; its ids are not those of the judgements; a grade is above the
         scale of a measure; ir-measures failed. ``TypeError`` for data in memory of another shape.
     """
-    return scored_run(run, qrels, measures, name=name, queries=queries).scores
+    # scores need judged documents alone: more ranks are for reports
+    return scored_run(run, qrels, measures, name=name, queries=queries, depth=LEAST_DEPTH).scores
 
 
 def scored_run(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -13,13 +14,13 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation import read_qrels, score_run
+from pytest_riskguard.evaluation.judgements import judgement_join
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers
 from pytest_riskguard.evaluation.runs.order import Order
 from pytest_riskguard.evaluation.runs.rankings import rankings_as_run
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
-from pytest_riskguard.evaluation.scoring import judgement_join
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.scoring.kept_topics import joined, judged_run
 from pytest_riskguard.evaluation.scoring.part_reading import PartReader
@@ -142,6 +143,16 @@ def test_parts_in_any_order_give_the_scores_of_the_whole_run(collection, write):
     assert any(one.as_written for one in found.scores)
     assert expected.run.depth == 100
     assert scored_run(whole, qrels, ["P@300"]).run.depth == 300
+
+
+def test_scores_do_not_depend_on_how_many_ranks_are_kept(collection, write):
+    qrels, rows = collection
+    path = write("a.run", "".join(map("".join, rows.values())))
+    for one, other in zip(score_run(path, qrels, MEASURES), scored_run(path, qrels, MEASURES).scores, strict=True):
+        np.testing.assert_array_equal(one.values, other.values)
+        for field in fields(one):
+            if field.name != "values":
+                assert getattr(one, field.name) == getattr(other, field.name), field.name
 
 
 def test_parts_must_belong_together(collection, write):
