@@ -12,7 +12,7 @@ import pytest
 
 from pytest_riskguard import run_context
 from pytest_riskguard.plugin.gate_log import XFAILED, GateLog, RollEntry, written
-from pytest_riskguard.plugin.mode import Mode, is_strict
+from pytest_riskguard.plugin.mode import Mode, is_strict, tells_github
 from pytest_riskguard.plugin.options import ALL
 from pytest_riskguard.plugin.relay import PayloadError, Relay, attempts_of
 from pytest_riskguard.plugin.selection import ONLY_SHOWING, hides_files, quiet_selection, selection_of, typed_options
@@ -53,7 +53,7 @@ class RiskguardSession:
     def __init__(self, config: pytest.Config, mode: Mode) -> None:
         self.config, self.mode = config, mode
         self.is_worker = hasattr(config, "workerinput")
-        self.relay, self.log = Relay(is_worker=self.is_worker), GateLog()
+        self.relay, self.log = Relay(is_worker=self.is_worker, writes=_writes(config)), GateLog()
         self.problems: list[str] = []
         #: Every known gate and how it ended, once the run is over.
         self.gates: tuple[KnownGate, ...] = ()
@@ -387,6 +387,13 @@ class RiskguardSession:
         for line in failures[self._failures_shown :]:
             terminalreporter.line(line, red=True, bold=True)
         self._failures_shown = len(failures)
+
+
+def _writes(config: pytest.Config) -> bool:
+    """Whether this run will write a report, or the summary of a step of GitHub Actions."""
+    from pytest_riskguard.reports.ci.github import summary_of
+
+    return bool(config.getoption("riskguard_report")) or (tells_github(config) and summary_of() is not None)
 
 
 def _wrapped(text: str, screen: run_context.Screen) -> list[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from pytest_riskguard import check
+from pytest_riskguard.gates.findings import IfJudged, Judgements, MovedDocument, TopicDocuments, UnjudgedTopic
 from pytest_riskguard.plugin.relay import CARRIED, Attempts, PayloadError, Relay
 from pytest_riskguard.run_context import changed
 
@@ -44,6 +46,69 @@ def test_a_worker_sends_a_fraction_of_the_json_in_plain_types(verdict):
         relay.receive(carrier)
         received.append(relay.by_test()[0][1].to_dict())
     assert received[0] == received[1] == verdict.to_dict()
+
+
+def held(verdict):
+    """What is received from the relay that judged, in a run that writes no report."""
+    relay, carrier = Relay(is_worker=False, writes=False), report()
+    relay.waiting.append(verdict)
+    relay.attach(carrier, Attempts(1), None)
+    relay.receive(carrier)
+    return relay, carrier
+
+
+def test_a_process_that_reports_what_it_judged_sends_itself_a_reference(verdict):
+    relay, carrier = held(verdict)
+    assert len(json.dumps(getattr(carrier, CARRIED))) < 200
+    ((test, kept),) = relay.by_test()
+    other = Relay(is_worker=False)
+    other.receive(sent(verdict, is_worker=False))
+    ((_, carried),) = other.by_test()
+    assert (test, kept.to_dict()) == ("test_a.py::test_a", carried.to_dict() | {"diagnostics": None})
+    for part in ("estimates", "intervals", "warnings", "power", "explanation"):
+        assert repr(getattr(kept, part)) == repr(getattr(carried, part))
+
+
+def test_a_verdict_with_judgements_and_documents_is_held_whole(verdict):
+    topics = tuple(UnjudgedTopic(f"q{number:05d}", number % 3, 1) for number in range(50))
+    cases = (IfJudged("irrelevant", 1 / 3, "fail"), IfJudged("relevant", 2 / 3, "pass"))
+    judged = Judgements(10, 49, 50, 80, topics, cases, depends=True)
+    moved = TopicDocuments("q00002", 10, True, (MovedDocument("d1", 1, 2, 3, -1 / 3),), ())
+    known = replace(verdict, judgements=judged, documents=(moved,))
+    ((_, kept),) = held(known)[0].by_test()
+    assert kept.to_dict() == known.without_diagnostics().to_dict()
+    assert [case.urisk for case in kept.judgements.cases] == [0.333333333333, 0.666666666667]  # as JSON has them
+
+
+def test_verdicts_that_another_process_holds_are_never_dropped_silently(verdict):
+    _, carrier = held(verdict)
+    with pytest.raises(PayloadError, match="expected verdicts of this process"):
+        Relay(is_worker=False, writes=False).receive(carrier)
+
+
+def test_a_child_of_the_process_that_reports_sends_json(verdict, monkeypatch):
+    relay, carrier = Relay(is_worker=False, writes=False), report()
+    relay.waiting.append(verdict)
+    with monkeypatch.context() as child:
+        child.setattr("pytest_riskguard.plugin.relay.os.getpid", lambda: 0)
+        relay.attach(carrier, Attempts(1), None)
+    other = Relay(is_worker=False, writes=False)
+    other.receive(carrier)
+    assert other.by_test()[0][1].to_dict() == verdict.without_diagnostics().to_dict()
+
+
+def test_the_gates_are_listed_the_same_whether_their_verdicts_stayed_or_travelled(pytester, project):
+    project("loss")
+
+    def listed(*options):
+        lines = pytester.runpytest("--riskguard", "--tb=no", *options).stdout.lines
+        begin = next(place for place, line in enumerate(lines) if "= riskguard =" in line)
+        end = next(place for place, line in enumerate(lines) if "short test summary" in line)
+        return [line for line in lines[begin:end] if line]
+
+    stayed = listed()
+    assert any("URisk" in line or "no-risk" in line for line in stayed)
+    assert listed("-n", "1") == listed("--riskguard-report=report.md") == stayed
 
 
 def test_a_worker_that_would_send_too_much_fails_the_test_and_states_the_size(verdict, monkeypatch):

@@ -155,26 +155,29 @@ class _Variants:
         """The measure of each variant, of whose documents there are ``counts``."""
         old = _spans(self._begins[topics], self.sizes[topics])
         variants = np.arange(len(topics), dtype=np.int64)
-        variant = np.concatenate([np.repeat(variants, self.sizes[topics]), np.repeat(variants, counts)])
-        rank = np.concatenate([self._rows.rank[old], self._ranks[rows].astype(np.int64)])
-        highest = self._highest[self._places[topics]]
-        value = np.concatenate([self._rows.value[old], np.repeat(highest, counts)])
+        new_variant, new_rank = np.repeat(variants, counts), self._ranks[rows].astype(np.int64)
+        new_value = np.repeat(self._highest[self._places[topics]], counts)
+        seen = self._kernel.sees(new_value, new_rank)  # of the others, only those that are seen are held
+        variant = np.concatenate([np.repeat(variants, self.sizes[topics]), new_variant[seen]])
+        rank = np.concatenate([self._rows.rank[old], new_rank[seen]])
+        value = np.concatenate([self._rows.value[old], new_value[seen]])
         order = np.argsort(variant << 32 | rank, kind="stable")
         changed = CountedRows(variant[order], rank[order], value[order], self._run.retrieved[topics])
-        changed = changed.where(self._kernel.sees(changed.value, changed.rank))
         return self._kernel.scores(changed, self._totals(self._places[topics], counts + elsewhere))
 
     def _totals(self, places: IntArray, added: IntArray) -> FloatArray:
         """What judgements say of topics, given by their places in the judgements, with documents added to each."""
-        different, index = np.unique(np.stack([places, added]), axis=1, return_inverse=True)
-        places, added = different
+        base = int(added.max(initial=0)) + 1
+        different, index = np.unique(places * base + added, return_inverse=True)
+        places, added = np.divmod(different, base)
         begins, sizes = self._arrays.offsets[places], np.diff(self._arrays.offsets)[places]
         judged = self._arrays.best_first[_spans(begins, sizes)]
         groups = np.arange(len(places), dtype=np.int64)
         topic = np.concatenate([np.repeat(groups, added), np.repeat(groups, sizes)])
         values = np.concatenate([np.repeat(self._highest[places], added), self._values[judged]])
         order = np.argsort(topic, kind="stable")  # the documents added have the highest grade: they come first
-        return self._kernel.totals(topic[order], values[order], len(places))[index.ravel()]
+        totals: FloatArray = self._kernel.totals(topic[order], values[order], len(places))[index.ravel()]
+        return totals
 
 
 def _spans(begins: IntArray, sizes: IntArray) -> IntArray:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.evaluation.runs.identifiers import IntArray
+from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
 from pytest_riskguard.evaluation.scoring.array_scores import has_kernel, if_relevant
 from pytest_riskguard.evaluation.scoring.kept_depths import depth_of
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedDocuments, RankedRun
@@ -31,7 +32,8 @@ class UnjudgedDocuments:
         How many ranks are searched.
     topics : array of int64, shape (n,)
         The place of each document's topic in the columns of the judgements.
-    documents : tuple of str
+    ids : pair of Identifiers, order : array of int64, shape (n,)
+        Both together hold the documents' ids; the id of document i is at ``order[i]``.
     rows : array of int64, shape (n, 2)
         Where the document is in the candidate and in the baseline; -1 where it is not retrieved, or below the ranks
         that are kept.
@@ -41,9 +43,20 @@ class UnjudgedDocuments:
 
     depth: int
     topics: IntArray
-    documents: tuple[str, ...]
+    ids: tuple[Identifiers, Identifiers]
+    order: IntArray
     rows: IntArray
     ranks: IntArray
+
+    def __len__(self) -> int:
+        return len(self.topics)
+
+    @cached_property
+    def documents(self) -> tuple[str, ...]:
+        """The documents' ids as text, which take far more memory than everything else."""
+        one, other = self.ids
+        names = one.strings() + other.strings()
+        return tuple(names[place] for place in self.order.tolist())
 
     @property
     def found(self) -> BoolArray:
@@ -80,12 +93,12 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
     in_candidate = _deeper(of_other, candidate, depth, np.arange(len(of_other)))
     all_topics = np.concatenate([one.topics, of_other.topics])
     order = np.argsort(all_topics, kind="stable")
-    names = one.documents.strings() + of_other.documents.strings()
     rows = (np.concatenate([one.rows, in_candidate]), np.concatenate([in_baseline, of_other.rows]))
     return UnjudgedDocuments(
         depth,
         all_topics[order],
-        tuple(names[place] for place in order.tolist()),
+        (one.documents, of_other.documents),
+        order,
         np.stack(rows, axis=1)[order],
         np.stack([run.ranks_of(of_run) for run, of_run in zip((candidate, baseline), rows, strict=True)], 1)[order],
     )

@@ -48,11 +48,13 @@ _CASES: Mapping[Case, Sequence[int]] = {
 class Known:
     """What was found about two runs.
 
-    ``unjudged``: their unjudged documents, by how these are ranked and how deep; ``values``: the scores that change
-    in an extreme case, by measure and case, as ``Rejudged`` computes them.
+    ``unjudged``: their unjudged documents, by how these are ranked and how deep; ``topics``: how many of them each
+    topic has; ``values``: the scores that change in an extreme case, by measure and case, as ``Rejudged`` computes
+    them.
     """
 
     unjudged: dict[Hashable, UnjudgedDocuments] = field(default_factory=dict)
+    topics: dict[Hashable, tuple[UnjudgedTopic, ...]] = field(default_factory=dict)
     values: dict[Hashable, tuple[IntArray, FloatArray, FloatArray]] = field(default_factory=dict)
 
 
@@ -86,6 +88,13 @@ class Rejudged:
         if self._key not in self.known.unjudged:
             self.known.unjudged[self._key] = unjudged_documents(self.scores[0].topics, *self.runs)
         return self.known.unjudged[self._key]
+
+    @property
+    def unjudged_topics(self) -> tuple[UnjudgedTopic, ...]:
+        """How many of these documents each topic has in either run, the topic with most of them first."""
+        if self._key not in self.known.topics:
+            self.known.topics[self._key] = _by_topic(self.unjudged, self.runs[0].qrels.arrays.topics)
+        return self.known.topics[self._key]
 
     @property
     def _key(self) -> tuple[Hashable, ...]:
@@ -169,26 +178,27 @@ def cases_of(rejudged: Rejudged) -> Iterator[IfJudged]:
 def judgements(rejudged: Rejudged) -> Judgements:
     """Which documents are unjudged, and what the gate would say in the extreme cases."""
     unjudged, cases = rejudged.unjudged, tuple(cases_of(rejudged))
-    topics, sizes = np.unique(unjudged.topics, return_counts=True)
-    found = unjudged.found
-    candidate, baseline = (
-        np.bincount(unjudged.topics[found[:, side]], minlength=len(rejudged.runs[0].qrels.topics))
-        for side in range(2)
-    )
-    names = rejudged.runs[0].qrels.arrays.topics
-    rows = [
-        (size, UnjudgedTopic(names[topic], int(candidate[topic]), int(baseline[topic])))
-        for topic, size in zip(topics.tolist(), sizes.tolist(), strict=True)
-    ]
+    candidate, baseline = np.count_nonzero(unjudged.found, axis=0).tolist()
     return Judgements(
         depth=unjudged.depth,
-        candidate=int(np.sum(candidate)),
-        baseline=int(np.sum(baseline)),
-        documents=len(unjudged.documents),
-        topics=tuple(row for _, row in sorted(rows, key=lambda entry: (-entry[0], entry[1].topic))),
+        candidate=candidate,
+        baseline=baseline,
+        documents=len(unjudged),
+        topics=rejudged.unjudged_topics,
         cases=cases,
         depends=len({case.outcome for case in cases}) > 1,
     )
+
+
+def _by_topic(unjudged: UnjudgedDocuments, names: Sequence[str]) -> tuple[UnjudgedTopic, ...]:
+    topics, sizes = np.unique(unjudged.topics, return_counts=True)
+    found = unjudged.found
+    candidate, baseline = (
+        np.bincount(unjudged.topics[found[:, side]], minlength=len(names))[topics].tolist() for side in range(2)
+    )
+    rows = map(UnjudgedTopic, map(names.__getitem__, topics.tolist()), candidate, baseline)
+    in_order = sorted(zip(sizes.tolist(), rows, strict=True), key=lambda entry: (-entry[0], entry[1].topic))
+    return tuple(row for _, row in in_order)
 
 
 def rests_on_unjudged(outcome: Outcome, unjudged: Judgements) -> VerdictWarning | None:
@@ -214,7 +224,7 @@ def judge_next(rejudged: Rejudged) -> tuple[ToJudge, ...]:
     documents, relevant or not, cannot change the verdict if all those listed are irrelevant.
     """
     unjudged = rejudged.unjudged
-    is_open = np.ones(len(unjudged.documents), dtype=np.bool_)
+    is_open = np.ones(len(unjudged), dtype=np.bool_)
     if not _open(rejudged, is_open):
         return ()
     topics = rejudged.runs[0].qrels.arrays.topics
