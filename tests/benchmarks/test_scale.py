@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.scale import comparisons, tables
+from pytest_riskguard.formats.input_files import JUDGEMENTS
+from tests.benchmarks.scale import comparisons, generated_runs, tables
 from tests.benchmarks.scale.comparisons import Row
 from tests.benchmarks.scale.measuring import NotMeasuredError, alternately
 
@@ -38,6 +39,14 @@ def test_the_same_arguments_generate_the_same_bytes(tmp_path: Path) -> None:
     for first, second in zip((one.baseline, one.qrels), (other.baseline, other.qrels), strict=True):
         assert Path(first).read_bytes() == Path(second).read_bytes()
     assert Path(one.baseline).read_bytes() != Path(one.candidate).read_bytes()
+
+
+def test_of_many_topics_fewer_documents_are_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = generated_runs.write_collection(tmp_path, topics=4, depth=40).qrels.read_text()
+    monkeypatch.setattr(generated_runs, "MANY_TOPICS", 4)
+    many = generated_runs.write_collection(tmp_path, topics=4, depth=40).qrels.read_text()
+    assert (few.count("\n"), many.count("\n")) == (120, 40)
+    assert generated_runs.JUDGED_OF_MANY * 100_000 < JUDGEMENTS.value < generated_runs.JUDGED * 100_000
 
 
 def test_a_command_that_fails_is_no_measurement() -> None:

@@ -45,13 +45,14 @@ class TextBlock(NamedTuple):
 class TextBlocks:
     """The text of one file from an offset on, about a million bytes at a time, without its byte order mark.
 
-    To be used in a ``with`` statement. ``limit`` is the most bytes that the file may have. ``RefusedError`` where the
-    reading line by line finds the content wrong, ``MissingFileError`` for a path that is not a readable regular file.
+    To be used in a ``with`` statement. ``limit`` is the most bytes that the file may have; ``is_hashed`` says whether
+    the digest of the whole file is wanted. ``RefusedError`` where the reading line by line finds the content wrong,
+    ``MissingFileError`` for a path that is not a readable regular file.
     """
 
-    def __init__(self, path: Path, start: int = 0, *, limit: Limit = RUN_BYTES) -> None:
+    def __init__(self, path: Path, start: int = 0, *, limit: Limit = RUN_BYTES, is_hashed: bool = True) -> None:
         self.path, self._start = path, start
-        self._hash, self._is_done = hashlib.sha256(), False
+        self._hash, self._is_done = hashlib.sha256() if is_hashed and not start else None, False
         self._raw = _ahead(path, limit, start, self._hash)
         self._end, self._rest = start, b""  # what has been read, and the line begun at its end
         self._longest = ROW_BYTES.value
@@ -73,7 +74,7 @@ class TextBlocks:
     @property
     def digest(self) -> str:
         """``sha256:<hex>`` of the decompressed bytes of a file that was read from its beginning to its end."""
-        if not self._is_done or self._start:
+        if not self._is_done or self._hash is None:
             raise RuntimeError(f"{self.path}: the digest is known only after the whole file has been read")
         return f"sha256:{self._hash.hexdigest()}"
 
@@ -99,7 +100,7 @@ class TextBlocks:
         return TextBlock(text, offset, is_last=True) if text else None
 
 
-def _ahead(path: Path, limit: Limit, start: int, digest: hashlib._Hash) -> Generator[bytes]:
+def _ahead(path: Path, limit: Limit, start: int, digest: hashlib._Hash | None) -> Generator[bytes]:
     """The bytes of a file; while one block is at work, the next one is read and hashed in another thread.
 
     To be closed by who began it: a thread is waited for then, which must not happen wherever garbage is collected.
@@ -111,7 +112,7 @@ def _ahead(path: Path, limit: Limit, start: int, digest: hashlib._Hash) -> Gener
             block = next(raw, b"")
         except ContentError:
             raise RefusedError from None
-        if not start:
+        if digest is not None:
             digest.update(block)
         return block
 

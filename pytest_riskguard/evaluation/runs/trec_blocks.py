@@ -100,7 +100,7 @@ def _fold_lines(path: Path, work: Work[Result]) -> tuple[Result, str]:
 
 def _fold_part(path: Path, work: Work[Result], start: int, stop: int | None) -> Result:
     try:
-        with TextBlocks(path, row_before(path, start)) as text:
+        with TextBlocks(path, row_before(path, start), is_hashed=False) as text:
             return work(_whole_topics(_between(text, start, stop)))
     except RefusedError:
         pass

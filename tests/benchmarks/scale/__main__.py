@@ -31,7 +31,7 @@ def scoring(folder: Path, small: bool, rounds: int) -> list[Row]:
     for topics, depth in [(300, 50)] if small else [(7_000, 1_000), (100_000, 100)]:
         collection = comparisons.generated(folder, topics, depth)
         peers = comparisons.available()
-        rows += comparisons.scoring(collection, comparisons.SIX, peers=peers, rounds=rounds, workers=(1, 2))
+        rows += comparisons.scoring(collection, comparisons.SIX, peers=peers, rounds=rounds, ours=comparisons.OURS)
         rows += comparisons.scoring(collection, ["nDCG@10"], peers=peers[:1], rounds=rounds)
     return rows
 

@@ -16,6 +16,8 @@ from tests.benchmarks.scale.measuring import ROOT, Measured, NotMeasuredError, a
 
 SIX = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Bpref")
 THREE = ("nDCG@10", "AP", "RR")
+#: One run read by one process, and by several.
+OURS = ("riskguard", "riskguard, 2 processes")
 #: Peers that may be missing, and what must be importable or on the path for them.
 PEERS = ("ir_measures", "pytrec_eval", "ranx", "trec_eval")
 #: Means of several libraries agree to this; ranx sums in 32 bits here and there.
@@ -85,19 +87,14 @@ def scoring(
     *,
     peers: Sequence[str],
     rounds: int,
-    workers: Sequence[int] = (1,),
+    ours: Sequence[str] = ("riskguard",),
 ) -> list[Row]:
     """One run scored by each library; all must compute the same means."""
-    ours = {"riskguard" if count == 1 else f"riskguard, {count} processes": count for count in workers}
     measured: dict[str, Measured] = {}
-    names = [*ours, *peers]
     for _ in range(rounds):
-        for name in names:
-            command = _contestant(
-                "riskguard" if name in ours else name, collection.baseline, collection.qrels, measures
-            )
-            environment = {"RISKGUARD_WORKERS": str(ours.get(name, 1))}
-            (one,) = alternately({name: command}, rounds=1, environment=environment).values()
+        for name in (*ours, *peers):
+            command = _contestant(name, collection.baseline, collection.qrels, measures)
+            (one,) = alternately({name: command}, rounds=1).values()
             measured[name] = _median(measured.get(name), one)
     _check_means({name: one.output for name, one in measured.items()})
     task = "score a run, six measures" if len(measures) > 1 else f"score a run, {measures[0]}"

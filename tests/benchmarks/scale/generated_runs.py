@@ -18,7 +18,8 @@ import numpy.typing as npt
 #: The seed, and what the topics, documents and grades are drawn from.
 SEED = 20_261_123
 COLLECTION = 8_000_009  # a prime: any step visits every document before it repeats one
-JUDGED = 30
+#: Documents that are judged for each topic: of many topics fewer, since a file has at most two million judgements.
+JUDGED, JUDGED_OF_MANY, MANY_TOPICS = 30, 10, 50_000
 GRADES = (0, 1, 2, 3)
 GRADE_SHARES = (0.6, 0.22, 0.12, 0.06)
 #: The share of judged documents that the baseline retrieves, of topics with the regression, and its size in scores.
@@ -82,15 +83,16 @@ def write_scores(folder: Path, *, topics: int) -> tuple[Path, Path]:
 
 
 def _topics(count: int, depth: int) -> Iterator[_Topic]:
+    size = JUDGED if count < MANY_TOPICS else JUDGED_OF_MANY
     for number in range(count):
         random = np.random.default_rng([SEED, number])
         start, step = random.integers(1, COLLECTION, 2)
-        documents = (start + step * np.arange(depth + JUDGED)) % COLLECTION
-        judged = documents[:JUDGED]
-        grades = random.choice(GRADES, JUDGED, p=GRADE_SHARES)
+        documents = (start + step * np.arange(depth + size)) % COLLECTION
+        judged = documents[:size]
+        grades = random.choice(GRADES, size, p=GRADE_SHARES)
         grades[0] = max(grades[0], 1)  # every topic has a relevant document
-        found = np.flatnonzero(random.random(JUDGED) < RETRIEVED)
-        kept = np.concatenate([found, np.arange(JUDGED, JUDGED + depth - len(found))])[:depth]
+        found = np.flatnonzero(random.random(size) < RETRIEVED)
+        kept = np.concatenate([found, np.arange(size, size + depth - len(found))])[:depth]
         gains = np.zeros(len(kept))
         gains[: len(found)] = grades[found][:depth]
         scores = 8 + 3 * random.gumbel(size=len(kept)) + 2.5 * gains

@@ -19,7 +19,7 @@ from pytest_riskguard.errors import RiskguardError, RunFormatError
 from pytest_riskguard.evaluation.runs import interleaved_blocks, text_blocks, trec_blocks
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
-from pytest_riskguard.evaluation.runs.text_blocks import checked_digest, row_before
+from pytest_riskguard.evaluation.runs.text_blocks import TextBlocks, checked_digest, row_before
 from pytest_riskguard.evaluation.runs.trec_blocks import fold_blocks, piece_offsets
 from pytest_riskguard.evaluation.runs.trec_rows import InterleavedError, contiguous, grouped, lines_of
 from pytest_riskguard.formats import input_files
@@ -268,6 +268,15 @@ def test_a_row_is_found_behind_many_blank_lines(write):
     assert [topic for topic, *_ in by_columns(path, start=50_000)[0]] == ["3"]
     assert row_before(path, 13) == 0
     assert row_before(path, 0) == 0
+
+
+def test_a_part_has_no_digest(write):
+    path = write("a.run", "q Q0 d 1 2 x\n")
+    for text in (TextBlocks(path, 0, is_hashed=False), TextBlocks(path, 3)):
+        with text:
+            assert list(text)
+        with pytest.raises(RuntimeError, match="the digest is known only after the whole file has been read"):
+            _ = text.digest
 
 
 @pytest.mark.parametrize("name", ["a.run", "a.run.gz"])
