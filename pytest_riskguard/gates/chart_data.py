@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
-from pytest_riskguard.gates.findings import AlphaCurve, Density, Exhibits, TopicColumns
+from pytest_riskguard.gates.findings import MAX_LISTED, AlphaCurve, Density, Exhibits, TopicColumns
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.responsible import standardised_parts
 from pytest_riskguard.gates.ruling import Comparison
@@ -37,20 +38,29 @@ def exhibits(comparison: Comparison) -> Exhibits:
 
 
 def topic_columns(comparison: Comparison, *, contributions: FloatArray, standard: FloatArray) -> TopicColumns:
-    """All topics; ``contributions`` add up to the estimate, ``standard`` are the same in standard deviations."""
+    """The topics that charts draw; ``standard`` are their ``contributions`` in standard deviations."""
     candidate, baseline = comparison.aligned.candidate, comparison.aligned.baseline
-    topics, tags = candidate.topics, comparison.aligned.tags
+    places, tags = _drawn(contributions), comparison.aligned.tags
+    topics = candidate.topics if places.size == comparison.n else tuple(candidate.topics[i] for i in places.tolist())
     names = sorted({name for topic in topics for name in tags.get(topic, ())})
     return TopicColumns(
         topics=topics,
         queries=tuple(candidate.queries.get(topic, baseline.queries.get(topic)) for topic in topics),
-        candidate=tuple(candidate.values.tolist()),
-        baseline=tuple(baseline.values.tolist()),
-        contributions=tuple(contributions.tolist()),
-        standardised=tuple(standard.tolist()),
+        candidate=tuple(candidate.values[places].tolist()),
+        baseline=tuple(baseline.values[places].tolist()),
+        contributions=tuple(contributions[places].tolist()),
+        standardised=tuple(standard[places].tolist()),
         critical_value=critical_value(comparison.n, level=comparison.gate.level) if comparison.n > 1 else None,
         tags={name: tuple(tags.get(topic, {}).get(name, "") for topic in topics) for name in names},
     )
+
+
+def _drawn(contributions: FloatArray) -> npt.NDArray[np.intp]:
+    """The places of all topics; if these are too many, of those with the lowest and highest contributions."""
+    if contributions.size <= 2 * MAX_LISTED:
+        return np.arange(contributions.size)
+    order = np.argsort(np.round(contributions * contributions.size, 12), kind="stable")
+    return np.sort(np.concatenate([order[:MAX_LISTED], order[-MAX_LISTED:]]))
 
 
 def alphas_for(gate: Gate) -> tuple[float, ...]:

@@ -15,6 +15,8 @@ Positive = Annotated[int, Ge(1)]
 Probability = Annotated[float, Interval(ge=0, le=1)]
 Level = Annotated[float, Interval(gt=0, lt=1)]
 Alpha = Annotated[float, Ge(0)]
+#: The most topics that one list of a verdict names, so that a report on a million topics stays small.
+MAX_LISTED = 10_000
 #: Intervals by name.
 INTERVALS = ("student_t", "basic", "studentized", "percentile", "bca")
 
@@ -142,9 +144,11 @@ class Judgements:
 
 @dataclass(frozen=True)
 class TopicColumns:
-    """All topics with their figures, column by column: what charts draw.
+    """Topics with their figures, column by column: what charts draw.
 
-    ``contributions`` add up to the estimate; ``standardised`` is TR_i, flagged beyond ``critical_value``.
+    All topics, or where these are more than ``2 * MAX_LISTED``, the ``MAX_LISTED`` with the lowest contributions and
+    as many with the highest. ``contributions`` of all topics add up to the estimate; ``standardised`` is TR_i,
+    flagged beyond ``critical_value``.
     """
 
     topics: tuple[str, ...]

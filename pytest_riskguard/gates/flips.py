@@ -131,7 +131,8 @@ def _limits(ruling: Ruling, *, passing: bool) -> FloatArray:
         members = np.flatnonzero(has_moved == moved)
         if members.size and (scores.size > MAX_AT_ONCE or not {*rule.witnesses} <= {*SHARED}):
             likely = _affordable(_near(ruling, rule), scores, rule, passing=passing)
-            members = np.intersect1d(members, np.union1d(likely, _extremes(scores, rule)))
+            tried = np.union1d(likely, _extremes(scores, rule))
+            members = tried[has_moved[tried] == moved]
         if members.size:
             limits[members] = ruling.limits_without_each(rule, members)
     return limits

@@ -19,7 +19,7 @@ from pytest_riskguard.gates.findings import Diagnostics, Estimates, QuantilePair
 from pytest_riskguard.gates.flips import alpha_star, flip_set, without_each
 from pytest_riskguard.gates.kinds import MAX_LEVEL, OPTIONS, Gate, NotSignificantlyRisky
 from pytest_riskguard.gates.power_plan import power_of_verdict
-from pytest_riskguard.gates.responsible import explanation, responsible_topics, standardised_parts
+from pytest_riskguard.gates.responsible import bounded, explanation, responsible_topics, standardised_parts
 from pytest_riskguard.gates.ruling import Comparison, min_changes
 from pytest_riskguard.gates.verdict import (
     Deferred,
@@ -240,14 +240,14 @@ def explain(comparison: Comparison, *, rescored: bool = False) -> Findings:
     ruling, (outcome, _) = comparison.ruling, comparison.answer
     decides = ruling.enough_topics and ruling.has_intervals
     alone = without_each(comparison, outcome)
-    losers, winners = responsible_topics(comparison, alone)
-    return Findings(
+    found = responsible_topics(comparison, alone)
+    findings = Findings(
         warnings=warnings(comparison, outcome, rescored=rescored),
         topics=topic_counts(comparison),
         estimates=_estimates(comparison, judged=outcome != "inconclusive"),
         intervals=reported(ruling.intervals, decisive=ruling.deciding.method if decides else None),
-        responsible_topics=losers,
-        flagged_wins=winners,
+        responsible_topics=found.losers,
+        flagged_wins=found.winners,
         power=power_of_verdict(ruling),
         diagnostics=Deferred(lambda: diagnostics(comparison)),
         explanation=explanation(
@@ -257,6 +257,7 @@ def explain(comparison: Comparison, *, rescored: bool = False) -> Findings:
             standard=standardised_parts(comparison.evidence, comparison.gate.alpha),
         ),
     )
+    return bounded(findings, found)
 
 
 def _estimates(comparison: Comparison, *, judged: bool) -> Estimates:

@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from itertools import repeat
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.findings import Explanation, ResponsibleTopic, TopicGroup
+from pytest_riskguard.gates.findings import MAX_LISTED, Explanation, ResponsibleTopic, TopicGroup
 from pytest_riskguard.gates.flips import LeftOut
 from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.slices import Tagged, slices, tagged
+from pytest_riskguard.gates.verdict import Findings
 from pytest_riskguard.inference import critical_value
 from pytest_riskguard.risk import standard_error
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
 from pytest_riskguard.risk.urisk import varies
 
-#: Losses and flagged wins.
-Responsible = tuple[tuple[ResponsibleTopic, ...], tuple[ResponsibleTopic, ...]]
+
+class Responsible(NamedTuple):
+    """Losses and flagged wins, at most ``MAX_LISTED`` of each, and how many more of each there are."""
+
+    losers: tuple[ResponsibleTopic, ...]
+    winners: tuple[ResponsibleTopic, ...]
+    more_losers: int
+    more_winners: int
 
 
 def responsible_topics(comparison: Comparison, alone: LeftOut) -> Responsible:
-    """Every topic that lost, most harmful first, and separately the flagged wins.
+    """The topics that lost, most harmful first, and separately the flagged wins.
 
     Flagged: TR_i lies outside the Student-t critical values of the gate's level (SIGIR'14 Eq. 21).
     """
@@ -40,6 +47,7 @@ def responsible_topics(comparison: Comparison, alone: LeftOut) -> Responsible:
             "weight": [None] * places.size if weights is None else weights[places].tolist(),
             "exceeds": [exceeded.get(i, ()) for i in places.tolist()],
         },
+        always={*exceeded, int(np.argmin(comparison.differences))},
     )
 
 
@@ -50,12 +58,13 @@ def topic_rows(
     standard: FloatArray,
     alone: LeftOut,
     more: Callable[[npt.NDArray[np.intp]], Mapping[str, Sequence[Any]]],
+    always: Collection[int] = (),
 ) -> Responsible:
     """Losses, most harmful first, and flagged wins, from each topic's part in the estimate.
 
     ``parts`` have the estimate as their mean, ``standard`` are the same in standard deviations; ``more`` gives
-    further figures of the topics at some places. A verdict on a million topics has rows for a third of them, so
-    figures are computed column by column.
+    further figures of the topics at some places. Where there are more than ``MAX_LISTED`` losses, those at the places
+    ``always`` are listed before more harmful ones. Figures are computed column by column, since rows are many.
     """
     candidate, baseline = comparison.aligned.candidate, comparison.aligned.baseline
     differences, n = comparison.differences, comparison.n
@@ -66,6 +75,9 @@ def topic_rows(
     losses = losses[np.argsort(np.round(parts[losses], 12), kind="stable")]
     flagged_wins = np.flatnonzero((differences > ROUNDING_ERROR) & (standard > critical))
     flagged_wins = flagged_wins[np.argsort(np.round(-parts[flagged_wins], 12), kind="stable")]
+
+    more_losers, more_winners = max(losses.size - MAX_LISTED, 0), max(flagged_wins.size - MAX_LISTED, 0)
+    losses, flagged_wins = _first(losses, always), flagged_wins[:MAX_LISTED]
 
     limits = alone.limits.astype(object)
     limits[~np.isfinite(alone.limits)] = None
@@ -90,7 +102,36 @@ def topic_rows(
         return tuple(map(ResponsibleTopic, *ordered))
 
     shares = (np.minimum(parts[losses], 0.0) / total_loss + 0.0).tolist() if total_loss < 0 else [None] * losses.size
-    return rows(losses, shares), rows(flagged_wins, [None] * flagged_wins.size)
+    winners = rows(flagged_wins, [None] * flagged_wins.size)
+    return Responsible(rows(losses, shares), winners, more_losers, more_winners)
+
+
+def _first(places: npt.NDArray[np.intp], always: Collection[int]) -> npt.NDArray[np.intp]:
+    """The first ``MAX_LISTED`` places in their order, of which those in ``always`` are dropped last."""
+    if places.size <= MAX_LISTED:
+        return places
+    preferred = np.isin(places, np.fromiter(always, dtype=np.intp, count=len(always)))
+    return places[np.sort(np.argsort(~preferred, kind="stable")[:MAX_LISTED])]
+
+
+def bounded(findings: Findings, found: Responsible) -> Findings:
+    """The findings with lists of at most ``MAX_LISTED`` topics, and how many each of them leaves out."""
+    flips, explained = findings.estimates.flip_set, findings.explanation or Explanation()
+    left_out = {
+        "responsible_topics": found.more_losers,
+        "flagged_wins": found.more_winners,
+        "flip_set": len(flips or ()) - MAX_LISTED,
+        "pivotal_topics": len(explained.pivotal_topics) - MAX_LISTED,
+    }
+    left_out = {name: count for name, count in left_out.items() if count > 0}
+    if not left_out:
+        return findings
+    return replace(
+        findings,
+        topics=replace(findings.topics, left_out=left_out),
+        estimates=replace(findings.estimates, flip_set=flips and flips[:MAX_LISTED]),
+        explanation=replace(explained, pivotal_topics=explained.pivotal_topics[:MAX_LISTED]),
+    )
 
 
 def explanation(comparison: Comparison, alone: LeftOut, *, parts: FloatArray, standard: FloatArray) -> Explanation:

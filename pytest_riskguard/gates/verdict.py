@@ -67,7 +67,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class TopicCounts:
-    """How many topics there are, how many moved, and which were missing or unknown."""
+    """How many topics there are, moved, and are left out of long lists, and which were missing or unknown."""
 
     count: Count = 0
     changed: Count = 0
@@ -79,6 +79,7 @@ class TopicCounts:
     missing_in_baseline: tuple[str, ...] = ()
     unknown_in_candidate: tuple[str, ...] = ()
     without_relevant: tuple[str, ...] = ()
+    left_out: Mapping[str, Count] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -303,7 +304,10 @@ class Verdict(_Asked):
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of the report: plain types, 12 significant digits, non-finite numbers as None."""
-        return {key: to_plain(getattr(self, key)) for key in JSON_TYPES}
+        plain = {key: to_plain(getattr(self, key)) for key in JSON_TYPES}
+        if not plain["topics"]["left_out"]:
+            del plain["topics"]["left_out"]
+        return plain
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Verdict:

@@ -98,7 +98,8 @@ def _topics(verdict: Verdict) -> str:
     if not losers:
         return ""
     shown = ", ".join(f"{clean(topic.topic)} ({signed(topic.difference)})" for topic in losers[:MAX_TOPICS])
-    rest = f" and {len(losers) - MAX_TOPICS} more" if len(losers) > MAX_TOPICS else ""
+    left_out = verdict.topics.left_out.get("responsible_topics", 0)
+    rest = f" and {len(losers) + left_out - MAX_TOPICS} more" if len(losers) > MAX_TOPICS else ""
     return f"topics that lost: {shown}{rest}"
 
 

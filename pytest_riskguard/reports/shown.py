@@ -265,7 +265,8 @@ class Shown:
         """The topic that fell furthest, and what topics may lose."""
         fallen = f"{clean(worst.topic, limit=MAX_NAME)} {signed(worst.difference)}" if (worst := self.worst) else ""
         if self.collapsed:
-            return f"{counted(len(self.collapsed), 'topic')} collapsed: worst {fallen}; {self._allowed}"
+            number = len(self.collapsed) + self.more_losers
+            return f"{counted(number, 'topic')} collapsed: worst {fallen}; {self._allowed}"
         return f"no topic collapsed: {f'largest loss {fallen}' if fallen else 'no loss'}; {self._allowed}"
 
     @property
@@ -300,6 +301,19 @@ class Shown:
         # the topics after these changed too little to print, unless there is nothing else to look at
         responsible, losses = self.verdict.responsible_topics, self.verdict.topics.losses
         return responsible if losses == 0 and self.explains_topics else responsible[:losses]
+
+    @property
+    def more_losers(self) -> int:
+        """How many topics a failure would list beyond those that the verdict names."""
+        if not self.left_out("responsible_topics"):
+            return 0
+        if self.verdict.asked.by_topic:
+            return len(self.verdict.estimates.flip_set or ()) + self.left_out("flip_set") - len(self.collapsed)
+        return max(self.verdict.topics.losses - len(self.verdict.responsible_topics), 0)
+
+    def left_out(self, name: str) -> int:
+        """How many topics a list of the verdict leaves out."""
+        return self.verdict.topics.left_out.get(name, 0)
 
     @property
     def explains_topics(self) -> bool:

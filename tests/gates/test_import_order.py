@@ -26,7 +26,7 @@ IMPORTS = {
     "history": {"alignment", "findings", "kinds", "ruling", "verdict"},
     "slices": {"findings", "kinds", "ruling"},
     "flips": {"evidence", "kinds", "ruling", "verdict"},
-    "responsible": {"evidence", "findings", "flips", "ruling", "slices"},
+    "responsible": {"evidence", "findings", "flips", "ruling", "slices", "verdict"},
     "chart_data": {"findings", "kinds", "responsible", "ruling"},
     "judge": {
         "alignment",
@@ -61,6 +61,7 @@ IMPORTS = {
         "pool.against_references",
         "pool.responsible",
         "pool.ruling",
+        "responsible",
         "verdict",
         "warnings",
     },

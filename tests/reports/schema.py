@@ -31,6 +31,7 @@ ADDED = {
         "pool",
     },
     "Inputs": {"replicates"},
+    "TopicCounts": {"left_out"},
     "Estimates": {
         "noise_urisk",
         "decision_p_value",

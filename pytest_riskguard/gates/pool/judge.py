@@ -35,6 +35,7 @@ from pytest_riskguard.gates.pool.responsible import (
     without_each,
 )
 from pytest_riskguard.gates.pool.ruling import PoolComparison
+from pytest_riskguard.gates.responsible import bounded
 from pytest_riskguard.gates.verdict import (
     Deferred,
     Family,
@@ -130,18 +131,19 @@ def explain(comparison: PoolComparison, *, alphas: Sequence[float], rescored: bo
     """All findings about an answer; ``alphas`` and ``rescored`` are as in ``judge_pool``."""
     failed, ruling = comparison.answer[0] == "fail", comparison.ruling if comparison.enough_topics else None
     alone, parts = without_each(comparison, failed=failed), contributions(comparison)
-    losers, winners = responsible_topics(comparison, parts, alone)
-    return Findings(
+    found = responsible_topics(comparison, parts, alone)
+    findings = Findings(
         warnings=pool_warnings(comparison, rescored=rescored),
         topics=_topics(comparison),
         estimates=_estimates(comparison, parts, failed=failed),
         intervals=reported(ruling.intervals, decisive=ruling.deciding.method) if ruling else (),
-        responsible_topics=losers,
-        flagged_wins=winners,
+        responsible_topics=found.losers,
+        flagged_wins=found.winners,
         power=Power(minimum_detectable_effect=comparison.minimum_detectable_effect),
         pool=_figures(comparison, alphas) if comparison.enough_topics else None,
         explanation=pool_explanation(comparison, parts, alone),
     )
+    return bounded(findings, found)
 
 
 def _topics(comparison: PoolComparison) -> TopicCounts:

@@ -68,7 +68,7 @@ def _slope(a: float, b: float) -> float:
 
 
 def responsible_topics(comparison: PoolComparison, parts: FloatArray, alone: LeftOut) -> Responsible:
-    """Every topic that lost against the reference, most harmful first, and separately the flagged wins.
+    """The topics that lost against the reference, most harmful first, and separately the flagged wins.
 
     ``parts`` are the contributions; topics are flagged by the size of these in standard deviations, as in
     ``gates.responsible``.

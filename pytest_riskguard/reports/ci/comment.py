@@ -129,7 +129,7 @@ def _compared(comparison: Comparison, answers: Sequence[Card], topics: int, *, h
     yield from (figures + prose(first.paragraph, limit=2000), "")
     if first.tone == "stop" and first.worst and topics:
         yield from (*grid(_COLUMNS, map(_topic, first.worst[:topics])), "")
-        if (rest := len(first.worst) - topics) > 0:
+        if (rest := len(first.worst) + Shown(comparison.verdicts[0]).more_losers - topics) > 0:
             yield from (f"And {counted(rest, 'more query', 'more queries')}.", "")
     others = [pair for pair in zip(comparison.verdicts, answers, strict=True) if not pair[0].passed][1:]
     yield from (_other(verdict, answer) for verdict, answer in others[:MAX_OTHERS])

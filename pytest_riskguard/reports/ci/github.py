@@ -47,6 +47,7 @@ class Annotation:
 def annotation(verdict: Verdict, *, file: str | None = None, line: int | None = None) -> Annotation:
     """The annotation of a verdict that did not pass, at its line."""
     from pytest_riskguard.reports.card import card
+    from pytest_riskguard.reports.shown import Shown
     from pytest_riskguard.reports.wording.numbers import from_to
 
     shown = card(verdict)
@@ -55,7 +56,7 @@ def annotation(verdict: Verdict, *, file: str | None = None, line: int | None = 
         worst = (
             f"{topic.query or topic.topic} ({from_to(topic.baseline, topic.candidate)})" for topic in shown.worst
         )
-        lines.append(f"Worst: {listed(tuple(worst), most=_MAX_WORST)}")
+        lines.append(f"Worst: {listed(tuple(worst), most=_MAX_WORST, left_out=Shown(verdict).more_losers)}")
     return Annotation(f"riskguard: {verdict.gate}", lines, file, line)
 
 

@@ -79,7 +79,8 @@ def _topics(verdict: Verdict) -> str:
     if verdict.passed:
         return ""
     losers = verdict.responsible_topics[: verdict.topics.losses]
-    return listed(tuple(topic.topic for topic in losers), most=_MAX_NAMED)
+    more = 0 if verdict.asked.by_topic else Shown(verdict).more_losers
+    return listed(tuple(topic.topic for topic in losers), most=_MAX_NAMED, left_out=more)
 
 
 def _text(value: str | float | None) -> str:

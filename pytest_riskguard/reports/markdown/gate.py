@@ -49,7 +49,7 @@ def section(
     if same_as is not None:
         lines += [f"Queries and documents: see {code(same_as)}.", ""]
     elif extent >= Extent.TOPICS and shown.worst:
-        lines += _worst(verdict, len(shown.worst))
+        lines += _worst(verdict, len(shown.worst) + Shown(verdict).more_losers)
     for step in shown.steps:
         lines.append(f"- {prose(step.text)}{': ' if step.command else ''}{code(step.command, limit=500)}")
     lines += [""] if shown.steps else []

@@ -164,7 +164,8 @@ def _worst(verdict: Verdict, shown: Card, screen: Screen, *, most: int) -> list[
         most = min(count, most)
         content = worst_topics(Shown(verdict), most=most)
         rows = aligned(content, [[clean(cell) for cell in row] for row in content.rows], screen)
-    which = f"worst {most} of {count}" if most < count else f"all {count}" if count > 1 else "the only one"
+    total = count + Shown(verdict).more_losers
+    which = f"worst {most} of {total}" if most < total else f"all {count}" if count > 1 else "the only one"
     return [
         *_indented([f"{which}, {Shown(verdict).opponent} -> {clean(verdict.candidate, limit=60)}:"], screen, most=1),
         *rows,
@@ -217,7 +218,8 @@ def _about_topics(verdict: Verdict, screen: Screen) -> list[str]:
         lines += ["  " + line for line in _indented(moved.sentences, screen, room=2)]
     if verdict.flagged_wins and not verdict.asked.by_topic:
         wins = tuple(f"{topic.topic} ({signed(topic.difference)})" for topic in verdict.flagged_wins)
-        lines += _indented([f"flagged wins: {listed(wins, most=most)}"], screen)
+        more = Shown(verdict).left_out("flagged_wins")
+        lines += _indented([f"flagged wins: {listed(wins, most=most, left_out=more)}"], screen)
     if flips := _flips(verdict, most):
         lines += _indented([flips], screen)
     return lines
@@ -232,7 +234,9 @@ def _flips(verdict: Verdict, most: int) -> str | None:
             return None
         return f"removing the worst topics does not flip the verdict as long as {MIN_TOPICS} remain"
     bound = "" if len(flips) == 1 else " (found greedily: an upper bound on the smallest such set)"
-    return f"would pass without {counted(len(flips), 'topic')}: {listed(flips, most=max(most, 10))}{bound}"
+    more = Shown(verdict).left_out("flip_set")
+    names = listed(flips, most=max(most, 10), left_out=more)
+    return f"would pass without {counted(len(flips) + more, 'topic')}: {names}{bound}"
 
 
 def _warnings(verdict: Verdict, screen: Screen) -> list[str]:

@@ -77,10 +77,12 @@ _WIN = "+"
 
 
 def strip(verdict: Verdict, screen: Screen) -> list[str]:
-    """One line, and a second if a mark stands for several topics; no line if nothing changed.
+    """One line, and a second if a mark stands for several topics; no line if nothing changed, or not all is known.
 
     A verdict holds every topic only if a report is written; otherwise it knows how many won, but not by how much.
     """
+    if verdict.topics.left_out.get("responsible_topics") or _is_partial(verdict):
+        return []
     losses, unchanged, wins = _sorted(verdict)
     counts = (len(losses), unchanged, len(wins))
     if not (losses or wins):
@@ -97,6 +99,11 @@ def strip(verdict: Verdict, screen: Screen) -> list[str]:
     line = f"{before}{''.join(drawn)}{after}"
     several = max(-(-count // shown) for count, shown in zip(counts, cells, strict=True) if shown)
     return [line, f"    each mark is the largest change of up to {several} topics"] if several > 1 else [line]
+
+
+def _is_partial(verdict: Verdict) -> bool:
+    """Whether the exhibits hold only some of very many topics."""
+    return verdict.exhibits is not None and len(verdict.exhibits.topics.topics) < verdict.topics.count
 
 
 def _sorted(verdict: Verdict) -> tuple[list[float], int, list[float]]:

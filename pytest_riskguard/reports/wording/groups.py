@@ -30,11 +30,16 @@ def lost_topics(verdict: Verdict) -> tuple[ResponsibleTopic, ...]:
     return tuple(topic for topic in verdict.responsible_topics if topic.difference < -COUNTED)
 
 
+def number_lost(verdict: Verdict) -> int:
+    """How many ``lost_topics`` there are, with those that a verdict on very many topics does not name."""
+    return len(lost_topics(verdict)) + Shown(verdict).more_losers
+
+
 def dominant_group(verdict: Verdict) -> TopicGroup | None:
     """The most telling group of losses: its share of the loss is far above its share of the topics."""
     best, largest_excess = None, MIN_EXCESS_SHARE
     for group in (verdict.explanation or Explanation()).groups:
-        if group.change != "loss" or len(members(verdict, group)) < 2:
+        if group.change != "loss" or number_of_members(verdict, group) < 2:
             continue
         expected = group.tagged / verdict.topics.count
         share = _share(verdict, group)
@@ -47,13 +52,15 @@ def _share(verdict: Verdict, group: TopicGroup) -> float | None:
     """The group's share of the loss; where each topic has its own limit, of the topics that exceed it."""
     if not verdict.asked.by_topic:
         return group.share
-    return len(members(verdict, group)) / max(len(lost_topics(verdict)), 1)
+    return number_of_members(verdict, group) / max(number_lost(verdict), 1)
 
 
-def members(verdict: Verdict, group: TopicGroup) -> list[str]:
-    """Topics of the group that the answer counts."""
+def number_of_members(verdict: Verdict, group: TopicGroup) -> int:
+    """How many topics of the group the answer counts; at most so many, if the verdict does not name all that lost."""
+    if Shown(verdict).more_losers and not verdict.asked.by_topic:
+        return min(len(group.topics), number_lost(verdict))
     counted_topics = {topic.topic for topic in lost_topics(verdict)}
-    return [topic for topic in group.topics if topic in counted_topics]
+    return sum(topic in counted_topics for topic in group.topics)
 
 
 def tagged(group: TopicGroup) -> str:

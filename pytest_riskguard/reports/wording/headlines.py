@@ -73,7 +73,7 @@ def _collapse(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
         return "{} collapsed", (topics[0].topic,)
     if len(topics) == 2:
         return "{} and {} collapsed", (topics[0].topic, topics[1].topic)
-    return f"{{}} and {len(topics) - 1} other queries collapsed", (topics[0].topic,)
+    return f"{{}} and {groups.number_lost(verdict) - 1} other queries collapsed", (topics[0].topic,)
 
 
 def _passed(verdict: Verdict) -> tuple[str, tuple[str, ...]]:

@@ -142,7 +142,8 @@ def _pivots(verdict: Verdict) -> Iterator[str]:
         names = [groups.name(topic) for topic in pivots]
         which = f"either {' or '.join(names)}" if len(names) == 2 else f"any one of {row(names)}"
     else:
-        which = f"any one of {len(pivots)} queries, {groups.name(pivots[0])} above all,"
+        number = len(pivots) + Shown(verdict).left_out("pivotal_topics")
+        which = f"any one of {number} queries, {groups.name(pivots[0])} above all,"
     yield f"Without {which} it would {'pass' if verdict.outcome == 'fail' else 'fail'}."
 
 

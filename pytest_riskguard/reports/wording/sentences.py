@@ -34,12 +34,13 @@ def happened(verdict: Verdict) -> str:
         return _collapsed(verdict)
     topics, group = groups.lost_topics(verdict), groups.dominant_group(verdict)
     if Shown(verdict).explains_topics and group is not None:
-        return _group(verdict, group, len(topics))
+        return _group(verdict, group, groups.number_lost(verdict))
     if not topics:
         return tally(verdict)
     if len(topics) == 1:
         return f"Only {groups.name(topics[0].topic)} of {queries(verdict)} got worse."
-    which = "All" if len(topics) == verdict.topics.count else f"{len(topics)} of"
+    lost = groups.number_lost(verdict)
+    which = "All" if lost == verdict.topics.count else f"{lost} of"
     worse = f"{which} {queries(verdict)} got worse"
     heaviest = groups.heaviest(verdict) if Shown(verdict).explains_topics else None
     if heaviest is None:
@@ -48,7 +49,7 @@ def happened(verdict: Verdict) -> str:
 
 
 def _group(verdict: Verdict, group: TopicGroup, all_lost: int) -> str:
-    members = len(groups.members(verdict, group))
+    members = groups.number_of_members(verdict, group)
     which = "All" if members == group.tagged else f"{members} of"
     within = "" if verdict.slice is None else f"Of {queries(verdict)}, "
     text = f"{within}{which if not within else which.lower()} {group.tagged} {groups.tagged(group)} queries got worse"
@@ -74,15 +75,16 @@ def _collapsed(verdict: Verdict) -> str:
         losses = verdict.topics.losses
         which = "the only loss" if losses == 1 else f"the largest of {losses} losses"
         return f"None of {queries(verdict)} lost more than allowed; {which} is {_fall(worst)}."
-    falls, more = [_fall(topic) for topic in collapsed[:MAX_NAMED]], len(collapsed) - MAX_NAMED
+    number = groups.number_lost(verdict)
+    falls, more = [_fall(topic) for topic in collapsed[:MAX_NAMED]], number - MAX_NAMED
     named = row(falls) if more <= 0 else f"{', '.join(falls)} and {counted(more, 'other')}"
-    text = f"{len(collapsed)} of {queries(verdict)} lost more than allowed: {named}."
+    text = f"{number} of {queries(verdict)} lost more than allowed: {named}."
     group = groups.dominant_group(verdict)
     if group is None:
         return text
-    members = len(groups.members(verdict, group))
+    members = groups.number_of_members(verdict, group)
     everyone = "Both" if members == 2 else f"All {members}"
-    whose = everyone if members == len(collapsed) else f"{members} of these {len(collapsed)}"
+    whose = everyone if members == number else f"{members} of these {number}"
     return f"{text} {whose} are {groups.tagged(group)}."
 
 

@@ -182,7 +182,7 @@ def test_topics_of_a_pool_have_their_z_their_part_and_their_slices():
     comparison = compared(x, topics=topics, alpha=2.0, reference="s2", method="percentile", level=0.6)
     parts = contributions(comparison)
     alone = LeftOut(np.full(24, np.nan), np.zeros(24, dtype=np.bool_), False)
-    losers, _ = responsible_topics(comparison, parts, alone)
+    losers = responsible_topics(comparison, parts, alone).losers
     z = z_scores(x)
     assert {row.topic for row in losers} == {f"t{i:05d}" for i in np.flatnonzero(x[0] < x[2])}
     for row in losers:

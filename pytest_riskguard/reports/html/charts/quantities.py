@@ -10,7 +10,7 @@ from pytest_riskguard.gates.findings import Exhibits, TopicColumns
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
-from pytest_riskguard.text import clean, percent, plain, signed
+from pytest_riskguard.text import clean, counted, percent, plain, signed
 
 Change = Literal["loss", "win", "same"]
 #: How far shares that add up to 1 may be from it: each is rounded to 12 digits, and there may be thousands.
@@ -60,6 +60,14 @@ def topics_of(verdict: Verdict) -> list[Topic]:
         for place, topic in enumerate(columns.topics)
     ]
     return sorted(topics, key=lambda topic: (round(topic.difference, 12), topic.topic))
+
+
+def how_many(verdict: Verdict) -> str:
+    """``250 topics``; of very many, a chart has those with the largest parts in the risk."""
+    shown = len(exhibits(verdict).topics.topics)
+    if shown < verdict.topics.count:
+        return f"The {shown} of {verdict.topics.count} topics with the largest parts in the risk"
+    return counted(shown, "topic")
 
 
 def exhibits(verdict: Verdict) -> Exhibits:

@@ -174,6 +174,8 @@ def cumulative_loss(verdict: Verdict) -> Chart | None:
     if len(losers) < 2 or not count:
         return None
     carried = list(accumulate(topic.share or 0.0 for topic in losers))
+    more = Shown(verdict).left_out("responsible_topics")
+    lost = len(losers) + more
     few = min(max(math.ceil(_FEW * count - 1e-9), 1), len(losers))
     part = f"{percent(few / count, 0)} of topics ({few:,} of {count:,})" if few > 1 else f"1 of {count:,} topics"
     carry = f"{'carry' if few > 1 else 'carries'} {share(carried[few - 1])} of the loss"
@@ -183,7 +185,7 @@ def cumulative_loss(verdict: Verdict) -> Chart | None:
     ]
     keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
     area = plot(
-        scale_of([0, 100 * len(losers) / count]),
+        scale_of([0, 100 * lost / count]),
         Scale(0, 100),
         top=top,
         height=190,
@@ -195,6 +197,7 @@ def cumulative_loss(verdict: Verdict) -> Chart | None:
     origin = (area.x(0), area.y(0))
     every = math.ceil(len(places) / MAX_BENDS)
     bends = [origin, *places[:-1:every], places[-1]]
+    end_of_all = (area.x(100 * lost / count), area.y(100)) if more else places[-1]
     x, y = places[few - 1]
     end, foot = area.room.right - 6, area.room.bottom
     note = (
@@ -206,11 +209,11 @@ def cumulative_loss(verdict: Verdict) -> Chart | None:
     return Chart(
         "loss",
         "How few topics carry the loss",
-        description=f"{part} {carry}; {counted(len(losers), 'topic')} lost.",
+        description=f"{part} {carry}; {counted(lost, 'topic')} lost.",
         caption="Each point is a topic, the largest loss on the left. A steep line: a few topics did the harm.",
         drawing=area.axes
         + keys
-        + curve([origin, places[-1]], colour=Colour.GREY, width=1.5, dash="4 3")
+        + curve([origin, end_of_all], colour=Colour.GREY, width=1.5, dash="4 3")
         + curve(bends, colour=Colour.LOSS)
         + _points(losers[:MAX_POINTS], places, carried)
         + note,

@@ -33,6 +33,7 @@ from pytest_riskguard.reports.html.charts.quantities import (
     compared_with,
     exhibits,
     figure,
+    how_many,
     level_of,
     measure_name,
     topics_of,
@@ -74,13 +75,14 @@ def differences(verdict: Verdict) -> Chart | None:
         f"{clean(topic.topic, limit=60)} ({figure(topic.difference)})" for topic in topics if topic.change == "loss"
     ]
     description = (
-        f"{counted(len(topics), 'topic')}: {number['loss']} lost, {number['win']} won, {number['same']} did not "
+        f"{how_many(verdict)}: {number['loss']} lost, {number['win']} won, {number['same']} did not "
         f"change. Largest loss first: {', '.join(losers[:5]) or 'no topic lost'}."
     )
     if flagged:
         names = ", ".join(clean(topic.topic, limit=60) for topic in flagged[:12])
         description += f" Flagged by TRi: {names}{' and others' if len(flagged) > 12 else ''}."
     caption = f"Each bar is {'a topic, the largest loss on the left' if single else 'a range of values'}."
+    caption += _drawn(verdict)
     if critical is not None:
         caption += (
             " A topic is flagged if its TRi, its part in the risk in standard deviations, lies beyond the dashed "
@@ -94,6 +96,12 @@ def differences(verdict: Verdict) -> Chart | None:
         drawing=drawn + drawing,
         height=height,
     )
+
+
+def _drawn(verdict: Verdict) -> str:
+    """Which topics a chart has, if not all; empty otherwise."""
+    some = len(exhibits(verdict).topics.topics) < verdict.topics.count
+    return f" {how_many(verdict)}." if some else ""
 
 
 def _bars(verdict: Verdict, topics: Sequence[Topic], critical: float | None, top: float) -> tuple[str, float]:
@@ -253,10 +261,10 @@ def scatter(verdict: Verdict) -> Chart | None:
         "scatter",
         "Candidate against baseline",
         description=(
-            f"{counted(len(topics), 'topic')}: {number['loss']} below the diagonal, {number['win']} above, "
+            f"{how_many(verdict)}: {number['loss']} below the diagonal, {number['win']} above, "
             f"{number['same']} on it."
         ),
-        caption=f"{point}: below the diagonal the candidate scores lower, above it higher.",
+        caption=f"{point}: below the diagonal the candidate scores lower, above it higher.{_drawn(verdict)}",
         drawing=frame.axes + keys + curve(ends, colour=Colour.GREY, width=1.5) + points,
         height=frame.y.start + BELOW,
     )

@@ -1,0 +1,165 @@
+"""Verdicts on very many topics: lists are cut and say how many they leave out, and sentences count every topic."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates import chart_data, responsible
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import json as json_report
+from pytest_riskguard.reports.ci import junit
+from pytest_riskguard.reports.html.charts import charts
+from pytest_riskguard.reports.internal_errors import plain
+from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.reports.terminal.failure import explain
+from pytest_riskguard.reports.terminal.topic_table import strip
+from pytest_riskguard.reports.wording import groups
+from pytest_riskguard.reports.wording.headlines import headline
+from pytest_riskguard.reports.wording.paragraph import paragraph
+from pytest_riskguard.run_context import Detail, Screen
+from tests.gates.conftest import pair
+
+MOST = 12
+RISK = gate_of("g", alpha=1)
+COLLAPSE = gate_of("g", kind="no_topic_collapse", max_loss=0.05)
+
+
+def differences(seed: int = 1, n: int = 400) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.round(rng.normal(-0.03, 0.08, n), 3) * (rng.random(n) < 0.7)
+
+
+def whole_and_cut(monkeypatch: pytest.MonkeyPatch, gate=RISK, d=None, **options) -> tuple[Verdict, Verdict]:
+    """The same verdict with all topics in its lists, and with the first few."""
+    candidate, baseline = pair(differences() if d is None else d)
+    whole = judge(gate, candidate, baseline, report=True, **options)
+    whole.to_dict()  # computes what is computed when first read
+    monkeypatch.setattr(responsible, "MAX_LISTED", MOST)
+    monkeypatch.setattr(chart_data, "MAX_LISTED", MOST)
+    cut = judge(gate, candidate, baseline, report=True, **options)
+    cut.to_dict()
+    return whole, cut
+
+
+def test_lists_hold_the_most_harmful_topics_and_say_how_many_they_leave_out(monkeypatch):
+    whole, cut = whole_and_cut(monkeypatch)
+    flips, left_out = whole.estimates.flip_set, cut.topics.left_out
+    assert whole.topics.left_out == {}
+    assert cut.responsible_topics == whole.responsible_topics[:MOST]
+    assert left_out["responsible_topics"] == len(whole.responsible_topics) - MOST > 0
+    assert cut.estimates.flip_set == flips[:MOST]
+    assert left_out["flip_set"] == len(flips) - MOST > 0
+    assert cut.outcome == whole.outcome == "fail"
+    assert cut.estimates == replace(whole.estimates, flip_set=flips[:MOST])
+    assert cut.topics == replace(whole.topics, left_out=left_out)
+
+
+def test_flagged_wins_are_cut_as_well(monkeypatch):
+    d = np.concatenate([np.full(30, 0.4), np.linspace(-0.2, -0.1, 370)])
+    whole, cut = whole_and_cut(monkeypatch, d=d)
+    assert len(whole.flagged_wins) == 30
+    assert cut.flagged_wins == whole.flagged_wins[:MOST]
+    assert cut.topics.left_out["flagged_wins"] == 30 - MOST
+
+
+def test_pivotal_topics_are_cut_as_well(monkeypatch):
+    d = np.concatenate([np.full(30, -0.1), np.zeros(70)])
+    for size in np.linspace(0.01, 0.2, 100):  # gains that all but make up for the losses
+        d[30:60] = size
+        if len(judge(RISK, *pair(d)).explanation.pivotal_topics) > MOST:
+            break
+    whole, cut = whole_and_cut(monkeypatch, d=d)
+    pivots = whole.explanation.pivotal_topics
+    assert cut.explanation.pivotal_topics == pivots[:MOST]
+    assert cut.topics.left_out["pivotal_topics"] == len(pivots) - MOST > 0
+    assert f"any one of {len(pivots)} queries" in paragraph(cut)
+
+
+def test_lists_below_the_limit_are_whole_and_nothing_is_added_to_the_json():
+    verdict = judge(RISK, *pair(differences()), report=True)
+    assert len(verdict.responsible_topics) > MOST
+    assert "left_out" not in verdict.to_dict()["topics"]
+
+
+@pytest.mark.parametrize("gate", [RISK, COLLAPSE], ids=["risk", "collapse"])
+def test_sentences_count_the_topics_that_are_left_out(monkeypatch, gate):
+    tags = Topics({}, {f"t{i:05d}": {"kind": "code" if i < 300 else "text"} for i in range(400)})
+    for topics in (None, tags):
+        with monkeypatch.context() as patched:
+            whole, cut = whole_and_cut(patched, gate, topics=topics)
+        assert Shown(cut).more_losers == len(Shown(whole).losers) - len(Shown(cut).losers) > 0
+        assert groups.number_lost(cut) == groups.number_lost(whole) == len(groups.lost_topics(whole))
+        assert headline(cut) == headline(whole)
+        assert junit.render([cut]).count("more") == junit.render([whole]).count("more")
+        assert Shown(cut).worst == Shown(whole).worst
+    assert paragraph(judge(gate, *pair(differences()))) == paragraph(whole_and_cut(monkeypatch, gate)[1])
+
+
+def test_a_group_counts_its_topics_that_are_left_out(monkeypatch):
+    d = np.where(np.arange(400) < 60, -0.3, 0.001)
+    tags = Topics({}, {f"t{i:05d}": {"kind": "code" if i < 60 else "text"} for i in range(400)})
+    whole, cut = whole_and_cut(monkeypatch, d=d, topics=tags)
+    assert "60 kind=code queries got worse" in paragraph(whole)
+    assert paragraph(cut) == paragraph(whole)
+
+
+def test_a_terminal_counts_the_topics_that_are_left_out(monkeypatch):
+    whole, cut = whole_and_cut(monkeypatch)
+    lost, flips = len(Shown(whole).losers), len(whole.estimates.flip_set)
+    for detail in (Detail.BRIEF, Detail.STATISTICS):
+        assert f" of {lost}, baseline -> candidate" in explain(cut, Screen(detail))
+    assert f"would pass without {flips} topics" in explain(cut, Screen(Detail.STATISTICS))
+    assert f" and {flips - 10} more" in explain(cut, Screen(Detail.STATISTICS))
+    assert plain(cut) == plain(whole)
+    assert strip(whole, Screen())
+    assert strip(cut, Screen()) == []
+    assert strip(replace(cut, exhibits=None), Screen()) == []
+
+
+def test_topics_that_collapsed_and_the_largest_loss_are_listed_before_more_harmful_ones(monkeypatch):
+    d = np.full(100, -0.04)
+    d[40:50] = -0.06
+    weights = {f"t{i:05d}": 0.1 if 40 <= i < 50 else 1.0 for i in range(100)}
+    gate = gate_of("g", kind="no_topic_collapse", max_loss=0.05)
+    monkeypatch.setattr(responsible, "MAX_LISTED", MOST)
+    verdict = judge(gate, *pair(d), topics=Topics({}, {}, weights))
+    collapsed = {row.topic for row in verdict.responsible_topics if row.exceeds}
+    assert collapsed == {f"t{i:05d}" for i in range(40, 50)}
+    assert len(verdict.responsible_topics) == MOST
+    assert Shown(verdict).more_losers == 0
+    weighted = judge(gate_of("g", alpha=1, weighted=True), *pair(d), topics=Topics({}, {}, weights))
+    assert Shown(weighted).worst.topic in collapsed
+
+
+def test_charts_have_the_lowest_and_the_highest_contributions_in_the_order_of_topics(monkeypatch):
+    whole, cut = whole_and_cut(monkeypatch)
+    columns, all_columns = cut.exhibits.topics, whole.exhibits.topics
+    by_contribution = sorted(zip(all_columns.contributions, all_columns.topics, strict=True))
+    ends = by_contribution[:MOST] + by_contribution[-MOST:]
+    assert sorted(columns.contributions) == [contribution for contribution, _ in ends]
+    assert list(columns.topics) == sorted(columns.topics)
+    assert {row.topic for row in cut.responsible_topics} <= set(columns.topics)
+    by_topic = dict(zip(all_columns.topics, all_columns.candidate, strict=True))
+    assert columns.candidate == tuple(by_topic[topic] for topic in columns.topics)
+    drawn = {chart.key: chart for chart in charts(cut)}
+    said = "The 24 of 400 topics with the largest parts in the risk"
+    assert said in drawn["topics"].caption
+    assert said in drawn["topics"].description
+    assert f"{len(whole.responsible_topics)} topics lost" in drawn["loss"].description
+    assert not any(said in chart.caption for chart in charts(whole))
+
+
+def test_the_json_of_a_cut_verdict_is_read_back(monkeypatch, tmp_path):
+    _, cut = whole_and_cut(monkeypatch)
+    path = tmp_path / "report.json"
+    path.write_text(json_report.dumps([cut]), encoding="utf-8")
+    (read,) = json_report.read(path).verdicts
+    assert read.topics.left_out == cut.topics.left_out
+    assert json_report.dumps([read]) == json_report.dumps([cut])
+    assert explain(read, Screen(Detail.EVERYTHING)) == explain(cut, Screen(Detail.EVERYTHING))
