@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: The environment variable that turns kernels off when it is ``off``.
 SWITCH = "RISKGUARD_KERNELS"
 #: About how many rows of variants are computed at once: more would need memory, fewer more calls.
-_ROWS_AT_ONCE = 2**20
+_ROWS_AT_ONCE = 2**18
 
 #: Measures with a kernel, and the providers whose values it gives.
 _PROVIDERS: Mapping[str, frozenset[str]] = {
@@ -170,13 +170,15 @@ class _Variants:
         base = int(added.max(initial=0)) + 1
         different, index = np.unique(places * base + added, return_inverse=True)
         places, added = np.divmod(different, base)
-        begins, sizes = self._arrays.offsets[places], np.diff(self._arrays.offsets)[places]
-        judged = self._arrays.best_first[_spans(begins, sizes)]
-        groups = np.arange(len(places), dtype=np.int64)
-        topic = np.concatenate([np.repeat(groups, added), np.repeat(groups, sizes)])
-        values = np.concatenate([np.repeat(self._highest[places], added), self._values[judged]])
-        order = np.argsort(topic, kind="stable")  # the documents added have the highest grade: they come first
-        totals: FloatArray = self._kernel.totals(topic[order], values[order], len(places))[index.ravel()]
+        sizes = np.diff(self._arrays.offsets)[places]
+        begins = np.cumsum(added + sizes) - (added + sizes)
+        values = np.empty(int(np.sum(added + sizes)))
+        # the documents added have the highest grade: they come first
+        values[_spans(begins, added)] = np.repeat(self._highest[places], added)
+        judged = self._arrays.best_first[_spans(self._arrays.offsets[places], sizes)]
+        values[_spans(begins + added, sizes)] = self._values[judged]
+        topic = np.repeat(np.arange(len(places), dtype=np.int64), added + sizes)
+        totals: FloatArray = self._kernel.totals(topic, values, len(places))[index.ravel()]
         return totals
 
 

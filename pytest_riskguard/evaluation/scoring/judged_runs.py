@@ -79,6 +79,14 @@ class JudgedRun:
         """The place of the topic of each kept document."""
         return np.repeat(np.arange(len(self.topics), dtype=np.int64), np.diff(self.offsets))
 
+    @cached_property
+    def unjudged_before(self) -> IntArray:
+        """How many rows before each are not judged, which is the place of such a row's id."""
+        is_unjudged = self.judgements < 0
+        before: IntArray = np.cumsum(is_unjudged)
+        before -= is_unjudged
+        return before
+
     def judged_rows(self, order: Order) -> JudgedRows:
         """The judged documents as an order ranks them; sorted once for all measures that rank alike."""
         ranks = self.ranks[order]

@@ -21,8 +21,8 @@ from pytest_riskguard.evaluation.scoring.kept_depths import kept_depth
 if TYPE_CHECKING:
     from ir_measures import Measure
 
-#: An odd number without a pattern in its bits.
-_SPREAD = np.uint64(0xD6E8FEB86659FD93)
+#: How many bits of a document's number are those of its hash; the others are those of its topic.
+_HASH_BITS = np.uint64(40)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +43,8 @@ class RankedDocuments:
 
     @property
     def keys(self) -> npt.NDArray[np.uint64]:
-        """A number for each document of a topic, which two rarely share."""
-        return self.documents.hashes + self.topics.astype(np.uint64) * _SPREAD
+        """A number for each document of a topic, which two rarely share; those of a topic lie close together."""
+        return self.topics.astype(np.uint64) << _HASH_BITS | self.documents.hashes >> (np.uint64(64) - _HASH_BITS)
 
     def named(self) -> Iterator[tuple[int, str]]:
         """Topic's place and id of each."""
@@ -68,11 +68,6 @@ class RankedRun:
     @cached_property
     def _places(self) -> Mapping[str, int]:
         return {topic: place for place, topic in enumerate(self.run.topics)}
-
-    @cached_property
-    def _unjudged_before(self) -> IntArray:
-        """How many rows before each are not judged, which is the place of such a row's id."""
-        return np.concatenate([[0], np.cumsum(self.run.judgements < 0)])
 
     @cached_property
     def topic_of_place(self) -> IntArray:
@@ -99,7 +94,7 @@ class RankedRun:
         """The unjudged documents from rank ``above + 1`` to ``depth`` of all topics."""
         rows = np.flatnonzero((self.run.judgements < 0) & (self._ranks > above) & (self._ranks <= depth))
         topics = self._topic_places[self.run.topic_of_row[rows]]
-        ids = self.run.unjudged.at(self._unjudged_before[rows])
+        ids = self.run.unjudged.at(self.run.unjudged_before[rows])
         return RankedDocuments(rows, topics, ids, self.ranks_of(rows))
 
     def ranks_of(self, rows: IntArray) -> IntArray:
@@ -110,7 +105,7 @@ class RankedRun:
         """The documents in the first ranks of these topics."""
         of_topics = np.array([topic in topics for topic in self.run.topics], dtype=np.bool_)
         rows = np.flatnonzero(of_topics[self.run.topic_of_row] & (self._ranks <= depth))
-        return set(self._ids(rows))
+        return set(self.ids(rows))
 
     def grades(self, topic: str) -> Mapping[str, float]:
         """The judgements of a scored topic as the measure takes them: document -> grade."""
@@ -134,14 +129,14 @@ class RankedRun:
         rows = np.arange(self.run.offsets[place], self.run.offsets[place + 1])
         known = rows[(self.run.judgements[rows] >= 0) | (self._ranks[rows] <= self.depth)]
         by_rank = known[np.argsort(self._ranks[known])]
-        return dict(zip(self._ids(by_rank), self._ranks[by_rank].tolist(), strict=True))
+        return dict(zip(self.ids(by_rank), self._ranks[by_rank].tolist(), strict=True))
 
-    def _ids(self, rows: IntArray) -> list[str]:
+    def ids(self, rows: IntArray) -> list[str]:
         """The documents of some rows."""
         judgements = self.run.judgements[rows]
         is_judged = judgements >= 0
         ids = np.empty(len(rows), dtype=object)
         ids[is_judged] = self.qrels.arrays.documents.at(judgements[is_judged]).strings()
-        ids[~is_judged] = self.run.unjudged.at(self._unjudged_before[rows[~is_judged]]).strings()
+        ids[~is_judged] = self.run.unjudged.at(self.run.unjudged_before[rows[~is_judged]]).strings()
         names: list[str] = ids.tolist()
         return names

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
+from pytest_riskguard.evaluation.runs.identifiers import IntArray
 from pytest_riskguard.evaluation.scoring.array_scores import has_kernel, if_relevant
 from pytest_riskguard.evaluation.scoring.kept_depths import depth_of
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedDocuments, RankedRun
@@ -32,8 +32,8 @@ class UnjudgedDocuments:
         How many ranks are searched.
     topics : array of int64, shape (n,)
         The place of each document's topic in the columns of the judgements.
-    ids : pair of Identifiers, order : array of int64, shape (n,)
-        Both together hold the documents' ids; the id of document i is at ``order[i]``.
+    runs : pair of RankedRun
+        Candidate and baseline.
     rows : array of int64, shape (n, 2)
         Where the document is in the candidate and in the baseline; -1 where it is not retrieved, or below the ranks
         that are kept.
@@ -43,8 +43,7 @@ class UnjudgedDocuments:
 
     depth: int
     topics: IntArray
-    ids: tuple[Identifiers, Identifiers]
-    order: IntArray
+    runs: tuple[RankedRun, RankedRun]
     rows: IntArray
     ranks: IntArray
 
@@ -54,9 +53,11 @@ class UnjudgedDocuments:
     @cached_property
     def documents(self) -> tuple[str, ...]:
         """The documents' ids as text, which take far more memory than everything else."""
-        one, other = self.ids
-        names = one.strings() + other.strings()
-        return tuple(names[place] for place in self.order.tolist())
+        names = np.empty(len(self), dtype=object)
+        for side in (1, 0):
+            held = self.rows[:, side] >= 0
+            names[held] = self.runs[side].ids(self.rows[held, side])
+        return tuple(names.tolist())
 
     @property
     def found(self) -> BoolArray:
@@ -83,7 +84,8 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
     wanted = np.zeros(len(places), dtype=np.bool_)
     wanted[[places[topic] for topic in topics]] = True
     one, other = (run.unjudged(depth=depth) for run in (candidate, baseline))
-    one, other = (side.at(np.flatnonzero(wanted[side.topics])) for side in (one, other))
+    if not np.all(wanted):
+        one, other = (side.at(np.flatnonzero(wanted[side.topics])) for side in (one, other))
     in_other = matches(one, other)
     alone = np.ones(len(other), dtype=np.bool_)
     alone[in_other[in_other >= 0]] = False
@@ -97,8 +99,7 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
     return UnjudgedDocuments(
         depth,
         all_topics[order],
-        (one.documents, of_other.documents),
-        order,
+        (candidate, baseline),
         np.stack(rows, axis=1)[order],
         np.stack([run.ranks_of(of_run) for run, of_run in zip((candidate, baseline), rows, strict=True)], 1)[order],
     )
