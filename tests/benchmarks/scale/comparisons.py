@@ -121,7 +121,8 @@ def judged_again(collection: Collection, folder: Path) -> list[Row]:
     """A riskguard.yaml with ten gates, judged twice: the second run finds its scores in the cache."""
     project = folder / f"gates-{collection.topics}x{collection.depth}"
     write_project(project, collection, gates=GATES)
-    command = [*_module("pytest"), "--riskguard", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(project)]
+    command = [*_module("pytest"), "--riskguard", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    command += ["--rootdir", str(project), str(project)]
     environment = {"RISKGUARD_CACHE": str(project / "cache"), "PYTEST_ADDOPTS": "", "COLUMNS": "200"}
     shutil.rmtree(project / "cache", ignore_errors=True)
     names = ("first time", "again, from the cache")

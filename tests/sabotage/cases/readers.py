@@ -75,7 +75,7 @@ CASES = [
         for name, path in {"run": CANDIDATE, "qrels": QRELS, "topics": TOPICS_FILE}.items()
         for what, make, words in (
             ("pipe", fifo, NO_FILE),
-            ("folder", make_folder, "expected a file, found a folder"),
+            ("folder", make_folder, "found a folder without files" if name == "run" else "found a folder"),
             ("device", lambda path: link(path, "/dev/zero"), NO_FILE),
         )
     ),
