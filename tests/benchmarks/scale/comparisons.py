@@ -136,7 +136,7 @@ def write_project(folder: Path, collection: Collection, *, gates: int) -> None:
     if not (folder / "baselines").exists():
         measures = [part for measure in SIX for part in ("--measure", measure)]
         given = [collection.baseline, "--qrels", collection.qrels, "--store", str(folder / "baselines")]
-        _made_by([*_riskguard(), "baseline", "add", "prod", *given, *measures])
+        _made_by([*_riskguard(), "baseline", "add", "prod", "--allow-ci", *given, *measures])
     lines = [
         f"collection: {{qrels: {json.dumps(collection.qrels)}}}",
         "store: baselines",
