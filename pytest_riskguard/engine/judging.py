@@ -386,7 +386,7 @@ class Engine:
         try:
             rejudged = self._rejudged(gate, question, systems, place)
             losers, winners = verdict.responsible_topics, verdict.flagged_wins
-            documents = topic_documents(losers, winners, *rejudged.runs)
+            documents = topic_documents(losers, winners, *rejudged.runs, rejudged.known.documents)
             rankings = titled(side_by_side(rejudged, [topic.topic for topic in documents]), rejudged, self._titles)
             verdict = replace(verdict, documents=documents, rankings=rankings)
             if gate.is_pool or verdict.replicates:

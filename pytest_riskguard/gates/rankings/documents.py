@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from pytest_riskguard.evaluation.judgements.grades import is_binary
 from pytest_riskguard.evaluation.measures import cutoff_of, part_of
@@ -23,23 +23,39 @@ MAX_MOVED_BACK, MAX_ROWS = 10, 1_000_000
 #: How closely effects that are called exact add up to the topic's difference.
 EXACT = 1e-9
 
+#: What was found about topics: how many rows had to be scored for it, and what moved.
+Known = dict[Hashable, tuple[int, TopicDocuments]]
+
 
 def topic_documents(
     losers: Sequence[ResponsibleTopic],
     winners: Sequence[ResponsibleTopic],
     candidate: RankedRun,
     baseline: RankedRun,
+    known: Known | None = None,
 ) -> tuple[TopicDocuments, ...]:
-    """What moved in the topics responsible, most harmful first, then in the flagged wins."""
-    documents, rows = [], 0
+    """What moved in the topics responsible, most harmful first, then in the flagged wins.
+
+    It does not depend on the gate, so gates on the same two runs and judgements may share what is ``known``.
+    """
+    documents, rows, known = [], 0, {} if known is None else known
+    asked = (str(candidate.measure), candidate.order, candidate.depth, baseline.depth)
     for row in (*losers[:MAX_LOSSES], *winners[:MAX_WINS]):
-        moves = _Moves(row.topic, candidate, baseline)
-        of_topic = _as_sum(row, moves)
-        if of_topic is None:
-            rows += moves.cost
+        key = (*asked, row.topic, row.candidate, row.baseline)
+        if key in known:
+            cost, of_topic = known[key]
+            rows += cost
             if rows > MAX_ROWS:
                 break
-            of_topic = _one_at_a_time(row, moves)
+        else:
+            moves = _Moves(row.topic, candidate, baseline)
+            as_sum = _as_sum(row, moves)
+            cost = 0 if as_sum is not None else moves.cost
+            rows += cost
+            if rows > MAX_ROWS:
+                break
+            of_topic = _one_at_a_time(row, moves) if as_sum is None else as_sum
+            known[key] = cost, of_topic
         documents.append(of_topic)
     return tuple(documents)
 

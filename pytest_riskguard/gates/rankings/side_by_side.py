@@ -68,6 +68,15 @@ def _largest_wins(rejudged: Rejudged) -> list[str]:
 
 
 def _of_topic(rejudged: Rejudged, topic: str, depth: int) -> TopicRanking:
+    """One topic's rankings; gates that compare the same runs share them."""
+    known, (candidate, baseline) = rejudged.known.rankings, rejudged.runs
+    key = (str(rejudged.measure), candidate.order, candidate.depth, baseline.depth, topic, depth)
+    if key not in known:
+        known[key] = _ranked(rejudged, topic, depth)
+    return known[key]
+
+
+def _ranked(rejudged: Rejudged, topic: str, depth: int) -> TopicRanking:
     candidate, baseline = (run.ranks(topic) for run in rejudged.runs)
     shown = {document for ranks in (candidate, baseline) for document, rank in ranks.items() if rank <= depth}
     grades, beyond = rejudged.runs[0].grades(topic), max([*candidate.values(), *baseline.values(), 0]) + 1

@@ -29,6 +29,9 @@ from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 if TYPE_CHECKING:
     from ir_measures import Measure
 
+    from pytest_riskguard.gates.rankings.documents import Known as KnownDocuments
+    from pytest_riskguard.gates.rankings.entries import TopicRanking
+
 Case = Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant"]
 Answer = Literal["pass", "fail", "inconclusive"]
 BoolArray = npt.NDArray[np.bool_]
@@ -50,12 +53,14 @@ class Known:
 
     ``unjudged``: their unjudged documents, by how these are ranked and how deep; ``topics``: how many of them each
     topic has; ``values``: the scores that change in an extreme case, by measure and case, as ``Rejudged`` computes
-    them.
+    them; ``documents``: what moved in topics, as ``topic_documents`` keeps it; ``rankings``: topics side by side.
     """
 
     unjudged: dict[Hashable, UnjudgedDocuments] = field(default_factory=dict)
     topics: dict[Hashable, tuple[UnjudgedTopic, ...]] = field(default_factory=dict)
     values: dict[Hashable, tuple[IntArray, FloatArray, FloatArray]] = field(default_factory=dict)
+    documents: KnownDocuments = field(default_factory=dict)
+    rankings: dict[Hashable, TopicRanking] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
