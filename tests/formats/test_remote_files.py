@@ -124,3 +124,22 @@ def test_a_package_that_is_missing_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
     with pytest.raises(UsageError, match=r"needs fsspec: pip install 'pytest-riskguard\[remote\]'"):
         files_at(Path("memory://bucket/run"))
+
+
+@pytest.mark.parametrize(
+    ("address", "remedy"),
+    [
+        ("https://example.org/a.run", ": pip install 'fsspec[http]'"),
+        ("s3://bucket/a.run", ": pip install 'fsspec[s3]'"),
+        ("az://bucket/a.run", ": pip install 'fsspec[abfs]'"),
+        ("hf://datasets/a.run", ""),  # fsspec has no extra for it
+    ],
+)
+def test_how_to_install_the_package_of_an_address_is_said(monkeypatch, address, remedy):
+    def refuse(_address):
+        raise ImportError("Install that to read this")
+
+    monkeypatch.setattr(fsspec.core, "url_to_fs", refuse)
+    with pytest.raises(UsageError) as raised:
+        files_at(Path(address))
+    assert str(raised.value) == f"{address}: Install that to read this{remedy}"

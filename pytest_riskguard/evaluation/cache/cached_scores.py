@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pytest_riskguard.evaluation.cache.cache_folder import CacheFolder, cache_folder
 from pytest_riskguard.evaluation.cache.known_files import KnownFile, KnownText
+from pytest_riskguard.evaluation.cache.known_folders import KnownFolder
 from pytest_riskguard.evaluation.cache.score_entries import KeptScores, RunEntries
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
@@ -27,6 +28,7 @@ class Reading:
     as_trec: bool
 
 
+Known = KnownFile | KnownFolder | KnownText
 #: Reads a run and scores it with these measures.
 Read = Callable[[Sequence[str]], Reading]
 
@@ -65,9 +67,13 @@ class RunScores:
 
 
 def file_scores(given: GivenFile, wanted: Wanted, read: Read, *, texts: Mapping[str, str]) -> RunScores:
-    """The scores of a run file; ``texts`` are the query texts by which formats without ids know topics."""
+    """The scores of a run file, or of a folder of parts; runs at addresses are read each time.
+
+    ``texts`` are the query texts by which formats without ids know topics.
+    """
     folder = cache_folder()
-    known = None if folder is None else KnownFile.of(folder, given, texts)
+    kind = KnownFolder if given.path.is_dir() else KnownFile
+    known = None if folder is None else kind.of(folder, given, texts)
     return _scores(folder, known, wanted, read)
 
 
@@ -76,7 +82,7 @@ def text_scores(digest: str, wanted: Wanted, read: Read) -> RunScores:
     return _scores(cache_folder(), KnownText(digest), wanted, read)
 
 
-def _scores(folder: CacheFolder | None, known: KnownFile | KnownText | None, wanted: Wanted, read: Read) -> RunScores:
+def _scores(folder: CacheFolder | None, known: Known | None, wanted: Wanted, read: Read) -> RunScores:
     if folder is None or known is None:
         return RunScores.of(read(wanted.measures))
     return _CachedRun(folder, known, wanted, read).scores()
@@ -85,7 +91,7 @@ def _scores(folder: CacheFolder | None, known: KnownFile | KnownText | None, wan
 class _CachedRun:
     """One run, as far as the cache has it; the rest is read."""
 
-    def __init__(self, folder: CacheFolder, known: KnownFile | KnownText, wanted: Wanted, read: Read) -> None:
+    def __init__(self, folder: CacheFolder, known: Known, wanted: Wanted, read: Read) -> None:
         self._folder, self._known, self._wanted, self._read = folder, known, wanted, read
 
     def scores(self) -> RunScores:

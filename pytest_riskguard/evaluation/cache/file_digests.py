@@ -11,7 +11,7 @@ import json
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -56,6 +56,28 @@ def file_digest(path: Path, folder: CacheFolder) -> str | None:
         return None
     name = _entry_name(path, stamp)
     return _kept(folder, name) or _computed(path, stamp, folder, name)
+
+
+def files_digest(paths: Sequence[Path], folder: CacheFolder) -> str | None:
+    """One SHA-256 for the names and bytes of several files; None if ``file_digest`` gives none for one of them.
+
+    The cache holds one entry for all of them, however many they are.
+    """
+    stamps = [stamp_of(path) for path in paths]
+    if not all(stamp is not None and stamp[2] <= RUN_BYTES.value for stamp in stamps):
+        return None
+    known = [[str(path.absolute()), *(stamp or ())] for path, stamp in zip(paths, stamps, strict=True)]
+    name = hashlib.sha256(json.dumps(["files", known]).encode()).hexdigest()
+    if (kept := _kept(folder, name)) is not None:
+        return kept
+    digests = [_bytes_digest(path) for path in paths]
+    if None in digests or stamps != [stamp_of(path) for path in paths]:
+        return None
+    named = [[path.name, digest] for path, digest in zip(paths, digests, strict=True)]
+    digest = hashlib.sha256(json.dumps(named).encode()).hexdigest()
+    if all(stamp is not None and is_at_rest(stamp) for stamp in stamps):
+        _keep(folder, name, digest)
+    return digest
 
 
 def text_digest(path: Path, digest_of_text: Callable[[Path], str]) -> str:

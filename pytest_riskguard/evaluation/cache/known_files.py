@@ -15,6 +15,12 @@ from pytest_riskguard.evaluation.cache.score_entries import entry_name
 from pytest_riskguard.formats.given_file import GivenFile
 
 
+def way_of_reading(given: GivenFile, texts: Mapping[str, str]) -> list[object]:
+    """What the run in known bytes depends on besides: how they are read, and the query texts."""
+    known_as = hashlib.sha256(json.dumps([*texts.items()]).encode()).hexdigest()
+    return [given.format, given.part, environment_digest(), given.ties, sorted(given.columns.items()), known_as]
+
+
 @dataclass(frozen=True)
 class KnownText:
     """A run in TREC's format, ranked by its scores, whose text, decompressed, was found to have this digest."""
@@ -62,9 +68,8 @@ class KnownFile:
         digest = self._trec_digest()
         if digest is not None:
             return KnownText(digest).run
-        given = self.given
-        texts = hashlib.sha256(json.dumps([*self.texts.items()]).encode()).hexdigest()
-        read = [*self._detected_by(), given.ties, sorted(given.columns.items()), texts]
+        endings = "".join(Path(self.given.path.name.lower()).suffixes)
+        read = [self.bytes_digest, endings, *way_of_reading(self.given, self.texts)]
         return f"file {entry_name({'read': read})}"
 
     def was_read(self, digest: str, *, as_trec: bool) -> bool:

@@ -12,6 +12,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -26,6 +27,8 @@ SECONDS = Limit("RISKGUARD_MAX_REMOTE_SECONDS", 600, "seconds for one remote fil
 #: ``pathlib`` leaves one of the two slashes. One letter before the colon is a drive.
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+-]+):/+([^/].*)", re.DOTALL)
 _BLOCK = 2**20
+#: Extras of fsspec that are not called as their addresses begin.
+_EXTRAS = {"https": "http", "az": "abfs", "abfss": "abfs"}
 
 
 class Listed(NamedTuple):
@@ -130,9 +133,18 @@ def _file_system(address: str) -> tuple[Any, str]:
     core = imported("fsspec.core", extra="remote", what=f"{address}: an address")
     try:
         files, place = core.url_to_fs(address)
-    except (ImportError, ValueError) as problem:  # the package for this address is missing, or there is none
+    except ImportError as problem:  # the package for this address
+        raise UsageError(f"{address}: {problem}{_remedy(address)}") from None
+    except ValueError as problem:  # there is no such package
         raise UsageError(f"{address}: {problem}") from None
     return files, place
+
+
+def _remedy(address: str) -> str:
+    """How to install what fsspec needs for an address, if one of its extras brings that."""
+    scheme = address.partition(":")[0]
+    extra = _EXTRAS.get(scheme, scheme)
+    return f": pip install 'fsspec[{extra}]'" if extra in (metadata("fsspec").get_all("Provides-Extra") or ()) else ""
 
 
 def _name(info: dict[str, Any]) -> str:
