@@ -8,6 +8,7 @@ from pathlib import Path
 from pytest_riskguard.evaluation.cache.cached_scores import Reading, RunScores, Wanted, file_scores
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_folders import RunInPieces
+from pytest_riskguard.evaluation.scoring.freed_memory import release_freed_memory
 from pytest_riskguard.evaluation.scoring.run_scores import scored_run
 from pytest_riskguard.formats.given_file import GivenFile
 
@@ -27,4 +28,5 @@ def read_run(opened: Path | Rankings | RunInPieces, wanted: Wanted, measures: Se
     as_trec = isinstance(opened, Path)
     run = GivenFile(opened, format="trec") if isinstance(opened, Path) else opened
     scored = scored_run(run, wanted.qrels, measures, name=wanted.name, queries=wanted.queries, depth=wanted.depth)
+    release_freed_memory()  # before another run is read
     return Reading(scored.scores, scored.run, scored.ties, as_trec=as_trec)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.evaluation.runs.identifiers import Identifiers
+from pytest_riskguard.evaluation.runs.identifiers import Identifiers, starts_of
 
 #: Changes whenever older versions could not read, or would misread, what is written.
 FORMAT = "riskguard-arrays/1"
@@ -50,7 +50,7 @@ class ArrayFile:
         text, lengths = self.array(f"{name}.text", "|u1"), self.array(f"{name}.lengths", "<i8", length)
         if not np.all((lengths >= 0) & (lengths <= len(text))) or lengths.sum() != len(text):
             raise ArrayFileError(f"expected ids {name!r} that fill their text, found others")
-        return Identifiers(text, np.cumsum(lengths) - lengths, lengths)
+        return Identifiers(text, starts_of(lengths), lengths)
 
     def texts(self, name: str) -> tuple[str, ...]:
         """The same as texts."""
@@ -66,7 +66,7 @@ def identifier_arrays(name: str, ids: Identifiers | Sequence[str]) -> dict[str, 
         ids = Identifiers.of(ids)
     pieces = [_dense(ids.at(slice(place, place + _IDS_AT_ONCE))) for place in range(0, len(ids), _IDS_AT_ONCE)]
     text = np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.uint8)
-    return {f"{name}.text": text, f"{name}.lengths": ids.lengths}
+    return {f"{name}.text": text, f"{name}.lengths": ids.lengths.astype(np.int64, copy=False)}
 
 
 def _dense(ids: Identifiers) -> npt.NDArray[np.uint8]:

@@ -21,7 +21,7 @@ from pytest_riskguard.inference.intervals import critical_value, interval
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, exact_sum, per_topic
 
 #: Angles per group of topics: bounds the memory.
-ANGLES = 2**18
+ANGLES = 2**16
 #: What is left must keep this share of the sum of squares, or cancellation shows.
 REMAINING = 0.05
 #: Limits this far in the tail are left to the law itself, which knows where it ends.

@@ -51,6 +51,8 @@ class Examined:
     @classmethod
     def joined(cls, parts: Sequence[Examined]) -> Examined:
         """The sample of all topics from the samples of some."""
+        if len(parts) == 1:
+            return parts[0]
         places = np.concatenate([part.places for part in parts])
         lengths = np.concatenate([np.diff(part.offsets) for part in parts])
         documents = Identifiers.joined([part.documents for part in parts])
@@ -77,12 +79,9 @@ class Sample:
     """Collects the topics that are examined while a run is read."""
 
     def __init__(self) -> None:
-        self._begin()
-        self._least_likely = np.uint32(2**32 - 1)
-
-    def _begin(self) -> None:
         self._places, self._lengths = Column(np.int64), Column(np.int64)
         self._documents = IdentifierColumn()
+        self._least_likely = np.uint32(2**32 - 1)
 
     def add(self, places: IntArray, offsets: IntArray, documents: Identifiers, written: IntArray | None) -> None:
         """Take the first documents of those of these topics that may be examined.
@@ -94,18 +93,25 @@ class Sample:
         rows = first_rows(offsets[topics], lengths)
         self._append(places[topics], lengths, documents.at(rows if written is None else written[rows]))
         if len(self._places) > _MOST_HELD * MAX_TOPICS:
-            chosen = self.examined()
-            self._least_likely = _priority(chosen.places).max()
-            self._begin()
-            self._append(chosen.places, np.diff(chosen.offsets), chosen.documents)
+            self._drop_others()
+            self._least_likely = _priority(self._places.values).max()
 
     def _append(self, places: IntArray, lengths: IntArray, documents: Identifiers) -> None:
         self._places.append(places)
         self._lengths.append(lengths)
         self._documents.append(documents)
 
+    def _drop_others(self) -> None:
+        """Keep the topics that are examined if no others come."""
+        topics = _sample(self._places.values)
+        offsets = np.append(0, np.cumsum(self._lengths.values))
+        self._documents.keep(rows_of(offsets, topics))
+        self._places.keep(topics)
+        self._lengths.keep(topics)
+
     def examined(self) -> Examined:
         """The topics that are examined if no others come; nothing can be added afterwards."""
+        self._drop_others()  # so that as few as possible are held twice
         return Examined.of(self._places.array(), self._lengths.array(), self._documents.identifiers())
 
 

@@ -53,9 +53,9 @@ class JudgementArrays:
         rows = np.arange(offsets[-1]) + np.repeat(self.offsets[places] - offsets[:-1], sizes)
         return JudgementArrays(tuple(topics), offsets, self.documents.at(rows), self.grades[rows])
 
-    @cached_property
+    @property
     def topic_of_row(self) -> IntArray:
-        """The place of each row's topic."""
+        """The place of each row's topic; made anew each time."""
         return np.repeat(np.arange(len(self.topics), dtype=np.int64), np.diff(self.offsets))
 
     @cached_property

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.evaluation.runs.identifiers import Identifiers
+from pytest_riskguard.evaluation.runs.identifiers import Identifiers, Places, starts_of
 from pytest_riskguard.evaluation.runs.order import Order
 
 AnyArray = npt.NDArray[Any]
@@ -40,10 +40,30 @@ class Column:
         self._rows[self._size : size] = values
         self._size = size
 
+    @property
+    def values(self) -> AnyArray:
+        """All values so far, which more of them may move."""
+        return self._rows[: self._size]
+
+    def drop_after(self, size: int) -> None:
+        """Drop all values but the first."""
+        self._size = size
+
     def array(self) -> AnyArray:
         """All values; nothing can be added afterwards."""
         self._resize(self._size)
         return self._rows
+
+    def taken(self, places: Places) -> AnyArray:
+        """The values at some places in their order, alone; the column is empty afterwards, and its memory free."""
+        taken = self.values[places]
+        self._rows, self._size = self._rows[:0].copy(), 0
+        return taken
+
+    def keep(self, places: Places) -> None:
+        """Drop all values but those at some places, which rise."""
+        self._rows[: len(places)] = self._rows[places]
+        self._size = len(places)
 
     def copy(self) -> Column:
         """A column with the same values."""
@@ -59,7 +79,7 @@ class IdentifierColumn:
     """Ids, appended some at a time."""
 
     def __init__(self) -> None:
-        self._text, self._lengths = Column(np.uint8), Column(np.int64)
+        self._text, self._lengths = Column(np.uint8), Column(np.int32)
 
     def append(self, ids: Identifiers) -> None:
         """Add ids at the end."""
@@ -68,10 +88,22 @@ class IdentifierColumn:
 
     def identifiers(self) -> Identifiers:
         """All ids; nothing can be added afterwards."""
+        lengths, text = self._lengths.array(), self._text.array()
+        return Identifiers(text, starts_of(lengths), lengths)
+
+    def taken(self, places: Places) -> Identifiers:
+        """The ids at some places in their order, alone; the column is empty afterwards, and its memory free."""
         lengths = self._lengths.array()
-        starts = np.cumsum(lengths)
-        starts -= lengths  # in place: there may be many
-        return Identifiers(self._text.array(), starts, lengths)
+        taken = Identifiers(self._text.array(), starts_of(lengths), lengths).at(places).compact()
+        self._text, self._lengths = Column(np.uint8), Column(np.int32)
+        return taken
+
+    def keep(self, places: Places) -> None:
+        """Drop all ids but those at some places, which rise."""
+        kept = Identifiers(self._text.values, starts_of(self._lengths.values), self._lengths.values).at(places)
+        self._lengths.keep(places)
+        kept.copied_to(self._text.values)  # each to where it was, or before
+        self._text.drop_after(int(self._lengths.values.sum()))
 
 
 class OrderColumns:
@@ -95,7 +127,8 @@ class OrderColumns:
             column.append(ranks[order])
         self._columns = {order: after[first[order]] for order in Order}
 
-    def ranks(self) -> Mapping[Order, Ranks]:
-        """All ranks; nothing can be added afterwards."""
-        arrays = {id(column): column.array() for column in self._columns.values()}
-        return {order: arrays[id(column)] for order, column in self._columns.items()}
+    def taken(self, rows: Places) -> Mapping[Order, Ranks]:
+        """The ranks of some rows, in their order; the columns are empty afterwards, and their memory free."""
+        columns = {id(column): column for column in self._columns.values()}
+        taken = {name: column.taken(rows) for name, column in columns.items()}
+        return {order: taken[id(column)] for order, column in self._columns.items()}

@@ -11,11 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 IntArray = npt.NDArray[np.int64]
+#: Rows of arrays.
+Places = npt.NDArray[np.int64] | npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
 
 WORD_BYTES = 8
 #: So many ids are copied at a time.
-_COPIED_AT_ONCE = 2**14
+_COPIED_AT_ONCE = 2**12
+#: Where a text is shorter, its ids begin at numbers of 32 bits: half the memory, and any place in an id fits too.
+_SHORT_TEXT = 2**30
 #: How many ids are hashed at once: more take memory for intermediate numbers, and are not faster.
 _HASHED_AT_ONCE = 2**16
 #: Odd numbers without a pattern in their bits, which spread hashes over all values.
@@ -32,7 +36,7 @@ class Identifiers:
     ----------
     text : array of uint8
         Holds every id, and maybe more.
-    starts, lengths : array of int64, shape (n,)
+    starts, lengths : array of int64 or of int32, shape (n,)
         Where each id begins, and its bytes.
     """
 
@@ -55,12 +59,12 @@ class Identifiers:
         if not compact:
             return cls.of(())
         lengths = np.concatenate([part.lengths for part in compact])
-        return cls(np.concatenate([part.text for part in compact]), np.cumsum(lengths) - lengths, lengths)
+        return cls(np.concatenate([part.text for part in compact]), starts_of(lengths), lengths)
 
     def __len__(self) -> int:
         return len(self.starts)
 
-    def at(self, places: npt.NDArray[np.int64] | npt.NDArray[np.bool_] | slice) -> Identifiers:
+    def at(self, places: Places | npt.NDArray[np.bool_] | slice) -> Identifiers:
         """Some of the ids; they share the text."""
         some = Identifiers(self.text, self.starts[places], self.lengths[places])
         if "hashes" in self.__dict__:
@@ -69,18 +73,23 @@ class Identifiers:
 
     def compact(self) -> Identifiers:
         """The same ids with a text of their own that holds nothing else."""
-        starts = np.cumsum(self.lengths) - self.lengths
+        starts = starts_of(self.lengths)
         size = int(self.lengths.sum())
         if size == len(self.text) and np.array_equal(starts, self.starts):
             return self
         text = np.empty(size, dtype=np.uint8)
-        for first in range(0, len(starts), _COPIED_AT_ONCE):  # the places of all bytes would need much memory
-            some = slice(first, first + _COPIED_AT_ONCE)
-            places = np.repeat(self.starts[some] - starts[some], self.lengths[some])
-            begin = int(starts[first])
-            places += np.arange(begin, begin + len(places))
-            text[begin : begin + len(places)] = self.text[places]
+        self.copied_to(text)
         return Identifiers(text, starts, self.lengths)
+
+    def copied_to(self, text: npt.NDArray[np.uint8]) -> None:
+        """Write the ids into a text one after the other; it may be their own if none of them moves to the right."""
+        begin = 0
+        for first in range(0, len(self), _COPIED_AT_ONCE):  # the places of all bytes would need much memory
+            lengths = self.lengths[first : first + _COPIED_AT_ONCE]
+            places = np.repeat(self.starts[first : first + _COPIED_AT_ONCE] - starts_of(lengths), lengths)
+            places += np.arange(len(places))
+            text[begin : begin + len(places)] = self.text[places]
+            begin += len(places)
 
     def slices(self) -> list[bytes]:
         """All ids as bytes."""
@@ -152,3 +161,11 @@ class Identifiers:
             pairs = pairs[~differs]
             pairs = pairs[self.lengths[rows[pairs]] > place * WORD_BYTES]
         return equal
+
+
+def starts_of(lengths: IntArray) -> IntArray:
+    """Where ids of these lengths begin that stand one after the other."""
+    size = int(lengths.sum())
+    ends: Any = np.cumsum(lengths, dtype=np.int32 if size < _SHORT_TEXT else np.int64)
+    starts: IntArray = np.subtract(ends, lengths.astype(ends.dtype, copy=False), out=ends)
+    return starts

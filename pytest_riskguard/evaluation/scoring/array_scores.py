@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: The environment variable that turns kernels off when it is ``off``.
 SWITCH = "RISKGUARD_KERNELS"
 #: About how many rows of variants are computed at once: more would need memory, fewer more calls.
-_ROWS_AT_ONCE = 2**18
+_ROWS_AT_ONCE = 2**16
 
 #: Measures with a kernel, and the providers whose values it gives.
 _PROVIDERS: Mapping[str, frozenset[str]] = {
@@ -124,7 +124,7 @@ def if_relevant(
     kernel = kernel_of(measure, qrels.rules)
     variants = _Variants(run, qrels, kernel, run.ranks[order := _order(measure)], run.judged_rows(order))
     scores = np.empty(len(topics))
-    sizes = variants.sizes[topics] + np.diff(offsets)
+    sizes = variants.sizes[topics] + np.diff(offsets) + variants.judged[topics] + elsewhere
     ends = np.cumsum(sizes)
     start = 0
     while start < len(topics):
@@ -148,7 +148,7 @@ class _Variants:
         self._highest = kernel.values(self._arrays.highest)
         rows = CountedRows(judged.topic, judged.rank, self._values[judged.judgement], run.retrieved)
         self._rows = rows.where(kernel.sees(rows.value, rows.rank))
-        self.sizes = self._rows.counts()
+        self.sizes, self.judged = self._rows.counts(), np.diff(self._arrays.offsets)[self._places]
         self._begins = np.cumsum(self.sizes) - self.sizes
 
     def scores(self, topics: IntArray, counts: IntArray, rows: IntArray, elsewhere: IntArray) -> FloatArray:

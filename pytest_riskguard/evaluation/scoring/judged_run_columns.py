@@ -19,7 +19,7 @@ def columns_of(run: JudgedRun) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     arrays: dict[str, AnyArray] = {
         "retrieved": run.retrieved,
         "offsets": run.offsets,
-        "judgements": run.judgements,
+        "judgements": run.judgements.astype(np.int64),
         **identifier_arrays("unjudged", run.unjudged),
     }
     held: dict[str, Ranks] = {}
@@ -46,6 +46,8 @@ def judged_run_of(file: ArrayFile, qrels: Qrels) -> JudgedRun:
     header = file.header
     try:
         judgements = file.array("judgements", "<i8")
+        if not np.array_equal(judgements.astype(np.int32), judgements):
+            raise ArrayFileError("expected rows of judgements, found larger numbers")
         run = JudgedRun(
             digest=str(header["digest"]),
             qrels_digest=str(header["qrels_digest"]),
@@ -53,7 +55,7 @@ def judged_run_of(file: ArrayFile, qrels: Qrels) -> JudgedRun:
             topics=tuple(map(str, header["topics"])),
             retrieved=file.array("retrieved", "<i8", len(header["topics"])),
             offsets=file.array("offsets", "<i8", len(header["topics"]) + 1),
-            judgements=judgements,
+            judgements=judgements.astype(np.int32),
             unjudged=file.identifiers("unjudged", int(np.count_nonzero(judgements == -1))),
             ranks={Order[order]: file.array(name, "<i4", len(judgements)) for order, name in header["ranks"].items()},
             judged=_judged(header["judged"]),

@@ -19,6 +19,7 @@ from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
 from pytest_riskguard.evaluation.runs.order import Order
 
 Ranks = npt.NDArray[np.int32]
+Rows = npt.NDArray[np.int32]
 
 
 class JudgedRows(NamedTuple):
@@ -48,7 +49,7 @@ class JudgedRun:
         How many documents the run has for each.
     offsets : array, shape (n_topics + 1,)
         The kept documents of topic i are the rows ``offsets[i]:offsets[i + 1]``, by rank in the order as written.
-    judgements : array of int64, shape (n_rows,)
+    judgements : array of int32, shape (n_rows,)
         The row of the document's judgement in ``Qrels.arrays``; -1 if it is not judged.
     unjudged : Identifiers
         The ids of the rows whose judgement is -1, in their order.
@@ -67,23 +68,23 @@ class JudgedRun:
     topics: tuple[str, ...]
     retrieved: IntArray
     offsets: IntArray
-    judgements: IntArray
+    judgements: Rows
     unjudged: Identifiers
     ranks: Mapping[Order, Ranks]
     judged: Judged
     unknown: tuple[str, ...] = ()
     contradicted: tuple[str, ...] = ()
 
-    @cached_property
+    @property
     def topic_of_row(self) -> IntArray:
-        """The place of the topic of each kept document."""
+        """The place of the topic of each kept document; made anew each time, since there may be many."""
         return np.repeat(np.arange(len(self.topics), dtype=np.int64), np.diff(self.offsets))
 
     @cached_property
-    def unjudged_before(self) -> IntArray:
+    def unjudged_before(self) -> Rows:
         """How many rows before each are not judged, which is the place of such a row's id."""
         is_unjudged = self.judgements < 0
-        before: IntArray = np.cumsum(is_unjudged)
+        before = np.cumsum(is_unjudged, dtype=np.int32)
         before -= is_unjudged
         return before
 
@@ -93,18 +94,18 @@ class JudgedRun:
         rows = self._judged_rows.get(id(ranks))
         if rows is None:
             rows = self._judged_rows[id(ranks)] = self._sorted(ranks)
-        return rows
+        return JudgedRows(
+            self.topic_of_row[rows], ranks[rows].astype(np.int64), self.judgements[rows].astype(np.int64)
+        )
 
     @cached_property
-    def _judged_rows(self) -> dict[int, JudgedRows]:
-        """By the array of ranks, which orders may share."""
+    def _judged_rows(self) -> dict[int, Rows]:
+        """The rows of judged documents, sorted, by the array of ranks, which orders may share."""
         return {}
 
-    def _sorted(self, ranks: Ranks) -> JudgedRows:
+    def _sorted(self, ranks: Ranks) -> Rows:
         judged = np.flatnonzero(self.judgements >= 0)
-        topic, rank = self.topic_of_row[judged], ranks[judged].astype(np.int64)
-        keys = topic << 32 | rank
+        keys = self.topic_of_row[judged] << 32 | ranks[judged]
         if np.any(keys[1:] < keys[:-1]):
-            order = np.argsort(keys, kind="stable")
-            judged, topic, rank = judged[order], topic[order], rank[order]
-        return JudgedRows(topic, rank, self.judgements[judged])
+            judged = judged[np.argsort(keys, kind="stable")]
+        return judged.astype(np.int32)

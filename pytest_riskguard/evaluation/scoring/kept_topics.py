@@ -19,7 +19,7 @@ from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
 from pytest_riskguard.evaluation.runs.order import Order, RankColumn
 from pytest_riskguard.evaluation.runs.rank_columns import KINDS, BoolArray, Codes, rows_of
-from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun, Ranks
+from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun, Ranks, Rows
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -61,7 +61,7 @@ class RunPart:
     places: IntArray
     retrieved: IntArray
     offsets: IntArray
-    judgements: IntArray
+    judgements: Rows
     unjudged: Identifiers
     ranks: Mapping[Order, Ranks]
     rank_columns: Codes
@@ -95,7 +95,7 @@ def joined(parts: Sequence[RunPart], *, digest: str | None = None) -> RunPart:
     rows = rows_of(offsets, order)
     judgements = np.concatenate([part.judgements for part in parts])
     unjudged = Identifiers.joined([part.unjudged for part in parts])
-    of_row = np.cumsum(judgements < 0) - 1  # where the id of an unjudged row stands
+    of_row = np.cumsum(judgements < 0, dtype=np.int32) - np.int32(1)  # where the id of an unjudged row stands
     chosen = judgements[rows]
     return RunPart(
         digest=(parts[0].digest if len(parts) == 1 else "") if digest is None else digest,

@@ -18,7 +18,7 @@ from pytest_riskguard.evaluation.runs.passages import by_document
 from pytest_riskguard.evaluation.runs.rank_columns import BoolArray, rows_of, topics_with
 from pytest_riskguard.evaluation.runs.rank_orders import RankedRows, ranked
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
-from pytest_riskguard.evaluation.scoring.judged_runs import Ranks
+from pytest_riskguard.evaluation.scoring.judged_runs import Ranks, Rows
 from pytest_riskguard.evaluation.scoring.kept_topics import FloatArray, RunPart, joined
 from pytest_riskguard.evaluation.scoring.provider_scores import values_of
 
@@ -30,7 +30,8 @@ class _Kept:
     """The columns of a ``RunPart`` while a run is read."""
 
     def __init__(self, measures: int) -> None:
-        self.places, self.retrieved, self.counts, self.judgements = (Column(np.int64) for _ in range(4))
+        self.places, self.retrieved, self.counts = (Column(np.int64) for _ in range(3))
+        self.judgements = Column(np.int32)
         self.rank_columns, self.as_judged = Column(np.int8), Column(np.bool_)
         self.unjudged, self.ranks, self.sample = IdentifierColumn(), OrderColumns(), Sample()
         self.values, self.as_written = (Column(np.float64, width=measures) for _ in range(2))
@@ -48,6 +49,33 @@ class PartReader:
     def read(self, blocks: Iterable[RowBlock]) -> RunPart:
         """What is kept of the topics of these blocks, each of them complete."""
         kept = _Kept(len(self._measures))
+        unknown = self._read(kept, blocks)
+        by_place = np.argsort(kept.places.values, kind="stable")
+        offsets = np.append(0, np.cumsum(kept.counts.values))
+        rows = rows_of(offsets, by_place).astype(np.int32)
+        part = RunPart(
+            digest="",
+            qrels_digest=self._qrels.digest,
+            depth=self._depth,
+            measures=tuple(map(str, self._measures)),
+            places=kept.places.taken(by_place),
+            retrieved=kept.retrieved.taken(by_place),
+            offsets=np.append(0, np.cumsum(kept.counts.taken(by_place))),
+            # before the judgements, which say where the ids of unjudged rows stand
+            unjudged=kept.unjudged.taken(_places_of_ids(kept.judgements.values, rows)),
+            judgements=kept.judgements.taken(rows),
+            ranks=kept.ranks.taken(rows),
+            rank_columns=kept.rank_columns.taken(by_place),
+            as_judged=kept.as_judged.taken(by_place),
+            values=kept.values.taken(by_place).T,
+            as_written=kept.as_written.taken(by_place).T,
+            examined=kept.sample.examined(),
+            unknown=tuple(sorted(unknown)),
+        )
+        return joined([part])  # which refuses a topic that is here twice
+
+    def _read(self, kept: _Kept, blocks: Iterable[RowBlock]) -> set[str]:
+        """Keep what is needed of all blocks; the topics without judgements."""
         unknown: set[str] = set()
         for block in blocks:
             places = np.array([self._qrels.arrays.places.get(topic, -1) for topic in block.topics], dtype=np.int64)
@@ -56,25 +84,7 @@ class PartReader:
             if len(others) < len(places):
                 scored = only(block, np.flatnonzero(places >= 0)) if others else block
                 self._keep(kept, self._by_document(scored), places[places >= 0])
-        part = RunPart(
-            digest="",
-            qrels_digest=self._qrels.digest,
-            depth=self._depth,
-            measures=tuple(map(str, self._measures)),
-            places=kept.places.array(),
-            retrieved=kept.retrieved.array(),
-            offsets=np.append(0, np.cumsum(kept.counts.array())),
-            judgements=kept.judgements.array(),
-            unjudged=kept.unjudged.identifiers(),
-            ranks=kept.ranks.ranks(),
-            rank_columns=kept.rank_columns.array(),
-            as_judged=kept.as_judged.array(),
-            values=kept.values.array().T,
-            as_written=kept.as_written.array().T,
-            examined=kept.sample.examined(),
-            unknown=tuple(sorted(unknown)),
-        )
-        return joined([part])
+        return unknown
 
     def _by_document(self, block: RowBlock) -> RowBlock:
         if not self._qrels.rules.separator:
@@ -118,6 +128,13 @@ class PartReader:
         sizes = np.diff(arrays.offsets)[places]
         same: BoolArray = ~topics_with(differs, block.offsets) & (sizes == np.diff(block.offsets))
         return same
+
+
+def _places_of_ids(judgements: Rows, rows: Rows) -> Rows:
+    """Where the ids of those of these rows stand that are not judged, if only such rows have ids."""
+    before = np.cumsum(judgements < 0, dtype=np.int32)
+    places: Rows = before[rows[judgements[rows] < 0]] - np.int32(1)
+    return places
 
 
 def only(block: RowBlock, topics: IntArray) -> RowBlock:

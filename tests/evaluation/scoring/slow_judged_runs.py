@@ -63,7 +63,7 @@ def judged_run(
         topics=tuple(answered),
         retrieved=np.array([len(topics[topic]) for topic in answered], dtype=np.int64),
         offsets=np.cumsum([0, *lengths], dtype=np.int64),
-        judgements=np.array(rows, dtype=np.int64),
+        judgements=np.array(rows, dtype=np.int32),
         unjudged=Identifiers.of(unjudged),
         ranks={order: np.array(of_order, dtype=np.int32) for order, of_order in ranks.items()},
         judged=tally.total,
