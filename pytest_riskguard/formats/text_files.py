@@ -24,6 +24,8 @@ from pytest_riskguard.formats.input_files import (
 #: The largest grade or gain, in either direction: trec_eval allocates a counter for every grade up to the largest.
 MAX_GRADE = 1000
 
+#: So many bytes of a content that is held are looked at together, as many as of a file.
+_BLOCK = 2**20
 _BOM = b"\xef\xbb\xbf"
 _LFS = b"version https://git-lfs"
 #: The first bytes of files that were compressed by a program other than gzip.
@@ -81,11 +83,10 @@ class LineReader(Generic[Problem]):
         if content is None or b"\0" in content or content.count(b"\n") >= LINES.value:
             return None
         text = content.removeprefix(_BOM)
-        longest = self._line_size.value
-        if len(text) > longest and max(map(len, text.split(b"\n"))) > longest:
+        if _has_long_line(text, self._line_size.value):
             return None
         try:
-            text.decode()
+            _ = text.isascii() or text.decode()
         except UnicodeDecodeError:
             return None
         self._digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
@@ -179,7 +180,8 @@ class LineReader(Generic[Problem]):
 
     def _blocks(self) -> Iterator[bytes]:
         if self._content is not None:
-            yield self._content
+            for start in range(0, len(self._content), _BLOCK):
+                yield self._content[start : start + _BLOCK]
             return
         try:
             yield from blocks(self.path, self._size)
@@ -213,6 +215,16 @@ class LineReader(Generic[Problem]):
         if nul >= 0:
             line = first + text.count(b"\n", 0, nul)
             raise self.refuse(line, "expected text, found a NUL byte; is this a binary file, or UTF-16?")
+
+
+def _has_long_line(text: bytes, longest: int) -> bool:
+    """Whether a line has more bytes than ``longest``; as few of them are looked at as possible."""
+    start = 0
+    while len(text) - start > longest:
+        start = text.rfind(b"\n", start, start + longest + 1) + 1  # the last line end that a sound line leaves
+        if not start:
+            return True
+    return False
 
 
 def compression_hint(start: bytes) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +14,13 @@ from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.responsible import standardised_parts
 from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.inference import critical_value, mean_law
-from pytest_riskguard.risk import mean_test
-from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.risk.checks import FloatArray, first_in_order
 
 #: Alphas at which curves have points, besides the gate's own: those of the literature are among them.
 ALPHAS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0)
+#: Beyond this many topics each point takes a while: curves, which are all but straight, then have only these.
+MANY_TOPICS, FEW_ALPHAS = 200_000, (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 #: How many bins a density has, and the share of the distribution outside them on either side.
 BINS = 120
 TAIL = 5e-4
@@ -34,7 +38,8 @@ def exhibits(comparison: Comparison) -> Exhibits:
     )
     if gate.by_topic or comparison.n < 2:
         return Exhibits(topics)
-    return Exhibits(topics, _curve(comparison), density(comparison.ruling.scores))
+    law = density(comparison.ruling.sample)
+    return Exhibits(topics, _curve(comparison), law)
 
 
 def topic_columns(comparison: Comparison, *, contributions: FloatArray, standard: FloatArray) -> TopicColumns:
@@ -42,10 +47,13 @@ def topic_columns(comparison: Comparison, *, contributions: FloatArray, standard
     candidate, baseline = comparison.aligned.candidate, comparison.aligned.baseline
     places, tags = _drawn(contributions), comparison.aligned.tags
     topics = candidate.topics if places.size == comparison.n else tuple(candidate.topics[i] for i in places.tolist())
-    names = sorted({name for topic in topics for name in tags.get(topic, ())})
+    names = sorted({name for topic in topics for name in tags.get(topic, ())}) if tags else []
+    queries: Iterable[str | None] = repeat(None, len(topics))
+    if candidate.queries or baseline.queries:
+        queries = (candidate.queries.get(topic, baseline.queries.get(topic)) for topic in topics)
     return TopicColumns(
         topics=topics,
-        queries=tuple(candidate.queries.get(topic, baseline.queries.get(topic)) for topic in topics),
+        queries=tuple(queries),
         candidate=tuple(candidate.values[places].tolist()),
         baseline=tuple(baseline.values[places].tolist()),
         contributions=tuple(contributions[places].tolist()),
@@ -59,36 +67,41 @@ def _drawn(contributions: FloatArray) -> npt.NDArray[np.intp]:
     """The places of all topics; if these are too many, of those with the lowest and highest contributions."""
     if contributions.size <= 2 * MAX_LISTED:
         return np.arange(contributions.size)
-    order = np.argsort(np.round(contributions * contributions.size, 12), kind="stable")
-    return np.sort(np.concatenate([order[:MAX_LISTED], order[-MAX_LISTED:]]))
+    parts, last = np.round(contributions * contributions.size, 12), contributions.size - 1
+    lowest, highest = first_in_order(parts, MAX_LISTED), last - first_in_order(-parts[::-1], MAX_LISTED)
+    return np.sort(np.concatenate([lowest, highest]))
 
 
-def alphas_for(gate: Gate) -> tuple[float, ...]:
+def alphas_for(gate: Gate, *, n_topics: int = 0) -> tuple[float, ...]:
     """Where curves have their points: from 0 to 20, or as far as the gate's own alpha."""
+    alphas, growth = (FEW_ALPHAS, 10.0) if n_topics > MANY_TOPICS else (ALPHAS, 1.5)
     beyond: list[float] = []
-    while (last := max((*ALPHAS, *beyond))) < gate.alpha:
-        beyond.append(min(last * 1.5, gate.alpha))
-    return tuple(sorted({*ALPHAS, *beyond, gate.alpha}))
+    while (last := max((*alphas, *beyond))) < gate.alpha:
+        beyond.append(min(last * growth, gate.alpha))
+    return tuple(sorted({*alphas, *beyond, gate.alpha}))
 
 
 def _curve(comparison: Comparison) -> AlphaCurve | None:
     """URisk over alpha; the smooth trade-off has no alpha to vary."""
-    gate, evidence = comparison.gate, comparison.evidence
+    gate = comparison.gate
     if gate.tradeoff != "linear":
         return None
-    alphas = alphas_for(gate)
-    rulings = [comparison.ruling.at(alpha) for alpha in alphas]
-    intervals = [ruling.deciding if ruling.enough_topics else None for ruling in rulings]
+    alphas = alphas_for(gate, n_topics=comparison.n)
+    tests, intervals = [], []
+    for alpha in alphas:  # one ruling at a time: what is computed from a million scores takes up memory
+        ruling = comparison.ruling.at(alpha)
+        tests.append((ruling.estimate, ruling.test.statistic))
+        intervals.append(ruling.deciding if ruling.enough_topics else None)
     return AlphaCurve(
         alphas=alphas,
-        urisk=tuple(evidence.estimate(alpha) for alpha in alphas),
-        trisk=tuple(mean_test(ruling.scores).statistic for ruling in rulings),
+        urisk=tuple(estimate for estimate, _ in tests),
+        trisk=tuple(statistic for _, statistic in tests),
         lower=tuple(i.lower if i and math.isfinite(i.lower) else None for i in intervals),
         upper=tuple(i.upper if i and math.isfinite(i.upper) else None for i in intervals),
     )
 
 
-def density(scores: FloatArray) -> Density | None:
+def density(scores: FloatArray | Sample) -> Density | None:
     """The bootstrap law of the mean in bins: the middle of each, and its mass over its width.
 
     None where every replicate has the same mean.

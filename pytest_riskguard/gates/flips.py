@@ -15,7 +15,7 @@ from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
 from pytest_riskguard.gates.ruling import Comparison, Rule, Ruling, limit_of, margin_of, margins_of, rule_for
 from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.inference import critical_value
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, first_in_order, stable_order
 
 #: Intervals for which one pass over all topics gives the limits without each of them.
 SHARED = ("student_t", "percentile", "bca")
@@ -55,9 +55,9 @@ class LeftOut:
     @property
     def pivots(self) -> tuple[int, ...]:
         """The topics that flip the verdict: first the one without which the limit is furthest beyond the bound."""
-        beyond = np.round(-self.limits if self.failed else self.limits, 12)
-        order = np.argsort(beyond, kind="stable")
-        return tuple(order[self.flips[order]].tolist())
+        places = np.flatnonzero(self.flips)
+        beyond = np.round(-self.limits[places] if self.failed else self.limits[places], 12)
+        return tuple(places[np.argsort(beyond, kind="stable")].tolist())
 
 
 def without_each(comparison: Comparison, outcome: Outcome) -> LeftOut:
@@ -118,7 +118,7 @@ def _affordable(likely: BoolArray, parts: FloatArray, rule: Rule, *, passing: bo
     places = np.flatnonzero(likely)
     costs = parts.size * (COSTLIER if {*rule.witnesses} & {*COSTLY} else 1)
     pull = np.round(parts[places] if not passing else -parts[places], 12)
-    return places[np.argsort(pull, kind="stable")[: max(ALONE, MAX_SCORES // costs)]]
+    return places[first_in_order(pull, max(ALONE, MAX_SCORES // costs))]
 
 
 def _limits(ruling: Ruling, *, passing: bool) -> FloatArray:
@@ -157,8 +157,8 @@ def _extremes(parts: FloatArray, rule: Rule) -> npt.NDArray[np.intp]:
     """The topics whose limits are wanted though they decide nothing: those with the largest parts on either side."""
     if {*rule.witnesses} & {*COSTLY}:
         return np.zeros(0, dtype=np.intp)
-    order = np.argsort(np.round(parts, 12), kind="stable")
-    return np.union1d(order[:ALONE], order[-ALONE:])
+    rounded, last = np.round(parts, 12), parts.size - 1
+    return np.union1d(first_in_order(rounded, ALONE), last - first_in_order(-rounded[::-1], ALONE))
 
 
 def _near(ruling: Ruling, rule: Rule) -> BoolArray:
@@ -187,7 +187,7 @@ def flip_set(ruling: Ruling, topics: tuple[str, ...]) -> tuple[str, ...] | None:
     Student-t are tried: fewer topics say less, so a gate may pass without some and fail again without more.
     """
     parts = ruling.evidence.parts(ruling.alpha)
-    order = np.argsort(np.round(parts, 12), kind="stable")  # equal losses go by topic, whatever their rounding
+    order = stable_order(np.round(parts, 12))  # equal losses go by topic, whatever their rounding
     most = ruling.evidence.n - MIN_TOPICS
 
     def passes_without(count: int) -> bool:

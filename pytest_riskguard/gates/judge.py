@@ -44,7 +44,7 @@ from pytest_riskguard.inference import (
     sign_flip,
     skewness,
 )
-from pytest_riskguard.risk import counts, mean_test
+from pytest_riskguard.risk import counts
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
 from pytest_riskguard.text import counted
 
@@ -280,21 +280,21 @@ def reported(intervals: Iterable[Interval], *, decisive: str | None) -> tuple[Re
 
 def paired_estimates(comparison: Comparison) -> Estimates:
     """Means, URisk and figures derived from it, and the tests of the literature; not the gate's own rule."""
-    gate, evidence, aligned = comparison.gate, comparison.evidence, comparison.aligned
-    differences, test = comparison.differences, mean_test(evidence.scores(gate.alpha))
+    evidence, aligned = comparison.evidence, comparison.aligned
+    differences, ruling = comparison.differences, comparison.ruling
     return Estimates(
         candidate_mean=evidence.mean(aligned.candidate.values),
         baseline_mean=evidence.mean(aligned.baseline.values),
         mean_difference=comparison.mean_difference,
-        urisk=evidence.estimate(gate.alpha),
+        urisk=ruling.estimate,
         frisk=evidence.mean(np.maximum(0.0, -differences)) + 0.0,
         freward=evidence.mean(np.maximum(0.0, differences)),
-        standard_error=test.standard_error,
-        trisk=test.statistic,
-        p_value=test.p_value,
+        standard_error=ruling.test.standard_error,
+        trisk=ruling.test.statistic,
+        p_value=ruling.test.p_value,
         sign_flip_p_value=sign_flip(evidence.parts(0.0)).p_value,
         mean_absolute_difference=evidence.mean(np.abs(differences)),
-        noise_urisk=evidence.noise_estimate(gate.alpha),
+        noise_urisk=evidence.noise_estimate(comparison.gate.alpha),
     )
 
 
@@ -320,15 +320,15 @@ def diagnostics(comparison: Comparison) -> Diagnostics | None:
     """How normal the scores are; None where they do not vary, for a single topic, and if single topics decide."""
     if comparison.n < 2 or comparison.gate.by_topic:
         return None
-    scores = comparison.evidence.scores(comparison.gate.alpha)
-    skew, points, test = skewness(scores), qq_points(scores), shapiro_wilk(scores)
+    scores, sample = comparison.ruling.scores, comparison.ruling.sample
+    skew, points, test = skewness(sample), qq_points(sample), shapiro_wilk(scores)
     if skew is None or points is None:
         return None
     return Diagnostics(
         skewness=skew,
         shapiro_wilk_w=None if test is None else test.w,
         shapiro_wilk_p_value=None if test is None else test.p_value,
-        law=mean_law(scores).kind,
+        law=mean_law(sample).kind,
         quantiles=tuple(
             QuantilePair(float(normal), float(bootstrap))
             for normal, bootstrap in zip(points.normal, points.bootstrap, strict=True)

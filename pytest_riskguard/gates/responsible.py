@@ -19,7 +19,7 @@ from pytest_riskguard.gates.slices import Tagged, slices, tagged
 from pytest_riskguard.gates.verdict import Findings
 from pytest_riskguard.inference import critical_value
 from pytest_riskguard.risk import standard_error
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, stable_order
 from pytest_riskguard.risk.urisk import varies
 
 
@@ -72,7 +72,7 @@ def topic_rows(
     lost = differences < -ROUNDING_ERROR
     total_loss = exact_sum(np.minimum(parts[lost], 0.0))
     losses = np.flatnonzero(lost)
-    losses = losses[np.argsort(np.round(parts[losses], 12), kind="stable")]
+    losses = losses[stable_order(np.round(parts[losses], 12))]
     flagged_wins = np.flatnonzero((differences > ROUNDING_ERROR) & (standard > critical))
     flagged_wins = flagged_wins[np.argsort(np.round(-parts[flagged_wins], 12), kind="stable")]
 

@@ -28,8 +28,10 @@ from pytest_riskguard.inference import (
     observed_critical,
     upper_p_value,
 )
-from pytest_riskguard.risk import mean_test
+from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.risk import RiskTest, mean_test
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
+from pytest_riskguard.risk.urisk import mean_test_of
 
 #: Below this many topics BCa and Student-t must both pass: no method covers well there.
 FEW_TOPICS = 25
@@ -159,6 +161,24 @@ class Ruling:
         return self.evidence.scores(self.alpha)
 
     @cached_property
+    def sample(self) -> Sample:
+        """The same scores in ascending order, with what intervals compute from them; at least two topics."""
+        return Sample.of(self.scores)
+
+    @cached_property
+    def test(self) -> RiskTest:
+        """The estimate over its standard error."""
+        if self.evidence.n < 2:
+            return mean_test(self.scores)
+        sample = self.sample
+        return mean_test_of(sample.mean, None if sample.constant else sample.squares, n=sample.n)
+
+    @property
+    def estimate(self) -> float:
+        """URisk at this alpha; see ``Evidence.estimate``."""
+        return self.test.estimate if self.evidence.weights is None else self.evidence.estimate(self.alpha)
+
+    @cached_property
     def changes(self) -> int:
         """The effective number of changed topics: with weights, how many of equal weight would count as much."""
         return self.evidence.effective_changes(self.alpha)
@@ -187,7 +207,7 @@ class Ruling:
     def _computed(self, methods: tuple[str, ...]) -> tuple[Interval, ...]:
         missing = [method for method in methods if method not in self._intervals]
         if missing:
-            self._intervals |= {i.method: i for i in intervals(self.scores, methods=missing, level=self.gate.level)}
+            self._intervals |= {i.method: i for i in intervals(self.sample, methods=missing, level=self.gate.level)}
         return tuple(self._intervals[method] for method in methods)
 
     def deciding_by(self, rule: Rule) -> Interval:
@@ -285,7 +305,7 @@ class Ruling:
         bound = -self.gate.tolerance - ROUNDING_ERROR
         return p_by_rule(
             self.gate,
-            lambda method: upper_p_value(self.scores, method=method, bound=bound),
+            lambda method: upper_p_value(self.sample, method=method, bound=bound),
             n_topics=self.evidence.n,
             n_changed=self.changes,
             uneven=self.evidence.uneven,
@@ -293,12 +313,12 @@ class Ruling:
 
     def critical(self, *, side: str) -> float | None:
         """Standard errors from the mean to a limit of the deciding interval; None where scores do not vary."""
-        return observed_critical(self.scores, self.deciding, side=side)
+        return observed_critical(self.sample, self.deciding, side=side)
 
     @cached_property
     def deviation(self) -> float:
         """Standard deviation of the scores over topics, divisor n - 1."""
-        return (mean_test(self.scores).standard_error or 0.0) * math.sqrt(self.evidence.n)
+        return (self.test.standard_error or 0.0) * math.sqrt(self.evidence.n)
 
     @cached_property
     def minimum_detectable_effect(self) -> float | None:

@@ -127,7 +127,7 @@ def _intervals(
     return tuple(batches)
 
 
-def upper_p_value(x: npt.ArrayLike, *, method: str, bound: float = 0.0) -> float:
+def upper_p_value(x: npt.ArrayLike | Sample, *, method: str, bound: float = 0.0) -> float:
     """The smallest ``1 - level`` at which the interval's upper limit lies below a bound; 1 where no level suffices.
 
     Each formula is that of the interval, solved for the level: test and interval never disagree. For constant data,

@@ -46,7 +46,7 @@ def shapiro_wilk(x: npt.ArrayLike) -> ShapiroWilk | None:
     return ShapiroWilk(float(test.statistic), float(test.pvalue))
 
 
-def skewness(x: npt.ArrayLike) -> float | None:
+def skewness(x: npt.ArrayLike | Sample) -> float | None:
     """The third central moment over the second's power 3/2, both with divisor n; None where scores do not vary.
 
     This is the moment skewness, without correction for the number of topics: below 0 where losses reach further than
@@ -79,7 +79,7 @@ def qq_points(x: npt.ArrayLike | Sample, *, z: npt.ArrayLike | None = None) -> Q
     ``x``, shape (n_topics,), holds at least two trade-off scores; ``z``, shape (n_points,), the normal quantiles at
     which to compare, from -8 to 8 (else ValueError), by default 25 of them from -3 to 3.
     """
-    sample = x if isinstance(x, Sample) else Sample.of(x)
+    sample = Sample.of(x)
     normal = np.linspace(-3.0, 3.0, 25) if z is None else per_topic(z, name="z", at_least=0)
     if np.any(np.abs(normal) > 8):
         raise ValueError(f"z must lie between -8 and 8, got {normal[np.abs(normal) > 8][0]:g}")

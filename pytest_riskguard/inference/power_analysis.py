@@ -32,7 +32,7 @@ DENSITY = np.exp(-(NORMAL_PART**2) / 2) / ROOT_2_PI * (NORMAL_PART[1] - NORMAL_P
 MAX_DOUBLINGS = 40
 
 
-def observed_critical(x: npt.ArrayLike, interval: Interval, *, side: str = "upper") -> float | None:
+def observed_critical(x: npt.ArrayLike | Sample, interval: Interval, *, side: str = "upper") -> float | None:
     """How many standard errors a limit lies from the mean: used instead of Student's critical value.
 
     None where scores do not vary. The standard error has divisor n - 1, so that a Student-t interval gives Student's

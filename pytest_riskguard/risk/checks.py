@@ -30,6 +30,8 @@ def per_topic(values: npt.ArrayLike, *, name: str, at_least: int = 1) -> FloatAr
         raise ValueError(f"{name} must have one axis (topics), got shape {array.shape}")
     if array.size < at_least:
         raise ValueError(f"{name} must hold at least {at_least} topics, got {array.size}")
+    if array.size and array.min() >= -MAX_SIZE and array.max() <= MAX_SIZE:  # which NaN is not
+        return array
     if not np.all(np.isfinite(array)):
         raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
     if np.any(np.abs(array) > MAX_SIZE):
@@ -93,16 +95,43 @@ def exact_sum(values: FloatArray) -> float:
     if values.size <= FEW_NUMBERS:
         return math.fsum(values.tolist())
     sums: list[float] = []
+    part, left = np.empty(BLOCK), np.empty(BLOCK)  # used for each block again: new memory takes longer than sums
     for start in range(0, values.size, BLOCK):
         rest = values[start : start + BLOCK]
-        unit = math.ldexp(1.0, min(math.frexp(float(np.max(np.abs(rest))))[1] + BLOCK_BITS, MAX_EXPONENT))
+        part, left = part[: rest.size], left[: rest.size]
+        largest = max(float(rest.max()), -float(rest.min()))
+        unit = math.ldexp(1.0, min(math.frexp(largest)[1] + BLOCK_BITS, MAX_EXPONENT))
         for _ in range(MAX_PARTS):
-            part = (rest + unit) - unit
-            sums.append(float(np.sum(part)))
-            rest = rest - part
-            if not np.any(rest):
+            np.add(rest, unit, out=part)
+            np.subtract(part, unit, out=part)
+            sums.append(float(part.sum()))
+            rest = np.subtract(rest, part, out=left)
+            if not rest.any():
                 break
             unit *= 2.0 ** (BLOCK_BITS - DIGITS)
         else:
             sums.extend(rest.tolist())
     return math.fsum(sums)
+
+
+def stable_order(values: FloatArray) -> IntArray:
+    """``np.argsort(values, kind="stable")`` of finite numbers, which takes several times as long."""
+    order: IntArray = np.argsort(values)
+    ascending = values[order]
+    equal = ascending[1:] == ascending[:-1]
+    if not np.any(equal):
+        return order
+    # equal values may come in any order: put each run of them in that of their places
+    tied = np.append(equal, False) | np.append(False, equal)
+    before = np.cumsum(np.append(True, ~equal))[tied] * values.size
+    order[tied] = np.sort(before + order[tied]) - before
+    return order
+
+
+def first_in_order(values: FloatArray, count: int) -> IntArray:
+    """The places of the ``count`` lowest of finite numbers, in ascending order, equal ones by their places."""
+    if count >= values.size:
+        return stable_order(values)
+    among = np.flatnonzero(values <= np.partition(values, count - 1)[count - 1]) if count else np.arange(0)
+    first: IntArray = among[np.argsort(values[among], kind="stable")[:count]]
+    return first

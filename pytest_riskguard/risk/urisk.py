@@ -108,11 +108,19 @@ def mean_test(x: npt.ArrayLike) -> RiskTest:
     estimate = mean(x)
     if x.size < 2:
         return RiskTest(estimate, None, None, None)
-    if not varies(x):
+    return mean_test_of(estimate, _squares(x) if varies(x) else None, n=x.size)
+
+
+def mean_test_of(estimate: float, squares: float | None, *, n: int) -> RiskTest:
+    """``mean_test`` from the mean of at least two scores, and their squared deviations from it, added up.
+
+    ``squares`` is None where the scores do not vary.
+    """
+    if squares is None:
         return RiskTest(estimate, 0.0, None, None)
-    error = standard_error(x)
+    error = math.sqrt(squares / (n - 1)) / math.sqrt(n)
     statistic = estimate / error
-    return RiskTest(estimate, error, statistic, float(2 * stdtr(x.size - 1, -abs(statistic))))
+    return RiskTest(estimate, error, statistic, float(2 * stdtr(n - 1, -abs(statistic))))
 
 
 def standardised(x: npt.ArrayLike) -> FloatArray:
@@ -208,12 +216,17 @@ def alpha_hat(alpha: float) -> float:
 
 def varies(x: FloatArray) -> bool:
     """Whether trade-off scores differ by more than the rounding of their size."""
-    return bool(np.ptp(x) > ROUNDING_ERROR * max(1.0, float(np.max(np.abs(x)))))
+    least, largest = float(np.min(x)), float(np.max(x))
+    return largest - least > ROUNDING_ERROR * max(1.0, largest, -least)
 
 
 def _deviation(x: FloatArray) -> float:
+    return math.sqrt(_squares(x) / (x.size - 1))
+
+
+def _squares(x: FloatArray) -> float:
     centred = x - mean(x)
-    return math.sqrt(exact_sum(centred**2) / (x.size - 1))
+    return exact_sum(centred**2)
 
 
 def _means_without_each(x: FloatArray) -> FloatArray:

@@ -147,6 +147,27 @@ def test_texts_are_put_in_the_order_of_sorted(texts):
     assert is_ascending(texts) == (texts == sorted(texts))
 
 
+def test_tables_with_the_same_column_of_topics_share_it(monkeypatch):
+    monkeypatch.setattr(plain_tables, "_LAST_TOPICS", [])
+    asked = {"AP": Column(1)}
+    first = read_columns(b"2,1\n1,0\n10,.5\n", delimiter=",", width=2, topics=0, columns=asked)
+    second = read_columns(b"2\t.25\n1\t3\n10\t2", delimiter="\t", width=2, topics=0, columns=asked)
+    third = read_columns(b"3,1\n1,0\n10,.5\n", delimiter=",", width=2, topics=0, columns=asked)
+    assert first is not None
+    assert second is not None
+    assert third is not None
+    assert first[0] is second[0]
+    assert first[0] == ("1", "10", "2")
+    assert third[0] == ("1", "10", "3")
+    assert second[1]["AP"].tolist() == [3.0, 2.0, 0.25]
+
+
+def test_topics_may_stand_in_any_column():
+    found = read_columns(b"1, b \n0.5,a\n", delimiter=",", width=2, topics=1, columns={"AP": Column(0)})
+    assert found is not None
+    assert (found[0], found[1]["AP"].tolist()) == (("a", "b"), [0.5, 1.0])
+
+
 def test_long_cells_are_left_to_the_csv_module(monkeypatch):
     monkeypatch.setattr(plain_tables, "MAX_CELL", 3)
     asked = {"AP": Column(1, 0.0, 1.0)}

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates import chart_data
 from pytest_riskguard.gates.chart_data import ALPHAS, BINS, TAIL, alphas_for, density
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.pool_study import principal_components
 from pytest_riskguard.risk import georisk
-from tests.gates.conftest import topic_scores
+from tests.gates.conftest import pair, topic_scores
 
 RNG = np.random.default_rng(5)
 BASE = np.round(RNG.uniform(0.2, 0.8, 60), 3)
@@ -146,3 +147,19 @@ def test_a_pool_has_a_curve_and_a_place_for_every_system():
     assert verdict.exhibits.components.explained == pytest.approx(axes.shares[:2])
     for place, system in enumerate(systems):
         assert verdict.exhibits.components.systems[system.name] == pytest.approx(axes.coordinates[place, :2])
+
+
+def test_curves_of_very_many_topics_have_fewer_points_on_the_same_curve(monkeypatch):
+    gate, (candidate, baseline) = gate_of("g", alpha=3.0), pair(np.linspace(-0.5, 0.4, 60))
+    whole = judge(gate, candidate, baseline, report=True).exhibits
+    monkeypatch.setattr(chart_data, "MANY_TOPICS", 59)
+    few = judge(gate, candidate, baseline, report=True).exhibits
+    assert whole is not None
+    assert few is not None
+    assert whole.curve is not None
+    assert few.curve is not None
+    assert few.curve.alphas == (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0)
+    for name in ("urisk", "trisk", "lower", "upper"):
+        by_alpha = dict(zip(whole.curve.alphas, getattr(whole.curve, name), strict=True))
+        assert getattr(few.curve, name) == tuple(by_alpha[alpha] for alpha in few.curve.alphas)
+    assert alphas_for(gate_of("g", alpha=1e9), n_topics=60)[-1] == 1e9

@@ -24,6 +24,8 @@ from pytest_riskguard.inference._bootstrap.studentized_replicates import replica
 #: alpha* through the same laws, so the last laws are kept, for samples with at most this many topics. A law takes up
 #: to a megabyte, a studentized law of drawn replicates a few.
 MAX_KEPT_LAWS, MAX_KEPT_STUDENTIZED_LAWS, MAX_KEPT_TOPICS = 32, 4, 10_000
+#: Of larger samples only the last law is kept, with its sample: to compare a million scores would take time as well.
+_LAST_LARGE: list[tuple[Sample, MeanLaw]] = []
 
 
 def mean_law(x: npt.ArrayLike | Sample) -> MeanLaw:
@@ -34,8 +36,15 @@ def mean_law(x: npt.ArrayLike | Sample) -> MeanLaw:
     topics changed; where it does not, scores are rounded to a fine grid (``resolution`` says how fine). ValueError
     with fewer than two topics, a second axis, or a value that is not finite.
     """
-    sample = x if isinstance(x, Sample) else Sample.of(x)
-    return _mean(sample) if sample.n > MAX_KEPT_TOPICS else _kept_mean_law(sample.x.tobytes())
+    sample = Sample.of(x)
+    if sample.n <= MAX_KEPT_TOPICS:
+        return _kept_mean_law(sample.x.tobytes())
+    for known, law in _LAST_LARGE:
+        if known is sample:
+            return law
+    law = _mean(sample)
+    _LAST_LARGE[:] = [(sample, law)]
+    return law
 
 
 @lru_cache(maxsize=MAX_KEPT_LAWS)
@@ -65,7 +74,7 @@ def studentized_law(x: npt.ArrayLike | Sample) -> StudentizedLaw:
     replicates are drawn, the same ones for everybody. Scores and their mirror image share a computation, so that
     their laws mirror each other. ValueError like ``mean_law``, and for constant scores, which have no standard error.
     """
-    sample = x if isinstance(x, Sample) else Sample.of(x)
+    sample = Sample.of(x)
     if sample.constant:
         raise ValueError("x must vary for its mean to be studentized, got a constant")
     return _studentized(sample) if sample.n > MAX_KEPT_TOPICS else _kept_studentized_law(sample.x.tobytes())

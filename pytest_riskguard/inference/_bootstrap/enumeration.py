@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import bdtrc, gammaln
 
 from pytest_riskguard.inference._bootstrap.laws import StepLaw, WeightedLaw, vary
-from pytest_riskguard.inference._bootstrap.sample import Sample, stable_order
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray
+from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, stable_order
 
 #: The mass of resamples that draw changed topics more often than is enumerated.
 LEFT_OUT = 1e-14

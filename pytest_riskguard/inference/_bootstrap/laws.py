@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from pytest_riskguard.inference._bootstrap.sample import Sample, stable_order
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray
+from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, stable_order
 
 #: A probability this close below a level has reached it, and one this small is 0: sums of masses carry rounding.
 REACHED = 1e-13

@@ -9,14 +9,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum, per_topic
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, per_topic
 from pytest_riskguard.risk.urisk import varies
 
 #: A value this close to a multiple of the step, in steps, lies on the lattice.
 ON_LATTICE = 1e-6
 
-#: Where a larger share than this equals its neighbour, putting equal values in order takes longer than a stable sort.
-MANY_EQUAL = 0.05
 #: More distinct values than this are put into cells by ``condensed``: so many cells by value, and as many by rank.
 MAX_VALUES, CELLS = 2048, 512
 
@@ -28,8 +26,10 @@ class Sample:
     x: FloatArray
 
     @classmethod
-    def of(cls, x: npt.ArrayLike) -> Sample:
-        """Check and sort; at least two topics."""
+    def of(cls, x: npt.ArrayLike | Sample) -> Sample:
+        """Check and sort; at least two topics. A sample is returned as it is."""
+        if isinstance(x, Sample):
+            return x
         return cls(np.sort(per_topic(x, name="x", at_least=2)) + 0.0)
 
     @property
@@ -53,9 +53,14 @@ class Sample:
         return self.x - self.mean
 
     @cached_property
+    def squares(self) -> float:
+        """Squared deviations from the mean, added up."""
+        return exact_sum(self.centred * self.centred)
+
+    @cached_property
     def deviation(self) -> float:
         """Standard deviation, divisor n: that of one draw of the bootstrap."""
-        return math.sqrt(exact_sum(self.centred * self.centred) / self.n)
+        return math.sqrt(self.squares / self.n)
 
     @cached_property
     def total(self) -> float:
@@ -128,23 +133,6 @@ class Sample:
         """Means of replicates from their mean offsets; 0 where only rounding keeps them from it."""
         means: FloatArray = float(self.distinct[0][self.mode]) + offsets
         return np.where(np.abs(means) <= self.same, 0.0, means)
-
-
-def stable_order(values: FloatArray) -> IntArray:
-    """``np.argsort(values, kind="stable")``, which takes several times as long where values are in no order."""
-    order: IntArray = np.argsort(values)
-    ascending = values[order]
-    equal = ascending[1:] == ascending[:-1]
-    count = int(np.count_nonzero(equal))
-    if count == 0:
-        return order
-    if count > values.size * MANY_EQUAL:
-        return np.argsort(values, kind="stable")
-    # equal values may come in any order: put each run of them in that of their places
-    tied = np.append(equal, False) | np.append(False, equal)
-    runs = np.cumsum(np.append(True, ~equal))[tied]
-    order[tied] = order[tied][np.lexsort((order[tied], runs))]
-    return order
 
 
 def lattice_step(values: FloatArray) -> float | None:

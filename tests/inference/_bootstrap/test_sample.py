@@ -13,7 +13,6 @@ from pytest_riskguard.inference._bootstrap.sample import (
     Sample,
     condensed,
     lattice_step,
-    stable_order,
 )
 from pytest_riskguard.risk.checks import exact_sum
 
@@ -161,19 +160,3 @@ def test_sums_of_long_vectors_are_rounded_once(size: int, kind: str) -> None:
         x[-1] = 1e100
     assert exact_sum(x) == math.fsum(x)
     assert exact_sum(x[::-1]) == math.fsum(x)
-
-
-@pytest.mark.parametrize(
-    "kind", ["different", "a few equal", "few values", "all the same", "zeros of both signs", "nothing"]
-)
-def test_the_order_is_that_of_a_stable_sort(kind: str) -> None:
-    rng = np.random.default_rng(3)
-    values = {
-        "different": rng.normal(size=5000),
-        "a few equal": np.concatenate([rng.normal(size=5000), rng.permutation(np.repeat([-1.5, 0.0, 2.0], 30))]),
-        "few values": rng.integers(0, 40, 5000) / 8,
-        "all the same": np.full(300, 2.5),
-        "zeros of both signs": rng.choice([-0.0, 0.0, 1.0], 500),
-        "nothing": np.zeros(0),
-    }[kind]
-    assert stable_order(values).tolist() == np.argsort(values, kind="stable").tolist()
