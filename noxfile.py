@@ -96,3 +96,10 @@ def benchmarks(session: nox.Session) -> None:
     session.install("-e", ".[test]")
     for benchmark in session.posargs or BENCHMARKS:
         session.run("python", "-m", f"tests.benchmarks.{benchmark}")
+
+
+@nox.session
+def scale(session: nox.Session) -> None:
+    """Times beside other libraries: ``-- --only scoring``, or ``-- --write`` for docs/performance.md."""
+    session.install("-e", ".[test]", "ranx")
+    session.run("python", "-m", "tests.benchmarks.scale", *session.posargs)

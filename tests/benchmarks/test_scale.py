@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib
+import re
 from pathlib import Path
 
 import pytest
@@ -11,18 +12,40 @@ import pytest
 from pytest_riskguard.formats.input_files import JUDGEMENTS
 from tests.benchmarks.scale import comparisons, generated_runs, tables
 from tests.benchmarks.scale.comparisons import Row
-from tests.benchmarks.scale.measuring import NotMeasuredError, alternately
+from tests.benchmarks.scale.measuring import ROOT, NotMeasuredError, alternately
 
 benchmark = importlib.import_module("tests.benchmarks.scale.__main__")
 
 
+#: What the table of each comparison holds.
+CONTAINED = {
+    **{"scoring": "riskguard, 2 processes", "comparing": "riskguard compare, failing", "caching": "from the cache"},
+    **{"growing": "300 x 50", "verdicts": "1,000", "several": "3 gates", "intervals": "six intervals"},
+    "pieces": "memory to merge",
+}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(benchmark.COMPARISONS))
-def test_each_comparison_runs_on_tiny_files(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    benchmark.main(["--only", name, "--small", "--rounds", "1", "--folder", str(tmp_path)])
-    printed = capsys.readouterr().out
-    assert printed.startswith(f"{name}\ntask ")
-    assert "riskguard" in printed
+def test_each_comparison_writes_what_the_page_shows(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = tmp_path / "written"
+    monkeypatch.setattr(benchmark, "DATA", written)
+    monkeypatch.setattr(benchmark, "PICTURES", written)
+    benchmark.main(["--only", name, "--small", "--write", "--rounds", "1", "--folder", str(tmp_path)])
+    head, table, *_ = capsys.readouterr().out.split("\n\n")
+    assert head == name
+    assert len(table.splitlines()) >= 3
+    files = {path.name: path.read_text(encoding="utf-8") for path in written.iterdir()}
+    assert CONTAINED[name] in "".join(files.values())
+    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    assert [file for file in files if f"/{file}" not in page] == []
+
+
+def test_the_page_shows_tables_that_are_kept() -> None:
+    shown = set(re.findall(r"^:file: (.+)$", (ROOT / "docs" / "performance.md").read_text(encoding="utf-8"), re.M))
+    assert shown == {f"data/performance/{path.name}" for path in (ROOT / "docs/data/performance").iterdir()}
 
 
 @pytest.mark.slow

@@ -1,12 +1,12 @@
 """Times of riskguard beside other libraries, on generated files.
 
-python -m tests.benchmarks.scale                     every comparison, about half an hour on two cores
+python -m tests.benchmarks.scale                     every comparison, about 20 minutes on two cores
 python -m tests.benchmarks.scale --only scoring      one of them
 python -m tests.benchmarks.scale --small             tiny files, for results rather than times
 python -m tests.benchmarks.scale --write             also writes the tables of docs/performance.md
 
 Each command runs in a process of its own, alternately with its peers; the smallest of several rounds counts for
-scoring, the median elsewhere. Files are generated in --folder and kept there.
+scoring, the median elsewhere. Files are generated in --folder and kept there (4 GB).
 """
 
 from __future__ import annotations
@@ -16,50 +16,71 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from tests.benchmarks.scale import comparisons, tables
-from tests.benchmarks.scale.comparisons import Row
+from tests.benchmarks.scale import comparisons, growth, planned_pieces, tables
 from tests.benchmarks.scale.measuring import ROOT
 
-Comparison = Callable[[Path, bool, int], list[Row]]
+#: Files by name: tables as CSV, and pictures.
+Files = Mapping[str, str]
+Comparison = Callable[[Path, bool, int], Files]
 
 DATA = ROOT / "docs" / "data" / "performance"
-CHART = ROOT / "docs" / "pictures" / "growth.svg"
+PICTURES = ROOT / "docs" / "pictures"
+#: Deep rankings, and many topics.
+SIZES = ((7_000, 1_000), (100_000, 100))
 
 
-def scoring(folder: Path, small: bool, rounds: int) -> list[Row]:
+def scoring(folder: Path, small: bool, rounds: int) -> Files:
     rows = []
-    for topics, depth in [(300, 50)] if small else [(7_000, 1_000), (100_000, 100)]:
-        collection = comparisons.generated(folder, topics, depth)
+    for collection in _collections(folder, small):
         peers = comparisons.available()
         rows += comparisons.scoring(collection, comparisons.SIX, peers=peers, rounds=rounds, ours=comparisons.OURS)
         rows += comparisons.scoring(collection, ["nDCG@10"], peers=peers[:1], rounds=rounds)
-    return rows
+    return {"scoring.csv": tables.as_csv(rows)}
 
 
-def comparing(folder: Path, small: bool, rounds: int) -> list[Row]:
-    sizes = [(300, 50)] if small else [(7_000, 1_000), (100_000, 100)]
-    collections = [comparisons.generated(folder, *size) for size in sizes]
-    return [row for collection in collections for row in comparisons.failing_comparison(collection, rounds=rounds)]
+def comparing(folder: Path, small: bool, rounds: int) -> Files:
+    collections = _collections(folder, small)
+    rows = [row for collection in collections for row in comparisons.failing_comparison(collection, rounds=rounds)]
+    return {"comparing.csv": tables.as_csv(rows)}
 
 
-def caching(folder: Path, small: bool, rounds: int) -> list[Row]:
-    collection = comparisons.generated(folder, *((300, 50) if small else (7_000, 1_000)))
-    return comparisons.judged_again(collection, folder)
+def caching(folder: Path, small: bool, rounds: int) -> Files:
+    return {"caching.csv": tables.as_csv(growth.judged_again(_collections(folder, small)[0], folder))}
 
 
-def growing(folder: Path, small: bool, rounds: int) -> list[Row]:
+def growing(folder: Path, small: bool, rounds: int) -> Files:
     sizes = [(20, 20), (300, 50)] if small else [(100, 100), (1_000, 100), (1_000, 1_000), (10_000, 1_000)]
-    return comparisons.growth_of_scoring(folder, sizes, rounds=rounds)
+    rows = growth.of_scoring(folder, sizes, rounds=rounds)
+    return {"growing.csv": tables.as_csv(rows), "growth.svg": tables.growth_chart(rows)}
 
 
-def verdicts(folder: Path, small: bool, rounds: int) -> list[Row]:
+def verdicts(folder: Path, small: bool, rounds: int) -> Files:
     sizes = [100, 1_000] if small else [1_000, 10_000, 100_000, 1_000_000]
-    return comparisons.growth_of_verdicts(folder, sizes, rounds=rounds)
+    return {"verdicts.csv": tables.as_csv(growth.of_verdicts(folder, sizes, rounds=rounds))}
+
+
+def several(folder: Path, small: bool, rounds: int) -> Files:
+    topics, baselines = (60, [1, 3]) if small else (1_000, [1, 3, 10, 30, 100])
+    collection = comparisons.generated(folder, *((300, 50) if small else (1_000, 1_000)))
+    rows = growth.with_baselines(folder, topics, baselines, rounds=rounds)
+    rows += growth.with_gates(folder, collection, [1, 3] if small else [1, 3, 10, 30], rounds=rounds)
+    return {"several.csv": tables.as_csv(rows)}
+
+
+def intervals(folder: Path, small: bool, rounds: int) -> Files:
+    sizes = [(50, 999)] if small else [(50, 9_999), (250, 9_999), (50, 100_000), (250, 100_000)]
+    return {"intervals.csv": tables.as_csv(growth.of_intervals(sizes))}
+
+
+def pieces(folder: Path, small: bool, rounds: int) -> Files:
+    costs = [planned_pieces.measured(collection, folder) for collection in _collections(folder, small)]
+    plan = planned_pieces.plan_as_csv(costs[0], costs[-1])
+    return {"pieces.csv": planned_pieces.costs_as_csv(costs), "plan.csv": plan}
 
 
 COMPARISONS: Mapping[str, Comparison] = {
-    **{"scoring": scoring, "comparing": comparing, "caching": caching},
-    **{"growing": growing, "verdicts": verdicts},
+    **{"scoring": scoring, "comparing": comparing, "caching": caching, "growing": growing, "verdicts": verdicts},
+    **{"several": several, "intervals": intervals, "pieces": pieces},
 }
 
 
@@ -72,14 +93,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--write", action="store_true", help="write the tables of docs/performance.md")
     options = parser.parse_args(arguments)
     for name in options.only or COMPARISONS:
-        rows = COMPARISONS[name](options.folder, options.small, options.rounds)
-        print(f"{name}\n{tables.as_text(rows)}\n", flush=True)
+        files = COMPARISONS[name](options.folder, options.small, options.rounds)
+        shown = [tables.as_text(content) for file, content in files.items() if file.endswith(".csv")]
+        print("\n\n".join([name, *shown]), "\n", flush=True)
         if options.write:
-            DATA.mkdir(parents=True, exist_ok=True)
-            (DATA / f"{name}.csv").write_text(tables.as_csv(rows), encoding="utf-8", newline="\n")
-            (DATA / "machine.csv").write_text(tables.machine(), encoding="utf-8", newline="\n")
-            if name == "growing":
-                CHART.write_text(tables.growth_chart(rows), encoding="utf-8", newline="\n")
+            _write({**files, "machine.csv": tables.machine()})
+
+
+def _collections(folder: Path, small: bool) -> list[comparisons.Collection]:
+    return [comparisons.generated(folder, *size) for size in ([(300, 50)] if small else SIZES)]
+
+
+def _write(files: Files) -> None:
+    DATA.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        place = DATA if name.endswith(".csv") else PICTURES
+        (place / name).write_text(content, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -25,11 +25,12 @@ class NotMeasuredError(Exception):
 
 @dataclass(frozen=True)
 class Measured:
-    """Medians over the rounds; ``megabytes`` is the largest process of a command."""
+    """Medians over the rounds; ``megabytes`` is the largest process of a command, ``status`` how it ended."""
 
     seconds: float
     megabytes: float
     output: str
+    status: int = 0
 
 
 def alternately(
@@ -45,16 +46,17 @@ def alternately(
             times[name].append(_run(name, command, environment or {}))
     measured = {}
     for name, results in times.items():
-        if len({result.output for result in results}) > 1:
+        if len({(result.output, result.status) for result in results}) > 1:
             raise NotMeasuredError(f"{name}: expected the same output each time, found several")
         seconds = statistics.median(result.seconds for result in results)
         megabytes = statistics.median(result.megabytes for result in results)
-        measured[name] = Measured(seconds, megabytes, results[0].output)
+        measured[name] = Measured(seconds, megabytes, results[0].output, results[0].status)
     return measured
 
 
 def _run(name: str, command: Sequence[str], environment: Mapping[str, str]) -> Measured:
     given = {**os.environ, "PYTHONPATH": str(ROOT), "RISKGUARD_CACHE": "off", **environment}
+    given.pop("PYTHONDONTWRITEBYTECODE", None)  # modules are compiled once, as where a package is installed
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=given, text=True)
     assert process.stdout is not None
@@ -64,6 +66,6 @@ def _run(name: str, command: Sequence[str], environment: Mapping[str, str]) -> M
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - start
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in (0, 1):  # 1: a gate failed
+    if process.returncode not in (0, 1) or "Traceback" in problem:  # 1: a gate failed
         raise NotMeasuredError(f"{name}: ended with {process.returncode}: {problem[-2000:] or output[-2000:]}")
-    return Measured(seconds, usage.ru_maxrss * UNIT / 1e6, output)
+    return Measured(seconds, usage.ru_maxrss * UNIT / 1e6, output, process.returncode)

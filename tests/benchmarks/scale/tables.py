@@ -7,6 +7,7 @@ import io
 import math
 import os
 import platform
+import shutil
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,7 +16,9 @@ from tests.benchmarks.scale.comparisons import Row
 
 #: What the versions of a result depend on.
 PACKAGES = ("pytest-riskguard", "numpy", "scipy", "ir-measures", "pytrec-eval-terrier", "ranx", "arch")
-HEADER = ("task", "topics x documents", "tool", "seconds", "MB", "time ratio", "memory ratio")
+#: Programs that are measured where they are installed.
+PROGRAMS = {"trec_eval": "trec_eval", "Rscript": "R (boot)"}
+HEADER = ("task", "size", "tool", "seconds", "MB", "time ratio", "memory ratio")
 
 _WIDTH, _HEIGHT, _MARGIN = 640, 360, 56
 _COLOURS = ("#1f6feb", "#d1242f", "#6e7781", "#8250df")
@@ -27,14 +30,15 @@ def as_csv(rows: Sequence[Row]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEADER)
     for row in rows:
-        ratios = ("" if ratio is None else f"{ratio:.2f}" for ratio in (row.time_ratio, row.memory_ratio))
-        writer.writerow((row.task, row.size, row.contestant, _figures(row.seconds), f"{row.megabytes:.0f}", *ratios))
+        ratios = ("" if ratio is None else _figures(ratio) for ratio in (row.time_ratio, row.memory_ratio))
+        megabytes = "" if row.megabytes is None else f"{row.megabytes:.0f}"
+        writer.writerow((row.task, row.size, row.contestant, _figures(row.seconds), megabytes, *ratios))
     return text.getvalue()
 
 
-def as_text(rows: Sequence[Row]) -> str:
-    """The same for a terminal."""
-    cells = list(csv.reader(as_csv(rows).splitlines()))
+def as_text(table: str) -> str:
+    """A table of ``as_csv`` for a terminal."""
+    cells = list(csv.reader(table.splitlines()))
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells)
 
@@ -48,6 +52,7 @@ def machine() -> str:
             rows.append((package, version(package)))
         except PackageNotFoundError:
             rows.append((package, "not installed"))
+    rows += [(name, "installed" if shutil.which(program) else "not installed") for program, name in PROGRAMS.items()]
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([("what", "version"), *rows])
     return text.getvalue()
@@ -93,8 +98,10 @@ def growth_chart(rows: Sequence[Row]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _figures(seconds: float) -> str:
-    return f"{seconds:.2f}" if seconds < 10 else f"{seconds:.1f}"
+def _figures(value: float) -> str:
+    """Two figures or more, and never an exponent."""
+    places = 1 if value >= 10 else 2 if value >= 0.1 or value <= 0 else 1 - math.floor(math.log10(value))
+    return f"{value:.{places}f}"
 
 
 def _processor() -> str:
