@@ -16,17 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 NOX_SESSIONS = {
-    "tests",
-    "all",
-    "versions",
-    "audit",
-    "coverage",
-    "lint",
-    "mutation",
-    "types",
-    "docs",
-    "benchmarks",
-    "scale",
+    *("tests", "all", "versions", "audit", "coverage", "lint", "mutation", "types", "docs", "benchmarks", "scale"),
 }
 #: Links to files of the project from its pages at the top.
 TOP_PAGES = ("CONTRIBUTING.md", "RELEASING.md")
