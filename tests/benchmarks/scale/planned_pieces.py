@@ -98,9 +98,9 @@ def costs_as_csv(costs: Sequence[Costs]) -> str:
 def plan_as_csv(deep: Costs, many: Costs) -> str:
     """A plan for 10^9 rows, from the costs of a run of deep rankings and those of one of many topics.
 
-    Rows and parts cost what they do in deep rankings; what judgements cost is what lies between the two runs, and so
-    is the time to put parts together. Whoever does that holds the judgements as a worker does, and parts as in the run
-    of many topics.
+    Rows and parts cost what they do in deep rankings. The costs of judgements, and the time to put parts together,
+    lie on a line through the two runs. Whoever puts parts together holds the judgements as a worker does, and parts
+    as in the run of many topics.
     """
     rows, judgements, parts = TOPICS * DEPTH, TOPICS * JUDGED, TOPICS * deep.bytes / deep.topics
     receiving = judgements * many.seconds_to_receive / many.judgements
