@@ -239,12 +239,13 @@ def explain(comparison: Comparison, *, rescored: bool = False) -> Findings:
     """All findings about an answer; ``rescored`` says that a stored baseline was scored again."""
     ruling, (outcome, _) = comparison.ruling, comparison.answer
     decides = ruling.enough_topics and ruling.has_intervals
+    p_value = comparison.p_value  # before the many other laws, which are kept in the place of this one
     alone = without_each(comparison, outcome)
     found = responsible_topics(comparison, alone)
     findings = Findings(
         warnings=warnings(comparison, outcome, rescored=rescored),
         topics=topic_counts(comparison),
-        estimates=_estimates(comparison, judged=outcome != "inconclusive"),
+        estimates=_estimates(comparison, p_value=p_value, judged=outcome != "inconclusive"),
         intervals=reported(ruling.intervals, decisive=ruling.deciding.method if decides else None),
         responsible_topics=found.losers,
         flagged_wins=found.winners,
@@ -260,7 +261,7 @@ def explain(comparison: Comparison, *, rescored: bool = False) -> Findings:
     return bounded(findings, found)
 
 
-def _estimates(comparison: Comparison, *, judged: bool) -> Estimates:
+def _estimates(comparison: Comparison, *, p_value: float | None, judged: bool) -> Estimates:
     topics, ruling = comparison.aligned.candidate.topics, comparison.ruling
     flips: tuple[str, ...] | None = None
     star: float | Literal["any"] | None = None
@@ -270,7 +271,7 @@ def _estimates(comparison: Comparison, *, judged: bool) -> Estimates:
         flips, star = (), "any" if comparison.gate.tradeoff == "linear" else None
     elif judged:
         flips, star = flip_set(ruling, topics), alpha_star(ruling)
-    return replace(paired_estimates(comparison), decision_p_value=comparison.p_value, alpha_star=star, flip_set=flips)
+    return replace(paired_estimates(comparison), decision_p_value=p_value, alpha_star=star, flip_set=flips)
 
 
 def reported(intervals: Iterable[Interval], *, decisive: str | None) -> tuple[ReportedInterval, ...]:

@@ -15,6 +15,7 @@ Association 95 (2000), for the weights of a mixture.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +48,8 @@ MAX_TOPICS, MAX_SINGLE = 4096, 256
 MIN_VARIANCE = 1e-13
 #: How often slope and bend are fitted to each other. An inexact fit does no harm: weights hold for any tilt.
 BENDS, BISECTIONS = 6, 40
+#: Bisections this close to the root, as a share of it, compute the divergence; secants have to come closer.
+NEAR_ROOT, SECANTS = 1e-10, 30
 #: Logarithms beyond this overflow; a spread of y^2 below this is rounding; controls this close are collinear.
 MAX_LOG, NO_SPREAD, COLLINEAR = 700.0, 1e-9, 1e-10
 
@@ -136,23 +139,52 @@ def _tilt(y: FloatArray, plain: FloatArray, centre: float, n: int) -> tuple[floa
 
 
 def _slope(shape: FloatArray, plain: FloatArray, sign: float, goal: float) -> float:
-    """The slope at which the divergence, which rises with it, reaches the goal; a large one if it never does."""
+    """The slope at which the divergence, which rises with it, reaches the goal; a large one if it never does.
+
+    Found by bisection. Its answers are known beforehand, except next to the root, once secants have found that.
+    """
+
+    def excess(slope: float) -> float:
+        return _divergence(sign * slope, shape, plain) - goal
+
     low, high = 0.0, 1.0
-    while _divergence(sign * high, shape, plain) < goal and high < 2.0**20:
+    while (above := excess(high)) < 0 and high < 2.0**20:
         high *= 2
+    below, over = (0.0, math.inf) if above < 0 else _bracket(excess, high, above, precision=NEAR_ROOT * goal)
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        if _divergence(sign * middle, shape, plain) < goal:
+        if middle <= below or (middle < over and excess(middle) < 0):
             low = middle
         else:
             high = middle
     return sign * low
 
 
+def _bracket(excess: Callable[[float], float], high: float, above: float, *, precision: float) -> tuple[float, float]:
+    """A narrow bracket of the root below ``high``, where the excess is ``above``; a wide one if none is found."""
+    low, below, side = 0.0, excess(0.0), 0
+    root = high
+    for _ in range(SECANTS):
+        # the divergence is nearly the square of the slope
+        root = math.sqrt(low**2 + (high**2 - low**2) * below / (below - above))
+        miss = excess(root)
+        if abs(miss) <= precision:
+            break
+        # an end that stays twice counts for half, or it might stay for ever (the Illinois rule)
+        if miss > 0:
+            high, above, below, side = root, miss, below / 2 if side > 0 else below, 1
+        else:
+            low, below, above, side = root, miss, above / 2 if side < 0 else above, -1
+    narrow = root * (1 - NEAR_ROOT), root * (1 + NEAR_ROOT)
+    return narrow if excess(narrow[0]) < 0 < excess(narrow[1]) else (0.0, math.inf)
+
+
 def _divergence(slope: float, shape: FloatArray, plain: FloatArray) -> float:
-    log_norm = _log_norm(slope, shape, plain)
-    chances = plain * np.exp(slope * shape - log_norm)
-    return float(slope * np.sum(chances * shape)) - log_norm
+    inclined = slope * shape
+    top = float(inclined.max())
+    log_norm = top + math.log(float((plain * np.exp(inclined - top)).sum()))
+    chances = plain * np.exp(inclined - log_norm)
+    return float(slope * (chances * shape).sum()) - log_norm
 
 
 def _log_norm(slope: float, shape: FloatArray, plain: FloatArray) -> float:
@@ -205,7 +237,7 @@ class _Urn:
         sums, squares = np.empty(rows), np.empty(rows)
         step = max(1, BLOCK // self.n)
         for start in range(0, rows, step):
-            distances = self._slots[drawn[start : start + step]]
+            distances = self._slots.take(drawn[start : start + step], mode="clip")
             sums[start : start + step] = np.einsum("ij->i", distances)
             squares[start : start + step] = np.einsum("ij,ij->i", distances, distances)
         return sums, squares
@@ -215,12 +247,14 @@ class _Urn:
         first = words(chunk, 3 * -(-rows // 2)).view("<u4").reshape(3, -1)[:, :rows]
         single_draws = np.searchsorted(self._below, first[0], side="right")
         ends = np.cumsum(single_draws)
-        distances = np.append(self._slots[self._draws(int(ends[-1]), chunk, after=3 * -(-rows // 2))], 0.0)
+        drawn = self._draws(int(ends[-1]), chunk, after=3 * -(-rows // 2))
+        distances = np.append(self._slots.take(drawn, mode="clip"), 0.0)
         # reduceat takes the one element at its start where a replicate has none
         some = single_draws > 0
         sums = np.where(some, np.add.reduceat(distances, ends - single_draws), 0.0)
         squares = np.where(some, np.add.reduceat(distances**2, ends - single_draws), 0.0)
-        other_sums, other_squares = bulk.sums(self.n - single_draws, ndtri((first[1:] + 0.5) / 2.0**32))
+        normal = ndtri((first[1:] + 0.5) / 2.0**32) if bulk.varies else np.zeros((2, rows))
+        other_sums, other_squares = bulk.sums(self.n - single_draws, normal)
         return sums + other_sums, squares + other_squares
 
     def _draws(self, count: int, chunk: int, *, after: int = 0) -> npt.NDArray[np.unsignedinteger]:
@@ -253,6 +287,11 @@ class _Bulk:
         covariance = float(np.sum(shares * from_mean * from_square))
         self._along = covariance / self._deviation if self._deviation > 0 else 0.0
         self._across = math.sqrt(max(0.0, float(np.sum(shares * from_square**2)) - self._along**2))
+
+    @property
+    def varies(self) -> bool:
+        """Whether the sums over a given number of draws vary."""
+        return self._deviation > 0 or self._across > 0
 
     def sums(self, draws: IntArray, normal: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Sums over the given numbers of draws, from two standard normal numbers for each replicate."""

@@ -85,6 +85,23 @@ def test_atoms_in_any_order_have_their_share_of_the_weights():
     assert WeightedLaw("enumerated", np.array([-9.0, 4.0]), np.array([1e-14, 1.0])).quantile(0.0) == 4.0
 
 
+@pytest.mark.parametrize("few", [False, True])
+def test_of_many_atoms_only_those_around_a_quantile_are_put_in_order(few):
+    rng = np.random.default_rng(5)
+    statistics, weights = rng.standard_t(3, size=2**16), rng.gamma(0.2, size=2**16)
+    if few:
+        statistics = np.round(statistics, 1)
+    whole = WeightedLaw("replicates", statistics, weights)
+    whole.cdf(0.0)  # puts all in order
+    for p in (1e-9, 0.0005, 0.025, 0.3, 0.5, 0.77, 0.975, 0.9995, 1 - 1e-9):
+        law = WeightedLaw("replicates", statistics, weights)
+        assert law.quantile(p) == whole.quantile(p)
+        assert ("_in_order" in law.__dict__) == (not 0.2 < p < 0.8)  # few atoms lie further out
+        # at the very height of an atom it is this atom, as in the law in order
+        height = whole.cdf(law.quantile(p))
+        assert WeightedLaw("replicates", statistics, weights).quantile(height) == whole.quantile(height)
+
+
 @pytest.mark.parametrize("size", [0.5, 1.0, 1000.0, -1000.0])
 def test_statistics_a_billionth_of_their_size_apart_are_the_same(size):
     law, reach = WeightedLaw("enumerated", np.array([size]), np.ones(1)), 1e-9 * max(1.0, abs(size))

@@ -46,6 +46,21 @@ def test_the_slope_has_the_divergence_asked_for(sign: float, goal: float) -> Non
     assert _divergence(slope, Y, PLAIN) == pytest.approx(goal, rel=1e-9)
 
 
+@pytest.mark.parametrize("goal", [2.5e-6, 0.02, 0.3, 1.5, 1.6])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_slope_is_the_one_that_bisection_alone_finds(sign: float, goal: float) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        y, plain = rng.standard_t(2, size=12), rng.dirichlet(np.ones(12))
+        low, high = 0.0, 1.0
+        while _divergence(sign * high, y, plain) < goal and high < 2.0**20:
+            high *= 2
+        for _ in range(studentized_replicates.BISECTIONS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if _divergence(sign * middle, y, plain) < goal else (low, middle)
+        assert _slope(y, plain, sign, goal) == sign * low
+
+
 def test_where_no_slope_diverges_so_far_it_is_a_large_one() -> None:
     # all weight on the lowest score diverges by log 5, on the highest by log 10
     assert _slope(Y, PLAIN, -1.0, 1.7) == pytest.approx(-(2.0**20), rel=1e-9)
