@@ -21,6 +21,7 @@ from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
 from pytest_riskguard.inference import (
     Interval,
+    Sample,
     cannot_fail,
     intervals,
     leave_one_out_upper,
@@ -28,7 +29,6 @@ from pytest_riskguard.inference import (
     observed_critical,
     upper_p_value,
 )
-from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk import RiskTest, mean_test
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 from pytest_riskguard.risk.urisk import mean_test_of

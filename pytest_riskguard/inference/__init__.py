@@ -1,6 +1,7 @@
 """Intervals and p-values: arrays in, numbers or small frozen results out; no files, no pytest."""
 
 from pytest_riskguard.inference._bootstrap.choice import mean_law, studentized_law
+from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference.georisk_pool import GeoRiskDifference, PoolInference, pool_inference, replicates_for
 from pytest_riskguard.inference.intervals import (
     Interval,
@@ -29,6 +30,7 @@ __all__ = [
     "IntervalBatch",
     "PoolInference",
     "QQPoints",
+    "Sample",
     "ShapiroWilk",
     "SignFlip",
     "benjamini_hochberg",
