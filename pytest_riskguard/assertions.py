@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import os
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, Protocol, cast, overload
 
@@ -30,12 +29,11 @@ from pytest_riskguard.gates.option_types import OptionTypeError, is_number, list
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.reports.internal_errors import shown_or_plain
 from pytest_riskguard.reports.terminal.failure import explain
+from pytest_riskguard.reports.terminal.hints import REPORT_HINT, command
 from pytest_riskguard.run_context import record
 
 #: What pytest puts before each line of a failed test: "E" and the indentation of a statement in a method.
 _INDENT = 12
-#: What a failure says of the report where none is written.
-REPORT_HINT = "add --riskguard-report=report.html"
 
 Pool = Mapping[str, System] | Sequence[TopicScores | MemoryRun]
 P = ParamSpec("P")
@@ -336,11 +334,6 @@ def demand(verdict: Verdict, *, options: str = "", problem: str | None = None) -
         )
         raise RiskyError(text, verdict)
     return verdict
-
-
-def command(test: str, *, options: str = "") -> str:
-    """The command that runs one test again, from the folder where pytest was called."""
-    return " ".join(filter(None, ["pytest", options, shlex.quote(run_context.current().locate(test))]))
 
 
 def current_test() -> str | None:

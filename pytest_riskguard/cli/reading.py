@@ -65,7 +65,7 @@ reading_options: tuple[Any, ...] = (
         is_flag=True,
         expose_value=False,
         callback=_without_cache,
-        help="Read every run again, and keep no scores on disk.",
+        help="Read every run and judge every gate, and keep nothing on disk.",
     ),
 )
 

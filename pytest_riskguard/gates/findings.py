@@ -20,6 +20,9 @@ MAX_LISTED = 10_000
 #: Intervals by name.
 INTERVALS = ("student_t", "basic", "studentized", "percentile", "bca")
 
+#: As ``risk.checks.ROUNDING_ERROR`` and ``risk.urisk.COUNTED``, for whoever shows a verdict without loading numpy.
+ROUNDING_ERROR, COUNTED = 1e-12, 1e-6
+
 
 @dataclass(frozen=True)
 class TopicGroup:

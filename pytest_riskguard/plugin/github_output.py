@@ -48,6 +48,8 @@ class Github:
 
     def _write(self, terminalreporter: pytest.TerminalReporter) -> None:
         verdicts, summary = self._session.verdicts, github.summary_of()
+        if summary is None and not github.annotates():
+            return
         of_verdicts, of_others = self._annotations()
         of_others += [github.Annotation("riskguard", [problem]) for problem in self._session.problems]
         if summary is not None and (verdicts or of_others or self._session.gates):

@@ -51,9 +51,7 @@ def add_options(parser: pytest.Parser) -> None:
         "--riskguard-charts", action="store_true", help="write the charts of a Markdown report beside it, as SVG"
     )
     _add_reading_options(group)
-    group.addoption(
-        "--riskguard-no-cache", action="store_true", help="read every run again, and keep no scores on disk"
-    )
+    group.addoption("--riskguard-no-cache", action="store_true", help="read and judge all, keep nothing on disk")
     group.addoption(
         "--riskguard-no-github", action="store_true", help="in GitHub Actions: no annotations and no step summary"
     )

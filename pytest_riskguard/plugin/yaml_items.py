@@ -19,6 +19,7 @@ from pytest_riskguard.run_context import current, record
 if TYPE_CHECKING:
     from pytest_riskguard.config.queried_settings import Queried
     from pytest_riskguard.engine.declared_gates import DeclaredGates
+    from pytest_riskguard.engine.kept_verdicts.kept import KeptVerdicts
     from pytest_riskguard.engine.sources import LiveRun
     from pytest_riskguard.gates.verdict import Verdict
 
@@ -37,6 +38,16 @@ class RiskguardFile(pytest.File):
             # The id as text equals what --lf reads from its cache, where "[AP-5]" is a part of its own.
             nodeid = f"{self.nodeid}::{item.id}"
             yield GateTest.from_parent(self, name=item.id, nodeid=nodeid, item=item, file=self)
+
+    def verdict(self, item: GateItem) -> Verdict:
+        """The verdict on one of its gates: the one that is kept on disk, or a new one."""
+        return self._kept.verdict(item, lambda item: self.declared.verdict(item))
+
+    @cached_property
+    def _kept(self) -> KeptVerdicts:
+        from pytest_riskguard.engine.kept_verdicts.kept import KeptVerdicts
+
+        return KeptVerdicts(self.settings, report=bool(self.config.getoption("riskguard_report", default=())))
 
     @cached_property
     def declared(self) -> DeclaredGates:
@@ -105,21 +116,21 @@ class GateTest(_Reported):
 
     def runtest(self) -> None:
         """Judge, and fail unless the verdict passes."""
-        verdict = record(self.file.declared.verdict(self.item))
+        verdict = record(self.file.verdict(self.item))
         if not verdict.passed:
             raise RiskyError(self._explained(verdict), verdict)
 
     def _explained(self, verdict: Verdict) -> str:
         """Why the gate failed."""
-        from pytest_riskguard.assertions import REPORT_HINT, command
         from pytest_riskguard.plugin.user_errors import from_here
         from pytest_riskguard.reports.internal_errors import shown_or_plain
         from pytest_riskguard.reports.terminal.failure import explain
+        from pytest_riskguard.reports.terminal.hints import REPORT_HINT, command
 
-        declared = self.file.declared
-        problem = declared.problem(verdict, self.item)
-        if problem is not None:
-            problem = from_here(problem, self.config)
+        problem = None
+        if verdict.problem_with_paths is not None:
+            problem = self.file.declared.problem(verdict, self.item)
+            problem = None if problem is None else from_here(problem, self.config)
         reproduce = command(self.nodeid, options="--riskguard")
         screen = current().screen
         report = None if current().report_wanted else REPORT_HINT
@@ -128,5 +139,5 @@ class GateTest(_Reported):
             lambda: explain(verdict, screen, problem=problem, reproduce=reproduce, report=report),
         )
         if verdict.outcome == "incomparable":
-            text += "".join(f"\n  {line}" for line in declared.all_missing())
+            text += "".join(f"\n  {line}" for line in self.file.declared.all_missing())
         return text

@@ -111,12 +111,14 @@ def test_a_run_that_changed_is_read_again(pytester, gates, cache):
     assert found == run(pytester, "--riskguard-no-cache")[1]
 
 
-@pytest.mark.parametrize("kind", ["scores", "runs", "files"])
+@pytest.mark.parametrize("kind", ["scores", "runs", "files", "verdicts"])
 def test_damaged_entries_change_nothing(pytester, gates, cache, kind):
     _, expected = run(pytester)
     for entry in cache.entries():
         if entry.path.parent.name == kind:
             entry.path.write_bytes(b"riskguard-arrays/1 scores\n")
+        elif entry.path.parent.name == "verdicts":
+            entry.path.unlink()
     _, found = run(pytester)
     assert found == expected
 

@@ -1,4 +1,4 @@
-"""``riskguard cache``: what is kept on disk of runs that were scored."""
+"""``riskguard cache``: what is kept on disk of runs that were scored and gates that were judged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_riskguard.text import clean, counted
 
 @click.group()
 def cache() -> None:
-    """Look at or delete the scores that are kept on disk."""
+    """Look at or delete the scores and verdicts that are kept on disk."""
 
 
 @cache.command("show")

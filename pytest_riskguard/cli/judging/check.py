@@ -59,6 +59,7 @@ def check(
     """
     from pytest_riskguard.config.items import all_items
     from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
+    from pytest_riskguard.engine.kept_verdicts.kept import KeptVerdicts
 
     settings = load_gates(config_path(config))
     every = all_items(settings)
@@ -67,8 +68,9 @@ def check(
     reports.check(*(run.path for run in (tested, *runs.values()) if run is not None), *_files(settings))
     engine = engine_of(settings, report=reports.any)
     declared = DeclaredGates(settings, engine, live_systems(settings, engine), candidate=tested, runs=runs)
+    kept = KeptVerdicts(settings, report=reports.any, candidate=tested, runs=runs)
     with code_from(settings.path.parent):
-        verdicts = [declared.verdict(item) for item in items]
+        verdicts = [kept.verdict(item, declared.verdict) for item in items]
     return present(
         verdicts,
         reports=reports,

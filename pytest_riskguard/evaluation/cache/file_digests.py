@@ -118,12 +118,13 @@ def _bytes_digest(path: Path) -> str | None:
         with open_regular(path) as file:
             if os.fstat(file.fileno()).st_size > RUN_BYTES.value:
                 return None
-            return _sha256(file)
+            return sha256_of(file)
     except (OSError, MissingFileError):
         return None
 
 
-def _sha256(file: BinaryIO) -> str:
+def sha256_of(file: BinaryIO) -> str:
+    """The digest of what is left of an open file, in 64 digits."""
     digest = hashlib.sha256()
     while block := file.read(_BLOCK):
         digest.update(block)
@@ -135,7 +136,7 @@ def _computed(path: Path, stamp: Stamp, folder: CacheFolder, name: str) -> str |
         with open_regular(path) as file:
             if _stamp(os.fstat(file.fileno())) != stamp:
                 return None
-            digest = _sha256(file)
+            digest = sha256_of(file)
     except (OSError, MissingFileError):
         return None
     if stamp_of(path) != stamp:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_riskguard.gates.findings import Explanation, ResponsibleTopic, TopicGroup
+from pytest_riskguard.gates.findings import COUNTED, Explanation, ResponsibleTopic, TopicGroup
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.risk.urisk import COUNTED
 from pytest_riskguard.text import clean
 
 #: A group is worth a sentence when it has this share of the loss ...

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from pytest_riskguard.gates.findings import ROUNDING_ERROR
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.wording import groups
 from pytest_riskguard.reports.wording.numbers import decimals, from_to, size
-from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.text import clean, fitted, percent, plain, short
 
 #: Columns of a headline with its figures.

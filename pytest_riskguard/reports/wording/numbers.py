@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from pytest_riskguard.risk.checks import ROUNDING_ERROR
+from pytest_riskguard.gates.findings import ROUNDING_ERROR
 from pytest_riskguard.text import plain
 
 #: Decimals that people read at a glance, and the most that reports print.

@@ -106,14 +106,14 @@ def test_a_damaged_entry_is_not_believed(folder, file, content):
 
 
 def test_a_file_that_changes_while_it_is_read_has_no_digest(folder, file, monkeypatch):
-    real = module._sha256
+    real = module.sha256_of
 
     def changing(opened):
         digest = real(opened)
         file.write_bytes(b"longer")
         return digest
 
-    monkeypatch.setattr(module, "_sha256", changing)
+    monkeypatch.setattr(module, "sha256_of", changing)
     assert file_digest(file, folder) is None
 
 

@@ -1,0 +1,167 @@
+"""What a gate of a riskguard.yaml asks, and every file that its answer depends on: the key of its verdict.
+
+Only what is known to be covered has a key: files on this machine that were at rest, baselines in a local store and
+measures of ir-measures. Anything live, in a folder, at an address or half written has none and is judged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from pytest_riskguard import run_context
+from pytest_riskguard.baselines.atomic_folder import is_link, newest
+from pytest_riskguard.config.candidate_settings import file_of
+from pytest_riskguard.config.items import GateItem, family_of
+from pytest_riskguard.config.schema import Config
+from pytest_riskguard.engine.kept_verdicts.software import software_digest, switches
+from pytest_riskguard.errors import MissingFileError
+from pytest_riskguard.evaluation.cache.cache_folder import CacheFolder
+from pytest_riskguard.evaluation.cache.file_digests import Stamp, file_digest, is_at_rest, sha256_of, stamp_of
+from pytest_riskguard.formats.files.remote_files import is_address
+from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.input_files import open_regular
+
+#: The measures of ir-measures; a project may register others, whose code no key would cover.
+_NAMES = """
+AP AP_IA Accuracy BPM BPref Bpref Compat DCG ERR ERR_IA INSQ INST IPrec Judged MAP MAP_IA MRR NDCG
+NERR10 NERR11 NERR8 NERR9 NRBP NumQ NumRel NumRelRet NumRet P P_IA Precision R RBP RPrec RR Recall
+Rprec SDCG SetAP SetF SetP SetR SetRelP StRecall Success alpha_DCG alpha_nDCG infAP nDCG nERR_IA
+nNRBP α_DCG α_nDCG
+"""
+MEASURES = frozenset(_NAMES.split())
+_NAME = re.compile(r"\w+")
+
+#: Values of JSON.
+Key = dict[str, Any]
+
+
+class NoKeyError(Exception):
+    """A verdict depends on something that is not known to stay the same, or cannot be looked at."""
+
+
+class Run(Protocol):
+    """A run that takes the place of one that the file names."""
+
+    @property
+    def name(self) -> str | None:
+        """What the verdict calls it."""
+
+    @property
+    def file(self) -> GivenFile:
+        """Where it is, and how it is read."""
+
+
+class AskedGates:
+    """The keys of the gates of a riskguard.yaml.
+
+    ``candidate`` and ``runs`` are as for ``engine.declared_gates.DeclaredGates``; ``report`` as for ``Engine``.
+    """
+
+    def __init__(
+        self, settings: Config, *, report: bool, candidate: Run | None = None, runs: Mapping[str, Run] | None = None
+    ) -> None:
+        self._settings, self._report, self._candidate, self._runs = settings, report, candidate, runs or {}
+        self._digests: dict[tuple[str, Stamp], str] = {}
+
+    def key(self, item: GateItem, folder: CacheFolder) -> Key:
+        """Everything that the verdict on an item depends on; ``NoKeyError`` if that cannot be said."""
+        if run_context.current().scheduler is not None:
+            raise NoKeyError("runs are read on a cluster")
+        items = family_of(self._settings, item)[1] or (item,)
+        for one in items:
+            name = _NAME.match(one.measure)
+            if name is None or name.group() not in MEASURES:
+                raise NoKeyError(f"{one.measure} may be a measure of the project")
+        try:
+            return {
+                "item": item.id,
+                "settings": self._settings.written,
+                "path": str(self._settings.path),
+                "report": self._report,
+                "files": [[role, repr(g), self._digest_known(g.path, folder)] for role, g in self._files(items)],
+                "baselines": {name: self._baseline(name) for name in self._stored(items)},
+                "switches": switches(),
+                "software": software_digest(),
+            }
+        except (OSError, ValueError, MissingFileError) as problem:  # ValueError: a NUL in a path
+            raise NoKeyError(str(problem)) from None
+
+    def _files(self, items: Iterable[GateItem]) -> Iterator[tuple[str, GivenFile]]:
+        """The files that these items are about, but for stored baselines."""
+        collection, shared = self._settings.collection, self._settings.candidate
+        if (qrels := collection.given_qrels) is not None:
+            yield "qrels", qrels
+        if (topics := collection.given_topics) is not None:
+            yield "topics", topics
+        if collection.documents is not None:
+            yield "documents", GivenFile(collection.documents)
+        for name, run in sorted(self._runs.items()):
+            yield f"baseline {name} {run.name}", run.file
+        if self._candidate is not None:
+            yield f"candidate {self._candidate.name}", self._candidate.file
+            return
+        for place, item in enumerate(items):
+            given = file_of(item.settings.candidate or shared)
+            if given is None:
+                raise NoKeyError("the candidate is a live system")
+            yield f"candidate {place}", given
+
+    def _stored(self, items: Iterable[GateItem]) -> list[str]:
+        """The names of the stored baselines that these items are about."""
+        named = {name for item in items for name in item.settings.stored}
+        return sorted(named - self._runs.keys())
+
+    def _baseline(self, name: str) -> list[list[str]]:
+        """Every file of a stored baseline with its digest; each file is read in every process, as the store does."""
+        if is_address(self._settings.store):
+            raise NoKeyError("the store is at an address")
+        place = newest(self._settings.store, name)
+        if place is None or is_link(place):
+            raise NoKeyError(f"{name} is not stored here")
+        found = [[str(place.relative_to(self._settings.store)), "folder"]]
+        for folder, inner, names in os.walk(place):
+            inner.sort()
+            if any(is_link(Path(folder, part)) for part in (*inner, *names)):
+                raise NoKeyError(f"{name} has a link to another place")
+            for file in sorted(names):
+                path = Path(folder, file)
+                found.append([path.relative_to(place).as_posix(), self._digest(path)])
+        return found
+
+    def _digest(self, path: Path) -> str:
+        """The digest of a file at rest, read once by this process."""
+        stamp = _resting(path)
+        digest = self._digests.get((str(path), stamp))
+        if digest is None:
+            with open_regular(path) as file:
+                digest = self._digests[str(path), stamp] = sha256_of(file)
+            if stamp_of(path) != stamp:
+                raise NoKeyError(f"{path} changed while it was read")
+        return digest
+
+    def _digest_known(self, path: Path, folder: CacheFolder) -> str:
+        """The digest of a file at rest, from the cache if it knows it."""
+        _resting(path)
+        digest = file_digest(path, folder)
+        if digest is None:
+            raise NoKeyError(f"{path} cannot be read whole")
+        return digest
+
+
+def _resting(path: Path) -> Stamp:
+    """What the file system says about a regular file that would look different if it changed."""
+    stamp = stamp_of(path)
+    if stamp is None or not is_at_rest(stamp):
+        raise NoKeyError(f"{path} is no regular file, or changed just now")
+    return stamp
+
+
+def name_of(key: Key) -> str:
+    """The name of the entry with this key: 64 digits."""
+    return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()

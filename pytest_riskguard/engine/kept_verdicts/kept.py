@@ -1,0 +1,90 @@
+"""Verdicts from the cache where it has them; otherwise the gate is judged, and its verdict is kept.
+
+An entry repeats its name, which is the digest of its key, and has a digest of its text: one that is damaged, or of
+something else, is as good as none. The key itself, with paths and variables, is not written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from pytest_riskguard import run_context
+from pytest_riskguard.config.items import GateItem
+from pytest_riskguard.config.schema import Config
+from pytest_riskguard.engine.kept_verdicts.asked import AskedGates, Key, NoKeyError, Run, name_of
+from pytest_riskguard.engine.kept_verdicts.exact_values import ExactError, read, written
+from pytest_riskguard.evaluation.cache.cache_folder import CacheFolder, cache_folder
+
+if TYPE_CHECKING:
+    from pytest_riskguard.gates.verdict import Verdict
+
+_KIND = "verdicts"
+_FORMAT = "riskguard-verdict/1"
+#: Answers about data; what is wrong with data is found anew each time.
+_KEPT = ("pass", "fail", "inconclusive")
+
+
+class KeptVerdicts:
+    """The verdicts of the gates of a riskguard.yaml; the parameters are those of ``AskedGates``."""
+
+    def __init__(
+        self, settings: Config, *, report: bool, candidate: Run | None = None, runs: Mapping[str, Run] | None = None
+    ) -> None:
+        self._asked, self._report = AskedGates(settings, report=report, candidate=candidate, runs=runs), report
+
+    def verdict(self, item: GateItem, judge: Callable[[GateItem], Verdict]) -> Verdict:
+        """The verdict on an item: the one that is kept, or what ``judge`` answers, which may raise."""
+        folder = cache_folder()
+        key = None if folder is None else self._key(item, folder)
+        if folder is None or key is None:
+            return judge(item)
+        verdict = _kept(folder, key)
+        if verdict is not None:
+            return verdict
+        failures: list[str] = []
+        listeners = (*run_context.current().failure_listeners, failures.append)
+        with run_context.changed(failure_listeners=listeners):
+            verdict = judge(item)
+            text = self._text(verdict)
+        if text is not None and not failures and self._key(item, folder) == key:
+            _keep(folder, key, text)
+        return verdict
+
+    def _key(self, item: GateItem, folder: CacheFolder) -> Key | None:
+        try:
+            return self._asked.key(item, folder)
+        except NoKeyError:
+            return None
+
+    def _text(self, verdict: Verdict) -> str | None:
+        """A verdict as text, with all its findings; None if it is not to be kept, or one cannot be computed."""
+        if verdict.outcome not in _KEPT:
+            return None
+        try:
+            return written(verdict if self._report else verdict.without_diagnostics())
+        except Exception:  # whoever reads the finding that raises says what is wrong
+            return None
+
+
+def _kept(folder: CacheFolder, key: Key) -> Verdict | None:
+    name = name_of(key)
+    content = folder.read(_KIND, name)
+    if content is None:
+        return None
+    try:
+        head, text = content.decode("ascii").split("\n", 1)
+        return read(text) if head == _head(name, text) else None
+    except (ExactError, ValueError):
+        return None
+
+
+def _keep(folder: CacheFolder, key: Key, text: str) -> None:
+    name = name_of(key)
+    folder.write(_KIND, name, f"{_head(name, text)}\n{text}".encode("ascii"))
+    folder.trim()
+
+
+def _head(name: str, text: str) -> str:
+    return f"{_FORMAT} {name} {hashlib.sha256(text.encode('ascii')).hexdigest()}"
