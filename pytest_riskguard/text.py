@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 #: What CI systems read as a command: ``::`` at the start of a line, indented or not (GitHub), and ``##[``, ``##vso[``
 #: or ``##teamcity[`` anywhere in it.
@@ -85,6 +85,12 @@ def listed(items: tuple[str, ...], *, most: int, left_out: int = 0) -> str:
     shown = ", ".join(clean(item, limit=60) for item in items[:most])
     rest = len(items) - most + left_out
     return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+def named(items: Sequence[str], *, most: int = 200) -> str:
+    """All items as they are, with commas between them; of very many the first, and how many more there are."""
+    rest = len(items) - most
+    return ", ".join(items[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

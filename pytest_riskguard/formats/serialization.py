@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from pytest_riskguard.formats.input_files import JSON_VALUES
@@ -18,6 +19,9 @@ MAX_DEPTH = 30
 MAX_WHOLE = 2**63 - 1
 #: Digits that a report keeps: more would show the last bits of a sum, which mean nothing.
 SIGNIFICANT_DIGITS = 12
+
+#: Metadata of a field that is written only where it is neither 0 nor empty.
+UNLESS_EMPTY = MappingProxyType({"json": True, "unless_empty": True})
 
 T = TypeVar("T")
 
@@ -82,7 +86,7 @@ class JsonError(ValueError):
 def to_plain(value: Any) -> Any:
     """Plain types: 12 significant digits, non-finite numbers as None, mappings sorted by key.
 
-    Fields with ``metadata={"json": False}`` are left out.
+    Fields with ``metadata={"json": False}`` are left out, and empty ones with ``metadata=UNLESS_EMPTY``.
     """
     kind: Any = type(value)
     if kind is float:
@@ -92,7 +96,11 @@ def to_plain(value: Any) -> Any:
     if kind is tuple or kind is list:
         return list(map(to_plain, value))
     if (names := _names_of_fields(kind)) is not None:
-        return {name: to_plain(getattr(value, name)) for name in names}
+        plain = {name: to_plain(getattr(value, name)) for name in names}
+        for name in _may_be_left_out(kind):
+            if not plain[name]:
+                del plain[name]
+        return plain
     if isinstance(value, Mapping):
         return {str(key): to_plain(value[key]) for key in sorted(value)}
     if isinstance(value, tuple | list):
@@ -106,6 +114,11 @@ def to_plain(value: Any) -> Any:
 def _names_of_fields(kind: type) -> tuple[str, ...] | None:
     """The fields of a dataclass that go into JSON; None for another type."""
     return tuple(f.name for f in fields(kind) if f.metadata.get("json", True)) if is_dataclass(kind) else None
+
+
+@functools.cache
+def _may_be_left_out(kind: type) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(kind) if f.metadata == UNLESS_EMPTY)
 
 
 def rounded(value: float) -> float | None:

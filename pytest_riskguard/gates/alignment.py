@@ -12,7 +12,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.risk.checks import FloatArray
-from pytest_riskguard.text import counted
+from pytest_riskguard.text import counted, named
 
 #: Topics about which nothing is known.
 NO_TOPICS = Topics({})
@@ -69,7 +69,7 @@ def _partial_replicate(replicate: TopicScores, baseline: TopicScores, lacking: S
     """Incomplete replicates are refused: missing topics would count as noise, and excuse the candidate."""
     return DataError(
         f"{replicate.name}, a replicate of {baseline.name}, did not answer {counted(len(lacking), 'topic')} "
-        f"that {baseline.name} answered: {', '.join(lacking)}; expected a whole run, because missing topics "
+        f"that {baseline.name} answered: {named(lacking)}; expected a whole run, because missing topics "
         "would count as noise of the baseline: store it again, or let missing topics score 0 (missing: zero)",
         reason="bad_baseline",
     )
@@ -82,7 +82,7 @@ def _weights(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:
     if lacking:
         raise DataError(
             f"{topics.path_name or 'the weights'}: no weight for {counted(len(lacking), 'topic')}: "
-            f"{', '.join(lacking)}; give every judged topic a weight, or count all topics the same (weighted: false)",
+            f"{named(lacking)}; give every judged topic a weight, or count all topics the same (weighted: false)",
             reason="missing_input",
         )
     return np.array([topics.weights[topic] for topic in wanted])
@@ -160,7 +160,7 @@ def _such_as(scores: TopicScores) -> str:
 
 def _differ(names: Sequence[str], lacking: Sequence[tuple[str, ...]]) -> DataError:
     parts = [
-        f"{name} lacks {counted(len(topics), 'topic')}: {', '.join(topics)}"
+        f"{name} lacks {counted(len(topics), 'topic')}: {named(topics)}"
         for name, topics in zip(names, lacking, strict=True)
         if topics
     ]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Interval, MinLen
 
-from pytest_riskguard.formats.serialization import Words
+from pytest_riskguard.formats.serialization import UNLESS_EMPTY, Words
 
 Count = Annotated[int, Ge(0)]
 Positive = Annotated[int, Ge(1)]
@@ -16,7 +16,7 @@ Probability = Annotated[float, Interval(ge=0, le=1)]
 Level = Annotated[float, Interval(gt=0, lt=1)]
 Alpha = Annotated[float, Ge(0)]
 #: The most topics that one list of a verdict names, so that a report on a million topics stays small.
-MAX_LISTED = 10_000
+MAX_LISTED = 5_000
 #: Intervals by name.
 INTERVALS = ("student_t", "basic", "studentized", "percentile", "bca")
 
@@ -28,7 +28,8 @@ ROUNDING_ERROR, COUNTED = 1e-12, 1e-6
 class TopicGroup:
     """Topics with one value of a tag that changed the same way, largest part first.
 
-    ``share`` is their part of what all topics lost (or won); ``tagged`` is how many topics carry this value.
+    ``share`` is their part of what all topics lost (or won); ``tagged`` is how many topics carry this value;
+    ``left_out`` is how many more topics there are than ``topics`` names.
     """
 
     tag: str
@@ -38,13 +39,20 @@ class TopicGroup:
     contribution: float
     share: float | None
     tagged: int
+    left_out: Count = field(default=0, metadata=UNLESS_EMPTY)
+
+    @property
+    def size(self) -> int:
+        """How many topics belong to the group."""
+        return len(self.topics) + self.left_out
 
 
 @dataclass(frozen=True)
 class Slice:
     """The comparison on the topics of one tag, at the gate's alpha and level; limits and p-values need 10 topics.
 
-    ``risky``: ``adjusted_p_value`` (Holm, over all slices that have one) is at most ``1 - level``.
+    ``risky``: ``adjusted_p_value`` (Holm, over all slices that have one) is at most ``1 - level``. Of very many
+    ``flagged`` topics the lowest TR_i are named, and ``left_out`` counts the others.
     """
 
     tag: str
@@ -63,6 +71,7 @@ class Slice:
     adjusted_p_value: float | None
     risky: bool | None
     flagged: tuple[str, ...]
+    left_out: Count = field(default=0, metadata=UNLESS_EMPTY)
 
 
 @dataclass(frozen=True)
@@ -133,7 +142,8 @@ class IfJudged:
 class Judgements:
     """Unjudged documents in the first ``depth`` ranks, and whether the outcome ``depends`` on them.
 
-    Counts are of (topic, document) pairs; ``documents`` are those in either ranking.
+    Counts are of (topic, document) pairs; ``documents`` are those in either ranking. ``left_out`` is how many more
+    topics there are than ``topics`` names.
     """
 
     depth: int
@@ -143,6 +153,7 @@ class Judgements:
     topics: tuple[UnjudgedTopic, ...]
     cases: tuple[IfJudged, ...]
     depends: bool
+    left_out: Count = field(default=0, metadata=UNLESS_EMPTY)
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,15 @@ from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import MAX_LISTED, Explanation, ResponsibleTopic, TopicGroup
 from pytest_riskguard.gates.flips import LeftOut
 from pytest_riskguard.gates.ruling import Comparison
-from pytest_riskguard.gates.slices import Tagged, slices, tagged
+from pytest_riskguard.gates.slices import Tagged, longest, slices, tagged
 from pytest_riskguard.gates.verdict import Findings
 from pytest_riskguard.inference import critical_value
 from pytest_riskguard.risk import standard_error
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, stable_order
 from pytest_riskguard.risk.urisk import varies
+
+#: Lists of topics that are counted, most of which a comparison leaves aside.
+_NOT_COMPARED = ("missing_in_candidate", "missing_in_baseline", "unknown_in_candidate", "without_relevant")
 
 
 class Responsible(NamedTuple):
@@ -117,18 +120,21 @@ def _first(places: npt.NDArray[np.intp], always: Collection[int]) -> npt.NDArray
 def bounded(findings: Findings, found: Responsible) -> Findings:
     """The findings with lists of at most ``MAX_LISTED`` topics, and how many each of them leaves out."""
     flips, explained = findings.estimates.flip_set, findings.explanation or Explanation()
+    counted: dict[str, tuple[str, ...]] = {name: getattr(findings.topics, name) for name in _NOT_COMPARED}
     left_out = {
         "responsible_topics": found.more_losers,
         "flagged_wins": found.more_winners,
         "flip_set": len(flips or ()) - MAX_LISTED,
         "pivotal_topics": len(explained.pivotal_topics) - MAX_LISTED,
+        **{name: len(topics) - MAX_LISTED for name, topics in counted.items()},
     }
     left_out = {name: count for name, count in left_out.items() if count > 0}
     if not left_out:
         return findings
+    first: dict[str, Any] = {name: topics[:MAX_LISTED] for name, topics in counted.items()}
     return replace(
         findings,
-        topics=replace(findings.topics, left_out=left_out),
+        topics=replace(findings.topics, left_out=left_out, **first),
         estimates=replace(findings.estimates, flip_set=flips and flips[:MAX_LISTED]),
         explanation=replace(explained, pivotal_topics=explained.pivotal_topics[:MAX_LISTED]),
     )
@@ -141,8 +147,19 @@ def explanation(comparison: Comparison, alone: LeftOut, *, parts: FloatArray, st
     critical = critical_value(n, level=comparison.gate.level) if n > 1 else math.inf
     return Explanation(
         pivotal_topics=tuple(topics[i] for i in alone.pivots),
-        groups=groups(comparison.differences, parts, topics, tags),
-        slices=slices(comparison, tags, flagged=np.abs(standard) > critical),
+        groups=_cut(groups(comparison.differences, parts, topics, tags)),
+        slices=slices(comparison, tags, standard=standard, critical=critical),
+    )
+
+
+def _cut(groups: Groups) -> Groups:
+    """The groups with at most ``2 * MAX_LISTED`` topics together, the larger groups cut to the same length."""
+    most = longest([len(group.topics) for group in groups], 2 * MAX_LISTED)
+    return tuple(
+        replace(group, topics=group.topics[:most], left_out=len(group.topics) - most)
+        if len(group.topics) > most
+        else group
+        for group in groups
     )
 
 

@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.gates.findings import Slice
+from pytest_riskguard.gates.findings import MAX_LISTED, Slice
 from pytest_riskguard.gates.kinds import MIN_SLICE_TOPICS, NotSignificantlyRisky, parse_slice
 from pytest_riskguard.text import clean, nearest
 
 if TYPE_CHECKING:
     from pytest_riskguard.evaluation.scores import TopicScores
     from pytest_riskguard.gates.alignment import Aligned
-    from pytest_riskguard.gates.evidence import BoolArray
     from pytest_riskguard.gates.ruling import Comparison, Ruling
+    from pytest_riskguard.risk.checks import FloatArray
 
 
 Tags = Mapping[str, Mapping[str, str]]
@@ -143,17 +143,40 @@ def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
     )
 
 
-def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArray) -> tuple[Slice, ...]:
-    """The gate's question about the topics of each value, as if there were no others; ``flagged`` by TR_i over all.
+def longest(lengths: Sequence[int], most: int) -> int:
+    """The length that lists are cut to, so that they hold at most ``most`` items together."""
+    if sum(lengths) <= most:
+        return max(lengths, default=0)
+    left = most
+    for place, length in enumerate(sorted(lengths)):
+        share = left // (len(lengths) - place)
+        if length > share:
+            return share
+        left -= length
+    return max(lengths)
 
-    The test is always for a loss: whether the slice is significantly below ``-tolerance``, for ``not_inferior``
-    too. A gate about single topics tests no mean, so its slices have estimates only.
+
+def slices(
+    comparison: Comparison, tags: tuple[Tagged, ...], *, standard: FloatArray, critical: float
+) -> tuple[Slice, ...]:
+    """The gate's question about the topics of each value, as if there were no others.
+
+    Topics are flagged by TR_i over all topics, ``standard``, which lies beyond the ``critical`` value. The test is
+    always for a loss: whether the slice is significantly below ``-tolerance``, for ``not_inferior`` too. A gate about
+    single topics tests no mean, so its slices have estimates only.
     """
     from pytest_riskguard.gates.ruling import Ruling  # not above: pytest collects slices without scipy
     from pytest_riskguard.inference import holm
+    from pytest_riskguard.risk.checks import first_in_order
 
     ruling = Ruling(comparison.gate.as_kind(NotSignificantlyRisky), comparison.evidence)
-    rows = [_slice(comparison, topics, ruling.only(topics.places), flagged) for topics in tags]
+    flagged = [topics.places[np.abs(standard[topics.places]) > critical] for topics in tags]
+    most = longest([places.size for places in flagged], 2 * MAX_LISTED)
+    rows = []
+    for topics, places in zip(tags, flagged, strict=True):
+        lowest = np.sort(first_in_order(np.round(standard[places], 12), most)) if places.size > most else slice(None)
+        row = _slice(comparison, topics, ruling.only(topics.places), places[lowest])
+        rows.append(replace(row, left_out=max(places.size - most, 0)))
     p_values = {place: row.p_value for place, row in enumerate(rows) if row.p_value is not None}
     if p_values:
         for place, adjusted in zip(p_values, holm(list(p_values.values())).tolist(), strict=True):
@@ -162,7 +185,7 @@ def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArr
     return tuple(rows)
 
 
-def _slice(comparison: Comparison, topics: Tagged, ruling: Ruling, flagged: BoolArray) -> Slice:
+def _slice(comparison: Comparison, topics: Tagged, ruling: Ruling, flagged: npt.NDArray[np.intp]) -> Slice:
     from pytest_riskguard.risk import counts
 
     aligned, places, evidence = comparison.aligned, topics.places, ruling.evidence
@@ -187,5 +210,5 @@ def _slice(comparison: Comparison, topics: Tagged, ruling: Ruling, flagged: Bool
         p_value=p_value,
         adjusted_p_value=None,
         risky=None,
-        flagged=tuple(aligned.candidate.topics[int(i)] for i in places if flagged[i]),
+        flagged=tuple(aligned.candidate.topics[i] for i in flagged.tolist()),
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, cas
 from annotated_types import MinLen
 
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.formats.serialization import JsonError, Words, decoded, to_plain
+from pytest_riskguard.formats.serialization import UNLESS_EMPTY, JsonError, Words, decoded, to_plain
 from pytest_riskguard.gates.findings import (
     Count,
     Diagnostics,
@@ -79,7 +79,7 @@ class TopicCounts:
     missing_in_baseline: tuple[str, ...] = ()
     unknown_in_candidate: tuple[str, ...] = ()
     without_relevant: tuple[str, ...] = ()
-    left_out: Mapping[str, Count] = field(default_factory=dict)
+    left_out: Mapping[str, Count] = field(default_factory=dict, metadata=UNLESS_EMPTY)
 
 
 @dataclass(frozen=True)
@@ -304,10 +304,7 @@ class Verdict(_Asked):
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of the report: plain types, 12 significant digits, non-finite numbers as None."""
-        plain = {key: to_plain(getattr(self, key)) for key in JSON_TYPES}
-        if not plain["topics"]["left_out"]:
-            del plain["topics"]["left_out"]
-        return plain
+        return {key: to_plain(getattr(self, key)) for key in JSON_TYPES}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Verdict:

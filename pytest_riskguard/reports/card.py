@@ -191,8 +191,8 @@ def _quoted(name: str, placeholder: str) -> str:
 
 def unsaid(verdict: Verdict) -> list[VerdictWarning]:
     """The warnings that the card does not state in other words."""
-    missing = verdict.topics.missing_in_candidate
-    stated = f"the candidate did not answer {counted(len(missing), 'topic')} "
+    missing = Shown(verdict).unanswered
+    stated = f"the candidate did not answer {counted(missing, 'topic')} "
     return [
         warning
         for warning in verdict.warnings

@@ -131,8 +131,8 @@ def _check(verdict: Verdict) -> None:
         problem = f"expected wins, losses and ties that add up to it, found {topics.count}"
         raise ValueError(f"topics.count: {problem}")
     for place, group in enumerate(verdict.explanation.groups if verdict.explanation is not None else ()):
-        if not len(group.topics) <= group.tagged <= topics.count:
-            problem = f"expected from {len(group.topics)} to {topics.count} topics, found {group.tagged}"
+        if not group.size <= group.tagged <= topics.count:
+            problem = f"expected from {group.size} to {topics.count} topics, found {group.tagged}"
             raise ValueError(f"explanation.groups[{place}].tagged: {problem}")
     if verdict.pool is not None and all(point.alpha != verdict.alpha for point in verdict.pool.curve):
         raise ValueError(f"pool.curve: expected a point at alpha {verdict.alpha:g}, found none")

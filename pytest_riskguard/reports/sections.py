@@ -216,11 +216,11 @@ def _groups(shown: Shown, groups: Sequence[TopicGroup]) -> Table:
         groups,
         _name("Tag", _tagged),
         _words("Change", lambda group: group.change),
-        _number("Topics", lambda group: len(group.topics)),
+        _number("Topics", lambda group: group.size),
         _number("Topics with the tag", lambda group: group.tagged),
         _number("Contribution", lambda group: shown.value(group.contribution)),
         _number("Share", lambda group: None if group.share is None else percent(group.share, 1)),
-        _name("Which", lambda group: listed(group.topics, most=_MAX_NAMED)),
+        _name("Which", lambda group: listed(group.topics, most=_MAX_NAMED, left_out=group.left_out)),
     )
 
 
@@ -238,7 +238,7 @@ def _slices(shown: Shown, worst: Sequence[Slice]) -> Table:
         _words("Interval", lambda row: shown.limits(row.lower, row.upper) or untested),
         _number("p (Holm)", lambda row: None if row.adjusted_p_value is None else probability(row.adjusted_p_value)),
         _words("Risky", lambda row: row.risky),
-        _number("Flagged", lambda row: len(row.flagged)),
+        _number("Flagged", lambda row: len(row.flagged) + row.left_out),
     )
 
 

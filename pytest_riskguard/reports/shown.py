@@ -215,8 +215,8 @@ class Shown:
                 line += f"; worst: {clean(verdict.responsible_topics[0].topic, limit=MAX_NAME)}"
         if verdict.identical_to and not self.is_identical:
             line += f"; {self.identical}"
-        if verdict.topics.missing_in_candidate:
-            line += f"; {len(verdict.topics.missing_in_candidate)} unanswered"
+        if self.unanswered:
+            line += f"; {self.unanswered} unanswered"
         return line + ")"
 
     @property
@@ -314,6 +314,11 @@ class Shown:
     def left_out(self, name: str) -> int:
         """How many topics a list of the verdict leaves out."""
         return self.verdict.topics.left_out.get(name, 0)
+
+    @property
+    def unanswered(self) -> int:
+        """How many topics the candidate did not answer."""
+        return len(self.verdict.topics.missing_in_candidate) + self.left_out("missing_in_candidate")
 
     @property
     def explains_topics(self) -> bool:

@@ -7,19 +7,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pytest_riskguard import text
+from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates import chart_data, responsible
+from pytest_riskguard.gates import chart_data, responsible, slices
+from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.slices import longest
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as json_report
 from pytest_riskguard.reports.ci import junit
 from pytest_riskguard.reports.html.charts import charts
 from pytest_riskguard.reports.internal_errors import plain
+from pytest_riskguard.reports.sections import sections
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.reports.terminal.topic_table import strip
-from pytest_riskguard.reports.wording import groups
+from pytest_riskguard.reports.wording import groups, worded
 from pytest_riskguard.reports.wording.headlines import headline
 from pytest_riskguard.reports.wording.paragraph import paragraph
 from pytest_riskguard.run_context import Detail, Screen
@@ -42,6 +47,7 @@ def whole_and_cut(monkeypatch: pytest.MonkeyPatch, gate=RISK, d=None, **options)
     whole.to_dict()  # computes what is computed when first read
     monkeypatch.setattr(responsible, "MAX_LISTED", MOST)
     monkeypatch.setattr(chart_data, "MAX_LISTED", MOST)
+    monkeypatch.setattr(slices, "MAX_LISTED", MOST)
     cut = judge(gate, candidate, baseline, report=True, **options)
     cut.to_dict()
     return whole, cut
@@ -155,8 +161,85 @@ def test_charts_have_the_lowest_and_the_highest_contributions_in_the_order_of_to
     assert not any(said in chart.caption for chart in charts(whole))
 
 
+TAGS = Topics({}, {f"t{i:05d}": {"kind": "code" if i < 60 else "text", "size": "sml"[i % 3]} for i in range(400)})
+
+
+def test_groups_and_slices_share_a_number_of_names_and_count_the_rest(monkeypatch):
+    d = differences()
+    d[:60:4] = -0.9
+    d[1:60:4] = 0.9
+    whole, cut = whole_and_cut(monkeypatch, d=d, topics=TAGS)
+    groups_, cut_groups = whole.explanation.groups, cut.explanation.groups
+    assert sum(len(group.topics) for group in cut_groups) <= 2 * MOST
+    for group, shorter in zip(groups_, cut_groups, strict=True):
+        assert shorter.topics == group.topics[: len(shorter.topics)]
+        assert len(shorter.topics) >= min(len(group.topics), 2)
+        assert (shorter.size, shorter.left_out) == (len(group.topics), len(group.topics) - len(shorter.topics))
+        assert shorter == replace(group, topics=shorter.topics, left_out=shorter.left_out)
+    parts = dict(zip(whole.exhibits.topics.topics, whole.exhibits.topics.standardised, strict=True))
+    assert sum(len(part.flagged) for part in cut.explanation.slices) <= 2 * MOST
+    for part, fewer in zip(whole.explanation.slices, cut.explanation.slices, strict=True):
+        assert len(fewer.flagged) + fewer.left_out == len(part.flagged)
+        assert (
+            sorted(parts[topic] for topic in fewer.flagged)
+            == sorted(map(parts.__getitem__, part.flagged))[: len(fewer.flagged)]
+        )
+        assert list(fewer.flagged) == [topic for topic in part.flagged if topic in fewer.flagged]
+    assert any(part.left_out for part in cut.explanation.slices)
+    of_whole, of_cut = (
+        next(part for part in sections(verdict) if part.key == "slices").tables for verdict in (whole, cut)
+    )
+    for table, shorter_table, columns in zip(of_whole, of_cut, (-1, None), strict=True):  # not the names of a group
+        assert [row[:columns] for row in table.rows] == [row[:columns] for row in shorter_table.rows]
+    assert '"left_out"' not in json_report.dumps([whole])
+    assert paragraph(cut) == paragraph(whole)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "most", "expected"),
+    [
+        ([], 5, 0),
+        ([3, 1], 5, 3),
+        ([3, 2], 5, 3),
+        ([9, 1], 5, 4),
+        ([9, 9], 5, 2),
+        ([9, 2, 8], 10, 4),
+        ([1, 1, 1], 2, 0),
+    ],
+)
+def test_long_lists_are_cut_to_the_same_length(lengths, most, expected):
+    assert longest(lengths, most) == expected
+
+
+def test_topics_without_an_answer_and_others_that_are_not_compared_are_counted(monkeypatch):
+    candidate, baseline = pair(differences())
+    missing, unknown = candidate.topics[100:150], tuple(f"u{i:02d}" for i in range(20))
+    given = replace(candidate.without(missing), unknown=unknown)
+    gate = replace(RISK, missing="zero")
+    monkeypatch.setattr(text.named, "__kwdefaults__", {"most": 5})
+    whole = judge(gate, given, baseline)
+    whole.to_dict()
+    monkeypatch.setattr(responsible, "MAX_LISTED", MOST)
+    cut = worded(judge(gate, given, baseline))
+    assert whole.topics.missing_in_candidate == missing
+    assert cut.topics.missing_in_candidate == missing[:MOST]
+    assert cut.topics.unknown_in_candidate == unknown[:MOST]
+    assert cut.topics.left_out["missing_in_candidate"] == 50 - MOST
+    assert cut.topics.left_out["unknown_in_candidate"] == 20 - MOST
+    assert Shown(cut).unanswered == Shown(whole).unanswered == 50
+    assert "returned nothing for 50 queries" in paragraph(cut)
+    (message,) = [found.message for found in cut.warnings if found.code == "missing_topics"]
+    assert message.endswith(
+        "did not answer 50 topics (they score 0): t00100, t00101, t00102, t00103, t00104 and 45 more"
+    )
+    with pytest.raises(
+        DataError, match=r"lacks 50 topics: t00100, t00101, t00102, t00103, t00104 and 45 more; score"
+    ):
+        align(RISK, given, baseline)
+
+
 def test_the_json_of_a_cut_verdict_is_read_back(monkeypatch, tmp_path):
-    _, cut = whole_and_cut(monkeypatch)
+    _, cut = whole_and_cut(monkeypatch, topics=TAGS)
     path = tmp_path / "report.json"
     path.write_text(json_report.dumps([cut]), encoding="utf-8")
     (read,) = json_report.read(path).verdicts

@@ -41,6 +41,9 @@ ADDED = {
         "georisk_standard_error",
     },
     "Power": {"churn_failure_rate"},
+    "TopicGroup": {"left_out"},
+    "Slice": {"left_out"},
+    "Judgements": {"left_out"},
     "ResponsibleTopic": {"weight", "exceeds", "candidate_z", "baseline_z"},
 }
 Schema = dict[str, Any]

@@ -21,7 +21,7 @@ from pytest_riskguard.evaluation.scoring.unjudged_documents import (
 )
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.label_rules import LabelRules
-from pytest_riskguard.gates.findings import IfJudged, Judgements, UnjudgedTopic
+from pytest_riskguard.gates.findings import MAX_LISTED, IfJudged, Judgements, UnjudgedTopic
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
@@ -189,9 +189,10 @@ def judgements(rejudged: Rejudged) -> Judgements:
         candidate=candidate,
         baseline=baseline,
         documents=len(unjudged),
-        topics=rejudged.unjudged_topics,
+        topics=rejudged.unjudged_topics[:MAX_LISTED],
         cases=cases,
         depends=len({case.outcome for case in cases}) > 1,
+        left_out=max(len(rejudged.unjudged_topics) - MAX_LISTED, 0),
     )
 
 

@@ -56,8 +56,8 @@ def _share(verdict: Verdict, group: TopicGroup) -> float | None:
 
 def number_of_members(verdict: Verdict, group: TopicGroup) -> int:
     """How many topics of the group the answer counts; at most so many, if the verdict does not name all that lost."""
-    if Shown(verdict).more_losers and not verdict.asked.by_topic:
-        return min(len(group.topics), number_lost(verdict))
+    if (Shown(verdict).more_losers or group.left_out) and not verdict.asked.by_topic:
+        return min(group.size, number_lost(verdict))
     counted_topics = {topic.topic for topic in lost_topics(verdict)}
     return sum(topic in counted_topics for topic in group.topics)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from pytest_riskguard.reports.shown import METHOD_NAMES
-from pytest_riskguard.text import clean, counted, listed
+from pytest_riskguard.text import clean, counted, listed, named
 
 #: Messages that need only the parameters.
 _TEMPLATES = {
@@ -43,11 +43,11 @@ def message(verdict: Verdict, warning: VerdictWarning) -> str:
 
 
 def _missing_topics(_: Verdict, *, system: str, topics: Sequence[str]) -> str:
-    return f"{system} did not answer {counted(len(topics), 'topic')} (they score 0): {', '.join(topics)}"
+    return f"{system} did not answer {counted(len(topics), 'topic')} (they score 0): {named(topics)}"
 
 
 def _unknown_topics(_: Verdict, *, topics: Sequence[str]) -> str:
-    return f"the candidate answers {counted(len(topics), 'topic')} without judgements: {', '.join(topics)}"
+    return f"the candidate answers {counted(len(topics), 'topic')} without judgements: {named(topics)}"
 
 
 def _rank_contradicts_score(_: Verdict, *, system: str, topics: Sequence[str]) -> str:
@@ -74,7 +74,7 @@ def _unstable_answers(
     effect = "" if urisk is None else f"; with the second answers URisk is {urisk[1]:+.4f} instead of {urisk[0]:+.4f}"
     return (
         f"asked twice, the candidate answered {len(topics)} of {counted(asked, 'topic')} differently "
-        f"({', '.join(topics)}): their scores change by {change:.4f} on average, their mean from {means[0]:.4f} to "
+        f"({named(topics)}): their scores change by {change:.4f} on average, their mean from {means[0]:.4f} to "
         f"{means[1]:.4f}{effect}"
     )
 
@@ -171,7 +171,7 @@ def _few_changed_topics(
     effective: int | None = None,
     cannot_fail: bool = False,
 ) -> str:
-    of_all, names = f"only {len(topics)} of {verdict.topics.count} topics", ", ".join(topics)
+    of_all, names = f"only {len(topics)} of {verdict.topics.count} topics", named(topics)
     if reference is not None:
         text = f"{of_all} differ from {reference} ({names})"
         return f"{text}: the gate fails only if Student-t (jackknife) agrees" if needs_student_t else text
@@ -197,7 +197,7 @@ def _cannot_fail(verdict: Verdict, *, mean: float, most: float, above: int) -> s
 def _outweighed(_: Verdict, *, topics: Sequence[str], share: float) -> str:
     return (
         f"without weights the candidate would be significantly risky: the {counted(len(topics), 'topic')} that lost "
-        f"have {100 * share:.2g}% of the weight ({', '.join(topics)})"
+        f"have {100 * share:.2g}% of the weight ({named(topics)})"
     )
 
 

@@ -118,7 +118,7 @@ def _to(kept: Sequence[tuple[TopicDocuments, MovedDocument]]) -> str:
 
 
 def _unanswered(verdict: Verdict) -> Iterator[str]:
-    missing = len(verdict.topics.missing_in_candidate)
+    missing = Shown(verdict).unanswered
     if missing:
         yield f"The candidate returned nothing for {counted(missing, 'query', 'queries')}."
 

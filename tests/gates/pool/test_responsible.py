@@ -196,7 +196,7 @@ def test_topics_of_a_pool_have_their_z_their_part_and_their_slices():
         topic_scores("s2", x[2]),
         topics=topics,
     )
-    tested = slices(paired, tagged(paired.aligned), flagged=np.zeros(24, dtype=np.bool_))
+    tested = slices(paired, tagged(paired.aligned), standard=np.zeros(24), critical=2.0)
     assert [(part.value, part.p_value) for part in found.slices] == [(part.value, part.p_value) for part in tested]
     lost = math.fsum(parts[i] for i in range(0, 24, 2) if x[0, i] < x[2, i])
     (group,) = [group for group in found.groups if (group.value, group.change) == ("a", "loss")]
