@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from pytest_riskguard.evaluation.runs import rank_columns
 from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents
 from pytest_riskguard.evaluation.runs.order import Order, as_scored, as_written
 from pytest_riskguard.evaluation.runs.rank_columns import KINDS
@@ -110,6 +111,17 @@ def test_ranks_of_long_topics_are_compared_with_more_usual_ranks():
         assert_ranked(chunk)
         documents.ranks = [*documents.ranks[:-1], b"16"]
         assert_ranked(chunk)
+
+
+def test_topics_of_more_documents_than_are_compared_at_once(monkeypatch):
+    """Ranks that stop rising beyond the limit number nothing, and those that go on agree."""
+    monkeypatch.setattr(rank_columns, "_USUAL_LENGTH", 3)
+    for ranks in ([1, 2, 3, 3, 3], [1, 2, 3, 4, 5], [0, 1, 2, 3, 4], [0, 1, 2, 2, 2], [5, 4, 3, 2, 1]):
+        documents = Documents((name, float(-place)) for place, name in enumerate("abcde"))
+        documents.ranks = [b"%d" % rank for rank in ranks]
+        short = Documents(a=2.0, b=1.0)
+        short.ranks = [b"1", b"2"]
+        assert_ranked({"t": documents, "u": short})
 
 
 def test_orders_that_agree_share_their_ranks():
