@@ -129,6 +129,18 @@ def test_each_run_is_read_once_for_all_gates_and_measures(folder, monkeypatch):
     assert len(read) == 3
 
 
+def test_a_run_held_for_one_order_of_ties_is_read_again_for_another(folder):
+    first = engine(folder, report=True)
+    questions = [
+        Question(gate_of("g"), RunFile(folder / "candidate.run"), Stored("prod"), measure)
+        for measure in ("AP", "RR@10", "Judged@10", "AP")
+    ]
+    for question in questions:
+        found = first.verdict(question)
+        assert found.documents is not None
+        assert found == engine(folder, report=True).verdict(question)
+
+
 def test_a_run_that_is_no_longer_held_is_read_again(folder, monkeypatch):
     question = Question(gate_of("g"), RunFile(folder / "candidate.run"), Stored("prod"), "AP")
     held = engine(folder).verdict(question)

@@ -34,6 +34,7 @@ from pytest_riskguard.evaluation.judgements.grades import is_binary, scaled
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure, refuse_uninformative, span
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.scoring.freed_memory import release_freed_memory
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.gates.alignment import on_one_list
@@ -135,6 +136,7 @@ class Engine:
             raise UsageError(str(error)) from None
         with caught("looking for the documents behind a verdict"):
             verdict = self._with_documents(verdict, question, systems)
+        release_freed_memory()  # before another gate is explained
         return replace(worded(verdict), origins=self._origins(question))
 
     def _origins(self, question: Question) -> Origins:
@@ -396,8 +398,7 @@ class Engine:
             return verdict
         if missing is None:
             return verdict
-        unsettled = rests_on_unjudged(verdict.outcome, missing)
-        verdict = replace(verdict, judgements=missing)
+        verdict, unsettled = replace(verdict, judgements=missing), rests_on_unjudged(verdict.outcome, missing)
         return verdict if unsettled is None else verdict.warned(unsettled)
 
     def _rejudged(self, gate: Gate, question: Question, systems: Sequence[Scored], place: int) -> Rejudged:
@@ -411,8 +412,7 @@ class Engine:
             for source, of_source in zip(sources, scores, strict=True)
         )
         key = (candidate.run.digest, baseline.run.digest, qrels.digest, scores[0].topics)
-        known = self._known.pop(key, None) or Known()
-        self._known[key] = known
+        known = self._known[key] = self._known.pop(key, Known())
         for other in list(self._known)[:-MOST_KNOWN]:
             del self._known[other]
         return Rejudged(gate, scores, (candidate, baseline), self._cache.topics, known)

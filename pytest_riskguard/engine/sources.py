@@ -7,7 +7,7 @@ changes.
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -18,6 +18,7 @@ from pytest_riskguard.engine.recent_runs import RecentRuns
 from pytest_riskguard.engine.run_readings import read_file, read_run
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.cache.cached_scores import RunScores, Wanted
+from pytest_riskguard.evaluation.judgements.grades import scaled
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure
 from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
@@ -28,7 +29,7 @@ from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.scoring.kept_depths import depth_for, kept_depth
-from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
+from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun, rank_order
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.given_file import GivenFile, Ties
 from pytest_riskguard.formats.known import system_name
@@ -271,7 +272,7 @@ class ScoreCache:
             found = store.scores_together(source.name, together, qrels=qrels, topics=self.topics, shrink=self._shrink)
             for scored in found.values():
                 if isinstance(scored, Scored) and scored.run is not None:
-                    self._runs.keep((source, self._stamps(source)), scored.run)
+                    self._keep(source, scored.run, map(parse_measure, together))
             return {name: replace(one, run=None) if isinstance(one, Scored) else one for name, one in found.items()}
 
         scored = self._once((source, self._stamps(source), together), read)[measure]
@@ -282,8 +283,15 @@ class ScoreCache:
     def _score_run(self, source: Ranked, measures: Sequence[str]) -> dict[str | None, TopicScores]:
         scored = self._read_run(source, measures)
         if scored.was_read:
-            self._runs.keep((source, self._stamps(source)), scored.fetch())
+            self._keep(source, scored.fetch(), map(parse_measure, measures))
         return {scores.measure: scores for scores in scored.scores}
+
+    def _keep(self, source: Ranked | Stored, run: JudgedRun, measures: Iterable[Measure]) -> JudgedRun:
+        """Hold a run as far as reports about these measures, and those that will be asked for, need it."""
+        asked = [*measures, *map(parse_measure, self._measures)]
+        run = run.narrowed({rank_order(scaled(measure, self.qrels.rules)) for measure in asked})
+        self._runs.keep((source, self._stamps(source)), run)
+        return run
 
     def _read_run(self, source: Ranked, measures: Sequence[str]) -> RunScores:
         """The scores of a run, which is read unless the cache on disk has them."""
@@ -385,9 +393,9 @@ class ScoreCache:
             raise DataError("there is no run, only scores", reason="missing_input")
         key = (source, self._stamps(source))
         run = self._runs.get(key)
-        if run is None or run.depth < kept_depth(measure, qrels):
+        if run is None or run.depth < kept_depth(measure, qrels) or rank_order(measure) not in run.ranks:
             run = self._read_again(source, str(scores.measure))
-            self._runs.keep(key, run)
+            run = self._keep(source, run, [measure])
         if (run.digest, run.qrels_digest) != (scores.digest, scores.qrels_digest):
             raise DataError(
                 f"{scores.name} or its judgements changed while they were read; try again", reason="inputs_changed"

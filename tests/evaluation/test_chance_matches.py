@@ -255,7 +255,10 @@ def test_matches_are_counted_as_sets_of_ids_are(seed, topics, skill, least):
         found = rng.sample(sorted(judged[topic]), skill)
         others = [f"d{document}" for document in rng.sample(range(200), rng.randint(0, 130))]
         run[topic] = list(dict.fromkeys([*others[:5], *found, *others[5:], "last"]))
-    assert list(matches(qrels, *columns_of(run, qrels))) == slow_matches(run, qrels)
+    for at_once in (500, 4):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("pytest_riskguard.evaluation.id_checks.chance_matches._TOPICS_AT_ONCE", at_once)
+            assert list(matches(qrels, *columns_of(run, qrels))) == slow_matches(run, qrels)
 
 
 def test_judgements_that_are_complete_have_runs_that_find_hardly_anything(write):

@@ -78,6 +78,7 @@ def compare(
     defaults below hold without a file. A line after the verdicts says what was taken from it.
     """
     from pytest_riskguard.cli.inputs import Inputs
+    from pytest_riskguard.evaluation.scoring.freed_memory import release_freed_memory
 
     asked: dict[str, tuple[tuple[NamedPath, ...], ...]] = {word: options.pop(f"baseline_{word}") for word in COMPUTED}
     named = [*baselines, *(given for groups in asked.values() for group in groups for given in group)]
@@ -97,6 +98,8 @@ def compare(
     )
     verdicts = inputs.engine.verdicts(questions, correction=correction)
     from_file = declared.line(taken, has_baselines=bool(named))
+    del inputs, declared, questions  # reports need nothing of the runs
+    release_freed_memory()
     return present(
         verdicts,
         reports=reports,

@@ -28,6 +28,8 @@ UNLIKELY = 0.0001
 ENOUGH_JUDGED = 0.2
 #: How many ranks are counted, and how many of these apart.
 MAX_RANKS, FIRST_RANKS = 100, 10
+#: Topics whose documents are looked up together: bounds the memory.
+_TOPICS_AT_ONCE = 500
 
 
 @dataclass
@@ -69,9 +71,20 @@ def are_by_chance(qrels: Qrels, places: IntArray, offsets: IntArray, documents: 
 
 def matches(qrels: Qrels, places: IntArray, offsets: IntArray, documents: Identifiers) -> tuple[Count, ...]:
     """How many documents are judged, and how many relevant, in all counted ranks and in the first; as above."""
+    counts = tuple(Count() for _ in range(4))
+    for first in range(0, len(places), _TOPICS_AT_ONCE):
+        last = min(first + _TOPICS_AT_ONCE, len(places))
+        some = slice(int(offsets[first]), int(offsets[last]))
+        _add(counts, qrels, places[first:last], offsets[first : last + 1] - offsets[first], documents.at(some))
+    return counts
+
+
+def _add(
+    counts: tuple[Count, ...], qrels: Qrels, places: IntArray, offsets: IntArray, documents: Identifiers
+) -> None:
+    """Count the matches of some topics too."""
     ranks = np.arange(1, len(documents) + 1) - np.repeat(offsets[:-1], np.diff(offsets))
     depths = ranks <= MAX_RANKS, ranks <= FIRST_RANKS
-    counts = tuple(Count() for _ in range(4))
     own = judgement_rows(qrels.arrays, places, offsets, documents)
     own_sides = own >= 0, _relevant(own, qrels)
     for step in range(1, OTHER_TOPICS + 1):
@@ -82,7 +95,6 @@ def matches(qrels: Qrels, places: IntArray, offsets: IntArray, documents: Identi
         for count, ((mine, theirs), is_counted) in zip(counts, kinds, strict=True):
             count.own += int(np.count_nonzero(mine & ~theirs & is_counted))
             count.other += int(np.count_nonzero(theirs & ~mine & is_counted))
-    return counts
 
 
 def _has_different_rankings(offsets: IntArray, documents: Identifiers) -> bool:

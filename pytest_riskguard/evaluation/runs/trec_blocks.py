@@ -115,6 +115,7 @@ def _some_rows(blocks: Iterator[RowBlock]) -> Iterator[RowBlock]:
     if block is None:
         raise RefusedError
     yield block
+    del block  # which the caller is done with
     yield from blocks
 
 
@@ -153,6 +154,7 @@ def _between(text: TextBlocks, start: int, stop: int | None) -> Iterator[_Part]:
         is_inside |= first < last
         if last < len(places):
             return
+        del columns  # before the next ones are made
 
 
 def _whole_topics(parts: Iterable[_Part]) -> Iterator[RowBlock]:
@@ -184,6 +186,7 @@ def _whole_topics(parts: Iterable[_Part]) -> Iterator[RowBlock]:
         if cut < size:
             pending.append(columns.rows(cut, size))
             rows += size - cut
+        del columns
     if current is not None:
         yield _row_block((current,), [0, rows], pending, most_documents)
 

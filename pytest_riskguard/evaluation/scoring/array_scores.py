@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: The environment variable that turns kernels off when it is ``off``.
 SWITCH = "RISKGUARD_KERNELS"
 #: About how many rows of variants are computed at once: more would need memory, fewer more calls.
-_ROWS_AT_ONCE = 2**16
+_ROWS_AT_ONCE = 2**15
 
 #: Measures with a kernel, and the providers whose values it gives.
 _PROVIDERS: Mapping[str, frozenset[str]] = {
@@ -122,7 +122,7 @@ def if_relevant(
     array of float64, shape (n_variants,)
     """
     kernel = kernel_of(measure, qrels.rules)
-    variants = _Variants(run, qrels, kernel, run.ranks[order := _order(measure)], run.judged_rows(order))
+    variants = _Variants(run, qrels, kernel, _order(measure))
     scores = np.empty(len(topics))
     sizes = variants.sizes[topics] + np.diff(offsets) + variants.judged[topics] + elsewhere
     ends = np.cumsum(sizes)
@@ -141,12 +141,13 @@ def if_relevant(
 class _Variants:
     """A run's topics with some documents judged anew."""
 
-    def __init__(self, run: JudgedRun, qrels: Qrels, kernel: Kernel, ranks: Any, judged: Any) -> None:
-        self._run, self._kernel, self._ranks = run, kernel, ranks
+    def __init__(self, run: JudgedRun, qrels: Qrels, kernel: Kernel, order: Order) -> None:
+        self._run, self._kernel, self._ranks = run, kernel, run.ranks[order]
         self._arrays, self._places = qrels.arrays, _places(run, qrels)
         self._values = kernel.values(self._arrays.grades)
         self._highest = kernel.values(self._arrays.highest)
-        rows = CountedRows(judged.topic, judged.rank, self._values[judged.judgement], run.retrieved)
+        topic, rank, judgement = run.judged_rows(order)
+        rows = CountedRows(topic, rank, self._values[judgement], run.retrieved)
         self._rows = rows.where(kernel.sees(rows.value, rows.rank))
         self.sizes, self.judged = self._rows.counts(), np.diff(self._arrays.offsets)[self._places]
         self._begins = np.cumsum(self.sizes) - self.sizes

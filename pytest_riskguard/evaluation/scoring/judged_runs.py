@@ -6,8 +6,8 @@ shows comes from here; the run is not read again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -54,7 +54,7 @@ class JudgedRun:
     unjudged : Identifiers
         The ids of the rows whose judgement is -1, in their order.
     ranks : mapping Order -> array of int32, shape (n_rows,)
-        From 1; equal arrays may be shared.
+        From 1; equal arrays may be shared. A reading knows all orders, ``narrowed`` only some.
     judged : Judged
     unknown : tuple of str
         Topics of the run without judgements, sorted.
@@ -76,17 +76,29 @@ class JudgedRun:
     contradicted: tuple[str, ...] = ()
 
     @property
-    def topic_of_row(self) -> IntArray:
+    def topic_of_row(self) -> Rows:
         """The place of the topic of each kept document; made anew each time, since there may be many."""
-        return np.repeat(np.arange(len(self.topics), dtype=np.int64), np.diff(self.offsets))
+        return np.repeat(np.arange(len(self.topics), dtype=np.int32), np.diff(self.offsets))
+
+    def ids_of_unjudged(self, rows: IntArray) -> Identifiers:
+        """The ids of some rows, none of them judged."""
+        if not len(rows):
+            return self.unjudged.at(rows)
+        topic = int(np.searchsorted(self.offsets, rows.min(), side="right")) - 1
+        start, stop = int(self.offsets[topic]), int(rows.max()) + 1
+        before = np.cumsum(self.judgements[start:stop] < 0, dtype=np.int32)  # in as few topics as may be
+        return self.unjudged.at(self._unjudged_before[topic] - 1 + before[rows - start])
 
     @cached_property
-    def unjudged_before(self) -> Rows:
-        """How many rows before each are not judged, which is the place of such a row's id."""
-        is_unjudged = self.judgements < 0
-        before = np.cumsum(is_unjudged, dtype=np.int32)
-        before -= is_unjudged
+    def _unjudged_before(self) -> IntArray:
+        """How many rows before each topic are not judged."""
+        judged = np.append(0, np.cumsum(self.judgements >= 0, dtype=np.int32))[self.offsets]
+        before: IntArray = self.offsets - judged
         return before
+
+    def narrowed(self, orders: Collection[Order]) -> JudgedRun:
+        """The same with the ranks of some orders alone."""
+        return replace(self, ranks={order: ranks for order, ranks in self.ranks.items() if order in orders})
 
     def judged_rows(self, order: Order) -> JudgedRows:
         """The judged documents as an order ranks them; sorted once for all measures that rank alike."""
@@ -94,9 +106,8 @@ class JudgedRun:
         rows = self._judged_rows.get(id(ranks))
         if rows is None:
             rows = self._judged_rows[id(ranks)] = self._sorted(ranks)
-        return JudgedRows(
-            self.topic_of_row[rows], ranks[rows].astype(np.int64), self.judgements[rows].astype(np.int64)
-        )
+        columns = (column[rows].astype(np.int64) for column in (self.topic_of_row, ranks, self.judgements))
+        return JudgedRows(*columns)
 
     @cached_property
     def _judged_rows(self) -> dict[int, Rows]:
@@ -105,7 +116,7 @@ class JudgedRun:
 
     def _sorted(self, ranks: Ranks) -> Rows:
         judged = np.flatnonzero(self.judgements >= 0)
-        keys = self.topic_of_row[judged] << 32 | ranks[judged]
+        keys = self.topic_of_row[judged].astype(np.int64) << 32 | ranks[judged]
         if np.any(keys[1:] < keys[:-1]):
             judged = judged[np.argsort(keys, kind="stable")]
         return judged.astype(np.int32)

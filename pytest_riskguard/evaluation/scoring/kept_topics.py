@@ -168,8 +168,8 @@ def _is_any(part: RunPart, *kinds: RankColumn) -> BoolArray:
 
 def topics_with_judged(part: RunPart) -> BoolArray:
     """The topics that retrieve a judged document, at any rank."""
-    counts = np.append(0, np.cumsum(part.judgements >= 0))[part.offsets]
-    found: BoolArray = np.diff(counts) > 0
+    rows = np.flatnonzero(part.judgements >= 0)
+    found: BoolArray = np.diff(np.searchsorted(rows, part.offsets)) > 0
     return found
 
 

@@ -78,13 +78,17 @@ class PartReader:
         """Keep what is needed of all blocks; the topics without judgements."""
         unknown: set[str] = set()
         for block in blocks:
-            places = np.array([self._qrels.arrays.places.get(topic, -1) for topic in block.topics], dtype=np.int64)
-            others = [block.topics[index] for index in np.flatnonzero(places < 0).tolist()]
-            unknown.update(topic for topic in others if topic not in self._qrels.grades)
-            if len(others) < len(places):
-                scored = only(block, np.flatnonzero(places >= 0)) if others else block
-                self._keep(kept, self._by_document(scored), places[places >= 0])
+            self._keep_block(kept, block, unknown)
+            del block  # before the next one is read
         return unknown
+
+    def _keep_block(self, kept: _Kept, block: RowBlock, unknown: set[str]) -> None:
+        places = np.array([self._qrels.arrays.places.get(topic, -1) for topic in block.topics], dtype=np.int64)
+        others = [block.topics[index] for index in np.flatnonzero(places < 0).tolist()]
+        unknown.update(topic for topic in others if topic not in self._qrels.grades)
+        if len(others) < len(places):
+            scored = only(block, np.flatnonzero(places >= 0)) if others else block
+            self._keep(kept, self._by_document(scored), places[places >= 0])
 
     def _by_document(self, block: RowBlock) -> RowBlock:
         if not self._qrels.rules.separator:

@@ -14,7 +14,7 @@ from pytest_riskguard.evaluation.judgements.grades import labels_for
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import provider_of
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
-from pytest_riskguard.evaluation.runs.order import order_of
+from pytest_riskguard.evaluation.runs.order import Order, order_of
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.scoring.kept_depths import kept_depth
 
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 #: How many bits of a document's number are those of its hash; the others are those of its topic.
 _HASH_BITS = np.uint64(40)
+
+
+def rank_order(measure: Measure) -> Order:
+    """The order by which a measure's provider ranks documents with equal scores."""
+    return order_of(str(provider_of(measure).NAME))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +66,7 @@ class RankedRun:
     def __init__(self, run: JudgedRun, qrels: Qrels, measure: Measure) -> None:
         self.run, self.qrels, self.measure = run, qrels, measure
         self.depth = min(run.depth, kept_depth(measure, qrels))
-        self.order = order_of(str(provider_of(measure).NAME))
+        self.order = rank_order(measure)
         self._ranks = run.ranks[self.order]
         self._by_topic: dict[str, Mapping[str, int]] = {}
 
@@ -90,11 +95,14 @@ class RankedRun:
         ranks[self.run.judgements[is_judged]] = self._ranks[is_judged]
         return ranks
 
-    def unjudged(self, *, above: int = 0, depth: int) -> RankedDocuments:
-        """The unjudged documents from rank ``above + 1`` to ``depth`` of all topics."""
-        rows = np.flatnonzero((self.run.judgements < 0) & (self._ranks > above) & (self._ranks <= depth))
-        topics = self._topic_places[self.run.topic_of_row[rows]]
-        ids = self.run.unjudged.at(self.run.unjudged_before[rows])
+    def unjudged(self, *, above: int = 0, depth: int, span: range) -> RankedDocuments:
+        """The unjudged documents from rank ``above + 1`` to ``depth`` of topics at successive places."""
+        first, last = np.searchsorted(self._topic_places, (span.start, span.stop)).tolist()
+        start, stop = self.run.offsets[[first, last]].tolist()
+        ranks = self._ranks[start:stop]
+        rows = np.flatnonzero((self.run.judgements[start:stop] < 0) & (ranks > above) & (ranks <= depth)) + start
+        topics = self._topic_places[np.searchsorted(self.run.offsets, rows, side="right") - 1]
+        ids = self.run.ids_of_unjudged(rows)
         return RankedDocuments(rows, topics, ids, self.ranks_of(rows))
 
     def ranks_of(self, rows: IntArray) -> IntArray:
@@ -137,6 +145,6 @@ class RankedRun:
         is_judged = judgements >= 0
         ids = np.empty(len(rows), dtype=object)
         ids[is_judged] = self.qrels.arrays.documents.at(judgements[is_judged]).strings()
-        ids[~is_judged] = self.run.unjudged.at(self.run.unjudged_before[rows[~is_judged]]).strings()
+        ids[~is_judged] = self.run.ids_of_unjudged(rows[~is_judged]).strings()
         names: list[str] = ids.tolist()
         return names

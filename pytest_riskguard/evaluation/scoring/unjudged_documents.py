@@ -18,6 +18,8 @@ from pytest_riskguard.evaluation.scoring.variants import Variants, values_of
 BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 
+#: About how many documents of each run are searched at a time.
+DOCUMENTS_AT_ONCE = 50_000
 #: How many variants are made at a time for ir-measures.
 VARIANTS_AT_ONCE = 1000
 
@@ -83,35 +85,46 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
     depth, places = depth_of(candidate.measure), candidate.qrels.arrays.places
     wanted = np.zeros(len(places), dtype=np.bool_)
     wanted[[places[topic] for topic in topics]] = True
-    one, other = (run.unjudged(depth=depth) for run in (candidate, baseline))
-    if not np.all(wanted):
+    some = max(1, DOCUMENTS_AT_ONCE // max(candidate.depth, baseline.depth))
+    spans = [range(first, min(first + some, len(wanted))) for first in range(0, len(wanted), some)]
+    found = [_of_topics(span, wanted, candidate, baseline, depth) for span in spans]
+    rows = np.concatenate([rows for _, rows in found])
+    return UnjudgedDocuments(
+        depth,
+        np.concatenate([topics for topics, _ in found]),
+        (candidate, baseline),
+        rows,
+        np.stack([run.ranks_of(rows[:, side]) for side, run in enumerate((candidate, baseline))], axis=1),
+    )
+
+
+def _of_topics(
+    span: range, wanted: BoolArray, candidate: RankedRun, baseline: RankedRun, depth: int
+) -> tuple[IntArray, IntArray]:
+    """The topic and the two rows of each document of some topics, by topic."""
+    one, other = (run.unjudged(depth=depth, span=span) for run in (candidate, baseline))
+    if not np.all(wanted[span.start : span.stop]):
         one, other = (side.at(np.flatnonzero(wanted[side.topics])) for side in (one, other))
     in_other = matches(one, other)
     alone = np.ones(len(other), dtype=np.bool_)
     alone[in_other[in_other >= 0]] = False
     of_other = other.at(np.flatnonzero(alone))
-    in_baseline = _deeper(one, baseline, depth, np.flatnonzero(in_other < 0))
+    in_baseline = _deeper(one, baseline, span, depth, np.flatnonzero(in_other < 0))
     in_baseline[in_other >= 0] = other.rows[in_other[in_other >= 0]]
-    in_candidate = _deeper(of_other, candidate, depth, np.arange(len(of_other)))
-    all_topics = np.concatenate([one.topics, of_other.topics])
-    order = np.argsort(all_topics, kind="stable")
+    in_candidate = _deeper(of_other, candidate, span, depth, np.arange(len(of_other)))
+    topics = np.concatenate([one.topics, of_other.topics])
+    order = np.argsort(topics, kind="stable")
     rows = (np.concatenate([one.rows, in_candidate]), np.concatenate([in_baseline, of_other.rows]))
-    return UnjudgedDocuments(
-        depth,
-        all_topics[order],
-        (candidate, baseline),
-        np.stack(rows, axis=1)[order],
-        np.stack([run.ranks_of(of_run) for run, of_run in zip((candidate, baseline), rows, strict=True)], 1)[order],
-    )
+    return topics[order], np.stack(rows, axis=1)[order]
 
 
-def _deeper(documents: RankedDocuments, run: RankedRun, depth: int, places: IntArray) -> IntArray:
+def _deeper(documents: RankedDocuments, run: RankedRun, span: range, depth: int, places: IntArray) -> IntArray:
     """The row of each document in another run below the ranks that are searched; -1 where it has none.
 
     Only the documents at these places are looked for: without a cutoff, they count wherever they stand.
     """
     rows = np.full(len(documents), -1, dtype=np.int64)
-    deep = run.unjudged(above=depth, depth=run.depth)
+    deep = run.unjudged(above=depth, depth=run.depth, span=span)
     found = matches(deep, documents.at(places))
     rows[places[found[found >= 0]]] = deep.rows[found >= 0]
     return rows

@@ -47,15 +47,16 @@ class Sample:
         """Whether the scores do not vary, so that there is no law."""
         return not varies(self.x)
 
-    @cached_property
+    @property
     def centred(self) -> FloatArray:
-        """Deviations from the mean."""
+        """Deviations from the mean; not kept, since the samples of laws are."""
         return self.x - self.mean
 
     @cached_property
     def squares(self) -> float:
         """Squared deviations from the mean, added up."""
-        return exact_sum(self.centred * self.centred)
+        centred = self.centred
+        return exact_sum(centred * centred)
 
     @cached_property
     def deviation(self) -> float:
@@ -77,15 +78,16 @@ class Sample:
         """Standard error of the mean, ``sd / sqrt(n)`` with divisor n - 1, in units of x."""
         return self.deviation / math.sqrt(self.n - 1)
 
-    @cached_property
+    @property
     def standard(self) -> FloatArray:
-        """Deviations from the mean in standard deviations."""
+        """Deviations from the mean in standard deviations; not kept either."""
         return self.centred / self.deviation
 
     @cached_property
     def acceleration(self) -> float:
         """BCa's a: sum L^3 / (6 (sum L^2)^1.5) with L = x - mean (ADCS 2019, Eq. 6); below 1/6 in size."""
-        return exact_sum(self.standard * self.standard * self.standard) / (6 * self.n * math.sqrt(self.n))
+        standard = self.standard
+        return exact_sum(standard * standard * standard) / (6 * self.n * math.sqrt(self.n))
 
     def normal_corrected(self, z: FloatArray) -> FloatArray:
         """Roughly how many standard errors a replicate's mean is off where a normal one would be off by z.
@@ -93,7 +95,8 @@ class Sample:
         E. A. Cornish, R. A. Fisher, "Moments and cumulants in the specification of distributions", Revue de
         l'Institut International de Statistique 5 (1938): the terms in 1/sqrt(n) and 1/n.
         """
-        squares = self.standard * self.standard
+        standard = self.standard
+        squares = standard * standard
         skewness = 6 * self.acceleration
         excess = (float(np.sum(squares * squares)) / self.n - 3) / self.n
         corrected: FloatArray = (

@@ -236,7 +236,11 @@ def test_variants_in_several_parts_score_as_in_one(monkeypatch):
     chunk = chunk_of({topic: [(document, 9.0 - place) for place, document in enumerate("xayb")] for topic in "stu"})
     run = judged_run([chunk], qrels)
     unjudged = np.flatnonzero(run.judgements < 0)
-    topics, offsets, elsewhere = run.topic_of_row[unjudged], np.arange(7), np.array([0, 1, 2, 0, 0, 1])
+    topics, offsets, elsewhere = (
+        run.topic_of_row[unjudged].astype(np.int64),
+        np.arange(7),
+        np.array([0, 1, 2, 0, 0, 1]),
+    )
     for measure in map(parse_measure, WITH_KERNELS):
         monkeypatch.undo()
         in_one = if_relevant(run, qrels, measure, topics, offsets, unjudged, elsewhere)

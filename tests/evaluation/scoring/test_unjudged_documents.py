@@ -43,6 +43,16 @@ def test_unjudged_documents_are_those_that_no_row_of_the_qrels_names():
     assert found("nDCG@3", {"t": one["t"]}, {"t": other["t"]}, topics=("t",), qrels=whole) == {}
 
 
+def test_topics_searched_one_at_a_time_give_the_same(monkeypatch):
+    one, other = {"t": "abcde", "v": "xyzvwpqrsbu"}, {"t": "cbfad", "u": "xb", "v": "bcdefghijklx"}
+    qrels = Qrels("qrels.txt", "sha256:0", {topic: {"b": 1} for topic in "tuv"}, ("t", "u", "v"))
+    for measure, topics in (("AP", ("t", "u", "v")), ("nDCG@3", ("t", "v"))):
+        together = found(measure, one, other, topics=topics, qrels=qrels)
+        monkeypatch.setattr("pytest_riskguard.evaluation.scoring.unjudged_documents.DOCUMENTS_AT_ONCE", 1)
+        assert found(measure, one, other, topics=topics, qrels=qrels) == together
+        monkeypatch.undo()
+
+
 def test_a_document_is_known_below_the_ranks_that_are_searched():
     one, other = {"t": "xyzuvwpqrsb", "u": "b"}, {"t": "bcdefghijklx", "u": "b"}
     ranks = found("AP", one, other)[0, "x"]
