@@ -6,7 +6,7 @@ import functools
 import itertools
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
@@ -103,10 +103,10 @@ def to_plain(value: Any) -> Any:
         return plain
     if isinstance(value, Mapping):
         return {str(key): to_plain(value[key]) for key in sorted(value)}
-    if isinstance(value, tuple | list):
-        return [to_plain(item) for item in value]
     if isinstance(value, str | int):
         return value
+    if isinstance(value, Sequence):
+        return [to_plain(item) for item in value]
     return rounded(float(value))
 
 

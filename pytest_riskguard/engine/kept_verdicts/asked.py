@@ -53,6 +53,10 @@ class Run(Protocol):
         """What the verdict calls it."""
 
     @property
+    def metadata(self) -> Mapping[str, str]:
+        """What people say about it."""
+
+    @property
     def file(self) -> GivenFile:
         """Where it is, and how it is read."""
 
@@ -84,13 +88,21 @@ class AskedGates:
                 "settings": self._settings.written,
                 "path": str(self._settings.path),
                 "report": self._report,
-                "files": [[role, repr(g), self._digest_known(g.path, folder)] for role, g in self._files(items)],
+                "files": self._known(items, folder),
                 "baselines": {name: self._baseline(name) for name in self._stored(items)},
                 "switches": switches(),
                 "software": software_digest(),
             }
         except (OSError, ValueError, MissingFileError) as problem:  # ValueError: a NUL in a path
             raise NoKeyError(str(problem)) from None
+
+    def _known(self, items: Iterable[GateItem], folder: CacheFolder) -> list[list[str]]:
+        """The files that items are about, how they are read, and their digests."""
+        found = [(role, given, self._digest_known(given.path, folder)) for role, given in self._files(items)]
+        paths = {digest: given.path for _, given, digest in found}
+        if any(paths[digest] != given.path for _, given, digest in found):
+            raise NoKeyError("two files are the same, and may be one that is compared with itself")
+        return [[role, repr(given), digest] for role, given, digest in found]
 
     def _files(self, items: Iterable[GateItem]) -> Iterator[tuple[str, GivenFile]]:
         """The files that these items are about, but for stored baselines."""
@@ -102,9 +114,9 @@ class AskedGates:
         if collection.documents is not None:
             yield "documents", GivenFile(collection.documents)
         for name, run in sorted(self._runs.items()):
-            yield f"baseline {name} {run.name}", run.file
+            yield f"baseline {name} {_described(run)}", run.file
         if self._candidate is not None:
-            yield f"candidate {self._candidate.name}", self._candidate.file
+            yield f"candidate {_described(self._candidate)}", self._candidate.file
             return
         for place, item in enumerate(items):
             given = file_of(item.settings.candidate or shared)
@@ -152,6 +164,10 @@ class AskedGates:
         if digest is None:
             raise NoKeyError(f"{path} cannot be read whole")
         return digest
+
+
+def _described(run: Run) -> str:
+    return json.dumps([run.name, sorted(run.metadata.items())])
 
 
 def _resting(path: Path) -> Stamp:

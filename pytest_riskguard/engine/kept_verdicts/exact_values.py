@@ -7,9 +7,11 @@ verdicts are made of can be read, so that no entry makes anything else.
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -23,6 +25,8 @@ _DEFERRED, _LIST, _MAPPING = "deferred", "list", "mapping"
 _SCALARS = frozenset((str, bool, int, float, type(None)))
 #: Before the name of a type: many of them, column by column.
 _COLUMNS = "columns of "
+#: One for each topic, of which no screen shows more than a few.
+_LATE = (findings.UnjudgedTopic,)
 
 
 class ExactError(ValueError):
@@ -37,7 +41,8 @@ def written(value: Verdict) -> str:
 def read(text: str) -> Verdict:
     """The verdict that ``written`` gave; ``ExactError`` for any other text."""
     try:
-        value = _value(json.loads(text))
+        with _collecting_nothing():
+            value = _value(json.loads(text))
     except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise ExactError(f"expected a verdict, found something else ({type(error).__name__})") from None
     if not isinstance(value, Verdict):
@@ -45,12 +50,24 @@ def read(text: str) -> Verdict:
     return value
 
 
+@contextmanager
+def _collecting_nothing() -> Iterator[None]:
+    """While thousands of records are made, none of which is garbage, looking for garbage takes half of the time."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
 def _plain(value: Any) -> Any:
     """JSON types: a tuple is a list, everything else that is not a scalar an object that names its type."""
     kind = type(value)
     if kind in _SCALARS:
         return value
-    if kind is tuple:
+    if kind is tuple or kind is _Rows:
         return _columns(value) or [_plain(item) for item in value]
     if kind is list:
         return {_LIST: [_plain(item) for item in value]}
@@ -63,7 +80,7 @@ def _plain(value: Any) -> Any:
     raise ExactError(f"expected a value that a verdict holds, found {kind.__name__}")
 
 
-def _columns(values: tuple[Any, ...]) -> dict[str, Any] | None:
+def _columns(values: Sequence[Any]) -> dict[str, Any] | None:
     """Many records of one type as columns, which are read much faster; None for anything else."""
     kinds = set(map(type, values))
     if len(values) < 2 or len(kinds) > 1 or not is_dataclass(kind := kinds.pop()):
@@ -88,10 +105,38 @@ def _value(plain: Any) -> Any:
     kind = _records()[name.removeprefix(_COLUMNS)]
     if name.startswith(_COLUMNS):
         columns = [_value(column) for column in content]
-        if len(columns) != len(_names(kind)):
-            raise ExactError(f"expected {len(_names(kind))} columns, found {len(columns)}")
-        return tuple(itertools.starmap(kind, zip(*columns, strict=True)))
+        if len(columns) != len(_names(kind)) or len(set(map(len, columns))) != 1:
+            raise ExactError(f"expected {len(_names(kind))} columns of one length, found {len(columns)}")
+        rows = _Rows(kind, columns)
+        return rows if kind in _LATE else tuple(rows)
     return kind(**dict(zip(_names(kind), map(_value, content), strict=True)))
+
+
+class _Rows(Sequence[Any]):
+    """Records in columns, equal to the tuple of them; each is made when somebody looks at it."""
+
+    def __init__(self, kind: Any, columns: Sequence[Sequence[Any]]) -> None:
+        self._kind, self._columns = kind, columns
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return tuple(_Rows(self._kind, [column[place] for column in self._columns]))
+        return self._kind(*(column[place] for column in self._columns))
+
+    def __iter__(self) -> Iterator[Any]:
+        return itertools.starmap(self._kind, zip(*self._columns, strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, tuple | _Rows) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
 
 
 @functools.cache

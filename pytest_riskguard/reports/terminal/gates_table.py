@@ -109,19 +109,24 @@ def _width(rows: Sequence[_Row], shown: Sequence[int]) -> int:
 
 def _table(rows: Sequence[_Row], shown: Sequence[int], *, colour: bool) -> list[str]:
     from rich.cells import cell_len
-    from rich.text import Text
 
     widths = {place: max(cell_len(row.cells[place]) for row in rows) for place in shown[:-1]}
     text = []
     for row in rows:
-        line = Text()
-        for place, width in widths.items():
-            cell = row.cells[place]
-            line.append(cell, style=row.style if place == 0 else "")
-            line.append(" " * (width - cell_len(cell) + 2))
-        line.append(row.cells[shown[-1]])
-        text.append(layout.lines(line, width=_UNLIMITED, colour=colour)[0])
+        blanks = {place: " " * (width - cell_len(row.cells[place]) + 2) for place, width in widths.items()}
+        pieces = [f"{row.cells[place]}{blanks.get(place, '')}" for place in shown]
+        line = "".join(pieces).rstrip()
+        text.append(_coloured(line, row) if colour and row.style else line)
     return text
+
+
+def _coloured(line: str, row: _Row) -> str:
+    """A line whose first cell has its colour; rich, which takes longer to load than all else, is for this alone."""
+    from rich.text import Text
+
+    text = Text(line)
+    text.stylize(row.style, 0, len(row.cells[0]))
+    return layout.lines(text, width=_UNLIMITED, colour=True)[0]
 
 
 def _under(remarks: Sequence[str], screen: Screen) -> list[str]:

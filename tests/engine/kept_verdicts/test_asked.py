@@ -18,11 +18,14 @@ from pytest_riskguard.config.items import all_items
 from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.engine.kept_verdicts import asked, software
 from pytest_riskguard.engine.kept_verdicts.asked import AskedGates, Key, NoKeyError, name_of
+from pytest_riskguard.engine.sources import RunFile
 from pytest_riskguard.evaluation.measures import _registry
 from pytest_riskguard.formats import input_files
+from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.input_files import Limit
 from pytest_riskguard.gates.kinds import KINDS, options_of
 from tests.engine.kept_verdicts.asked_project import COLLECTION, Judged, gate, with_option, write_gates
+from tests.plugin import world
 
 #: Another value for each key of ``collection`` and of the whole file.
 OF_COLLECTION: dict[str, Any] = {
@@ -217,6 +220,26 @@ def test_a_measure_of_the_project_has_no_key(folder, cache):
 def test_a_run_on_a_cluster_has_no_key(folder, cache):
     with run_context.changed(scheduler="tcp://127.0.0.1:1"):
         assert "cluster" in no_key(folder, cache)
+
+
+def test_what_is_said_about_another_candidate_changes_the_key(folder, cache):
+    run = folder / "other.run"
+    world.write_run(run, world.GOOD)
+    described = [
+        RunFile(run),
+        RunFile(run, "named"),
+        RunFile(run, metadata={"index": "v7"}),
+        RunFile(folder / "candidate.run"),
+    ]
+    described.append(RunFile(run, given=GivenFile(run, ties="as_returned")))
+    names = {name_of(key(folder, cache, candidate=one)) for one in described}
+    assert len({*names, name_of(key(folder, cache))}) == len(described) + 1
+
+
+def test_a_run_that_may_be_compared_with_itself_has_no_key(folder, cache):
+    """A copy of a file may be replaced by a link to that file, which is refused when a gate is judged."""
+    shutil.copyfile(folder / "candidate.run", folder / "copy.run")
+    assert "two files are the same" in no_key(folder, cache, runs={"prod": RunFile(folder / "copy.run", "prod")})
 
 
 @pytest.mark.parametrize("name", ["candidate.run", "qrels.txt", "topics.tsv", "documents.jsonl"])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.engine.kept_verdicts import exact_values
 from pytest_riskguard.engine.kept_verdicts.exact_values import ExactError, read, written
-from pytest_riskguard.gates.findings import Estimates, ResponsibleTopic
+from pytest_riskguard.gates.findings import Estimates, Judgements, ResponsibleTopic, UnjudgedTopic
 from pytest_riskguard.gates.kinds import KINDS, gate_of
 from pytest_riskguard.gates.verdict import Deferred, Findings, Verdict, VerdictWarning
 
@@ -55,6 +55,24 @@ def test_long_lists_are_read_as_they_were(number):
         for place in range(number)
     )
     assert read(written(with_findings(responsible_topics=topics))).responsible_topics == topics
+
+
+@given(st.lists(st.builds(UnjudgedTopic, st.text(), st.integers(), st.integers())), st.data())
+def test_topics_that_are_made_late_are_those_that_were_written(topics, data):
+    judgements = Judgements(10, 1, 2, 3, tuple(topics), (), depends=False)
+    verdict = dataclasses.replace(QUESTION, judgements=judgements)
+    found = read(written(verdict))
+    assert found == verdict
+    assert verdict == found
+    assert hash(found) == hash(verdict)
+    assert found.judgements is not None
+    late = found.judgements.topics
+    assert (len(late), tuple(late), repr(late)) == (len(topics), tuple(topics), repr(tuple(topics)))
+    part = data.draw(st.slices(len(topics)))
+    assert late[part] == tuple(topics)[part]
+    assert topics == [] or (late[-1], late[0]) == (topics[-1], topics[0])
+    assert found.to_dict() == verdict.to_dict()
+    assert written(found) == written(verdict)
 
 
 @pytest.mark.parametrize("value", [np.float64(0.5), np.int64(1), {1, 2}, object(), b"bytes", 1j])
