@@ -47,7 +47,7 @@ from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.rankings.documents import topic_documents
 from pytest_riskguard.gates.rankings.side_by_side import side_by_side, titled
 from pytest_riskguard.gates.rankings.unjudged import Known, Rejudged, judgements, rests_on_unjudged
-from pytest_riskguard.gates.slices import slices_of, within
+from pytest_riskguard.gates.slices import all_within, slices_of
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.reports.internal_errors import caught
 from pytest_riskguard.reports.wording import worded
@@ -258,12 +258,11 @@ class Engine:
         if gate.slice is None:
             return systems
         tags = self._tags_for(gate.slice)
-        judged = sorted({topic for scored in systems for topic in scored.scores.topics})
         try:
-            slices_of(gate.slice, judged, tags)
+            parts = all_within([scored.scores for scored in systems], gate.slice, tags)
         except ValueError as error:
             raise UsageError(f"slice: {error}") from None
-        return [replace(scored, scores=within(scored.scores, gate.slice, tags)) for scored in systems]
+        return [replace(scored, scores=scores) for scored, scores in zip(systems, parts, strict=True)]
 
     def _tags_for(self, asked: str) -> Mapping[str, Mapping[str, str]]:
         if self._cache.topics is None:

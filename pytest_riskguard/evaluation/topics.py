@@ -36,7 +36,8 @@ class Topics:
     ----------
     queries : mapping topic -> query text
     tags : mapping topic -> mapping tag -> value
-        One entry per topic; empty mappings where the file has no further column.
+        One entry per topic; empty mappings where the file has no further column. In a table topics with the same
+        values share one mapping: a million of them would take more memory than everything else.
     weights : mapping topic -> float
         The column ``weight``, above 0; empty where there is none.
     path_name, digest : str
@@ -128,6 +129,7 @@ def _read_table(path: Path) -> Topics:
     tags: dict[str, Mapping[str, str]] = {}
     weights: dict[str, float] = {}
     line_of: dict[str, int] = {}
+    shared: dict[tuple[str, ...], Mapping[str, str]] = {}
     for number, line in lines:
         if not line.strip():
             continue
@@ -146,10 +148,14 @@ def _read_table(path: Path) -> Topics:
         line_of[topic] = number
         lines.check_size(rows=len(line_of), columns=len(header))
         queries[topic] = cells[1].strip()
-        rest = dict(zip(header[2:], (cell.strip() for cell in cells[2:]), strict=True))
+        rest = [cell.strip() for cell in cells[2:]]
         if _WEIGHT in header:
-            weights[topic] = _weight(lines, number, line, rest.pop(_WEIGHT))
-        tags[topic] = MappingProxyType(rest)
+            weights[topic] = _weight(lines, number, line, rest.pop(header.index(_WEIGHT) - 2))
+        values = tuple(rest)
+        if (of_topic := shared.get(values)) is None:
+            names = (name for name in header[2:] if name != _WEIGHT)
+            of_topic = shared[values] = MappingProxyType(dict(zip(names, values, strict=True)))
+        tags[topic] = of_topic
     if not queries:
         raise lines.refuse_empty(_HEADERLESS)
     return Topics(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,10 @@ Tags = Mapping[str, Mapping[str, str]]
 """Topic to tag to value."""
 
 _MAX_SHOWN = 12
+_NO_TAGS: Mapping[str, str] = {}
+_NOWHERE = np.zeros(0, dtype=np.intp)
+#: The last topics whose places were found, by tag.
+_LAST_PLACES: list[tuple[tuple[str, ...], str, Tags, Mapping[str, npt.NDArray[np.intp]]]] = []
 #: A tag with more values than this makes no groups: it is a text for each topic, such as a URL, a date or a note.
 MAX_VALUES = 50
 #: With fewer topics than this per value, on average, a tag names topics rather than kinds of topics.
@@ -38,8 +42,8 @@ def within(scores: TopicScores, asked: str, tags: Tags) -> TopicScores:
     ``DataError`` (``no_common_topic``) if no topic with a score belongs to it.
     """
     tag, value = parse_slice(asked)
-    places = [place for place, topic in enumerate(scores.topics) if tags.get(topic, {}).get(tag) == value]
-    if not places:
+    places = _places(scores.topics, tag, tags).get(value or "", _NOWHERE)
+    if not places.size:
         raise DataError(f"{scores.name} has no topic with {asked}", reason="no_common_topic")
 
     def in_slice(topics: tuple[str, ...]) -> tuple[str, ...]:
@@ -47,7 +51,7 @@ def within(scores: TopicScores, asked: str, tags: Tags) -> TopicScores:
 
     return replace(
         scores,
-        topics=in_slice(scores.topics),
+        topics=tuple(scores.topics[place] for place in places.tolist()),
         values=scores.values[places],
         unanswered=in_slice(scores.unanswered),
         unknown=in_slice(scores.unknown),
@@ -55,6 +59,40 @@ def within(scores: TopicScores, asked: str, tags: Tags) -> TopicScores:
         contradicted=in_slice(scores.contradicted),
         repeated=None if scores.repeated is None else scores.repeated.only(in_slice(scores.repeated.topics)),
     )
+
+
+def all_within(systems: Sequence[TopicScores], asked: str, tags: Tags) -> list[TopicScores]:
+    """All systems on the topics of a slice; raises like ``within``, and ``ValueError`` if no topic belongs to it."""
+    try:
+        return [within(scores, asked, tags) for scores in systems]
+    except DataError:
+        slices_of(asked, sorted({topic for scores in systems for topic in scores.topics}), tags)
+        raise
+
+
+def _places(topics: tuple[str, ...], tag: str, tags: Tags) -> Mapping[str, npt.NDArray[np.intp]]:
+    """The places of the topics with each value of a tag, found once for the many slices of the same topics."""
+    for known_topics, known_tag, known_tags, places in _LAST_PLACES:
+        if known_topics is topics and known_tag == tag and known_tags is tags:
+            return places
+    by_value: dict[str, list[npt.NDArray[np.intp]]] = {}
+    for of_topics, some in _alike(topics, tags):
+        if tag in of_topics:
+            by_value.setdefault(of_topics[tag], []).append(some)
+    places = {value: np.sort(np.concatenate(parts)) for value, parts in by_value.items()}
+    _LAST_PLACES[:] = [(topics, tag, tags, places), *_LAST_PLACES[:1]]
+    return places
+
+
+def _alike(topics: Sequence[str], tags: Tags) -> Iterator[tuple[Mapping[str, str], npt.NDArray[np.intp]]]:
+    """Tags with the places of the topics that have them, by first place; many topics may share one mapping."""
+    mappings = [tags.get(topic, _NO_TAGS) for topic in topics]
+    ids = np.fromiter(map(id, mappings), dtype=np.uint64, count=len(mappings))
+    order = np.argsort(ids, kind="stable")
+    starts = np.flatnonzero(np.append(True, np.diff(ids[order]) != 0)) if ids.size else np.zeros(0, dtype=np.intp)
+    groups = np.split(order, starts[1:]) if ids.size else []
+    for places in sorted(groups, key=lambda places: int(places[0])):
+        yield mappings[int(places[0])], places
 
 
 def slices_of(
@@ -87,7 +125,8 @@ def slices_of(
 
 def _sizes(entry: str, tag: str, judged: Iterable[str], tags: Tags) -> Counter[str]:
     """Judged topics for each value of a tag, most first, then by value."""
-    known = sorted({name for topic in judged for name in tags.get(topic, {})})
+    alike = [(of_topics, places.size) for of_topics, places in _alike([*judged], tags)]
+    known = sorted({name for of_topics, _ in alike for name in of_topics})
     if tag not in known:
         unnamable = [name for name in known if "=" in name and entry.startswith(name)]
         if unnamable:
@@ -100,10 +139,13 @@ def _sizes(entry: str, tag: str, judged: Iterable[str], tags: Tags) -> Counter[s
                 "no judged topic has tags: they are further columns of the topics file, below a header line"
             )
         raise ValueError(f"there is no tag {tag!r}; {_instead(tag, known)}")
-    values = sorted(value for topic in judged if (value := tags.get(topic, {}).get(tag)))
-    if not values:
+    sizes: Counter[str] = Counter()
+    for of_topics, count in alike:
+        if value := of_topics.get(tag):
+            sizes[value] += count
+    if not sizes:
         raise ValueError(f"no judged topic has a value of {tag!r}: its column of the topics file is empty")
-    return Counter(values)
+    return Counter({value: sizes[value] for value in sorted(sizes)})
 
 
 def _instead(word: str, known: Iterable[str], *, prefix: str = "") -> str:
@@ -129,17 +171,19 @@ def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
     if not aligned.tags:
         return ()
     n = len(aligned.candidate.topics)
-    columns: dict[str, dict[str, list[int]]] = {}
-    for place, topic in enumerate(aligned.candidate.topics):
-        for tag, value in aligned.tags.get(topic, {}).items():
+    columns: dict[str, dict[str, list[npt.NDArray[np.intp]]]] = {}
+    carried: Counter[str] = Counter()
+    for of_topics, places in _alike(aligned.candidate.topics, aligned.tags):
+        for tag, value in of_topics.items():
             if value:
-                columns.setdefault(tag, {}).setdefault(value, []).append(place)
+                columns.setdefault(tag, {}).setdefault(value, []).append(places)
+                carried[tag] += places.size
     return tuple(
-        Tagged(tag, value, np.array(places, dtype=np.intp))
+        Tagged(tag, value, np.sort(np.concatenate(parts)))
         for tag, values in sorted(columns.items())
-        if len(values) <= MAX_VALUES and TOPICS_PER_VALUE * len(values) <= sum(map(len, values.values()))
-        for value, places in sorted(values.items())
-        if len(places) < n
+        if len(values) <= MAX_VALUES and TOPICS_PER_VALUE * len(values) <= carried[tag]
+        for value, parts in sorted(values.items())
+        if sum(places.size for places in parts) < n
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_riskguard import text
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.gates import chart_data, responsible, slices
 from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.judge import judge
@@ -246,3 +246,25 @@ def test_the_json_of_a_cut_verdict_is_read_back(monkeypatch, tmp_path):
     assert read.topics.left_out == cut.topics.left_out
     assert json_report.dumps([read]) == json_report.dumps([cut])
     assert explain(read, Screen(Detail.EVERYTHING)) == explain(cut, Screen(Detail.EVERYTHING))
+
+
+def test_topics_with_the_same_tags_share_them_and_slices_are_the_same(tmp_path):
+    path = tmp_path / "topics.tsv"
+    rows = [f"t{i:05d}\tquery\t{'ab'[i % 2]}\t{1 + i % 3}\t{'xyz'[i % 3]}\n" for i in range(60)]
+    path.write_text("topic\tquery\tkind\tweight\tpart\n" + "".join(rows), encoding="utf-8")
+    shared = read_topics(path)
+    assert len({id(tags) for tags in shared.tags.values()}) == 6
+    assert shared.tags["t00003"] == {"kind": "b", "part": "x"}
+    assert shared.weights["t00004"] == 2
+    apart = {topic: dict(tags) for topic, tags in shared.tags.items()}
+    candidate, _ = pair(differences(n=60))
+    for asked in ("kind=a", "part=z"):
+        tag, value = asked.split("=")
+        expected = tuple(topic for topic in candidate.topics if apart[topic][tag] == value)
+        for tags in (shared.tags, apart):
+            part = slices.within(candidate, asked, tags)
+            assert part.topics == expected
+            assert part.values.tolist() == [candidate.values[int(topic[1:])] for topic in expected]
+    judged = [judge(RISK, *pair(differences(n=60)), topics=Topics({}, tags)) for tags in (shared.tags, apart)]
+    assert judged[0].explanation == judged[1].explanation
+    assert slices.slices_of("part", candidate.topics, apart, smallest=20) == ("part=x", "part=y", "part=z")
