@@ -413,12 +413,14 @@ def _check_rows(pool: Pool, candidate: int, references: Sequence[int | str]) -> 
 def _differences(georisk: FloatArray, candidate: int, reference: int | str, same: float) -> FloatArray:
     """Candidate less reference, 0 where only rounding keeps them apart: (n_alphas, n_systems, m) to (n_alphas, m)."""
     if isinstance(reference, str):
-        baselines = np.sort(np.delete(georisk, candidate, axis=1), axis=1)
-        middle = baselines.shape[1] // 2
-        if baselines.shape[1] % 2:
-            against = baselines[:, middle]
+        # systems last, where they lie side by side in memory
+        baselines = np.ascontiguousarray(np.moveaxis(np.delete(georisk, candidate, axis=1), 1, -1))
+        middle = baselines.shape[-1] // 2
+        baselines.partition([max(middle - 1, 0), middle])
+        if baselines.shape[-1] % 2:
+            against = baselines[..., middle]
         else:
-            against = (baselines[:, middle - 1] + baselines[:, middle]) / 2
+            against = (baselines[..., middle - 1] + baselines[..., middle]) / 2
     else:
         against = georisk[:, reference]
     differences = georisk[:, candidate] - against

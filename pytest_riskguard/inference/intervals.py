@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import overload
 
 import numpy as np
@@ -27,6 +27,10 @@ from pytest_riskguard.risk.checks import FloatArray, between_0_and_1
 METHODS = ("student_t", "basic", "studentized", "percentile", "bca")
 #: Methods that take about a millisecond; the studentized one takes tens of milliseconds.
 FAST = ("student_t", "basic", "percentile", "bca")
+
+#: Gates on one comparison ask for the same limits again, those at alpha 0 if not those at their own alpha: limits are
+#: kept of the last scores of up to so many topics.
+MAX_KEPT, MAX_KEPT_TOPICS = 64, 10_000
 
 #: What type checkers accept as scores of one statistic, and of several: numpy knows how many axes an array has.
 Vector = np.ndarray[tuple[int], np.dtype[np.generic]] | Sequence[float] | Sample
@@ -113,18 +117,37 @@ def _intervals(
         between_0_and_1(level, name="level")
     wanted = [(method, float(level)) for level in levels for method in methods]
     samples, matrix = _samples(x)
+    if not matrix:
+        known = _known_limits(samples[0])
+        found = _found(samples, [asked for asked in wanted if asked not in known])
+        known |= {asked: (float(limits[0, 0]), float(limits[0, 1])) for asked, limits in found.items()}
+        return tuple(Interval(*asked, *known[asked]) for asked in wanted)
+    found = _found(samples, wanted)
+    return tuple(IntervalBatch(*asked, found[asked][:, 0].copy(), found[asked][:, 1].copy()) for asked in wanted)
+
+
+def _found(samples: Sequence[Sample], wanted: Sequence[tuple[str, float]]) -> dict[tuple[str, float], FloatArray]:
+    """The limits of each sample's interval by method and level, shape (n_samples, 2)."""
+    if not wanted:
+        return {}
     columns = [_Statistic(sample) for sample in samples]
     tails = list(dict.fromkeys((tails, level) for method, level in wanted if (tails := _METHODS[method].tails)))
     varying = [column for column in columns if not column.sample.constant]
     if tails and varying:
         _search(varying, tails)
-    if not matrix:
-        return tuple(Interval(method, level, *_limits(columns[0], method, level)) for method, level in wanted)
-    batches = []
-    for method, level in wanted:
-        limits = np.array([_limits(column, method, level) for column in columns]).reshape(len(columns), 2)
-        batches.append(IntervalBatch(method, level, limits[:, 0].copy(), limits[:, 1].copy()))
-    return tuple(batches)
+    return {
+        asked: np.array([_limits(column, *asked) for column in columns]).reshape(len(columns), 2) for asked in wanted
+    }
+
+
+def _known_limits(sample: Sample) -> dict[tuple[str, float], tuple[float, float]]:
+    """The limits that were found for the same scores before, by method and level, and where to keep others."""
+    return {} if sample.n > MAX_KEPT_TOPICS else _kept_limits(sample.x.tobytes())
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def _kept_limits(x: bytes) -> dict[tuple[str, float], tuple[float, float]]:  # noqa: ARG001 - what they are kept by
+    return {}
 
 
 def upper_p_value(x: npt.ArrayLike | Sample, *, method: str, bound: float = 0.0) -> float:

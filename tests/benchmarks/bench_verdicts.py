@@ -36,12 +36,12 @@ def milliseconds(call: Callable[[], object]) -> float:
 
 def repeated(call: Callable[[], object], *, repeats: int = 20) -> float:
     """The median of some calls after one that does not count, each with laws computed anew."""
-    from pytest_riskguard.inference._bootstrap import choice
+    from tests.benchmarks.kept_laws import forget_laws
 
     call()
     times = []
     for _ in range(repeats):
-        choice._kept_mean_law.cache_clear()
+        forget_laws()
         times.append(milliseconds(call))
     return statistics.median(times)
 

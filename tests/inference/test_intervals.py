@@ -15,6 +15,7 @@ from scipy.special import ndtr
 from pytest_riskguard.inference import interval, intervals, mean_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference.intervals import METHODS, adjusted
+from tests.benchmarks.kept_laws import forget_laws
 
 scores = st.one_of(
     st.just(0.0),
@@ -185,3 +186,21 @@ def test_constant_columns_beside_others_have_their_mean_as_both_limits() -> None
 def test_scores_that_are_missing_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^x must be finite, got nan$"):
         interval([0.1, None, 0.3])
+
+
+def test_limits_are_the_same_to_the_bit_whatever_was_asked_of_the_same_scores_before() -> None:
+    rng = np.random.default_rng(11)
+    vectors = [rng.normal(size=60), np.append(rng.normal(size=11), np.zeros(80)), np.round(rng.random(40), 1)]
+    asked = [(method, level) for method in METHODS if method != "studentized" for level in (0.9, 0.95, 0.999)]
+    for x in vectors:
+        together = [interval(np.append(x, 0.5), method=method, level=level) for method, level in asked]
+        alone = []
+        for method, level in reversed(asked):
+            forget_laws()
+            alone.append(interval(np.append(x, 0.5), method=method, level=level))
+        assert together == alone[::-1]
+        assert len(set(together)) == len(asked)
+        shuffled = rng.permutation(np.append(x, 0.5))
+        assert intervals(shuffled, methods=METHODS[:2], level=0.95) == tuple(
+            found for found in together if found.level == 0.95 and found.method in METHODS[:2]
+        )

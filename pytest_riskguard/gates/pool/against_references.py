@@ -99,6 +99,7 @@ class PoolRulings:
         self.level, self.together = level, together
         self.draws = Draws(self.n) if draws is None else draws
         self._left_one_out: Draws | None = None
+        self._passes_only = False
         self._found: dict[float, tuple[float, Sequence[GeoRiskDifference]]] = {}
 
     @property
@@ -145,11 +146,12 @@ class PoolRulings:
         """The largest GeoRisk of the pool, and its differences from each reference in all replicates.
 
         One reference is resampled for one alpha at a time, which takes little; where all systems are resampled, one
-        pass serves both alphas. At alpha 0 the trade-off is linear.
+        pass serves both alphas, if both may be asked for. At alpha 0 the trade-off is linear.
         """
         if alpha not in self._found:
             at = self.alphas if alpha in self.alphas else (alpha,)
-            alone = (alpha,) if len(self.rows) == 1 and self.rows[0] != MEDIAN else at
+            apart = self._passes_only or (len(self.rows) == 1 and self.rows[0] != MEDIAN)
+            alone = (alpha,) if apart else at
             found = georisk_differences(
                 self.scores,
                 candidate=CANDIDATE,
@@ -246,4 +248,7 @@ class PoolRulings:
         draws = None
         if scores.shape[1] == self.n - 1:
             draws = self._left_one_out = self._left_one_out or Draws(self.n - 1)
-        return PoolRulings(self.gate, scores, self.rows, level=self.level, together=self.together, draws=draws)
+        rest = PoolRulings(self.gate, scores, self.rows, level=self.level, together=self.together, draws=draws)
+        # whether one of several references decides, or the gate lets churn pass, is asked at alpha 0 too
+        rest._passes_only = self.gate.on_churn == "fail" and (len(self.rows) == 1 or len(columns) > 1)
+        return rest

@@ -194,12 +194,12 @@ class LinearTerms:
 
     def _correct_signs(self, system: int, share: FloatArray, counts: Counts, a: FloatArray, b: FloatArray) -> None:
         """Correct the sums of negative z where rho has passed a topic's ratio."""
-        in_sample = int(self._negative[system])
-        negative = np.searchsorted(self._ratios[system], share, side="left").astype(np.uint32)
-        first, last = min(in_sample, int(np.min(negative))), max(in_sample, int(np.max(negative)))
+        in_sample, ratios = int(self._negative[system]), self._ratios[system]
+        least, most = np.searchsorted(ratios, (np.min(share), np.max(share)), side="left").tolist()
+        first, last = min(in_sample, least), max(in_sample, most)
         if first == last:
             return
-        crossed = np.arange(first, last, dtype=np.uint32)[:, None] < negative
+        crossed = ratios[first:last, None] < share
         np.logical_not(crossed[: in_sample - first], out=crossed[: in_sample - first])
         drawn = counts[self._order[system, first:last]]
         drawn *= crossed.view(np.uint8)
