@@ -73,7 +73,24 @@ def many_statistics(changed: int, decimals: int | None) -> float:
     return repeated(lambda: intervals(x, methods=METHODS, level=LEVELS), repeats=3)
 
 
-def pool(systems: int, topics: int) -> float:
+def gates(count: int, step: float) -> float:
+    """Failing gates on one comparison of 250 topics, reported; their alphas are so far apart."""
+    from pytest_riskguard import check
+
+    rng = np.random.default_rng(2)
+    baseline = rng.beta(1.2, 2, 250)
+    pair = topic_scores("new", np.clip(baseline + rng.normal(-0.03, 0.1, 250), 0, 1)), topic_scores("old", baseline)
+
+    def judged() -> None:
+        for place in range(count):
+            verdict = check("not_significantly_risky", *pair, alpha=1 + place * step)
+            assert verdict.outcome == "fail"
+            verdict.to_dict()
+
+    return repeated(judged, repeats=5)
+
+
+def pool(systems: int, topics: int, reference: str | None = None) -> float:
     """A failing gate over a pool, explained."""
     from pytest_riskguard.gates.kinds import GeoRiskNotWorse
     from pytest_riskguard.gates.pool.judge import judge_pool
@@ -85,7 +102,7 @@ def pool(systems: int, topics: int) -> float:
     candidate, *baselines = [topic_scores(f"s{place}", x[place]) for place in range(systems + 1)]
 
     def judged() -> None:
-        verdict = judge_pool(GeoRiskNotWorse("pool", alpha=1.0), candidate, baselines)
+        verdict = judge_pool(GeoRiskNotWorse("pool", alpha=1.0, reference=reference), candidate, baselines)
         assert verdict.outcome == "fail"
         assert verdict.explanation is not None
 
@@ -140,6 +157,11 @@ CASES: dict[str, Callable[[], float]] = {
     "100 statistics, 250 topics, two decimals": lambda: many_statistics(250, 2),
     "a failing pool of 199 systems, 50 topics": lambda: pool(199, 50),
     "a failing pool of 199 systems, 225 topics": lambda: pool(199, 225),
+    "the same against the median, 50 topics": lambda: pool(199, 50, "median"),
+    "the same against any of them, 50 topics": lambda: pool(199, 50, "any"),
+    "a failing gate, 250 topics": lambda: gates(1, 0),
+    "30 failing gates that differ in alpha": lambda: gates(30, 0.1),
+    "30 failing gates that differ in name": lambda: gates(30, 0),
     "studentized, failing, 250 topics changed": lambda: studentized(250, 250),
     "studentized, failing, 12 of 50 topics changed": lambda: studentized(50, 12),
     "two tables of 10^6 topics, failing": lambda: score_files(10**6),
