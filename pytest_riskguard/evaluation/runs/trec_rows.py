@@ -109,6 +109,12 @@ def _rows(lines: _Lines) -> Iterator[_Row]:
             yield fields[0], fields[2], fields[3], score
 
 
+def topic_of(line: bytes) -> str:
+    """The topic of a row; empty for a blank line."""
+    fields = [*line.split()[:2], b"", b""]
+    return unescaped(fields[0].decode()) if fields[1] == ESCAPED else fields[0].decode()
+
+
 def _unescaped(field: bytes) -> bytes:
     return unescaped(field.decode()).encode()
 

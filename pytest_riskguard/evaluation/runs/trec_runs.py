@@ -10,7 +10,7 @@ from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents, chunked
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
 from pytest_riskguard.evaluation.runs.trec_blocks import fold_blocks
-from pytest_riskguard.evaluation.runs.trec_rows import lines_of
+from pytest_riskguard.evaluation.runs.trec_rows import lines_of, topic_of
 
 Result = TypeVar("Result")
 
@@ -36,11 +36,11 @@ def _topics(blocks: Iterator[RowBlock]) -> Iterator[tuple[str, Documents]]:
 
 
 def refuse_inverted(path: Path, topic: str) -> RunFormatError:
-    """The error to raise for a run whose scores rise with the rank; it shows the first two rows of a topic."""
+    """The error to raise for a run whose scores rise with the rank; it shows the second row of a topic."""
     lines = lines_of(path)
-    rows = ((number, line) for number, line in lines if line.split()[:1] == [topic.encode()])
-    next(rows)
-    number, line = next(rows)
+    rows = ((number, line) for number, line in lines if topic_of(line) == topic)
+    next(rows, None)
+    number, line = next(rows, (1, b""))  # nothing if the file has changed since
     return lines.refuse_line(
         number,
         line,

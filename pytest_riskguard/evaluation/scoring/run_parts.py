@@ -204,7 +204,7 @@ def _check(part: RunPart, qrels: Qrels, source: Path | str) -> None:
     """``DataError`` for a run that is upside down, answers no scored topic, has other ids, or is the judgements."""
     file = source.name if isinstance(source, Path) else source
     if isinstance(source, Path) and len(inverted := upside_down(part)):
-        raise refuse_inverted(source, qrels.topics[inverted[0]])
+        raise refuse_inverted(source, qrels.topics[part.places[inverted[0]]])
     if not len(part.places):
         instead = f"found only {topics_named(part.unknown)}" if part.unknown else "found none"
         expected = f"expected topics of {qrels.path_name} with a relevant document, such as"

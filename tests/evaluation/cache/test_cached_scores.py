@@ -28,6 +28,7 @@ from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.runs.run_files import open_file
 from pytest_riskguard.evaluation.runs.trec_runs import fold_run
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.scoring.judged_run_columns import columns_of
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.label_rules import LabelRules
@@ -63,10 +64,12 @@ class Reader:
         self.given, self.qrels, self.texts = given, qrels, texts
         self.asked: list[tuple[str, ...]] = []
         self.depth = DEPTH
+        self.before: Callable[[], object] = lambda: None
         self.afterwards: Callable[[], object] = lambda: None
 
     def __call__(self, measures: Sequence[str]) -> Reading:
         self.asked.append(tuple(measures))
+        self.before()
         reading = self._read(measures)
         self.afterwards()
         return reading
@@ -245,6 +248,47 @@ def test_a_file_that_changes_while_it_is_read_is_not_kept(folder, run, qrels):
     ask.read.afterwards = lambda: None
     assert_same_scores(ask().scores[0], ask.read(MEASURES).scores[0])
     assert ask().scores[0].digest != first.digest
+
+
+@pytest.mark.parametrize("ties", [None, "as_returned"])
+def test_a_file_that_changes_before_it_is_read_is_not_kept_as_what_it_was(folder, run, qrels, ties):
+    ask = Asking(GivenFile(run, ties=ties), qrels)
+    expected = ask.read(MEASURES)
+    ask.read.before = lambda: run.write_text(RUN_TEXT.replace("1 Q0 b", "1 Q0 c"))
+    assert ask().scores[0].digest != expected.scores[0].digest
+    ask.read.before = lambda: None
+    run.write_text(RUN_TEXT)
+    assert_same_scores(ask().scores[0], expected.scores[0])
+
+
+def test_a_stored_run_that_is_not_the_one_expected_is_not_kept(folder, run, qrels):
+    read = Reader(GivenFile(run), qrels, {})
+    wanted = Wanted(qrels, MEASURES, DEPTH, "prod", {})
+    for _ in range(2):
+        text_scores("sha256:" + "0" * 64, wanted, read)
+    assert len(read.asked) == 2
+    assert entry_files(folder, "scores", "runs") == []
+
+
+def test_ranks_of_another_depth_in_the_place_of_these_are_not_used(folder, run, qrels):
+    entries = score_entries.RunEntries(folder, KnownFile.of(folder, GivenFile(run), {}).run, qrels)
+    kept = Asking(run, qrels)().fetch()
+    entries._write("runs", entries._key | {"depth": 3}, *columns_of(kept))
+    assert kept.depth == DEPTH != 3
+    assert entries.run(3) is None
+
+
+@pytest.mark.parametrize("part", ["evaluation", "formats"])
+def test_the_code_that_reads_and_scores_is_part_of_the_environment(tmp_path, monkeypatch, part):
+    for name in ("evaluation", "formats", "reports"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "module.py").write_text("one = 1\n")
+    monkeypatch.setattr(environment, "_PACKAGE", tmp_path)
+    before = environment._code()
+    (tmp_path / "reports" / "module.py").write_text("one = 2\n")
+    assert environment._code() == before
+    (tmp_path / part / "module.py").write_text("one = 2\n")
+    assert environment._code() != before
 
 
 def test_scores_of_one_answer_are_of_one_run(folder, run, qrels, monkeypatch):

@@ -52,6 +52,12 @@ def test_a_file_that_has_just_changed_is_read_again(folder, file, hashed):
     assert len(hashed) == 3
 
 
+def test_a_file_that_was_given_an_old_date_just_now_is_read_again(folder, file, hashed):
+    os.utime(file, (1, 1))
+    assert [file_digest(file, folder) for _ in range(2)] == [sha256(b"one")] * 2
+    assert len(hashed) == 2
+
+
 @pytest.mark.usefixtures("at_rest")
 def test_a_file_of_the_future_is_read_again(folder, file, hashed):
     later = time.time() + 1000

@@ -48,10 +48,12 @@ class Asking:
     def __init__(self, place: Path, qrels: Qrels) -> None:
         self.given, self.qrels = GivenFile(place), qrels
         self.readings = 0
+        self.before: Callable[[], object] = lambda: None
         self.afterwards: Callable[[], object] = lambda: None
 
     def read(self, measures: Sequence[str]) -> Reading:
         self.readings += 1
+        self.before()
         reading = read_run(open_run(self.given), self.wanted, measures)
         self.afterwards()
         return reading
@@ -114,6 +116,16 @@ def test_a_folder_that_changes_while_it_is_read_is_not_kept(folder, parts, qrels
     found = ask()
     assert ask.readings == 2
     assert_same_scores(found.scores[0], ask.read(MEASURES).scores[0])
+
+
+def test_a_folder_that_changes_before_it_is_read_is_not_kept_as_what_it_was(folder, parts, qrels):
+    ask = Asking(parts, qrels)
+    expected = ask.read(MEASURES)
+    ask.before = lambda: (parts / "part-0").write_text(FIRST.replace("3.5", "1.5"))
+    assert ask().scores[0].digest != expected.scores[0].digest
+    ask.before = lambda: None
+    (parts / "part-0").write_text(FIRST)
+    assert_same_scores(ask().scores[0], expected.scores[0])
 
 
 def test_what_is_no_run_is_not_known_and_says_why_when_it_is_read(folder, tmp_path, qrels):

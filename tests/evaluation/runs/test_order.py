@@ -159,6 +159,19 @@ def test_a_run_whose_scores_are_its_ranks_is_refused(write, qrels, scores, ranks
     assert e.value.reason == "bad_run"
 
 
+@pytest.mark.parametrize("mark", ["Q0", "%"])
+def test_an_upside_down_run_that_leaves_topics_out_is_shown_by_one_that_it_answers(write, mark):
+    names = [f"a topic {place:02}" if mark == "%" else f"topic-{place:02}" for place in range(20)]
+    judged = read_qrels({name: {"d0": 1, "d1": 0} for name in names})
+    rows = [
+        f"{name.replace(' ', '%20')} {mark} d{rank} {rank} {rank}.5 t\n" for name in names[5:] for rank in (1, 2, 3)
+    ]
+    with pytest.raises(
+        RunFormatError, match=rf"a\.run:2: .* upside down; .*'{names[5].replace(' ', '%20')} {mark} d2"
+    ):
+        score_run(write("a.run", "".join(rows)), judged, ["RR"])
+
+
 @pytest.mark.parametrize(
     ("scores", "count", "is_refused"), [("123", 10, False), ("123", 11, True), ("12", 20, False)]
 )

@@ -16,11 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_riskguard.errors import RiskguardError, RunFormatError
-from pytest_riskguard.evaluation.runs import interleaved_blocks, text_blocks, trec_blocks
+from pytest_riskguard.evaluation.runs import interleaved_blocks, text_blocks, trec_blocks, trec_columns
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
 from pytest_riskguard.evaluation.runs.text_blocks import TextBlocks, checked_digest, row_before
 from pytest_riskguard.evaluation.runs.trec_blocks import fold_blocks, piece_offsets
+from pytest_riskguard.evaluation.runs.trec_columns import RefusedError
 from pytest_riskguard.evaluation.runs.trec_rows import InterleavedError, contiguous, grouped, lines_of
 from pytest_riskguard.formats import input_files
 
@@ -194,6 +195,47 @@ def test_equal_hashes_make_reading_slower_and_not_wrong(text, repeated, write, m
     assert outcome(by_columns, path) == expected
 
 
+def test_equal_hashes_in_different_blocks_are_noticed(write, monkeypatch):
+    monkeypatch.setattr(input_files, "_BLOCK", 8)  # less than a row
+    path = write(
+        "a.run", "".join(f"{topic} Q0 doc{rank} {rank} {9 - rank} t\n" for rank in (1, 2) for topic in "abc")
+    )
+    expected = outcome(by_lines, path)
+    monkeypatch.setattr(Identifiers, "hashes", property(lambda ids: np.zeros(len(ids), dtype=np.uint64)))
+    assert outcome(by_columns, path) == expected
+    with pytest.raises(RefusedError):
+        interleaved_blocks.topic_sizes(path)
+
+
+def test_all_lines_of_an_interleaved_run_are_counted(write, monkeypatch):
+    path = write("a.run", lines(3, 4) + lines(1, 4).replace("doc", "other"))
+    for limit in (16, 15):
+        monkeypatch.setenv("RISKGUARD_MAX_LINES", str(limit))
+        if limit == 16:
+            assert interleaved_blocks.topic_sizes(path).sizes.tolist() == [8, 4, 4]
+        else:
+            with pytest.raises(RefusedError):
+                interleaved_blocks.topic_sizes(path)
+
+
+def test_a_document_twice_in_an_interleaved_topic_is_refused(write):
+    text = "".join(f"{topic} Q0 doc{rank % 2} {rank} {9 - rank} t\n" for rank in range(3) for topic in "ab")
+    path = write("a.run", text)
+    found = outcome(by_columns, path)
+    assert found == outcome(by_lines, path)
+    assert "expected each document once" in found
+    with pytest.raises(RefusedError):
+        list(interleaved_blocks.interleaved_blocks(path, interleaved_blocks.topic_sizes(path)))
+
+
+def test_a_file_that_changes_between_two_passes_is_refused(write):
+    text = lines(3, 4) + lines(1, 4).replace("doc", "other")
+    topics = interleaved_blocks.topic_sizes(write("a.run", text))
+    path = write("a.run", text.replace("9.5", "9.6"))
+    with pytest.raises(RefusedError):
+        list(interleaved_blocks.interleaved_blocks(path, topics))
+
+
 def test_the_same_document_may_stand_in_many_topics(write):
     path = write("a.run", "".join(f"{topic} Q0 d 1 1 t\n" for topic in range(5000)))
     assert by_columns(path) == by_lines(path)
@@ -206,9 +248,26 @@ def test_limits_are_those_of_the_reading_line_by_line(variable, is_interleaved, 
     if is_interleaved:
         text += lines(2, 9).replace("doc", "other")
     for path in (write("a.run", text), write("a.run.gz", text)):
-        for limit in (1, 29, 30, 39, 900, 918):
+        for limit in (1, 29, 30, 38, 39, 899, 900, 917, 918):
             monkeypatch.setenv(f"RISKGUARD_MAX_{variable}", str(limit))
             assert outcome(by_columns, path) == outcome(by_lines, path)
+
+
+def test_no_more_rows_of_a_topic_are_held_than_it_may_have_and_a_block(write, monkeypatch):
+    path = write("a.run", lines(1, 5000))
+    monkeypatch.setenv("RISKGUARD_MAX_DOCUMENTS", "20")
+    monkeypatch.setattr(input_files, "_BLOCK", 1000)
+    held: list[int] = []
+    rows_of = trec_columns.Columns.rows
+
+    def counted(columns: trec_columns.Columns, first: int, last: int) -> trec_columns.Columns:
+        held.append(last - first)
+        return rows_of(columns, first, last)
+
+    monkeypatch.setattr(trec_columns.Columns, "rows", counted)
+    with pytest.raises(RunFormatError, match="at most 20 documents in a topic"):
+        by_columns(path)
+    assert 20 < sum(held) < 300
 
 
 def test_an_error_in_the_work_ends_the_second_thread(write, monkeypatch):
