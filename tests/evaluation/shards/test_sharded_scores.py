@@ -21,7 +21,7 @@ from pytest_riskguard.evaluation.runs.run_folders import digest_of
 from pytest_riskguard.evaluation.scoring.run_parts import ScoredRun
 from pytest_riskguard.evaluation.scoring.run_scores import scored_run
 from pytest_riskguard.evaluation.shards.merging import merged, scored_part
-from pytest_riskguard.evaluation.shards.part_files import Part, content_of, read_content
+from pytest_riskguard.evaluation.shards.part_files import Origin, Part, content_of, read_content
 from pytest_riskguard.evaluation.shards.shard_plan import Division, Shard, division_of, shards_of
 from pytest_riskguard.evaluation.shards.shard_reading import Asked, read_shard
 from pytest_riskguard.evaluation.shards.sharded_scores import score_shards
@@ -214,6 +214,14 @@ def test_a_part_survives_its_file(world):
         assert content_of(again, qrels) == content
 
 
+#: How messages call what all parts of a run share.
+NAMED = {
+    **{"digest": "the digest of the run", "measures": "the measures", "versions": "the versions", "name": "the run"},
+    **{"count": "the number of pieces", "by": "the division", "listing": "the files of the folder"},
+    **{"qrels": "the judgements", "ties": "the order of equal scores"},
+}
+
+
 def test_parts_that_are_missing_doubled_or_of_others_are_refused(world, tmp_path):
     run, qrels = world
     one, two, three = parts_of(run, qrels, 3)
@@ -221,17 +229,12 @@ def test_parts_that_are_missing_doubled_or_of_others_are_refused(world, tmp_path
         merged([one, three], qrels)
     with pytest.raises(DataError, match=r"c: expected each piece once, found piece 1/3 here and in a; leave one"):
         merged([one, two, one, three], qrels, names=["a", "b", "c", "d"])
-    for change, problem in {
-        "digest": "the digest of the run",
-        "measures": "the measures",
-        "versions": "the versions",
-        "name": "the run",
-        "count": "the number of pieces",
-    }.items():
-        value = {"measures": ("AP",), "versions": {"numpy": "1"}, "count": 4}.get(change, "other")
-        changes: dict[str, Any] = {change: value}
+    others: dict[str, Any] = {"measures": ("AP",), "versions": {"numpy": "1"}, "count": 4, "ties": "as_returned"}
+    own = {"number", "files", "contradicted"}  # what differs from piece to piece
+    for change in {field.name for field in fields(Origin)} - own:
+        changes: dict[str, Any] = {change: others.get(change, "other")}
         other = Part(replace(two.origin, **changes), two.kept)
-        with pytest.raises(DataError, match=rf"b: expected {problem} of a, .* found .*; make all parts"):
+        with pytest.raises(DataError, match=rf"b: expected {NAMED[change]} of a, .* found .*; make all parts"):
             merged([one, other, three], qrels, names=["a", "b", "c"])
 
 
