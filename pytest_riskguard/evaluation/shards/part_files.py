@@ -113,7 +113,7 @@ def read_content(content: bytes, qrels: Qrels, *, source: str = "a part") -> Par
     try:
         file = decoded(PART, content)
         origin = _origin(file.header["origin"])
-    except (ArrayFileError, KeyError, TypeError, ValueError) as problem:
+    except (ArrayFileError, AttributeError, KeyError, TypeError, ValueError) as problem:
         raise DataError(f"{source}: {problem}; make it again with `riskguard score`", reason="bad_run") from None
     if origin.qrels != qrels.digest:
         raise DataError(
@@ -123,7 +123,7 @@ def read_content(content: bytes, qrels: Qrels, *, source: str = "a part") -> Par
         )
     try:
         return Part(origin, _kept(file, qrels))
-    except (ArrayFileError, KeyError, TypeError, ValueError) as problem:
+    except (ArrayFileError, AttributeError, KeyError, TypeError, ValueError) as problem:
         raise DataError(f"{source}: {problem}; make it again with `riskguard score`", reason="bad_run") from None
 
 

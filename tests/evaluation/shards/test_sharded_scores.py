@@ -17,7 +17,9 @@ from numpy.testing import assert_array_equal
 
 from pytest_riskguard.errors import DataError, RunFormatError, UsageError
 from pytest_riskguard.evaluation import read_qrels
-from pytest_riskguard.evaluation.runs.run_folders import digest_of
+from pytest_riskguard.evaluation.array_files import decoded, encoded
+from pytest_riskguard.evaluation.runs.rank_columns import KINDS
+from pytest_riskguard.evaluation.runs.run_folders import PART, digest_of
 from pytest_riskguard.evaluation.scoring.run_parts import ScoredRun
 from pytest_riskguard.evaluation.scoring.run_scores import scored_run
 from pytest_riskguard.evaluation.shards.merging import merged, scored_part
@@ -144,6 +146,16 @@ def test_the_files_of_a_folder_are_the_whole(world, tmp_path, packed, count):
     same(found, scored_run(run, qrels, MEASURES), but=("digest",))
     parts = [scored_run(file, qrels, MEASURES).run.digest for file in sorted(folder.glob("part*"))]
     assert found.run.digest == found.scores[0].digest == digest_of(parts)
+
+
+def test_the_order_of_ties_that_counted_comes_back(world, tmp_path):
+    run, qrels = world
+    folder = in_files(run, tmp_path / "cand", 3)
+    shards = shards_of(folder, 2)
+    for ties in ("as_returned", "docid"):
+        given = GivenFile(folder, ties=ties)
+        found = score_shards(shards, qrels, MEASURES, executor=InThisProcess(), given=given)
+        assert found.ties == ties
 
 
 def test_the_files_of_a_folder_at_an_address(world, tmp_path):
@@ -276,6 +288,45 @@ def test_a_damaged_part_is_refused(world):
     for damaged in (content[:-1], content[:200], b"", content.replace(b"cand", b"cane", 1)):
         with pytest.raises(DataError, match=r"a\.rgpart: expected .*; make it again with `riskguard score`"):
             read_content(damaged, qrels, source="a.rgpart")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"number": 3, "count": 2}, {"number": 0, "count": 2}, {"by": "lines"}, {"ties": "random"}, {"files": [1]}],
+    ids=str,
+)
+def test_a_part_of_a_piece_that_no_run_has_is_refused(world, change):
+    run, qrels = world
+    (part,) = parts_of(run, qrels, 1)
+    file = decoded(PART, content_of(part, qrels))
+    header = {**file.header, "origin": {**file.header["origin"], **change}}
+    with pytest.raises(DataError, match=r"a\.rgpart: .*; make it again with `riskguard score`"):
+        read_content(encoded(PART, header, file.arrays), qrels, source="a.rgpart")
+
+
+def arrays_with(name: str, change: Any) -> Any:
+    """Changes one array of a part's file."""
+    return lambda arrays: arrays | {name: change(arrays[name])}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        arrays_with("rank_columns", lambda kinds: kinds * 0 + len(KINDS)),
+        arrays_with("places", lambda places: places[::-1].copy()),
+        arrays_with("examined.offsets", lambda offsets: offsets + 1),
+        arrays_with("examined.offsets", lambda offsets: np.append(1, offsets[1:])),
+        arrays_with("examined.places", lambda places: places - 1000),
+        arrays_with("examined.places", lambda places: places + 1000),
+    ],
+    ids=["rank columns", "places", "offsets", "first offset", "places below all", "places beyond all"],
+)
+def test_a_part_with_a_right_checksum_is_still_checked(world, changed):
+    run, qrels = world
+    (part,) = parts_of(run, qrels, 1)
+    file = decoded(PART, content_of(part, qrels))
+    with pytest.raises(DataError, match=r"a\.rgpart: expected .*; make it again with `riskguard score`"):
+        read_content(encoded(PART, file.header, changed(dict(file.arrays))), qrels, source="a.rgpart")
 
 
 @pytest.mark.parametrize(("number", "count"), [(0, 2), (3, 2), (1, 0)])
