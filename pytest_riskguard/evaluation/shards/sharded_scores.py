@@ -69,10 +69,15 @@ def score_shards(
     with ThreadPoolExecutor(1) as hashing:
         before = _stamp(run)
         digest = hashing.submit(checked_digest, run) if asked.is_hashed else None
-        for _, content in scheduler(_work, shards, pickle.dumps(asked)):
-            parts.append(read_content(content, qrels))
-            if progress is not None:
-                progress(len(parts), len(shards))
+        shared = pickle.dumps(asked)
+        _OWN[shared] = asked
+        try:
+            for _, content in scheduler(_work, shards, shared):
+                parts.append(read_content(content, qrels))
+                if progress is not None:
+                    progress(len(parts), len(shards))
+        finally:
+            _OWN.pop(shared, None)
         whole = merged(sorted(parts, key=lambda part: part.origin.number), qrels)
         if digest is not None:
             whole = Part(replace(whole.origin, digest=digest.result()), whole.kept)
@@ -90,8 +95,12 @@ def _stamp(run: Path) -> tuple[int, int] | None:
     return status.st_size, status.st_mtime_ns
 
 
+#: What pieces need that are being read for this process, some of them by itself.
+_OWN: dict[bytes, Asked] = {}
+
+
 def _work(shard: Shard, shared: bytes) -> bytes:
-    asked = _asked(shared)
+    asked = _OWN.get(shared) or _asked(shared)
     return content_of(read_shard(shard, asked), asked.qrels)
 
 

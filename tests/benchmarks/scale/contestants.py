@@ -10,14 +10,12 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 Means = Mapping[str, float]
 
-#: How many processes share the work where several do, and how many ranks they keep: scores alone need no more.
-PROCESSES, KEPT_RANKS = 2, 10
+#: How many processes share the work where several do.
+PROCESSES = 2
 
 #: A measure -> its names in trec_eval and ranx.
 TREC_NAMES = {
@@ -37,14 +35,11 @@ def riskguard(run: str, qrels: str, measures: Sequence[str]) -> Means:
 
 
 def riskguard_processes(run: str, qrels: str, measures: Sequence[str]) -> Means:
-    """The same in two processes, each of which reads one half of the file."""
-    from pytest_riskguard import read_qrels, score_shards, shards_of
+    """The same in two processes, as ``--workers 2`` has it."""
+    from pytest_riskguard import run_context
 
-    # a copy of this process would share the locks of its threads
-    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as executor:
-        shards = shards_of(Path(run), PROCESSES)
-        scored = score_shards(shards, read_qrels(qrels), measures, executor=executor, depth=KEPT_RANKS)
-    return {str(scores.measure): scores.mean for scores in scored.scores}
+    with run_context.changed(workers=PROCESSES):
+        return riskguard(run, qrels, measures)
 
 
 def ir_measures(run: str, qrels: str, measures: Sequence[str]) -> Means:

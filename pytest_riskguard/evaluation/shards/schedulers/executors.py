@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 from collections.abc import Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    as_completed,
+    wait,
+)
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pytest_riskguard.evaluation.shards.schedulers import Scheduler, Work, WorkersDiedError
@@ -19,10 +30,7 @@ def in_executor(executor: Executor) -> Scheduler:
             for future in as_completed(futures):
                 yield futures[future], future.result()
         except BrokenExecutor as problem:
-            raise WorkersDiedError(
-                f"a worker process ended while it scored ({problem}): it may have been killed, or out of memory; use "
-                "fewer workers, or smaller pieces"
-            ) from None
+            raise _died(problem) from None
         finally:
             for future in futures:
                 future.cancel()
@@ -30,34 +38,70 @@ def in_executor(executor: Executor) -> Scheduler:
     return run
 
 
+def _died(problem: BrokenExecutor) -> WorkersDiedError:
+    return WorkersDiedError(
+        f"a worker process ended while it scored ({problem}): it may have been killed, or out of memory; use fewer "
+        "workers, or smaller pieces"
+    )
+
+
 def in_processes(count: int) -> Scheduler:
-    """So many processes of this machine; each is given what all pieces need once."""
+    """So many processes of this machine, of which this one is the first: others take a while to start."""
 
     def run(work: Work, pieces: Sequence[Any], shared: bytes) -> Iterator[tuple[int, bytes]]:
+        others = min(count, len(pieces)) - 1
+        if others < 1:
+            yield from in_this_process(work, pieces, shared)
+            return
         from multiprocessing import get_context
 
         # a copy of this process would share its threads' locks, so each one begins anew
         context = get_context("spawn")
-        with ProcessPoolExecutor(
-            min(count, len(pieces)), mp_context=context, initializer=_begin, initargs=(shared,)
-        ) as executor:
-            yield from in_executor(executor)(_begun, [(work, piece) for piece in pieces], b"")
+        with TemporaryDirectory(prefix="riskguard-") as folder:
+            # through a pipe, this process would have to wait until the other one reads
+            given = Path(folder, "shared")
+            given.write_bytes(shared)
+            with ProcessPoolExecutor(others, mp_context=context, initializer=_begin, initargs=(given,)) as executor:
+                yield from _with_others(executor, others, work, pieces, shared)
 
     return run
+
+
+def _with_others(
+    executor: Executor, others: int, work: Work, pieces: Sequence[Any], shared: bytes
+) -> Iterator[tuple[int, bytes]]:
+    """Pieces for other processes, each of which has one to do and one that waits, and for this one."""
+    waiting = iter(enumerate(pieces))
+    futures: dict[Future[bytes], int] = {}
+    try:
+        while True:
+            for place, piece in itertools.islice(waiting, 2 * others - len(futures)):
+                futures[executor.submit(_begun, work, piece)] = place
+            own = next(waiting, None)
+            if own is not None:
+                yield own[0], work(own[1], shared)
+            if not futures:
+                return
+            for future in wait(futures, None if own is None else 0, FIRST_COMPLETED).done:
+                yield futures.pop(future), future.result()
+    except BrokenExecutor as problem:
+        raise _died(problem) from None
+    finally:
+        for future in futures:
+            future.cancel()
 
 
 #: What all pieces need, in a process that ``in_processes`` started.
 _SHARED: list[bytes] = []
 
 
-def _begin(shared: bytes) -> None:
+def _begin(given: Path) -> None:
     """Leave Ctrl-C to the process that started this one, which then asks for no more pieces."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _SHARED[:] = [shared]
+    _SHARED[:] = [given.read_bytes()]
 
 
-def _begun(task: tuple[Work, Any], _: bytes) -> bytes:
-    work, piece = task
+def _begun(work: Work, piece: Any) -> bytes:
     return work(piece, _SHARED[0])
 
 

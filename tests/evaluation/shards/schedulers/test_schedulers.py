@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,25 @@ def refused(piece: str, shared: bytes) -> bytes:
 
 def ends_the_process(piece: str, shared: bytes) -> bytes:
     os._exit(1)
+
+
+def ends_another_process(piece: str, shared: bytes) -> bytes:
+    if parent_process() is not None:
+        os._exit(1)
+    return joined(piece, shared)
+
+
+def refused_elsewhere(piece: str, shared: bytes) -> bytes:
+    return joined(piece, shared) if parent_process() is None else refused(piece, shared)
+
+
+def waits_for_others(piece: str, shared: bytes) -> bytes:
+    """Which process does the piece; this one does one piece in the time that others take to start."""
+    if parent_process() is None:
+        time.sleep(0.5)
+    else:
+        time.sleep(0.01)
+    return str(os.getpid()).encode()
 
 
 def results(scheduler: Scheduler, work: Work = joined, pieces: Sequence[str] = tuple("abcdef")) -> list[bytes]:
@@ -62,11 +82,27 @@ def test_processes(processes):
     check_errors(processes)
 
 
-def test_processes_that_are_given_once_what_all_need():
-    assert results(in_processes(2)) == EXPECTED
-    check_errors(in_processes(2))
+@pytest.mark.parametrize("count", [1, 2, 3, 9])
+def test_processes_of_which_this_one_is_the_first(count):
+    assert results(in_processes(count)) == EXPECTED
+    assert results(in_processes(count), pieces=["a"]) == EXPECTED[:1]
+    check_errors(in_processes(count))
+
+
+def test_each_process_does_some_of_the_work():
+    done_by = set(results(in_processes(3), waits_for_others, pieces=[str(number) for number in range(40)]))
+    assert str(os.getpid()).encode() in done_by
+    assert len(done_by) == 3
+
+
+def test_an_error_of_another_process_is_raised():
+    with pytest.raises(RunFormatError, match="another line than"):
+        results(in_processes(2), refused_elsewhere)
+
+
+def test_another_process_that_dies():
     with pytest.raises(WorkersDiedError, match="a worker process ended while it scored"):
-        results(in_processes(2), ends_the_process)
+        results(in_processes(2), ends_another_process)
 
 
 def test_a_process_that_dies_is_an_error_that_says_so(processes):
