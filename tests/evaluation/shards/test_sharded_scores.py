@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import random
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import fields, replace
@@ -88,6 +89,29 @@ def test_pieces_of_a_file_are_the_whole(world, count, by):
     expected = scored_run(run, qrels, MEASURES)
     found = score_shards(shards_of(run, count, by), qrels, MEASURES, executor=InThisProcess())
     same(found, expected)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_a_topic_that_begins_where_a_piece_ends_is_in_one_piece(tmp_path, count):
+    (tmp_path / "cand.run").write_text("".join(f"{topic} Q0 d{topic} 1 1.5 tag\n" for topic in range(count)))
+    qrels = read_qrels({str(topic): {f"d{topic}": 1} for topic in range(count)})
+    asked = Asked.of(GivenFile(tmp_path / "cand.run"), qrels, MEASURES)
+    parts = [read_shard(shard, asked) for shard in shards_of(tmp_path / "cand.run", count)]
+    assert [part.kept.places.tolist() for part in parts] == [[place] for place in range(count)]
+
+
+def test_a_run_that_changes_while_its_pieces_are_read_is_refused(world):
+    run, qrels = world
+
+    class Rewriting(InThisProcess):
+        def submit(self, work, /, *arguments, **more):
+            future = super().submit(work, *arguments, **more)
+            os.utime(run, (1, 1))
+            return future
+
+    with pytest.raises(DataError, match="changed while it was read; try again") as raised:
+        score_shards(shards_of(run, 2), qrels, MEASURES, executor=Rewriting())
+    assert raised.value.reason == "inputs_changed"
 
 
 @pytest.mark.parametrize("count", [1, 3])
