@@ -96,6 +96,7 @@ def topics_of(blocks: Iterator[RowBlock]) -> list[Topic]:
     for block in blocks:
         assert block.topics
         assert np.all(np.diff(block.offsets) > 0)
+        assert (block.offsets[0], block.offsets[-1]) == (0, len(block.scores))
         topics += [(name, list(documents.items()), documents.ranks) for name, documents in block.chunk().items()]
     return topics
 
