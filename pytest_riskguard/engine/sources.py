@@ -149,7 +149,7 @@ def metadata_of(source: Source) -> Mapping[str, str]:
     return source.metadata if isinstance(source, Ranked | ScoreFile) else {}
 
 
-Stamp = tuple[int, int, int] | None
+Stamp = tuple[int, int, int, int] | None
 Result = TypeVar("Result")
 
 
@@ -429,9 +429,10 @@ def _stamp(given: Path | GivenFile | Qrels | Topics | None) -> Stamp:
         inner = [file.stat() for file in path.iterdir()] if stat.S_ISDIR(status.st_mode) else []
     except OSError:
         return None
-    size, changed = status.st_size, status.st_mtime_ns
+    files = (status, *inner)
     return (
         status.st_ino,
-        sum([size, *(file.st_size for file in inner)]),
-        max([changed, *(f.st_mtime_ns for f in inner)]),
+        sum(file.st_size for file in files),
+        max(file.st_mtime_ns for file in files),
+        max(file.st_ctime_ns for file in files),  # which nobody can set to what it was
     )

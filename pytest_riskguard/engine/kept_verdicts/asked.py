@@ -10,7 +10,8 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,7 +23,14 @@ from pytest_riskguard.config.schema import Config
 from pytest_riskguard.engine.kept_verdicts.software import software_digest, switches
 from pytest_riskguard.errors import MissingFileError
 from pytest_riskguard.evaluation.cache.cache_folder import CacheFolder
-from pytest_riskguard.evaluation.cache.file_digests import Stamp, file_digest, is_at_rest, sha256_of, stamp_of
+from pytest_riskguard.evaluation.cache.file_digests import (
+    Stamp,
+    file_digest,
+    is_at_rest,
+    sha256_of,
+    stamp_of,
+    would_differ,
+)
 from pytest_riskguard.formats.files.remote_files import is_address
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.input_files import open_regular
@@ -43,6 +51,12 @@ Key = dict[str, Any]
 
 class NoKeyError(Exception):
     """A verdict depends on something that is not known to stay the same, or cannot be looked at."""
+
+
+#: What looking at files raises where no key can be made; ValueError: a NUL in a path.
+_UNKNOWN = (NoKeyError, OSError, ValueError, MissingFileError)
+#: Where a stored baseline is, and its files as they are there.
+_Listed = tuple[Path, dict[Path, Stamp | None]]
 
 
 class Run(Protocol):
@@ -72,35 +86,63 @@ class AskedGates:
     ) -> None:
         self._settings, self._report, self._candidate, self._runs = settings, report, candidate, runs or {}
         self._digests: dict[tuple[str, Stamp], str] = {}
+        self._first: dict[Path, Stamp | None] = {}
+        self._first_listed: dict[str, _Listed | None] = {}
+
+    def look(self, item: GateItem) -> None:
+        """Remember how the files behind an item are now, before anything is read for its verdict.
+
+        What is read is held for all gates of a run. Only a file that is still as it was before the first of them has
+        a digest that says what verdicts rest on.
+        """
+        items = self._together(item)
+        with suppress(*_UNKNOWN):
+            for name in self._stored(items):
+                if name not in self._first_listed:
+                    self._first_listed[name] = self._listed(name)
+            for _, given in self._files(items):
+                if given.path not in self._first:
+                    self._first[given.path] = _told_apart(given.path)
+
+    def _together(self, item: GateItem) -> tuple[GateItem, ...]:
+        """The items that are judged with this one, and itself."""
+        return family_of(self._settings, item)[1] or (item,)
 
     def key(self, item: GateItem, folder: CacheFolder) -> Key:
-        """Everything that the verdict on an item depends on; ``NoKeyError`` if that cannot be said."""
+        """Everything that the verdict on an item depends on; ``NoKeyError`` if that cannot be said.
+
+        ``look`` must have been called before the item was judged.
+        """
         if run_context.current().scheduler is not None:
             raise NoKeyError("runs are read on a cluster")
-        items = family_of(self._settings, item)[1] or (item,)
+        items = self._together(item)
         for one in items:
             name = _NAME.match(one.measure)
             if name is None or name.group() not in MEASURES:
                 raise NoKeyError(f"{one.measure} may be a measure of the project")
         try:
+            baselines = {name: self._baseline(name) for name in self._stored(items)}
+            stored = {digest for files in baselines.values() for _, digest in files}
             return {
                 "item": item.id,
+                # slices were looked up when the gates were collected: topics may say something else by now
+                "together": [[one.id, one.gate.slice] for one in items],
                 "settings": self._settings.written,
                 "path": str(self._settings.path),
                 "report": self._report,
-                "files": self._known(items, folder),
-                "baselines": {name: self._baseline(name) for name in self._stored(items)},
+                "files": self._known(items, folder, stored),
+                "baselines": baselines,
                 "switches": switches(),
                 "software": software_digest(),
             }
-        except (OSError, ValueError, MissingFileError) as problem:  # ValueError: a NUL in a path
+        except _UNKNOWN as problem:
             raise NoKeyError(str(problem)) from None
 
-    def _known(self, items: Iterable[GateItem], folder: CacheFolder) -> list[list[str]]:
+    def _known(self, items: Iterable[GateItem], folder: CacheFolder, stored: Collection[str]) -> list[list[str]]:
         """The files that items are about, how they are read, and their digests."""
         found = [(role, given, self._digest_known(given.path, folder)) for role, given in self._files(items)]
         paths = {digest: given.path for _, given, digest in found}
-        if any(paths[digest] != given.path for _, given, digest in found):
+        if any(paths[digest] != given.path or digest in stored for _, given, digest in found):
             raise NoKeyError("two files are the same, and may be one that is compared with itself")
         return [[role, repr(given), digest] for role, given, digest in found]
 
@@ -133,18 +175,26 @@ class AskedGates:
         """Every file of a stored baseline with its digest; each file is read in every process, as the store does."""
         if is_address(self._settings.store):
             raise NoKeyError("the store is at an address")
-        place = newest(self._settings.store, name)
-        if place is None or is_link(place):
-            raise NoKeyError(f"{name} is not stored here")
+        listed = self._listed(name)
+        if listed is None or listed != self._first_listed.get(name):
+            raise NoKeyError(f"{name} is not stored here, has a link to another place, or has changed")
+        place, files = listed
         found = [[str(place.relative_to(self._settings.store)), "folder"]]
+        return found + [[path.relative_to(place).as_posix(), self._digest(path)] for path in files]
+
+    def _listed(self, name: str) -> _Listed | None:
+        """Where a stored baseline is, and its files with their stamps; None without one, or if it has links."""
+        if is_address(self._settings.store):
+            return None
+        place, files = newest(self._settings.store, name), dict[Path, Stamp | None]()
+        if place is None or is_link(place):
+            return None
         for folder, inner, names in os.walk(place):
             inner.sort()
             if any(is_link(Path(folder, part)) for part in (*inner, *names)):
-                raise NoKeyError(f"{name} has a link to another place")
-            for file in sorted(names):
-                path = Path(folder, file)
-                found.append([path.relative_to(place).as_posix(), self._digest(path)])
-        return found
+                return None
+            files |= {path: _told_apart(path) for path in (Path(folder, file) for file in sorted(names))}
+        return place, files
 
     def _digest(self, path: Path) -> str:
         """The digest of a file at rest, read once by this process."""
@@ -159,7 +209,8 @@ class AskedGates:
 
     def _digest_known(self, path: Path, folder: CacheFolder) -> str:
         """The digest of a file at rest, from the cache if it knows it."""
-        _resting(path)
+        if _resting(path) != self._first.get(path):
+            raise NoKeyError(f"{path} is not as it was before gates were judged")
         digest = file_digest(path, folder)
         if digest is None:
             raise NoKeyError(f"{path} cannot be read whole")
@@ -176,6 +227,12 @@ def _resting(path: Path) -> Stamp:
     if stamp is None or not is_at_rest(stamp):
         raise NoKeyError(f"{path} is no regular file, or changed just now")
     return stamp
+
+
+def _told_apart(path: Path) -> Stamp | None:
+    """As ``_resting``, but None for a file that may change right after it is read and keep its stamp."""
+    stamp = stamp_of(path)
+    return stamp if stamp is not None and would_differ(stamp) else None
 
 
 def name_of(key: Key) -> str:

@@ -36,6 +36,7 @@ class KeptVerdicts:
 
     def verdict(self, item: GateItem, judge: Callable[[GateItem], Verdict]) -> Verdict:
         """The verdict on an item: the one that is kept, or what ``judge`` answers, which may raise."""
+        self._asked.look(item)
         folder = cache_folder()
         key = None if folder is None else self._key(item, folder)
         if folder is None or key is None:

@@ -52,7 +52,9 @@ SWITCHES = [limit.variable for limit in vars(input_files).values() if isinstance
 
 def key(folder: Path, cache: Any, place: int = 0, **options: Any) -> Key:
     config = load_gates(folder / "riskguard.yaml")
-    return AskedGates(config, **{"report": False, **options}).key(all_items(config)[place], cache)
+    asked, item = AskedGates(config, **{"report": False, **options}), all_items(config)[place]
+    asked.look(item)
+    return asked.key(item, cache)
 
 
 @pytest.fixture

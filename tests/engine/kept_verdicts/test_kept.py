@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 
 from pytest_riskguard import run_context
 from pytest_riskguard.engine.sources import RunFile
+from pytest_riskguard.errors import UsageError
 from pytest_riskguard.evaluation.cache.cache_folder import CacheFolder
+from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.gates.kinds import KINDS, options_of
 from tests.engine.kept_verdicts.asked_project import Judged, gate, shown, with_option, write_gates, write_project
 from tests.plugin import world
@@ -144,6 +147,66 @@ def test_what_changes_while_a_gate_is_judged_is_judged_again(cache, project):
     assert judged.kept.verdict(judged.items[0], judge).outcome == "pass"
     assert verdict_entries(cache) == []
     assert [verdict.outcome for verdict in Judged(folder).verdicts()] == ["fail"]
+
+
+@pytest.mark.parametrize(
+    "place", ["candidate.run", "documents.jsonl", "baselines/prod/run.gz", "baselines/prod/scores.tsv"]
+)
+def test_what_changes_between_two_gates_is_not_kept_as_what_was_read(cache, project, place):
+    """What is read for the first gate is held for the second: its verdict is not about the files as they are then."""
+    folder = project("churn")
+    gates = [{**gate("not_significantly_risky", alpha=alpha), "name": f"at-{alpha}"} for alpha in (1, 2)]
+    write_gates(folder, gates)
+    judged, path = Judged(folder, report=True), folder / place
+    judged.kept.verdict(judged.items[0], judged.judge)
+    content, status = path.read_bytes(), path.stat()
+    path.write_bytes(content.replace(b"bad1", b"bad0").replace(b"About", b"Above").replace(b"0.", b"1."))
+    if place.endswith(".gz"):
+        path.write_bytes(content[:-4] + b"gzip")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert path.read_bytes() != content
+    assert path.stat().st_size == status.st_size
+    judged.kept.verdict(judged.items[1], judged.judge)
+    again = [shown(verdict, report_wanted=True) for verdict in Judged(folder, report=True).verdicts()]
+    with run_context.changed(cached=False):
+        anew = [shown(verdict, report_wanted=True) for verdict in Judged(folder, report=True).verdicts()]
+    assert again == anew
+
+
+@pytest.mark.parametrize("link", [os.link, os.symlink])
+def test_a_copy_of_a_stored_run_is_not_the_stored_run(cache, project, link):
+    """What is said of a copy is not said of a link, which is refused."""
+    folder = project("good")
+    write_gates(folder, [gate("not_significantly_risky")])
+    stored, copy = folder / "baselines" / "prod" / "run.gz", folder / "copy.run.gz"
+    shutil.copy(stored, copy)
+    candidate = RunFile(copy, None, given=GivenFile.of(copy))
+    assert Judged(folder, candidate=candidate).verdicts()
+    copy.unlink()
+    link(stored, copy)
+    with pytest.raises(UsageError, match=r"is the stored prod/run\.gz"):
+        Judged(folder, candidate=candidate).verdicts()
+
+
+def test_slices_that_were_looked_up_in_other_topics_are_another_question(cache, project):
+    """A gate on several slices is a family: those that can be judged decide the level of each."""
+    folder = project("churn")
+
+    def write_topics(**sizes: int) -> None:
+        values = [value for value, size in sizes.items() for _ in range(size)]
+        rows = [f"{t}\t{world.QUERIES[t]}\t{value}" for t, value in zip(world.TOPICS, values, strict=True)]
+        (folder / "topics.tsv").write_text("\n".join(["topic\tquery\tpart", *rows]) + "\n")
+
+    write_topics(one=10, two=20)
+    write_gates(folder, [gate("not_significantly_risky", slice="part", smallest_slice=10)])
+    early = Judged(folder)
+    write_topics(one=10, two=9, three=11)
+    assert sorted(item.id for item in early.items) == ["a-gate[one]", "a-gate[two]"]
+    early.verdicts()
+    late = Judged(folder)
+    assert sorted(item.id for item in late.items) == ["a-gate[one]", "a-gate[three]"]
+    late.verdicts()
+    assert len(late.anew) == 2
 
 
 @pytest.mark.parametrize("off", ["no-cache", "RISKGUARD_CACHE"])
