@@ -107,6 +107,31 @@ def test_sentences_count_the_topics_that_are_left_out(monkeypatch, gate):
     assert paragraph(judge(gate, *pair(differences()))) == paragraph(whole_and_cut(monkeypatch, gate)[1])
 
 
+def collapsed(monkeypatch: pytest.MonkeyPatch, *, code: int, text: int, more: bool = False) -> tuple[str, str]:
+    """What is said with all topics and with the first few, where some of each kind collapse and all others lose."""
+    d = np.full(400, -0.001)
+    d[:code] = d[60 : 60 + text] = -0.3
+    kinds = ["code" if i < 60 else "text" for i in range(400)]
+    tags = {f"t{i:05d}": {"kind": kind} | ({"odd": str(i % 2)} if more else {}) for i, kind in enumerate(kinds)}
+    whole, cut = whole_and_cut(monkeypatch, COLLAPSE, d=d, topics=Topics({}, tags))
+    assert all(group.left_out for group in cut.explanation.groups)
+    return paragraph(whole), paragraph(cut)
+
+
+def test_collapsed_topics_of_a_group_are_counted_while_all_of_them_are_named(monkeypatch):
+    whole, cut = collapsed(monkeypatch, code=8, text=2)
+    assert "8 of these 10 are kind=code" in whole
+    assert cut == whole
+
+
+@pytest.mark.parametrize(("code", "text"), [(8, 2), (16, 4)], ids=["groups are cut", "losses are cut too"])
+def test_no_number_of_collapsed_topics_is_given_that_misses_those_left_out(monkeypatch, code, text):
+    whole, cut = collapsed(monkeypatch, code=code, text=text, more=True)
+    assert f"{code} of these {code + text} are kind=code" in whole
+    assert f"{code + text} of 400 queries lost more than allowed" in cut
+    assert "of these" not in cut
+
+
 def test_a_group_counts_its_topics_that_are_left_out(monkeypatch):
     d = np.where(np.arange(400) < 60, -0.3, 0.001)
     tags = Topics({}, {f"t{i:05d}": {"kind": "code" if i < 60 else "text"} for i in range(400)})

@@ -55,11 +55,26 @@ def _share(verdict: Verdict, group: TopicGroup) -> float | None:
 
 
 def number_of_members(verdict: Verdict, group: TopicGroup) -> int:
-    """How many topics of the group the answer counts; at most so many, if the verdict does not name all that lost."""
+    """How many topics of the group the answer counts; at most so many, if the verdict does not name all that lost.
+
+    0 where single topics decide and the verdict does not name enough of them to say it.
+    """
     if (Shown(verdict).more_losers or group.left_out) and not verdict.asked.by_topic:
         return min(group.size, number_lost(verdict))
     counted_topics = {topic.topic for topic in lost_topics(verdict)}
-    return sum(topic in counted_topics for topic in group.topics)
+    return 0 if _may_have_more(verdict, group, counted_topics) else len(counted_topics.intersection(group.topics))
+
+
+def _may_have_more(verdict: Verdict, group: TopicGroup, counted_topics: set[str]) -> bool:
+    """Whether topics that count may belong to the group though it does not name them, because lists are cut."""
+    if Shown(verdict).more_losers:
+        return True
+    if not group.left_out:
+        return False
+    # a topic has one value of a tag, so one that another group names is not of this group
+    groups = (verdict.explanation or Explanation()).groups
+    named = {topic for other in groups if other.tag == group.tag for topic in other.topics}
+    return not counted_topics <= named
 
 
 def tagged(group: TopicGroup) -> str:
