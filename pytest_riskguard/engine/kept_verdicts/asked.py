@@ -31,6 +31,7 @@ from pytest_riskguard.evaluation.cache.file_digests import (
     stamp_of,
     would_differ,
 )
+from pytest_riskguard.evaluation.cache.known_measures import is_known, may_be_registered
 from pytest_riskguard.formats.files.remote_files import is_address
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.input_files import open_regular
@@ -118,7 +119,8 @@ class AskedGates:
         items = self._together(item)
         for one in items:
             name = _NAME.match(one.measure)
-            if name is None or name.group() not in MEASURES:
+            registered = name is None or name.group() not in MEASURES
+            if registered or (may_be_registered() and not is_known(one.measure)):
                 raise NoKeyError(f"{one.measure} may be a measure of the project")
         try:
             baselines = {name: self._baseline(name) for name in self._stored(items)}

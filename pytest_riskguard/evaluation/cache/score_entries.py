@@ -20,6 +20,7 @@ from pytest_riskguard.errors import ScoringError
 from pytest_riskguard.evaluation.array_files import AnyArray, ArrayFile, ArrayFileError, decoded, encoded
 from pytest_riskguard.evaluation.cache.cache_folder import CacheFolder
 from pytest_riskguard.evaluation.cache.environment_digest import environment_digest
+from pytest_riskguard.evaluation.cache.known_measures import is_known
 from pytest_riskguard.evaluation.id_checks.document_ids import Judged
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.identifiers import IntArray
@@ -76,7 +77,7 @@ class RunEntries:
     def scores(self, measure: str, *, name: str, queries: Mapping[str, str]) -> KeptScores | None:
         """The scores with a measure, given as ir-measures prints it; None if they are not kept."""
         key = self._key | {"measure": measure}
-        file = self._read("scores", key)
+        file = self._read("scores", key) if is_known(measure) else None
         if file is None:
             return None
         try:
@@ -85,7 +86,9 @@ class RunEntries:
             return None
 
     def keep_scores(self, kept: KeptScores) -> None:
-        """Keep the scores of a run, as ``scores`` gives them back."""
+        """Keep the scores of a run, as ``scores`` gives them back; not with a measure of the project's own."""
+        if not is_known(str(kept.scores.measure)):
+            return
         key = self._key | {"measure": kept.scores.measure}
         self._write("scores", key, *_columns_of(kept))
 

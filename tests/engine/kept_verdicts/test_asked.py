@@ -19,6 +19,7 @@ from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.engine.kept_verdicts import asked, software
 from pytest_riskguard.engine.kept_verdicts.asked import AskedGates, Key, NoKeyError, name_of
 from pytest_riskguard.engine.sources import RunFile
+from pytest_riskguard.evaluation import measures
 from pytest_riskguard.evaluation.measures import _registry
 from pytest_riskguard.formats import input_files
 from pytest_riskguard.formats.given_file import GivenFile
@@ -217,6 +218,15 @@ def test_a_live_candidate_of_one_gate_leaves_its_family_without_keys(folder, cac
 def test_a_measure_of_the_project_has_no_key(folder, cache):
     write_gates(folder, [gate("not_significantly_risky")], measures=["Clicks@10"])
     assert "Clicks@10 may be a measure of the project" in no_key(folder, cache)
+
+
+def test_a_measure_that_a_project_computes_by_itself_has_no_key(folder, cache, monkeypatch):
+    """As where a conftest.py puts a provider before those of ir-measures."""
+    assert key(folder, cache)
+    own = type("Own", (), {"__module__": "conftest", "NAME": "own", "supports": lambda *_: True})()
+    own.is_available = lambda: True
+    monkeypatch.setattr(measures, "_pipeline", lambda: (own,))
+    assert "AP may be a measure of the project" in no_key(folder, cache)
 
 
 def test_a_run_on_a_cluster_has_no_key(folder, cache):
