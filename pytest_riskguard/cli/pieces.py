@@ -1,4 +1,4 @@
-"""``riskguard score`` and ``riskguard merge``: pieces of a run scored apart, by any scheduler, and put together."""
+"""``riskguard score`` and ``riskguard merge``: pieces of a run, scored by any scheduler and put together."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from pytest_riskguard.errors import UsageError
 from pytest_riskguard.text import clean, counted
 
 if TYPE_CHECKING:
+    from pytest_riskguard.evaluation.collection import GivenCollection
     from pytest_riskguard.evaluation.judgements.qrels import Qrels
     from pytest_riskguard.evaluation.shards.shard_reading import Asked
 
@@ -37,7 +38,8 @@ class ShardType(click.ParamType[tuple[int, int]]):
             return value
         number, slash, count = str(value).partition("/")
         digits = number + count
-        if not (slash and number and count and digits.isascii() and digits.isdigit() and len(digits) < 18):
+        is_written = slash and number and count and digits.isascii() and digits.isdigit() and len(digits) < 18
+        if not (is_written and int(count)):
             self.fail(f"{value!r} is not a piece such as 2/8", param, ctx)
         if not 1 <= int(number) <= int(count):
             self.fail(f"{value!r}: expected a piece from 1/{int(count)} to {int(count)}/{int(count)}", param, ctx)
@@ -66,7 +68,7 @@ def score(run: Path, out: Path, shard: tuple[int, int], by: str | None, collecti
     from pytest_riskguard.evaluation.shards.shard_plan import DIVISIONS, Shard, division_of
     from pytest_riskguard.evaluation.shards.shard_reading import read_shard
 
-    ensure_apart("--out", out, run)
+    ensure_apart("--out", out, run, *_judgement_files(collection))
     asked = _asked(collection, run)
     division = next((one for one in DIVISIONS if one == by), None) or division_of(run)
     part = read_shard(Shard(run, *shard, division), asked)
@@ -96,10 +98,13 @@ def merge(
 
     if out is None and scores is None:
         raise UsageError("nothing to write: give --out, --scores, or both")
+    collection = Collection(qrels, topics, None, ())
     for option, path in (("--out", out), ("--scores", scores)):
-        ensure_apart(option, path, *part)
-    judgements, texts = _judgements(Collection(qrels, topics, None, ()))
-    whole = merged([read_part_file(path, judgements) for path in part], judgements, names=[p.name for p in part])
+        ensure_apart(option, path, *part, *_judgement_files(collection))
+    judgements, texts = _judgements(collection)
+    names = [str(path) for path in part]
+    parts = [read_part_file(path, judgements, source=name) for path, name in zip(part, names, strict=True)]
+    whole = merged(parts, judgements, names=names)
     found = scored_part(whole, judgements, whole.origin.measures, queries=texts).scores
     if out is not None:
         _write(out, content_of(whole, judgements))
@@ -125,13 +130,23 @@ def _judgements(collection: Collection) -> tuple[Qrels, Mapping[str, str]]:
     """The judgements that options or riskguard.yaml name, and the query texts."""
     from pytest_riskguard.evaluation.collection import read_collection
 
-    given = collection.given
-    if given.qrels is None and (settings := surroundings()) is not None:
-        given = given.or_of(settings.collection)
+    given = _given(collection)
     if given.qrels is None:
         raise UsageError("a run needs qrels to be scored with: give --qrels, or a riskguard.yaml")
     qrels, topics = read_collection(given.qrels, given.topics)
     return qrels, topics.queries if topics is not None else qrels.texts
+
+
+def _given(collection: Collection) -> GivenCollection:
+    """The files of judgements and topics that options or riskguard.yaml name."""
+    given = collection.given
+    settings = surroundings() if given.qrels is None else None
+    return given if settings is None else given.or_of(settings.collection)
+
+
+def _judgement_files(collection: Collection) -> list[Path]:
+    given = _given(collection)
+    return [file.path for file in (given.qrels, given.topics) if file is not None]
 
 
 def _write(path: Path, content: bytes) -> None:

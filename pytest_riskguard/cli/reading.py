@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
 import click
@@ -13,6 +12,8 @@ from pytest_riskguard import run_context
 
 #: Seconds between two lines where the output is no terminal.
 _PAUSE = 10.0
+#: The most processes that may be asked for, and digits enough to say so.
+_MOST, _DIGITS = 1024, 18
 
 
 class WorkersType(click.ParamType[int | None]):
@@ -24,16 +25,24 @@ class WorkersType(click.ParamType[int | None]):
         """A number from 1; None for ``auto``."""
         if value == "auto":
             return None
-        return click.IntRange(min=1, max=1024).convert(value, param, ctx)
+        text = str(value)
+        if not (text.isascii() and text.isdigit() and 1 <= int(text[:_DIGITS]) <= _MOST):
+            self.fail(f"expected a number from 1 to {_MOST} or auto, found {text!r}", param, ctx)
+        return int(text[:_DIGITS])
 
 
-def _changing(field: str) -> Callable[[click.Context, click.Parameter, Any], None]:
-    def change(ctx: click.Context, param: click.Parameter, given: Any) -> None:
-        source = ctx.get_parameter_source(str(param.name))
-        if source is not None and source.name != "DEFAULT":
-            ctx.with_resource(run_context.changed(**{field: given}))
+def _with_workers(ctx: click.Context, param: click.Parameter, given: int | None) -> None:
+    source = ctx.get_parameter_source(str(param.name))
+    if source is not None and source.name != "DEFAULT":
+        ctx.with_resource(run_context.changed(workers=given))
 
-    return change
+
+def _on_cluster(ctx: click.Context, _: click.Parameter, address: str | None) -> None:
+    if address is not None:
+        from pytest_riskguard.evaluation.shards.schedulers.addresses import engine_at
+
+        engine_at(address)  # an address of nothing is refused even where the cache has every score
+        ctx.with_resource(run_context.changed(scheduler=address))
 
 
 def _without_cache(ctx: click.Context, _: click.Parameter, given: bool) -> None:
@@ -50,14 +59,14 @@ reading_options: tuple[Any, ...] = (
         show_default=True,
         metavar="N|auto",
         expose_value=False,
-        callback=_changing("workers"),
+        callback=_with_workers,
         help="Read each run with N processes; auto takes as many as make it faster.",
     ),
     click.option(
         "--scheduler",
         metavar="URL",
         expose_value=False,
-        callback=_changing("scheduler"),
+        callback=_on_cluster,
         help="Read runs on this cluster: tcp://HOST:PORT of dask, or spark://HOST:PORT.",
     ),
     click.option(

@@ -90,10 +90,22 @@ def _add_reading_options(group: pytest.OptionGroup) -> None:
     )
     group.addoption(
         "--riskguard-scheduler",
+        type=_address,
         default=None,
         metavar="URL",
         help="read runs on this cluster: tcp://HOST:PORT of dask, or spark://HOST:PORT",
     )
+
+
+def _address(text: str) -> str:
+    from pytest_riskguard.errors import UsageError
+    from pytest_riskguard.evaluation.shards.schedulers.addresses import engine_at
+
+    try:
+        engine_at(text)
+    except UsageError as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from None
+    return text
 
 
 def _number_or_all(text: str) -> int | str:

@@ -160,10 +160,19 @@ def test_spark_with_a_dead_executor_gives_the_same_report(world, report, monkeyp
         (("score", "cand.run", "-o", "a"), "a run needs qrels to be scored with"),
         (("merge", "a.rgpart"), "nothing to write: give --out, --scores, or both"),
         (("merge", "a.rgpart", "-o", "a.rgpart"), "--out a.rgpart would overwrite"),
-        (("compare", "cand.run", "--baseline", "base.run", "--workers", "0", *MEASURES), "0 is not in the range"),
+        (("compare", "cand.run", "--baseline", "base.run", "--workers", "0", *MEASURES), "found '0'"),
+        (("compare", "cand.run", "--baseline", "base.run", "--workers", "many", *MEASURES), "from 1 to 1024 or auto"),
+        (("score", "cand.run", "--shard", "1/0", "-o", "a"), "'1/0' is not a piece such as 2/8"),
+        (("score", "cand.run", "-o", "qrels.txt", "--qrels", "qrels.txt"), "--out qrels.txt would overwrite"),
+        (("merge", "a.rgpart", "-o", "qrels.txt", "--qrels", "qrels.txt"), "--out qrels.txt would overwrite"),
+        (("merge", "a.rgpart", "--scores", "qrels.txt", "--qrels", "qrels.txt"), "qrels.txt would overwrite"),
         (
             ("compare", "cand.run", "--baseline", "base.run", "--scheduler", "ftp://a", *MEASURES),
             "ftp://a: expected the address of a scheduler of dask",
+        ),
+        (
+            ("compare", "cand.run", "--baseline", "base.run", "--scheduler", "tcp://10.0.0.5", *MEASURES),
+            "tcp://10.0.0.5: expected the address of a scheduler of dask (tcp://HOST:PORT)",
         ),
     ],
 )

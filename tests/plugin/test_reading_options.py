@@ -26,9 +26,9 @@ def test_workers_change_no_verdict(project, given):
 
 
 def test_a_scheduler_that_is_none_is_named(project):
-    result = project.runpytest_subprocess("--riskguard", "--riskguard-scheduler=ftp://host", "--riskguard-no-cache")
-    assert result.ret != pytest.ExitCode.OK
-    result.stdout.fnmatch_lines(["*ftp://host: expected the address of a scheduler of dask*"])
+    result = project.runpytest_subprocess("--riskguard", "--riskguard-scheduler=ftp://host")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*ftp://host: expected the address of a scheduler of dask*"])
 
 
 def test_a_candidate_in_a_folder(project):

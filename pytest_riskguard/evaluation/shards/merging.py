@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
@@ -28,6 +29,7 @@ def merged(parts: Sequence[Part], qrels: Qrels, *, names: Sequence[str] = ()) ->
     """
     names = names or [f"part {part.origin.number}" for part in parts]
     first = parts[0].origin
+    _refuse_whole_runs(parts, names)
     for part, name in zip(parts[1:], names[1:], strict=True):
         if differing := _differing(first, part.origin):
             what, one, other = differing
@@ -73,13 +75,31 @@ _SHARED = {
 }
 
 
-def _differing(one: Origin, other: Origin) -> tuple[str, object, object] | None:
-    """What two parts of one run should share and do not, in both."""
+def _differing(one: Origin, other: Origin) -> tuple[str, str, str] | None:
+    """What two parts of one run should share and do not, and what each has."""
     for field_name, what in _SHARED.items():
         values = getattr(one, field_name), getattr(other, field_name)
         if values[0] != values[1]:
-            return (what, *values)
+            return what, *_shown(*values)
     return None
+
+
+def _shown(one: Any, other: Any) -> tuple[str, str]:
+    """Two values in messages; of two mappings only what differs."""
+    if isinstance(one, tuple):
+        return ", ".join(one), ", ".join(other)
+    if isinstance(one, Mapping):
+        names = sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+        versions = (", ".join(f"{name} {each.get(name, 'missing')}" for name in names) for each in (one, other))
+        return next(versions), next(versions)
+    return str(one), str(other)
+
+
+def _refuse_whole_runs(parts: Sequence[Part], names: Sequence[str]) -> None:
+    """``DataError`` for a whole run among pieces, such as what an earlier merge wrote."""
+    whole = [name for part, name in zip(parts, names, strict=True) if part.origin.count == 1]
+    if whole and len(whole) < len(parts):
+        raise DataError(f"{whole[0]}: expected a piece of the run, found a whole run; leave it out", reason="bad_run")
 
 
 def _refuse_incomplete(parts: Sequence[Part], names: Sequence[str]) -> None:
@@ -87,9 +107,11 @@ def _refuse_incomplete(parts: Sequence[Part], names: Sequence[str]) -> None:
     for part, name in zip(parts, names, strict=True):
         number = part.origin.number
         if number in by_number:
+            other = by_number[number]
+            where = "twice" if other == name else f"here and in {other}"
             raise DataError(
-                f"{name}: expected each piece once, found piece {part.origin.number}/{part.origin.count} here and in "
-                f"{by_number[number]}; leave one of them out",
+                f"{name}: expected each piece once, found piece {number}/{part.origin.count} {where}; leave one of "
+                "them out",
                 reason="bad_run",
             )
         by_number[number] = name
@@ -97,8 +119,8 @@ def _refuse_incomplete(parts: Sequence[Part], names: Sequence[str]) -> None:
     missing = tuple(f"{number}/{count}" for number in range(1, count + 1) if number not in by_number)
     if missing:
         raise DataError(
-            f"{parts[0].origin.name}: expected all {count} pieces of the run, found {len(parts)}: missing are "
-            f"{listed(missing, most=5)}; make them with `riskguard score --shard`",
+            f"{parts[0].origin.name}: expected all {count} pieces of the run, found {len(parts)} (without "
+            f"{listed(missing, most=5)}); make the missing ones with `riskguard score --shard`",
             reason="missing_input",
         )
 
@@ -108,31 +130,33 @@ def scored_part(
     qrels: Qrels,
     measures: Sequence[str],
     *,
+    source: str | None = None,
     name: str | None = None,
     queries: Mapping[str, str] | None = None,
 ) -> ScoredRun:
     """The scores of a run from what ``merged`` returned, with the measures that it was scored with, or others.
 
-    ``DataError`` as ``score_run`` for what the whole run shows, for a piece of a run, and for a measure that can only
-    be computed while a run is read.
+    ``source`` is what errors call the run. ``DataError`` as ``score_run`` for what the whole run shows, for a piece
+    of a run, and for a measure that can only be computed while a run is read.
     """
     origin = whole.origin
+    source = source or origin.name
     if origin.count > 1:
         raise DataError(
-            f"{origin.name}: expected a whole run, found piece {origin.number}/{origin.count} of it; put all pieces "
+            f"{source}: expected a whole run, found piece {origin.number}/{origin.count} of it; put all pieces "
             "together with `riskguard merge`",
             reason="missing_input",
         )
     for measure in checked_measures(measures, qrels):
         if not has_kernel(measure) and str(measure) not in whole.kept.measures:
             raise DataError(
-                f"{origin.name}: it was scored with {listed(origin.measures, most=5)}, and {measure} needs the run "
-                f"itself; score it again with `--measure '{measure}'`",
+                f"{source}: it was scored with {listed(origin.measures, most=5)}, and {measure} needs the run "
+                f"itself; score the run again with `--measure '{measure}'`",
                 reason="missing_input",
             )
     if origin.contradicted is None and len(upside_down(whole.kept)):
         raise DataError(
-            f"{origin.name}: expected scores that fall as ranks rise, since documents are ranked by score alone, "
+            f"{source}: expected scores that fall as ranks rise, since documents are ranked by score alone, "
             "found scores that rise with the rank in most topics: every ranking is upside down; write scores that "
             "are higher for better documents (distances and ranks with a minus sign)",
             reason="bad_run",
@@ -141,7 +165,7 @@ def scored_part(
         [whole.kept],
         qrels,
         measures,
-        source=origin.name,
+        source=source,
         name=name or origin.name,
         digest=origin.digest,
         queries=queries,

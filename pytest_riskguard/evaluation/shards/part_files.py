@@ -20,6 +20,7 @@ from pytest_riskguard.evaluation.array_files import (
     decoded,
     encoded,
     identifier_arrays,
+    is_array_file,
 )
 from pytest_riskguard.evaluation.id_checks.examined import Examined
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
@@ -32,6 +33,8 @@ from pytest_riskguard.evaluation.shards.shard_plan import DIVISIONS, Division
 from pytest_riskguard.formats.given_file import TIES, Ties
 from pytest_riskguard.formats.input_files import ContentError, Limit, read_limited
 
+#: Bytes that show what a file is.
+_FIRST = 100
 PART_BYTES = Limit("RISKGUARD_MAX_PART_BYTES", 4_000_000_000, "bytes in a part of a run")
 
 
@@ -110,6 +113,13 @@ def read_content(content: bytes, qrels: Qrels, *, source: str = "a part") -> Par
 
     ``DataError`` for content that is not a part, was changed, or was made with other judgements; ``source`` names it.
     """
+    if not is_array_file(content[:_FIRST], PART):
+        found = content[:_FIRST].partition(b"\n")[0][:60].decode(errors="replace")
+        raise DataError(
+            f"{source}: expected a part, which is a file that `riskguard score` wrote, found one that begins with "
+            f"{found!r}",
+            reason="bad_run",
+        )
     try:
         file = decoded(PART, content)
         origin = _origin(file.header["origin"])
@@ -117,9 +127,9 @@ def read_content(content: bytes, qrels: Qrels, *, source: str = "a part") -> Par
         raise DataError(f"{source}: {problem}; make it again with `riskguard score`", reason="bad_run") from None
     if origin.qrels != qrels.digest:
         raise DataError(
-            f"{source}: expected a part scored with {qrels.path_name} as it is now, found other judgements; make all "
-            "parts again with the same judgements",
-            reason="inputs_changed",
+            f"{source}: expected a part scored with {qrels.path_name} as it is now, found one scored with other "
+            "judgements; make all parts again with the same judgements",
+            reason="bad_run",
         )
     try:
         return Part(origin, _kept(file, qrels))
@@ -127,13 +137,16 @@ def read_content(content: bytes, qrels: Qrels, *, source: str = "a part") -> Par
         raise DataError(f"{source}: {problem}; make it again with `riskguard score`", reason="bad_run") from None
 
 
-def read_part_file(path: Path, qrels: Qrels) -> Part:
-    """The part in a file; errors as ``read_content``, and ``MissingFileError`` if it cannot be read."""
+def read_part_file(path: Path, qrels: Qrels, *, source: str | None = None) -> Part:
+    """The part in a file, which errors call ``source``, else by its name.
+
+    Errors as ``read_content``, and ``MissingFileError`` if the file cannot be read.
+    """
     try:
         content = read_limited(path, PART_BYTES)
     except ContentError as problem:
         raise RunFormatError(path, None, str(problem)) from None
-    return read_content(content, qrels, source=path.name)
+    return read_content(content, qrels, source=source or path.name)
 
 
 def _origin(given: Any) -> Origin:

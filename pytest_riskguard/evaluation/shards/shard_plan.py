@@ -60,9 +60,10 @@ class Shard:
 def folder_to_read(shard: Shard) -> RunFolder | None:
     """The folder of a run, None for a file; ``UsageError`` for a division that does not fit."""
     folder = folder_of(shard.run)
-    if (shard.by == "files") != (folder is not None):
-        what = "a folder is divided by files, and nothing else is"
-        raise UsageError(f"{shard.run}: expected a division that fits, found {shard.by!r}: {what}")
+    if folder is not None and shard.by != "files":
+        raise UsageError(f"{folder.shown}: expected a folder to be divided by files, found by {shard.by}")
+    if folder is None and shard.by == "files":
+        raise UsageError(f"{shard.run}: expected a single file to be divided by bytes or topics, found by files")
     if folder is not None and shard.count > len(folder.files):
         raise UsageError(f"{folder.shown}: expected at most {len(folder.files)} pieces, one for each file of the run")
     return folder

@@ -20,6 +20,7 @@ from pytest_riskguard.evaluation.scoring.run_scores import WORTH_SHARING
 from pytest_riskguard.evaluation.shards.merging import merged, scored_part
 from pytest_riskguard.evaluation.shards.part_files import read_part_file
 from pytest_riskguard.evaluation.shards.schedulers import Scheduler, WorkersDiedError
+from pytest_riskguard.evaluation.shards.schedulers.addresses import engine_at
 from pytest_riskguard.evaluation.shards.schedulers.executors import in_executor, in_processes, in_this_process
 from pytest_riskguard.evaluation.shards.shard_plan import division_of, shards_of
 from pytest_riskguard.evaluation.shards.sharded_scores import Progress, score_shards
@@ -27,7 +28,7 @@ from pytest_riskguard.formats.given_file import GivenFile
 
 #: Bytes of a plain file in one piece.
 PIECE_BYTES = 16 * 2**20
-#: Programs that may be imported once more by the processes they start: those of users may do their work again.
+#: Programs that the processes they start may import again; a user's own program might do its work a second time.
 _PROGRAMS = frozenset({"pytest", "py.test", "riskguard"})
 
 
@@ -45,7 +46,7 @@ def read_in_pieces(
     if is_part(given.path):
         part = read_part_file(given.path, qrels)
         whole = merged([part], qrels) if part.origin.count == 1 else part  # a piece is refused as such
-        return scored_part(whole, qrels, measures, name=name, queries=queries)
+        return scored_part(whole, qrels, measures, source=given.path.name, name=name, queries=queries)
     folder = folder_of(given.path)
     files = () if folder is None else folder.files
     with ExitStack() as closing:
@@ -74,7 +75,7 @@ def read_by_several(
 ) -> ScoredRun | None:
     """The scores of a run in TREC's format, read by several processes or a cluster.
 
-    None where one process is as good, and where something went wrong, which that process then finds and words.
+    None where one process is as good, and where something went wrong: one process then finds out what, and says so.
     """
     try:
         if division_of(path) != "bytes":
@@ -119,27 +120,21 @@ def _scheduler(closing: ExitStack, size: int, measures: Sequence[str]) -> Schedu
 
 
 def cluster_at(address: str) -> Scheduler:
-    """The cluster at an address: ``tcp://...`` and others of dask, ``spark://...`` and other masters of Spark."""
-    scheme = address.partition(":")[0]
-    if scheme in ("tcp", "tls", "ucx", "ws", "wss"):
+    """The cluster at an address; ``UsageError`` as ``engine_at``."""
+    if engine_at(address) == "dask":
         from pytest_riskguard.evaluation.shards.schedulers.dask_cluster import on_dask
 
         return on_dask(address)
-    if scheme in ("spark", "k8s", "yarn", "mesos") or address.startswith("local"):
-        from pytest_riskguard.evaluation.shards.schedulers.spark_cluster import on_spark
+    from pytest_riskguard.evaluation.shards.schedulers.spark_cluster import on_spark
 
-        return on_spark(address)
-    raise UsageError(
-        f"{address}: expected the address of a scheduler of dask (tcp://HOST:PORT) or the master of a cluster of "
-        "Spark (spark://HOST:PORT)"
-    )
+    return on_spark(address)
 
 
 def processes_for(size: int, measures: Sequence[str]) -> int:
     """How many processes read a run of so many bytes fastest; 1 also where no others may be started.
 
-    Of two processors, one is busy with starting the other process and putting pieces together for as long as the
-    other saves, unless ir-measures has to compute a measure, which takes several times as long as reading.
+    With two processors, starting the second process and putting pieces together costs as much time as it saves,
+    unless ir-measures has to compute a measure, which takes several times as long as reading.
     """
     is_slow = not all(has_kernel(parse_measure(measure)) for measure in measures)
     least_size, least_processors = (WORTH_SHARING, 2) if is_slow else (3 * WORTH_SHARING, 4)

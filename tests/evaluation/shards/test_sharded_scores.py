@@ -261,7 +261,7 @@ NAMED = {
 def test_parts_that_are_missing_doubled_or_of_others_are_refused(world, tmp_path):
     run, qrels = world
     one, two, three = parts_of(run, qrels, 3)
-    with pytest.raises(DataError, match="expected all 3 pieces of the run, found 2: missing are 2/3"):
+    with pytest.raises(DataError, match=r"expected all 3 pieces of the run, found 2 \(without 2/3\); make"):
         merged([one, three], qrels)
     with pytest.raises(DataError, match=r"c: expected each piece once, found piece 1/3 here and in a; leave one"):
         merged([one, two, one, three], qrels, names=["a", "b", "c", "d"])
@@ -272,6 +272,23 @@ def test_parts_that_are_missing_doubled_or_of_others_are_refused(world, tmp_path
         other = Part(replace(two.origin, **changes), two.kept)
         with pytest.raises(DataError, match=rf"b: expected {NAMED[change]} of a, .* found .*; make all parts"):
             merged([one, other, three], qrels, names=["a", "b", "c"])
+
+
+def test_messages_about_parts_name_the_one_to_leave_out_and_what_differs(world):
+    run, qrels = world
+    one, two, three = parts_of(run, qrels, 3)
+    (whole,) = parts_of(run, qrels, 1)
+    with pytest.raises(DataError, match=r"a: expected each piece once, found piece 1/3 twice; leave one"):
+        merged([one, one, two, three], qrels, names=["a", "a", "c", "d"])
+    for parts in ([whole, one, two, three], [one, two, three, whole]):
+        names = ["whole" if part is whole else "piece" for part in parts]
+        with pytest.raises(DataError, match="whole: expected a piece of the run, found a whole run; leave it out"):
+            merged(parts, qrels, names=names)
+    versions = {**two.origin.versions, "numpy": "1"}
+    with pytest.raises(DataError, match=r"the versions of a, numpy [0-9.]+, found numpy 1; make"):
+        merged([one, Part(replace(two.origin, versions=versions), two.kept), three], qrels, names=["a", "b", "c"])
+    with pytest.raises(DataError, match=r"the measures of a, nDCG@10.*, found AP, RR; make"):
+        merged([one, Part(replace(two.origin, measures=("AP", "RR")), two.kept)], qrels, names=["a", "b"])
 
 
 def test_a_topic_in_two_parts_is_refused(world):
@@ -309,9 +326,12 @@ def test_a_part_made_with_other_judgements_is_refused(world, write):
 def test_a_damaged_part_is_refused(world):
     run, qrels = world
     content = content_of(parts_of(run, qrels, 1)[0], qrels)
-    for damaged in (content[:-1], content[:200], b"", content.replace(b"cand", b"cane", 1)):
+    for damaged in (content[:-1], content[:200], content.replace(b"cand", b"cane", 1)):
         with pytest.raises(DataError, match=r"a\.rgpart: expected .*; make it again with `riskguard score`"):
             read_content(damaged, qrels, source="a.rgpart")
+    for other in (b"", b"q1 Q0 d1 1 2.5 cand\n" * 90):
+        with pytest.raises(DataError, match=r"a\.rgpart: .* that `riskguard score` wrote, found one that begins"):
+            read_content(other, qrels, source="a.rgpart")
 
 
 @pytest.mark.parametrize(
@@ -370,9 +390,13 @@ def test_pieces_must_be_all_of_one_run(world):
 def test_divisions_that_do_not_fit(world, tmp_path):
     run, qrels = world
     folder = in_files(run, tmp_path / "cand", 2)
-    unfit: list[tuple[Path, Division]] = [(run, "files"), (folder, "bytes"), (folder, "topics")]
-    for place, by in unfit:
-        with pytest.raises(UsageError, match=f"expected a division that fits, found '{by}'"):
+    unfit: list[tuple[Path, Division, str]] = [
+        (run, "files", "a single file to be divided by bytes or topics"),
+        (folder, "bytes", "a folder to be divided by files"),
+        (folder, "topics", "a folder to be divided by files"),
+    ]
+    for place, by, expected in unfit:
+        with pytest.raises(UsageError, match=f"expected {expected}, found by {by}"):
             score_shards(shards_of(place, 2, by), qrels, MEASURES, executor=InThisProcess())
     with pytest.raises(UsageError, match="cand: expected at most 2 pieces, one for each file of the run"):
         score_shards(shards_of(folder, 3), qrels, MEASURES, executor=InThisProcess())
