@@ -14,6 +14,7 @@ from pytest_riskguard.cli.parameters import (
     DEFAULT_MEASURE,
     FILE,
     Collection,
+    GivenCollection,
     file_option,
     scored_run_options,
     surroundings,
@@ -22,7 +23,6 @@ from pytest_riskguard.errors import UsageError
 from pytest_riskguard.text import clean, counted
 
 if TYPE_CHECKING:
-    from pytest_riskguard.evaluation.collection import GivenCollection
     from pytest_riskguard.evaluation.judgements.qrels import Qrels
     from pytest_riskguard.evaluation.shards.shard_reading import Asked
 
