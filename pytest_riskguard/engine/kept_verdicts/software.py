@@ -34,7 +34,7 @@ def switches() -> dict[str, str]:
 
 
 def _code() -> str:
-    """The digest of the modules of this package; it is an installation that can be edited that needs it."""
+    """The digest of the modules of this package, which change without their version in an editable installation."""
     digest = hashlib.sha256()
     for path in sorted(_PACKAGE.rglob("*.py")):
         digest.update(f"{path.relative_to(_PACKAGE).as_posix()}\n".encode() + path.read_bytes())

@@ -13,7 +13,7 @@ FloatArray = npt.NDArray[np.float64]
 
 #: Digits whose number 64 bits hold, whatever they are.
 _MAX_DIGITS = 19
-#: Whole numbers below are exact in 64-bit floating point, as powers of ten up to 22 are: one division rounds once.
+#: Whole numbers below this are exact in 64 bits of floating point, as 10**0 to 10**22 are: one division rounds once.
 _EXACT = np.uint64(2**53)
 #: Whether the widest numbers of this machine hold 64-bit whole numbers and powers of ten up to 27.
 _HAS_WIDE = np.finfo(np.longdouble).nmant == 63
@@ -30,7 +30,7 @@ def _bytes_of(value: int) -> np.uint64:
 _ZEROS, _SEVEN_BITS, _HIGH_BITS = _bytes_of(ord("0")), _bytes_of(0x7F), _bytes_of(0x80)
 _DOTS = _bytes_of(ord("0") ^ ord("."))
 _OVER_NINE = _bytes_of(0x80 - 10)  # added to a byte above 9, it sets the highest bit
-#: What is left of a word whose last bytes alone belong to the number, by how many do.
+#: Masks for words of which only the last bytes belong to the number, by how many do.
 _KEPT = np.array([_ALL ^ ((1 << (8 * (8 - count))) - 1) if count else 0 for count in range(9)], dtype=np.uint64)
 #: By the bits before the dot's byte (64: no dot): the digits after it, and the digits of the word.
 _AFTER_DOT = np.array([7 - bits // 8 if bits < _NO_DOT else 0 for bits in range(65)], dtype=np.int64)
@@ -95,7 +95,7 @@ def _words(numbers: Identifiers) -> Words:
 def _eight(every: Words, ends: IntArray, widths: IntArray) -> tuple[Words, npt.NDArray[np.bool_], IntArray]:
     """The value of the last digits before ``ends``, at most 8 characters, without their dot.
 
-    Returned with it are whether anything but digits and one dot is there, and the bits before the dot, or 64.
+    Also whether anything but digits and one dot is there, and the bits before the dot, or 64.
     """
     places = ends - WORD_BYTES
     words = every[np.maximum(places, 0)]

@@ -42,7 +42,7 @@ class Column:
 
     @property
     def values(self) -> AnyArray:
-        """All values so far, which more of them may move."""
+        """All values so far; adding more may move them."""
         return self._rows[: self._size]
 
     def drop_after(self, size: int) -> None:
@@ -55,13 +55,13 @@ class Column:
         return self._rows
 
     def taken(self, places: Places) -> AnyArray:
-        """The values at some places in their order, alone; the column is empty afterwards, and its memory free."""
+        """The values at some places, in the order of the places; the column is then empty, and its memory free."""
         taken = self.values[places]
         self._rows, self._size = self._rows[:0].copy(), 0
         return taken
 
     def keep(self, places: Places) -> None:
-        """Drop all values but those at some places, which rise."""
+        """Drop all values but those at some places, in ascending order."""
         self._rows[: len(places)] = self._rows[places]
         self._size = len(places)
 
@@ -92,14 +92,14 @@ class IdentifierColumn:
         return Identifiers(text, starts_of(lengths), lengths)
 
     def taken(self, places: Places) -> Identifiers:
-        """The ids at some places in their order, alone; the column is empty afterwards, and its memory free."""
+        """The ids at some places, in the order of the places; the column is then empty, and its memory free."""
         lengths = self._lengths.array()
         taken = Identifiers(self._text.array(), starts_of(lengths), lengths).at(places).compact()
         self._text, self._lengths = Column(np.uint8), Column(np.int32)
         return taken
 
     def keep(self, places: Places) -> None:
-        """Drop all ids but those at some places, which rise."""
+        """Drop all ids but those at some places, in ascending order."""
         kept = Identifiers(self._text.values, starts_of(self._lengths.values), self._lengths.values).at(places)
         self._lengths.keep(places)
         kept.copied_to(self._text.values)  # each to where it was, or before

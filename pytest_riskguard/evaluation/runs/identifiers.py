@@ -24,7 +24,7 @@ _SHORT_TEXT = 2**30
 _HASHED_AT_ONCE = 2**16
 #: Odd numbers without a pattern in their bits, which spread hashes over all values.
 _SPREAD, _SPREAD_LENGTH = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
-#: What is left of a word whose last bytes do not belong to the id, by the bytes that do.
+#: Masks for words whose last bytes do not belong to the id, by how many bytes do.
 _MASKS = np.array([(1 << (8 * count)) - 1 for count in range(WORD_BYTES + 1)], dtype=np.uint64)
 
 
@@ -164,7 +164,7 @@ class Identifiers:
 
 
 def starts_of(lengths: IntArray) -> IntArray:
-    """Where ids of these lengths begin that stand one after the other."""
+    """Where ids of these lengths begin if they stand one after the other."""
     size = int(lengths.sum())
     ends: Any = np.cumsum(lengths, dtype=np.int32 if size < _SHORT_TEXT else np.int64)
     starts: IntArray = np.subtract(ends, lengths.astype(ends.dtype, copy=False), out=ends)

@@ -118,7 +118,7 @@ def _blocks_of_rows(text: TextBlocks) -> Iterator[Rows]:
 
 
 def _groups(sizes: IntArray, most: int) -> Iterator[slice]:
-    """Neighbours that have at most so many rows together, or one that has more alone."""
+    """Groups of neighbouring topics with at most so many rows together; a topic with more is alone."""
     ends = np.cumsum(sizes)
     first = 0
     while first < len(sizes):

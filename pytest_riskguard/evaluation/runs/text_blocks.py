@@ -28,9 +28,9 @@ from pytest_riskguard.formats.input_files import (
 CHANGED = "expected a file that nobody changes, found another content when it was read again"
 
 _BOM = b"\xef\xbb\xbf"
-#: Files of less are read without a second thread.
+#: Smaller files are read without a second thread.
 _SMALL = 2**20
-#: How far back a row is looked for; who leaves more blank lines between two rows waits longer.
+#: How many bytes back a row is looked for; more blank lines than that between two rows only cost time.
 _FARTHEST = 2**24
 
 
@@ -46,7 +46,7 @@ class TextBlocks:
     """The text of one file from an offset on, about a million bytes at a time, without its byte order mark.
 
     To be used in a ``with`` statement. ``limit`` is the most bytes that the file may have; ``is_hashed`` says whether
-    the digest of the whole file is wanted. ``RefusedError`` where the reading line by line finds the content wrong,
+    the digest of the whole file is wanted. ``RefusedError`` for content that reading line by line finds wrong,
     ``MissingFileError`` for a path that is not a readable regular file.
     """
 
@@ -103,7 +103,7 @@ class TextBlocks:
 def _ahead(path: Path, limit: Limit, start: int, digest: hashlib._Hash | None) -> Generator[bytes]:
     """The bytes of a file; while one block is at work, the next one is read and hashed in another thread.
 
-    To be closed by who began it: a thread is waited for then, which must not happen wherever garbage is collected.
+    Whoever began it must close it: that waits for the thread, which must not happen when garbage is collected.
     """
     raw = blocks(path, limit, start=start)
 
@@ -141,14 +141,14 @@ def checked_digest(path: Path) -> str:
                 if lines > most:
                     raise RefusedError
     except RefusedError:
-        for _ in lines_of(path):  # words the error
+        for _ in lines_of(path):  # gives the error its message
             pass
         raise RunFormatError(path, None, CHANGED) from None
     return f"sha256:{digest.hexdigest()}"
 
 
 def row_before(path: Path, place: int) -> int:
-    """Where the line begins whose row is the last that begins before a place of an uncompressed file.
+    """Where the last row that begins before a place of an uncompressed file begins.
 
     0 if there is none, or if it is very far. ``RunFormatError`` for a file that is gzip.
     """

@@ -90,7 +90,7 @@ def _fold_columns(path: Path, work: Work[Result]) -> tuple[Result, str]:
 
 
 def _fold_lines(path: Path, work: Work[Result]) -> tuple[Result, str]:
-    """The same, line by line, which words the error."""
+    """The same, line by line, so that the error names the line."""
     lines = lines_of(path)
     try:
         return work(map(RowBlock.of, chunked(contiguous(lines)))), lines.digest
@@ -104,7 +104,7 @@ def _fold_part(path: Path, work: Work[Result], start: int, stop: int | None) -> 
             return work(_whole_topics(_between(text, start, stop)))
     except RefusedError:
         pass
-    for _ in contiguous(lines_of(path)):  # words the error
+    for _ in contiguous(lines_of(path)):  # gives the error its message
         pass
     raise RunFormatError(path, None, CHANGED)
 

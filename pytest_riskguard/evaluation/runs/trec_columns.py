@@ -20,7 +20,7 @@ _SEPARATES = np.array([code in b" \t\n\r\x0b\x0c" for code in range(_SPACE + 1)]
 
 
 class RefusedError(Exception):
-    """Something is wrong with a file, or may be: the reading line by line says what."""
+    """Something is wrong with a file, or may be: reading line by line says what."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class Rows(NamedTuple):
 def columns_of(text: bytes, *, longest: int) -> Columns:
     """The rows of a text in UTF-8 that ends with a line feed.
 
-    ``RefusedError`` for anything that the reading line by line would refuse in these lines alone: what ``rows_of``
+    ``RefusedError`` for anything that reading line by line would refuse in these lines alone: what ``rows_of``
     and ``scores_of`` refuse.
     """
     rows = rows_of(text, longest=longest)
@@ -222,7 +222,7 @@ def _unescaped(rows: IntArray, *columns: Identifiers) -> list[Identifiers]:
 
 
 def differs_from_before(ids: Identifiers) -> npt.NDArray[np.bool_]:
-    """Of each id whether it is another than the one before; the first is."""
+    """For each id, whether it differs from the one before; the first does."""
     differs = np.ones(len(ids), dtype=np.bool_)
     words, lengths = ids.words(0), ids.lengths
     np.not_equal(words[1:], words[:-1], out=differs[1:])

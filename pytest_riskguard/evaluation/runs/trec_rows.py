@@ -1,4 +1,4 @@
-"""Rows of TREC's runs, line by line: the reading that words every error."""
+"""Rows of TREC's runs, line by line: this reading gives every error its message."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _unescaped(field: bytes) -> bytes:
 
 
 def _wrong(line: bytes) -> tuple[str, str] | None:
-    """What a line should hold and what it holds; None of a good line."""
+    """What a line should hold and what it holds; None for a good line."""
     fields = line.split()
     if len(fields) != 6:
         return (_COLUMNS, str(len(fields))) if fields else None

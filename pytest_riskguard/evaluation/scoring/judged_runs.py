@@ -34,8 +34,8 @@ class JudgedRows(NamedTuple):
 class JudgedRun:
     """A run as far as judgements and first ranks go.
 
-    Kept are, of each scored topic that the run answers, all judged documents at whatever rank, and all documents
-    that stand in the first ``depth`` ranks in any of the five orders.
+    Of each scored topic that the run answers, it has all judged documents, at any rank, and all documents in the
+    first ``depth`` ranks of any of the five orders.
 
     Attributes
     ----------

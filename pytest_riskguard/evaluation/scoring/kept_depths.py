@@ -17,9 +17,9 @@ DEFAULT_DEPTH = 10
 MAX_DEPTH = 100
 #: Shares of judged documents are those of so many ranks.
 LEAST_DEPTH = 10
-#: About how many documents are kept for their ranks alone: of many topics fewer each, but all that are searched ...
+#: About how many documents are kept for their ranks alone: of many topics fewer each, but all that are searched,
 KEPT_DOCUMENTS = 250_000
-#: ... unless that were more than this.
+#: unless that were more than this.
 MOST_KEPT = 20_000_000
 
 

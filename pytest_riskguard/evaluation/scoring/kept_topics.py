@@ -132,7 +132,7 @@ def _of_shared(ranks: Sequence[Mapping[Order, Ranks]], rows: IntArray) -> Mappin
 def judged_run(part: RunPart, qrels: Qrels, contradicted: Sequence[str] | None = None) -> JudgedRun:
     """The run that a whole part is, without what is only needed to check it.
 
-    ``contradicted`` names the topics whose order contradicts their scores; by default the rank columns say it.
+    ``contradicted`` names the topics whose order contradicts their scores; by default the rank columns say so.
     """
     topics = tuple(qrels.topics[place] for place in part.places.tolist())
     if contradicted is None:

@@ -96,7 +96,7 @@ class PartReader:
         return RowBlock.of(*by_document([block.chunk()], self._qrels.rules))
 
     def _keep(self, kept: _Kept, block: RowBlock, places: IntArray) -> None:
-        """Keep of a block of scored topics, given by their places in the judgements, what is needed."""
+        """Keep what is needed of a block of scored topics, which are given by their places in the judgements."""
         rows = ranked(block)
         judgements = judgement_rows(self._qrels.arrays, places, block.offsets, block.documents)
         chosen = _kept_rows(rows, judgements >= 0, self._depth)
@@ -135,7 +135,7 @@ class PartReader:
 
 
 def _places_of_ids(judgements: Rows, rows: Rows) -> Rows:
-    """Where the ids of those of these rows stand that are not judged, if only such rows have ids."""
+    """Where the ids of those of these rows that are not judged stand, if only such rows have ids."""
     before = np.cumsum(judgements < 0, dtype=np.int32)
     places: Rows = before[rows[judgements[rows] < 0]] - np.int32(1)
     return places

@@ -30,7 +30,7 @@ FloatArray = npt.NDArray[np.float64]
 def values_of(chunk: Chunk, measures: Sequence[Measure], qrels: Qrels, source: str) -> tuple[FloatArray, FloatArray]:
     """The values of each measure (rows) for each topic of a chunk (columns), all of them scored topics.
 
-    Returned are those in the order of each measure's provider, and those in the order as written.
+    Returns those in the order of each measure's provider, and those in the order as written.
     """
     judged = {topic: qrels.grades[topic] for topic in chunk}
     tied = _tied(chunk)

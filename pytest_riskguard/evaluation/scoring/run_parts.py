@@ -1,4 +1,4 @@
-"""Parts of a run that are read apart, on whatever machine, and the scores of the whole run from them."""
+"""Parts of a run that are read separately, on any machine, and the scores of the whole run from them."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def values_if_relevant(run: RankedRun, topics: IntArray, counts: IntArray, rows:
     Parameters
     ----------
     topics : array of int64, shape (n_variants,)
-        Places in the columns of the judgements; a topic may come again, with other documents.
+        Places in the columns of the judgements; a topic may be repeated, with other documents.
     counts : array of int64, shape (n_variants,)
         How many documents are then relevant.
     rows : array of int64, shape (sum of counts,)

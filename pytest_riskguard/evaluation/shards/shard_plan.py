@@ -65,7 +65,8 @@ def folder_to_read(shard: Shard) -> RunFolder | None:
     if folder is None and shard.by == "files":
         raise UsageError(f"{shard.run}: expected a single file to be divided by bytes or topics, found by files")
     if folder is not None and shard.count > len(folder.files):
-        raise UsageError(f"{folder.shown}: expected at most {len(folder.files)} pieces, one for each file of the run")
+        most = f"{len(folder.files)} pieces, one for each file of the run"
+        raise UsageError(f"{folder.shown}: expected at most {most}, found {shard.count}")
     return folder
 
 

@@ -136,7 +136,7 @@ def _file_system(address: str) -> tuple[Any, str]:
     except ImportError as problem:  # the package for this address
         raise UsageError(f"{address}: {problem}{_remedy(address)}") from None
     except ValueError as problem:  # there is no such package
-        raise UsageError(f"{address}: {problem}") from None
+        raise UsageError(f"{address}: expected an address that fsspec can open ({problem})") from None
     return files, place
 
 
