@@ -11,7 +11,7 @@ from pytest_riskguard.text import clean, counted
 
 @click.group()
 def cache() -> None:
-    """Look at or delete the scores and verdicts that are kept on disk."""
+    """Look at or delete what is kept on disk."""
 
 
 @cache.command("show")
