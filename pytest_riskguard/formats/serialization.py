@@ -19,6 +19,7 @@ MAX_DEPTH = 30
 MAX_WHOLE = 2**63 - 1
 #: Digits that a report keeps: more would show the last bits of a sum, which mean nothing.
 SIGNIFICANT_DIGITS = 12
+_DIGITS = f"%.{SIGNIFICANT_DIGITS}g"
 
 #: Metadata of a field that is written only where it is neither 0 nor empty.
 UNLESS_EMPTY = MappingProxyType({"json": True, "unless_empty": True})
@@ -53,6 +54,8 @@ _EXPECTED = {
     "less_than_equal": "a number, at most {le:g}",
     "too_short": "at least {min_length}",
 }
+#: Types that JSON has as they are.
+_KEPT = frozenset({str, int, bool, type(None)})
 _SCALARS = frozenset(_NAMES) - {dict, list}
 _TOO_DEEP = f"nested too deeply (more than {MAX_DEPTH} levels)"
 _CONFLICT_MARKERS = (b"<<<<<<<", b"=======", b">>>>>>>")
@@ -91,12 +94,21 @@ def to_plain(value: Any) -> Any:
     kind: Any = type(value)
     if kind is float:
         return rounded(value)
-    if kind is str or kind is int or kind is bool or value is None:
+    if kind in _KEPT:
         return value
     if kind is tuple or kind is list:
         return list(map(to_plain, value))
     if (names := _names_of_fields(kind)) is not None:
-        plain = {name: to_plain(getattr(value, name)) for name in names}
+        plain: dict[str, Any] = {}
+        for name in names:
+            part = getattr(value, name)
+            kind_of_part = type(part)  # most parts are plain, and another call for each would take twice as long
+            if kind_of_part is float:
+                plain[name] = rounded(part)
+            elif kind_of_part in _KEPT:
+                plain[name] = part
+            else:
+                plain[name] = to_plain(part)
         for name in _may_be_left_out(kind):
             if not plain[name]:
                 del plain[name]
@@ -125,7 +137,7 @@ def rounded(value: float) -> float | None:
     """A number as a report holds it; zero never carries a sign."""
     if not math.isfinite(value):
         return None
-    return float(f"{value:.{SIGNIFICANT_DIGITS}g}") + 0.0
+    return float(_DIGITS % value) + 0.0
 
 
 def indented(value: Any) -> str:

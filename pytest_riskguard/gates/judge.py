@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import Aligned, align, refuse_other_order
 from pytest_riskguard.gates.chart_data import exhibits
-from pytest_riskguard.gates.findings import Diagnostics, Estimates, QuantilePair, ReportedInterval
+from pytest_riskguard.gates.findings import Diagnostics, Estimates, Exhibits, QuantilePair, ReportedInterval
 from pytest_riskguard.gates.flips import alpha_star, flip_set, without_each
 from pytest_riskguard.gates.kinds import MAX_LEVEL, OPTIONS, Gate, NotSignificantlyRisky
 from pytest_riskguard.gates.power_plan import power_of_verdict
@@ -25,6 +26,7 @@ from pytest_riskguard.gates.verdict import (
     Deferred,
     Family,
     Findings,
+    Outcome,
     TopicCounts,
     Verdict,
     VerdictWarning,
@@ -54,6 +56,8 @@ MIN_SHARE = 0.01
 LITTLE_SHARE = 0.1
 #: Topics that lost less than this share of the average loser are not counted among the topics that lost.
 NEXT_TO_NOTHING = 0.1
+#: Gates that differ in their names alone share an answer: the last ones are kept, about up to so many topics.
+MAX_KEPT, MAX_KEPT_TOPICS = 8, 10_000
 #: Intervals whose upper limit lies below 0 as soon as enough topics lose and none wins.
 _EDGED = ("auto", "bca", "percentile")
 
@@ -77,30 +81,83 @@ def judge(
     ``report`` adds the data of charts. ``ValueError`` for two measures, unknown protected topics, missing weights.
     """
     question = unanswered(gate, candidate, (baseline,), replicates=replicates, family=family)
-    tested = gate if family is None else replace(gate, level=family.level)
+    asked = _Asked(
+        gate if family is None else replace(gate, level=family.level),
+        gate.level,
+        candidate,
+        baseline,
+        tuple(replicates),
+        topics,
+        rescored,
+        report,
+    )
     try:
-        comparison = rule(tested, candidate, baseline, replicates=replicates, topics=topics)
+        found = asked.found()
+    except DataError as error:
+        return refused(question, error)
+    return replace(
+        question, outcome=found.outcome, reason=found.reason, findings=found.findings, exhibits=found.exhibits
+    )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a verdict says besides the question."""
+
+    outcome: Outcome
+    reason: str | None
+    findings: Deferred[Findings]
+    exhibits: Exhibits | None
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """All that an answer depends on; scores and topics are equal only if they are the same objects.
+
+    ``own_level`` is the gate's level before any correction for several gates; the rest is as in ``judge``.
+    """
+
+    gate: Gate
+    own_level: float
+    candidate: TopicScores
+    baseline: TopicScores
+    replicates: tuple[TopicScores, ...]
+    topics: Topics | None
+    rescored: bool
+    report: bool
+
+    def found(self) -> _Found:
+        """The answer, which gates that differ in nothing but their names share, its explanation included."""
+        if self.gate.by_topic or len(self.candidate.topics) > MAX_KEPT_TOPICS:
+            return self.computed()
+        return _kept(replace(self, gate=replace(self.gate, name="")))
+
+    def computed(self) -> _Found:
+        """The answer, computed anew; ``DataError`` for data that cannot be compared."""
+        comparison = rule(self.gate, self.candidate, self.baseline, replicates=self.replicates, topics=self.topics)
         outcome, reason = comparison.answer
         refuse_other_order(
-            tested,
-            candidate,
-            (baseline, *replicates),
+            self.gate,
+            self.candidate,
+            (self.baseline, *self.replicates),
             outcome,
-            lambda one, others: rule(tested, one, others[0], replicates=others[1:], topics=topics).answer[0],
+            lambda one, others: rule(self.gate, one, others[0], replicates=others[1:], topics=self.topics).answer[0],
         )
-    except DataError as error:
-        return refused(question, error)
-    try:
         doubts = [_excused(comparison)]
         if outcome != "fail":
-            doubts += [_outweighed(comparison), _unfailing(comparison, own_level=gate.level)]
-    except DataError as error:
-        return refused(question, error)
-    findings = Deferred(lambda: explain(comparison, rescored=rescored))
-    verdict = replace(question, outcome=outcome, reason=reason, findings=findings)
-    for doubt in filter(None, doubts):
-        verdict = verdict.warned(doubt)
-    return replace(verdict, exhibits=exhibits(comparison)) if report else verdict
+            doubts += [_outweighed(comparison), _unfailing(comparison, own_level=self.own_level)]
+        raised = tuple(filter(None, doubts))
+
+        def findings() -> Findings:
+            explained = explain(comparison, rescored=self.rescored)
+            return replace(explained, warnings=(*explained.warnings, *raised))
+
+        return _Found(outcome, reason, Deferred(findings), exhibits(comparison) if self.report else None)
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def _kept(asked: _Asked) -> _Found:
+    return asked.computed()
 
 
 def rule(

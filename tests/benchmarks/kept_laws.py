@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from pytest_riskguard.gates import judge
 from pytest_riskguard.inference import intervals
 from pytest_riskguard.inference import sign_flip as sign_flip_test
 from pytest_riskguard.inference._bootstrap import choice
@@ -11,6 +12,7 @@ from pytest_riskguard.inference._bootstrap import choice
 
 def forget_laws() -> None:
     """Empty all caches."""
+    judge._kept.cache_clear()
     choice._kept_mean_law.cache_clear()
     sys.modules[intervals.__module__]._kept_limits.cache_clear()
     choice._kept_studentized_law.cache_clear()

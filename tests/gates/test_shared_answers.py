@@ -1,0 +1,90 @@
+"""Gates that differ in nothing but their names share an answer and its explanation."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.judge import MAX_KEPT_TOPICS, explain, judge
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.ruling import Comparison
+from pytest_riskguard.gates.verdict import Family, Findings, Verdict
+from tests.gates.conftest import pair
+
+RNG = np.random.default_rng(7)
+LOSS = RNG.normal(-0.1, 0.1, 60)
+BETTER = RNG.normal(0.1, 0.1, 60)
+
+
+def test_gates_that_differ_in_their_names_alone_are_explained_once(monkeypatch: pytest.MonkeyPatch):
+    (candidate, baseline), explained = pair(LOSS), Counter[str]()
+
+    def counting(comparison: Comparison, *, rescored: bool = False) -> Findings:
+        explained[comparison.gate.name] += 1
+        return explain(comparison, rescored=rescored)
+
+    monkeypatch.setattr("pytest_riskguard.gates.judge.explain", counting)
+    gates = [gate_of(name, alpha=1) for name in ("first", "second", "third")]
+    verdicts = [judge(gate, candidate, baseline) for gate in gates]
+    dicts = [verdict.to_dict() for verdict in verdicts]
+    assert explained.total() == 1
+    assert [verdict.pop("gate") for verdict in dicts] == ["first", "second", "third"]
+    assert dicts[0] == dicts[1] == dicts[2]
+    dicts[0]["responsible_topics"].clear()  # what one caller does to a report is not seen in another
+    assert verdicts[1].to_dict()["responsible_topics"] == dicts[1]["responsible_topics"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"alpha": 2.0},
+        {"level": 0.999},
+        {"method": "percentile"},
+        {"rescored": True},
+        {"report": True},
+        {"topics": Topics({}, tags={"t00001": {"length": "long"}, "t00002": {"length": "long"}})},
+        {"replicates": 2},
+        {"family": Family("holm", 2, 0.975, 0.2)},
+        {"candidate": BETTER},
+    ],
+    ids=lambda other: next(iter(other)),
+)
+def test_an_answer_is_shared_only_where_nothing_it_depends_on_differs(other: dict[str, Any]):
+    """Judged after the same gate without this, the verdict is that of systems which nobody judged before."""
+
+    def verdict(systems: Sequence[TopicScores], **given: Any) -> Verdict:
+        candidate, baseline, *noise = systems
+        options = {name: given.pop(name) for name in ("alpha", "level", "method") if name in given}
+        replicates = noise[: given.pop("replicates", 0)]
+        return judge(gate_of("g", **options), candidate, baseline, replicates=replicates, **given)
+
+    def systems(differences: np.ndarray) -> list[TopicScores]:
+        rng = np.random.default_rng(3)
+        noise = [pair(rng.normal(0, 0.03, 60))[0] for _ in range(2)]
+        return [*pair(differences), *noise]
+
+    given = dict(other)
+    known, unknown = systems(LOSS), systems(given.get("candidate", LOSS))
+    first = verdict(known)
+    if (moved := given.pop("candidate", None)) is not None:
+        known[0] = pair(moved)[0]
+    after = verdict(known, **given)
+    assert after.to_dict() == verdict(unknown, **given).to_dict()
+    assert after.to_dict() != first.to_dict()
+
+
+def test_answers_about_many_topics_are_not_kept():
+    candidate, baseline = pair(np.tile(LOSS, 1 + MAX_KEPT_TOPICS // len(LOSS)))
+    alive = weakref.ref(candidate)
+    assert judge(gate_of("g"), candidate, baseline).outcome == "fail"
+    del candidate
+    gc.collect()
+    assert alive() is None
