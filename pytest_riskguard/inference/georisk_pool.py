@@ -126,19 +126,18 @@ class GeoRiskDifference:
         self._check(method, level)
         return Interval(method, level, *self._limits(method, level))
 
-    def p_value(self, *, method: str = "bca", bound: float = 0.0) -> float:
+    def p_value(self, *, method: str = "bca", bound: float = 0.0, at_most: float = 1.0) -> float:
         """The smallest ``1 - level`` at which the interval's upper limit lies below a bound, else 1.
 
         Found by a search over intervals, so the two never disagree. It is at least 2 over the number of draws; 0 or 1
-        without variation.
+        without variation; 1, without a search, above ``at_most``.
         """
         self._check(method, 0.5)
         if self.constant:
             return float(not self.estimate < bound)
-        return _smallest_significance(
-            lambda level: self._limits(method, level)[1] < bound,
-            at_least=1 if method == "student_t" else math.ceil(STEPS * 2 / self.law.size),
-        )
+        least = 1 if method == "student_t" else math.ceil(STEPS * 2 / self.law.size)
+        most = min(math.floor(STEPS * at_most), STEPS - 1)
+        return _smallest_significance(lambda level: self._limits(method, level)[1] < bound, least, most)
 
     def _limits(self, method: str, level: float) -> tuple[float, float]:
         if self.constant:
@@ -443,9 +442,8 @@ def _above(georisk: FloatArray, same: float) -> IntArray:
     return ranks
 
 
-def _smallest_significance(fails: Callable[[float], bool], *, at_least: int) -> float:
+def _smallest_significance(fails: Callable[[float], bool], at_least: int, at_most: int) -> float:
     """The smallest ``1 - level``, on a grid of 2^-53, at which a test fails; lower levels must then fail as well."""
-    low, high = at_least, STEPS - 1
-    if low > high or not fails(1 - high / STEPS):
+    if at_least > at_most or not fails(1 - at_most / STEPS):
         return 1.0
-    return bisect_left(range(high), True, lo=low, key=lambda steps: fails(1 - steps / STEPS)) / STEPS
+    return bisect_left(range(at_most), True, lo=at_least, key=lambda steps: fails(1 - steps / STEPS)) / STEPS

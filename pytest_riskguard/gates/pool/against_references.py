@@ -18,6 +18,8 @@ from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 
 #: Intervals that every verdict reports.
 REPORTED = ("student_t", "percentile", "bca")
+#: How many of several references are tried first, where only the answer is asked for.
+CLEAREST = 3
 #: Row of the candidate in every matrix.
 CANDIDATE = 0
 
@@ -151,21 +153,27 @@ class PoolRulings:
         if alpha not in self._found:
             at = self.alphas if alpha in self.alphas else (alpha,)
             apart = self._passes_only or (len(self.rows) == 1 and self.rows[0] != MEDIAN)
-            alone = (alpha,) if apart else at
-            found = georisk_differences(
-                self.scores,
-                candidate=CANDIDATE,
-                references=self.rows,
-                alphas=alone,
-                beside=at,
-                tradeoff="linear" if alpha == 0 else self.gate.tradeoff,
-                replicates=self.replicates,
-                draws=self.draws,
-            )
-            for place, each in enumerate(alone):
-                largest = float(np.max(found.georisk[place]))
-                self._found[each] = largest, found.differences[place :: len(alone)]
+            self._found |= self._against(self.rows, (alpha,) if apart else at)
         return self._found[alpha]
+
+    def _against(
+        self, rows: Sequence[int | str], alphas: Sequence[float]
+    ) -> dict[float, tuple[float, Sequence[GeoRiskDifference]]]:
+        """For each alpha the largest GeoRisk of the pool, and its differences from some of the references."""
+        found = georisk_differences(
+            self.scores,
+            candidate=CANDIDATE,
+            references=rows,
+            alphas=alphas,
+            beside=self.alphas if alphas[0] in self.alphas else alphas,
+            tradeoff="linear" if alphas[0] == 0 else self.gate.tradeoff,
+            replicates=self.replicates,
+            draws=self.draws,
+        )
+        return {
+            alpha: (float(np.max(found.georisk[place])), found.differences[place :: len(alphas)])
+            for place, alpha in enumerate(alphas)
+        }
 
     @cached_property
     def rulings(self) -> tuple[ReferenceRuling, ...]:
@@ -183,14 +191,9 @@ class PoolRulings:
         A limit may miss the bound by rounding, in proportion to the largest GeoRisk of the pool.
         """
         largest, differences = self._differences(alpha)
-        bound = -self.gate.tolerance - ROUNDING_ERROR * min(largest, 1.0)
+        bound = self._bound(largest)
         p_values = [
-            p_by_rule(
-                self.gate,
-                lambda method, difference=difference: difference.p_value(method=method, bound=bound),  # type: ignore[misc]
-                n_topics=self.n,
-                n_changed=moved,
-            )
+            self._p_value(difference, moved, bound)
             for difference, moved in zip(differences, self.changed, strict=True)
         ]
         levels = np.array([self.level])
@@ -208,7 +211,47 @@ class PoolRulings:
         """Whether the candidate is let through: at its alpha, or at alpha 0 where churn only warns."""
         if not self.enough_topics:
             return False
+        if self._passes_only and len(self.rows) > 1:
+            return not (self._clearest_fails or self._one_fails(*self._differences(self.gate.alpha), self.changed))
         return all(ruling.passes for ruling in self.rulings) or (self.gate.on_churn == "warn" and not self.loses)
+
+    def _bound(self, largest: float) -> float:
+        """What upper limits must reach, which they may miss by rounding beside the largest GeoRisk of the pool."""
+        return -self.gate.tolerance - ROUNDING_ERROR * min(largest, 1.0)
+
+    def _p_value(self, difference: GeoRiskDifference, moved: int, bound: float, *, at_most: float = 1.0) -> float:
+        """The smallest ``1 - level`` at which the rule fails against one reference alone; 1 if above ``at_most``."""
+        return p_by_rule(
+            self.gate,
+            lambda method: difference.p_value(method=method, bound=bound, at_most=at_most),
+            n_topics=self.n,
+            n_changed=moved,
+        )
+
+    def _one_fails(self, largest: float, differences: Sequence[GeoRiskDifference], changed: Sequence[int]) -> bool:
+        """Whether one of these among all references fails: by Holm's method one does if its p-value is this low."""
+        k, bound = len(self.rows), self._bound(largest)
+        at_most = (1 - self.level) / k * (1 + 1e-9)  # the comparison below is the one that counts
+        return any(
+            k * self._p_value(difference, moved, bound, at_most=at_most) <= 1 - self.level
+            for difference, moved in zip(differences, changed, strict=True)
+        )
+
+    @property
+    def _clearest_fails(self) -> bool:
+        """Whether the references that the candidate seems furthest below are enough to fail.
+
+        Only these are resampled, which takes a small part of the time that all systems of a large pool take.
+        """
+        if MEDIAN in self.rows or len(self.rows) <= CLEAREST:
+            return False
+        alpha, rows = self.gate.alpha, [int(row) for row in self.rows]
+        values = georisk(self.scores, alpha=alpha, kind=self.gate.tradeoff)
+        spreads = np.std(self.scores[rows] - self.scores[CANDIDATE], axis=1)
+        below = (values[rows] - values[CANDIDATE]) / np.maximum(spreads, np.finfo(np.float64).tiny)
+        clearest = np.argsort(-below, kind="stable")[:CLEAREST].tolist()
+        largest, differences = self._against([self.rows[place] for place in clearest], (alpha,))[alpha]
+        return self._one_fails(largest, differences, [self.changed[place] for place in clearest])
 
     @property
     def loses(self) -> bool:
