@@ -23,6 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.inference._bootstrap.georisk_resampling import Pool, PoolKernel, georisk_left_out
+from pytest_riskguard.inference._bootstrap.large_pools import HEAVY, georisk_replicates
+from pytest_riskguard.inference._bootstrap.large_pools import MANY_TOPICS as MANY_TOPICS  # where gates search alike
 from pytest_riskguard.inference._bootstrap.laws import DrawnLaw
 from pytest_riskguard.inference._bootstrap.replicates import Draws as Draws  # gates share draws between pools
 from pytest_riskguard.inference.intervals import Interval, adjusted, bias_correction, critical_value
@@ -63,7 +65,8 @@ def replicates_for(*, level: float, n_systems: int, n_topics: int, n_differences
     between_0_and_1(level, name="level")
     tail = (1 - level) / 2 / max(1, n_tests)
     wanted = min(max(math.ceil(IN_TAIL / tail), MIN_REPLICATES), MAX_REPLICATES)
-    affordable = min(MAX_CELLS // (n_systems * n_topics), MAX_KEPT // max(1, n_differences))
+    drawn = n_topics if n_topics <= MANY_TOPICS else HEAVY
+    affordable = min(MAX_CELLS // (n_systems * drawn), MAX_KEPT // max(1, n_differences))
     replicates = max(min(wanted, affordable), math.ceil(MIN_IN_TAIL / tail))
     if replicates * n_differences > MAX_DRAWN_DIFFERENCES:
         raise ValueError(
@@ -257,7 +260,9 @@ def _inference(
     ranked = np.zeros((len(alphas), pool.n_systems, pool.n_systems))
     below = np.zeros((len(alphas), pool.n_systems))
     done = 0
-    for georisk, _ in kernel.drawn(replicates):
+    left_out = georisk_left_out(pool, alphas=alphas, tradeoff=tradeoff)
+    influence = _moved(left_out, candidate, references, same)
+    for georisk in georisk_replicates(pool, influence, alphas=alphas, tradeoff=tradeoff, replicates=replicates):
         rows = georisk.shape[2]
         for place, reference in enumerate(references):
             drawn[place, :, done : done + rows] = _differences(georisk, candidate, reference, same)
@@ -267,7 +272,6 @@ def _inference(
             ranked[i] += np.bincount(cells.ravel(), minlength=pool.n_systems**2).reshape(ranked[i].shape)
             below[i] += np.count_nonzero(at_alpha > at_alpha[candidate] + same, axis=1)
         done += rows
-    left_out = georisk_left_out(pool, alphas=alphas, tradeoff=tradeoff)
     return PoolInference(
         candidate,
         alphas,
@@ -325,7 +329,9 @@ def georisk_differences(
     replicates: int,
     draws: Draws | None = None,
 ) -> PoolDifferences:
-    """The differences of ``pool_inference`` alone, to the bit; only the systems that they are of are resampled.
+    """The differences of ``pool_inference`` alone; only the systems that they are of are resampled.
+
+    They are the same to the bit up to ``MANY_TOPICS`` topics, above which both are draws from one law.
 
     Parameters
     ----------
@@ -348,51 +354,19 @@ def georisk_differences(
         pool, chosen = pool.only(rows), whole[:, rows]
         candidate, places = 0, [rows.index(int(reference)) for reference in references]
     drawn, done = np.empty((len(references), len(alphas), replicates)), 0
-    for georisk, _ in PoolKernel(pool, alphas=alphas, tradeoff=tradeoff).drawn(replicates, draws=draws):
+    left_out = georisk_left_out(pool, alphas=alphas, tradeoff=tradeoff)
+    influence = _moved(left_out, candidate, places, same)
+    for georisk in georisk_replicates(
+        pool, influence, alphas=alphas, tradeoff=tradeoff, replicates=replicates, draws=draws
+    ):
         ends = done + georisk.shape[2]
         for i, place in enumerate(places):
             drawn[i, :, done:ends] = _differences(georisk, candidate, place, same)
         done = ends
-    left_out = georisk_left_out(pool, alphas=alphas, tradeoff=tradeoff)
     found = _with_laws(drawn, chosen, left_out, candidate, places, alphas, same)
     names = [reference for reference in references for _ in alphas]
     named = (replace(each, reference=name) for each, name in zip(found, names, strict=True))
     return PoolDifferences(whole, tuple(named))
-
-
-@dataclass(frozen=True, eq=False)
-class CandidateRanks:
-    """The rank of the candidate's GeoRisk in its pool at one alpha, as ``PoolInference`` has it of every system.
-
-    ``rank_probabilities`` and ``probability_below`` have shape (n_systems,).
-    """
-
-    rank: int
-    rank_probabilities: FloatArray
-    probability_below: FloatArray
-
-
-def candidate_ranks(
-    scores: npt.ArrayLike,
-    *,
-    candidate: int,
-    alpha: float,
-    beside: Sequence[float] = (),
-    tradeoff: str = "linear",
-    replicates: int,
-    draws: Draws | None = None,
-) -> CandidateRanks:
-    """How often each system beats the candidate, and how many do at once; parameters as ``georisk_differences``."""
-    pool = Pool.of(scores)
-    sample = PoolKernel(pool, alphas=(alpha, *beside), tradeoff=tradeoff).sample()[0]
-    same = ROUNDING_ERROR * float(np.max(sample))
-    ranked, below = np.zeros(pool.n_systems), np.zeros(pool.n_systems)
-    for georisk, _ in PoolKernel(pool, alphas=(alpha,), tradeoff=tradeoff).drawn(replicates, draws=draws):
-        beats = georisk[0] > georisk[0, candidate] + same
-        ranked += np.bincount(np.count_nonzero(beats, axis=0), minlength=pool.n_systems)
-        below += np.count_nonzero(beats, axis=1)
-    rank = 1 + int(np.count_nonzero(sample[0] > sample[0, candidate] + same))
-    return CandidateRanks(rank, ranked / replicates, below / replicates)
 
 
 def _check_rows(pool: Pool, candidate: int, references: Sequence[int | str]) -> None:
@@ -424,6 +398,11 @@ def _differences(georisk: FloatArray, candidate: int, reference: int | str, same
         against = georisk[:, reference]
     differences = georisk[:, candidate] - against
     return np.where(np.abs(differences) <= same, 0.0, differences)
+
+
+def _moved(left_out: FloatArray, candidate: int, references: Sequence[int | str], same: float) -> FloatArray:
+    """Differences without each topic, a row for each reference and alpha: (n_references * n_alphas, n_topics)."""
+    return np.vstack([_differences(left_out, candidate, reference, same) for reference in references])
 
 
 def _above(georisk: FloatArray, same: float) -> IntArray:

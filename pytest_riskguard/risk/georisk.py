@@ -14,7 +14,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from pytest_riskguard.risk.checks import MAX_SIZE, ROUNDING_ERROR, FloatArray, refuse, systems_by_topics
+from pytest_riskguard.risk.checks import (
+    FEW_NUMBERS,
+    MAX_SIZE,
+    ROUNDING_ERROR,
+    FloatArray,
+    exact_sum,
+    refuse,
+    systems_by_topics,
+)
 from pytest_riskguard.risk.tradeoff import loss_weight_of, smooth
 
 
@@ -150,7 +158,7 @@ def _expectation(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     not.
     """
     of_systems, of_topics = _sums(scores), _sums(scores.T)  # S_i and T_j of the paper's Table 2
-    total = math.fsum(scores.ravel().tolist()) or 1.0  # 0 over anything is 0
+    total = exact_sum(scores.ravel()) or 1.0  # 0 over anything is 0
     expected = np.outer(of_systems, of_topics / total)
     return expected, np.outer(np.sqrt(of_systems), np.sqrt(of_topics) / math.sqrt(total))
 
@@ -161,7 +169,10 @@ def _over(differences: FloatArray, root: FloatArray) -> FloatArray:
 
 
 def _sums(rows: FloatArray) -> FloatArray:
-    return np.array([math.fsum(row) for row in rows.tolist()])
+    if rows.shape[1] > FEW_NUMBERS:
+        return np.array([exact_sum(row) for row in rows])
+    blocks = (rows[start : start + FEW_NUMBERS] for start in range(0, len(rows), FEW_NUMBERS))  # bounds the lists
+    return np.array([math.fsum(row) for block in blocks for row in block.tolist()])
 
 
 def _smooth_contributions(scores: FloatArray) -> FloatArray:

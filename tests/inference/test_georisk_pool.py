@@ -17,7 +17,8 @@ from scipy.stats import t as student
 
 from pytest_riskguard.inference import holm, pool_inference, replicates_for
 from pytest_riskguard.inference._bootstrap.replicates import draw_counts
-from pytest_riskguard.inference.georisk_pool import METHODS, Draws, _above, candidate_ranks, georisk_differences
+from pytest_riskguard.inference.georisk_pool import METHODS, Draws, _above, georisk_differences
+from pytest_riskguard.inference.georisk_ranks import candidate_ranks
 from tests.inference._bootstrap.direct_georisk import georisk, replicate
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.995)

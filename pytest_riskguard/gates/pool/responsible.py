@@ -12,14 +12,17 @@ from scipy.special import ndtr
 from pytest_riskguard.gates.findings import Explanation
 from pytest_riskguard.gates.flips import LeftOut
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.pool.against_references import CANDIDATE, ReferenceRuling
+from pytest_riskguard.gates.pool.against_references import CANDIDATE, PoolRulings, ReferenceRuling
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.responsible import Responsible, explanation, topic_rows
+from pytest_riskguard.inference.georisk_pool import MANY_TOPICS
 from pytest_riskguard.risk import standardised, topic_contributions, z_scores
 from pytest_riskguard.risk.checks import FloatArray
 
 #: How many times further than the jackknife says the limit may move when a topic is left out.
 NEAR = 3.0
+#: Tries to reach a pass by contributions, before all topics that can be removed are.
+MAX_GUESSES = 4
 #: Between ZRisks per topic this close, the slope of Phi is taken at their middle.
 CLOSE = 1e-4
 
@@ -133,6 +136,9 @@ def flip_set(comparison: PoolComparison, parts: FloatArray) -> tuple[str, ...] |
     """
     order = np.argsort(np.round(parts, 12), kind="stable")
     most = comparison.n - MIN_TOPICS
+    if comparison.n > MANY_TOPICS:
+        passes_at = _fewest_of_many(comparison, order, np.append(0.0, np.cumsum(-parts[order])))
+        return tuple(comparison.candidate.topics[int(i)] for i in order[:passes_at]) if passes_at else None
     fails_at, passes_at, step = 0, most + 1, 1
     while passes_at > most and fails_at < most:
         tried = min(fails_at + step, most)
@@ -147,3 +153,40 @@ def flip_set(comparison: PoolComparison, parts: FloatArray) -> tuple[str, ...] |
         else:
             fails_at = middle
     return tuple(comparison.candidate.topics[int(i)] for i in order[:passes_at]) if passes_at <= most else None
+
+
+def _fewest_of_many(comparison: PoolComparison, order: npt.NDArray[np.intp], removed: FloatArray) -> int | None:
+    """How many topics in this order to remove; each try resamples, so contributions say where to look.
+
+    ``removed`` is what the first topics contribute together. The margin is nearly linear in it: the next number is
+    that at which the line through the last failure and the last pass reaches 0, and the middle every third time.
+    """
+    most = comparison.n - MIN_TOPICS
+    fails_at, passes_at = 0, most + 1
+    low, high = _margin(comparison), math.nan
+    wanted, tries = -low, 0
+    while passes_at - fails_at > 1:
+        tries += 1
+        if passes_at > most:  # a little further than contributions say, up to all of them
+            tried = most if tries > MAX_GUESSES else int(np.searchsorted(removed, removed[fails_at] + 1.02 * wanted))
+        elif tries % 3 == 0 or not high > low:
+            tried = (fails_at + passes_at) // 2
+        else:
+            share = low / (low - high)
+            goal = removed[fails_at] + share * (removed[passes_at] - removed[fails_at])
+            tried = fails_at + int(np.searchsorted(removed[fails_at : passes_at + 1], goal))
+        tried = min(max(tried, fails_at + 1), passes_at - 1)
+        rest = comparison.without(order[:tried])
+        if rest.passes:
+            passes_at, high = tried, _margin(rest)
+        else:
+            fails_at, low = tried, _margin(rest)
+            wanted = 2 * max(-low, wanted / 4)
+        if fails_at == most:
+            return None
+    return passes_at
+
+
+def _margin(rulings: PoolRulings) -> float:
+    """By how much the gate's rule is missed, below 0, or reached."""
+    return min(ruling.margin for ruling in rulings.rulings)

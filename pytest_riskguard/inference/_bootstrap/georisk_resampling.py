@@ -31,6 +31,8 @@ from pytest_riskguard.risk.tradeoff import SMOOTH, loss_weight_of
 
 #: Sums held at once: bounds the memory of large pools.
 MAX_SUMS = 2**21
+#: Topics whose scores are lists at a time: bounds the memory.
+TOPICS_AT_ONCE = 2**14
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Pool:
     def of(cls, scores: npt.ArrayLike) -> Pool:
         """Take the scores apart; they are checked as ``pool_scores`` does."""
         x = pool_scores(scores)
-        totals = np.array([math.fsum(topic) for topic in x.T.tolist()])
+        totals = sums_of_topics(x)
         answered = totals > 0
         divisors = np.where(answered, totals, 1.0)
         return cls(x, totals, np.where(answered, x / divisors, np.inf), x / np.sqrt(divisors), np.sqrt(totals))
@@ -70,6 +72,14 @@ class Pool:
     def n_topics(self) -> int:
         """Topics, including those that no system answered: c in the formulas."""
         return int(self.scores.shape[1])
+
+
+def sums_of_topics(scores: FloatArray) -> FloatArray:
+    """T_j, each rounded once: those of two systems by one addition, which is rounded once as well."""
+    if len(scores) == 2:
+        return np.asarray(scores[0] + scores[1])
+    blocks = (scores[:, start : start + TOPICS_AT_ONCE] for start in range(0, scores.shape[1], TOPICS_AT_ONCE))
+    return np.array([math.fsum(topic) for block in blocks for topic in block.T.tolist()])
 
 
 def checked_alphas(pool: Pool, alphas: Sequence[float], tradeoff: str) -> FloatArray:
@@ -117,7 +127,7 @@ class PoolKernel:
         coarse = ExactColumns.of(scores)
         fine = ExactColumns.of(scores - coarse.integers * coarse.units)
         self._coarse, self._fine = coarse.units[:, None], fine.units[:, None]
-        self._columns = np.vstack([coarse.integers.T, fine.integers.T, self._terms.columns])
+        self.columns = np.vstack([coarse.integers.T, fine.integers.T, self._terms.columns])
 
     def sample(self) -> tuple[FloatArray, FloatArray]:
         """GeoRisk, shape (n_alphas, n_systems), and mean, shape (n_systems,), of the sample itself."""
@@ -138,15 +148,26 @@ class PoolKernel:
         ``counts``, shape (n_topics, rows), says how often each topic is drawn; columns sum to n_topics. GeoRisk is 0
         where the system has no score in the replicate.
         """
-        step = max(1, MAX_SUMS // self._columns.shape[0])
+        step = max(1, MAX_SUMS // self.columns.shape[0])
         parts = [self._block(counts[:, start : start + step]) for start in range(0, counts.shape[1], step)]
         if len(parts) == 1:
             return parts[0]
         return np.concatenate([georisk for georisk, _ in parts], axis=2), np.hstack([means for _, means in parts])
 
     def _block(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
+        return self._from_sums(self.columns @ counts.astype(np.float64), counts)
+
+    def from_sums(self, sums: FloatArray) -> FloatArray:
+        """GeoRisk, shape (n_alphas, n_systems, rows), from sums of ``columns`` in each replicate: (n_columns, rows).
+
+        For replicates of very many topics that have no counts: topics whose z changes its sign count once each.
+        """
         k = self._systems
-        sums = self._columns @ counts.astype(np.float64)
+        np.maximum(sums[: k + 1], 0.0, out=sums[: k + 1])
+        return self._from_sums(sums, None)[0]
+
+    def _from_sums(self, sums: FloatArray, counts: Counts | None) -> tuple[FloatArray, FloatArray]:
+        k = self._systems
         totals = sums[: k + 1] * self._coarse + sums[k + 1 : 2 * k + 2] * self._fine
         scores, total = totals[:k], totals[k]
         shares = scores / np.where(total > 0, total, 1.0)
@@ -166,7 +187,7 @@ class LinearTerms:
     def __init__(self, pool: Pool, alphas: FloatArray) -> None:
         self._alphas, self._systems = alphas, pool.n_systems
         total = exact_sum(pool.totals)
-        self._shares = np.array([math.fsum(row) for row in pool.scores.tolist()]) / (total if total > 0 else 1.0)
+        self._shares = np.array([exact_sum(row) for row in pool.scores]) / (total if total > 0 else 1.0)
         negative = pool.ratios < self._shares[:, None]
         parts = np.vstack([pool.a, pool.b])
         exact = ExactColumns.of(parts.T)
@@ -181,13 +202,16 @@ class LinearTerms:
         self._changes = np.stack([np.take_along_axis(a, self._order, axis=1), b[self._order]], axis=1)
         self._changes *= sides[:, None, :]
 
-    def zrisk(self, sums: FloatArray, shares: FloatArray, counts: Counts) -> FloatArray:
+    def zrisk(self, sums: FloatArray, shares: FloatArray, counts: Counts | None) -> FloatArray:
         """ZRisk, shape (n_alphas, n_systems, rows), from the sums (n_columns, rows) and rho (n_systems, rows)."""
         k = self._systems
         all_a, all_b = sums[:k], sums[k]
         negative_a, negative_b = sums[k + 1 : 2 * k + 1], sums[2 * k + 1 :]
         for system, share in enumerate(shares):
-            self._correct_signs(system, share, counts, negative_a[system], negative_b[system])
+            if counts is None:
+                self._correct_expected(system, share, negative_a[system], negative_b[system])
+            else:
+                self._correct_signs(system, share, counts, negative_a[system], negative_b[system])
         unit_a, unit_b = self._units[:-1], self._units[-1]
         parts = (all_a * unit_a, all_b * unit_b, negative_a * unit_a, negative_b * unit_b)
         return linear_zrisk(parts, shares, self._alphas)
@@ -207,6 +231,20 @@ class LinearTerms:
         a += changes[0]
         b += changes[1]
 
+    def _correct_expected(self, system: int, share: FloatArray, a: FloatArray, b: FloatArray) -> None:
+        """The same without counts: every topic that rho has passed counts once.
+
+        Its z is close to 0 there, so that how often it is drawn hardly matters.
+        """
+        ratios = self._ratios[system]
+        least, most = np.searchsorted(ratios, (np.min(share), np.max(share)), side="left").tolist()
+        first, last = min(int(self._negative[system]), least), max(int(self._negative[system]), most)
+        sides = np.where(np.arange(first, last) < self._negative[system], -1.0, 1.0)
+        passed = np.searchsorted(ratios[first:last], share, side="left")
+        for sums, changes in zip((a, b), self._changes[system, :, first:last] * sides, strict=True):
+            cumulated = np.append(0.0, np.cumsum(changes))
+            sums += cumulated[passed] - cumulated[self._negative[system] - first]
+
 
 def linear_zrisk(sums: Sequence[FloatArray], shares: FloatArray, alphas: FloatArray) -> FloatArray:
     """ZRisk at each alpha from the sums of a and of b, and from those over topics with a negative z."""
@@ -224,7 +262,7 @@ class SmoothTerms:
         exact = ExactColumns.of(np.vstack(smooth_coefficients(pool)).T)
         self.columns, self._units = exact.integers.T.copy(), exact.units[:, None]
 
-    def zrisk(self, sums: FloatArray, shares: FloatArray, counts: Counts) -> FloatArray:  # noqa: ARG002 - no signs
+    def zrisk(self, sums: FloatArray, shares: FloatArray, counts: Counts | None) -> FloatArray:  # noqa: ARG002 - no signs
         """ZRisk in the shape that ``LinearTerms`` gives, for the only alpha there is."""
         k = self._systems
         return smooth_zrisk(np.split(sums * self._units, [k, 2 * k, 3 * k]), shares)

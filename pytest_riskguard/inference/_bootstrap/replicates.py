@@ -62,7 +62,7 @@ def draw_counts(n: int, *, chunk: int) -> Counts:
     """
     rows, generator = rows_per_chunk(n), stream(chunk)
     halves = next_words(generator, -(-n * rows // 4)).view("<u2")[: n * rows].reshape(n, rows)
-    counts = _poisson_counts(halves, mean=max(0.0, 1 - SHORT / math.sqrt(n)))
+    counts = poisson_counts(halves, mean=max(0.0, 1 - SHORT / math.sqrt(n)))
     missing = n - np.add.reduce(counts, axis=0, dtype=np.uint32).astype(np.int64)
     # whether a replicate is drawn again depends on its sum alone, so no topic is favoured
     too_many = np.flatnonzero(missing < 0)
@@ -95,10 +95,20 @@ class Draws:
         return counts
 
 
-def _poisson_counts(halves: npt.NDArray[np.uint16], *, mean: float) -> Counts:
-    """A Poisson count from each 16 random bits: how many of the cumulated probabilities they reach."""
+def _edges(mean: float) -> npt.NDArray[np.uint16]:
+    """Cumulated Poisson probabilities below 1, in units of 2^-16."""
     edges = np.rint(2.0**16 * (1 - pdtrc(np.arange(MAX_COUNT), mean)))
-    edges = edges[edges < 2**16].astype(np.uint16)
+    return np.asarray(edges[edges < 2**16].astype(np.uint16))
+
+
+def poisson_mean() -> float:
+    """The mean of ``poisson_counts``, which rounding keeps from being exactly 1."""
+    return float(np.sum(1 - _edges(1.0) / 2.0**16))
+
+
+def poisson_counts(halves: npt.NDArray[np.uint16], *, mean: float = 1.0) -> Counts:
+    """A Poisson count from each 16 random bits: how many of the cumulated probabilities they reach."""
+    edges = _edges(mean)
     counts = np.zeros(halves.shape, dtype=np.uint8)
     step = max(1, BLOCK // halves.shape[1])
     reached = np.empty((step, halves.shape[1]), dtype=np.bool_)

@@ -98,6 +98,25 @@ def test_the_flip_set_is_the_fewest_of_the_worst_topics(n):
         assert flip_set(gate, parts) == expected
 
 
+def test_flip_sets_of_many_topics_are_the_fewest_of_the_worst(monkeypatch):
+    monkeypatch.setattr("pytest_riskguard.gates.pool.responsible.MANY_TOPICS", 10)
+    parts: Any = np.random.default_rng(1).permutation(400) - 300.0
+    worst = [f"t{i:03d}" for i in np.argsort(parts)]
+
+    def state(removed: int, needed: int) -> Any:
+        return SimpleNamespace(
+            n=400,
+            passes=removed >= needed,
+            rulings=[SimpleNamespace(margin=float((removed - needed + 0.5) ** 3))],  # far from a straight line
+            without=lambda places: state(len(places), needed),
+            candidate=SimpleNamespace(topics=[f"t{i:03d}" for i in range(400)]),
+        )
+
+    for needed in (1, 2, 17, 250, 389, 390, 391):
+        expected = tuple(worst[:needed]) if needed <= 390 else None
+        assert flip_set(state(0, needed), parts) == expected
+
+
 def test_parts_that_differ_by_rounding_go_by_topic():
     parts = np.full(14, -0.1)
     parts[[3, 8]] -= [4e-13, 3e-13]

@@ -28,6 +28,7 @@ IMPORTS = {
         "studentized_replicates",
     },
     "georisk_resampling": {"replicates"},
+    "large_pools": {"georisk_resampling", "replicates"},
 }
 
 
