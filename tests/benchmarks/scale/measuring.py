@@ -6,6 +6,7 @@ This module imports nothing large: on Linux a process begins with the peak memor
 from __future__ import annotations
 
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -17,6 +18,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 #: Bytes per unit of ``ru_maxrss``.
 UNIT = 1 if sys.platform == "darwin" else 1024
+
+
+#: What pytest says last, which differs each time.
+_DURATION = re.compile(r" in \d+\.\d+s(?: \(\d+:\d+:\d+\))?")
 
 
 class NotMeasuredError(Exception):
@@ -68,4 +73,4 @@ def _run(name: str, command: Sequence[str], environment: Mapping[str, str]) -> M
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in (0, 1) or "Traceback" in problem:  # 1: a gate failed
         raise NotMeasuredError(f"{name}: ended with {process.returncode}: {problem[-2000:] or output[-2000:]}")
-    return Measured(seconds, usage.ru_maxrss * UNIT / 1e6, output, process.returncode)
+    return Measured(seconds, usage.ru_maxrss * UNIT / 1e6, _DURATION.sub("", output), process.returncode)
