@@ -312,12 +312,15 @@ class Verdict(_Asked):
         data = decoded(dict[str, Any], data)
         if missing := [key for key in REQUIRED if key not in data]:
             raise JsonError(f"missing key {missing[0]!r}")
-        given = {key: decoded(kind, data[key], where=key) for key, kind in JSON_TYPES.items() if key in data}
+        return cls.of(**{key: decoded(kind, data[key], where=key) for key, kind in JSON_TYPES.items() if key in data})
+
+    @classmethod
+    def of(cls, **given: Any) -> Verdict:
+        """The verdict of which these are the values of ``JSON_TYPES``."""
         kind = KINDS[given["kind"]]
         asked = kind(given["gate"], **{name: given[name] for name in options_of(kind) if name in given})
-        findings = {finding.name: given[finding.name] for finding in fields(Findings) if finding.name in given}
+        findings, rest = ({p.name: given[p.name] for p in fields(one) if p.name in given} for one in (Findings, cls))
         findings["diagnostics"] = Deferred.of(given.get("diagnostics"))
-        rest = {part.name: given[part.name] for part in fields(cls) if part.name in given}
         return cls(asked=asked, findings=Deferred.of(Findings(**findings)), **rest)
 
 

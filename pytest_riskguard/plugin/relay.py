@@ -18,7 +18,7 @@ import pytest
 
 from pytest_riskguard import run_context
 from pytest_riskguard.formats.input_files import PAYLOAD_BYTES
-from pytest_riskguard.formats.serialization import decoded, to_plain
+from pytest_riskguard.formats.serialization import as_read, decoded, to_plain
 from pytest_riskguard.reports.internal_errors import bare, caught
 from pytest_riskguard.text import clean
 
@@ -69,7 +69,7 @@ class Held:
     Terminal and annotations show no figure of single topics, so those are neither written as JSON nor read again.
     """
 
-    short: dict[str, Any]
+    short: Verdict
     whole: Verdict
 
     @classmethod
@@ -83,14 +83,14 @@ class Held:
             short = replace(
                 verdict, findings=Deferred.of(findings), judgements=judgements, documents=None, rankings=None
             )
-            return cls(_as_plain(short), verdict)
+            return cls(_as_carried(short), verdict)
         return None
 
     def verdict(self) -> Verdict:
         """The verdict as it would come from a worker, but for the last digits of figures of single topics."""
         from pytest_riskguard.gates.verdict import Deferred
 
-        short, whole = _as_verdict(self.short), self.whole
+        short, whole = self.short, self.whole
         topics = {name: getattr(whole, name) for name in ("responsible_topics", "flagged_wins")}
         judgements = short.judgements
         if judgements is not None and whole.judgements is not None:
@@ -219,6 +219,17 @@ def _as_plain(verdict: Verdict) -> dict[str, Any]:
     with caught("computing the findings of a verdict"):
         return verdict.to_dict() | {key: to_plain(getattr(verdict, key)) for key in BESIDE}
     return bare(verdict).to_dict()
+
+
+def _as_carried(verdict: Verdict) -> Verdict:
+    """The verdict as it would come from a worker; ``as_read`` makes most of them."""
+    from pytest_riskguard.gates.verdict import JSON_TYPES, Verdict
+
+    try:
+        short = Verdict.of(**{key: as_read(getattr(verdict, key)) for key in JSON_TYPES})
+        return replace(short, origins=as_read(verdict.origins))
+    except ValueError:
+        return _as_verdict(_as_plain(verdict))
 
 
 def _as_verdict(data: dict[str, Any]) -> Verdict:

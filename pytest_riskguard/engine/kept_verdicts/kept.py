@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
 
 _KIND = "verdicts"
-_FORMAT = "riskguard-verdict/1"
+_FORMAT = "riskguard-verdict/2"
 #: Answers about data; what is wrong with data is found anew each time.
 _KEPT = ("pass", "fail", "inconclusive")
 

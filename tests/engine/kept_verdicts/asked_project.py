@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
 from pytest_riskguard.engine.kept_verdicts.kept import KeptVerdicts
 from pytest_riskguard.gates.kinds import OPTIONS
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.plugin.relay import Held, _as_plain
+from pytest_riskguard.plugin.relay import Held, _as_carried, _as_plain, _as_verdict
 from pytest_riskguard.reports import html
 from pytest_riskguard.reports import json as report
 from pytest_riskguard.reports.ci.github import annotation
@@ -136,6 +137,8 @@ def shown(verdict: Verdict, *, report_wanted: bool) -> dict[str, str]:
     texts["annotation"] = repr(annotation(verdict, file="f", line=1))
     sent = verdict if report_wanted else verdict.without_diagnostics()
     texts["sent"] = json.dumps(_as_plain(sent))
+    short = replace(sent, rankings=None)
+    assert repr(_as_carried(short)) == repr(_as_verdict(_as_plain(short)))
     held = Held.of(sent)
     assert held is not None
     texts["held"] = explain(held.verdict(), Screen(Detail.EVERYTHING))

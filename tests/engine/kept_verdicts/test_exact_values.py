@@ -111,6 +111,23 @@ def test_a_verdict_without_one_of_its_values_is_refused():
         read(json.dumps(content))
 
 
+def test_a_long_table_is_not_read_until_somebody_looks_at_it():
+    topics = tuple(UnjudgedTopic(f"t{place}", 1, 0) for place in range(9))
+    verdict = dataclasses.replace(QUESTION, judgements=Judgements(10, 1, 2, 3, topics, (), depends=False))
+    first, table = written(verdict).split("\n")
+    assert "t8" not in first
+    for damaged in (table[:-1], table.replace('"t8"', '"t8","t9"'), "[]", "null", '[[1],{"Verdict":[]},[1]]'):
+        found = read(f"{first}\n{damaged}").judgements
+        assert found is not None
+        assert len(found.topics) == 9
+        with pytest.raises((ValueError, TypeError)):
+            list(found.topics)
+    with pytest.raises(ExactError):
+        read(first)
+    with pytest.raises(ExactError):
+        read(f"{first.replace('below of UnjudgedTopic', 'below of Estimates')}\n{table}")
+
+
 def test_every_record_that_a_verdict_can_hold_is_known():
     known = set(exact_values._records().values())
     assert {*_records(Verdict), *_records(Findings), *KINDS.values()} <= known
