@@ -384,6 +384,7 @@ class Engine:
                 return verdict
             place += names.index(verdict.pool.decided_by)
         gate = question.gate if verdict.family is None else replace(question.gate, level=verdict.family.level)
+        release_freed_memory()  # what the answer took, before its documents are looked for
         try:
             rejudged = self._rejudged(gate, question, systems, place)
             losers, winners = verdict.responsible_topics, verdict.flagged_wins

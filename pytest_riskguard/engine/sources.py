@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine.recent_runs import RecentRuns
-from pytest_riskguard.engine.run_readings import read_file, read_run
+from pytest_riskguard.engine.run_readings import read_file, read_judgements, read_run
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.cache.cached_scores import RunScores, Wanted
 from pytest_riskguard.evaluation.judgements.grades import scaled
-from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure
 from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
 from pytest_riskguard.evaluation.runs.rankings import Rankings
@@ -184,7 +184,7 @@ class ScoreCache:
         if given is None:
             raise UsageError("a run needs qrels to be scored with: give --qrels, or a riskguard.yaml")
         key = ("qrels", given, _stamp(given), _stamp(self._given_topics))
-        return self._once(key, lambda: read_qrels(given, TopicKeys(self._texts)))
+        return self._once(key, lambda: read_judgements(given, self._texts))
 
     @property
     def judges(self) -> Agreement | None:

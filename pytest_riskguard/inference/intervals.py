@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from hashlib import sha256
 from typing import overload
 
 import numpy as np
@@ -142,11 +143,11 @@ def _found(samples: Sequence[Sample], wanted: Sequence[tuple[str, float]]) -> di
 
 def _known_limits(sample: Sample) -> dict[tuple[str, float], tuple[float, float]]:
     """The limits that were found for the same scores before, by method and level, and where to keep others."""
-    return {} if sample.n > MAX_KEPT_TOPICS else _kept_limits(sample.x.tobytes())
+    return {} if sample.n > MAX_KEPT_TOPICS else _kept_limits(sha256(sample.x.tobytes()).digest())
 
 
 @lru_cache(maxsize=MAX_KEPT)
-def _kept_limits(x: bytes) -> dict[tuple[str, float], tuple[float, float]]:  # noqa: ARG001 - what they are kept by
+def _kept_limits(digest: bytes) -> dict[tuple[str, float], tuple[float, float]]:  # noqa: ARG001 - they are kept by it
     return {}
 
 

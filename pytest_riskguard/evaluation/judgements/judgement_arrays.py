@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
+from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray, Places
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +59,10 @@ class JudgementArrays:
         return np.repeat(np.arange(len(self.topics), dtype=np.int64), np.diff(self.offsets))
 
     @cached_property
-    def best_first(self) -> IntArray:
+    def best_first(self) -> Places:
         """The rows by topic, those with the highest grades first."""
-        return np.lexsort((-self.grades, self.topic_of_row))
+        rows = np.lexsort((-self.grades, self.topic_of_row))
+        return rows.astype(np.int32) if len(rows) < 2**31 else rows
 
     @cached_property
     def highest(self) -> npt.NDArray[np.float64]:

@@ -54,9 +54,12 @@ class Column:
         self._resize(self._size)
         return self._rows
 
-    def taken(self, places: Places) -> AnyArray:
-        """The values at some places, in the order of the places; the column is then empty, and its memory free."""
-        taken = self.values[places]
+    def taken(self, places: Places | None) -> AnyArray:
+        """The values at some places, in the order of the places; the column is then empty, and its memory free.
+
+        None: all values, which are not copied.
+        """
+        taken = self.array() if places is None else self.values[places]
         self._rows, self._size = self._rows[:0].copy(), 0
         return taken
 
@@ -91,10 +94,14 @@ class IdentifierColumn:
         lengths, text = self._lengths.array(), self._text.array()
         return Identifiers(text, starts_of(lengths), lengths)
 
-    def taken(self, places: Places) -> Identifiers:
-        """The ids at some places, in the order of the places; the column is then empty, and its memory free."""
-        lengths = self._lengths.array()
-        taken = Identifiers(self._text.array(), starts_of(lengths), lengths).at(places).compact()
+    def taken(self, places: Places | None) -> Identifiers:
+        """The ids at some places, in the order of the places; the column is then empty, and its memory free.
+
+        None: all ids, which are not copied.
+        """
+        taken = self.identifiers()
+        if places is not None:
+            taken = taken.at(places).compact()
         self._text, self._lengths = Column(np.uint8), Column(np.int32)
         return taken
 
@@ -127,8 +134,11 @@ class OrderColumns:
             column.append(ranks[order])
         self._columns = {order: after[first[order]] for order in Order}
 
-    def taken(self, rows: Places) -> Mapping[Order, Ranks]:
-        """The ranks of some rows, in their order; the columns are empty afterwards, and their memory free."""
+    def taken(self, rows: Places | None) -> Mapping[Order, Ranks]:
+        """The ranks of some rows, in their order; the columns are empty afterwards, and their memory free.
+
+        None: all ranks, which are not copied.
+        """
         columns = {id(column): column for column in self._columns.values()}
         taken = {name: column.taken(rows) for name, column in columns.items()}
         return {order: taken[id(column)] for order, column in self._columns.items()}

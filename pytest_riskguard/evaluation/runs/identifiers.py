@@ -126,6 +126,10 @@ class Identifiers:
             hashes[rows] = mixed ^ (mixed >> np.uint64(32))
         return hashes
 
+    def forget_hashes(self) -> None:
+        """Drop the hashes, which are computed again if they are asked for."""
+        self.__dict__.pop("hashes", None)
+
     def words(self, place: int, rows: IntArray | slice = slice(None)) -> Words:
         """The bytes from ``8 * place`` on of some ids, at most 8, as numbers whose lowest byte comes first in the id.
 

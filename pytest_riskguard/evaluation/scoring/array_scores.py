@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: The environment variable that turns kernels off when it is ``off``.
 SWITCH = "RISKGUARD_KERNELS"
 #: About how many rows of variants are computed at once: more would need memory, fewer more calls.
-_ROWS_AT_ONCE = 2**15
+_ROWS_AT_ONCE = 2**14
 
 #: Measures with a kernel, and the providers whose values it gives.
 _PROVIDERS: Mapping[str, frozenset[str]] = {
@@ -85,9 +85,18 @@ def array_values(run: JudgedRun, qrels: Qrels, measure: Measure, order: Order | 
     arrays = qrels.arrays
     values = kernel.values(arrays.grades)
     totals = kernel.totals(arrays.topic_of_row, values[arrays.best_first], len(arrays.topics))
-    topic, rank, judgement = run.judged_rows(order or _order(measure))
-    rows = CountedRows(topic, rank, values[judgement], run.retrieved)
-    return kernel.scores(rows.where(kernel.sees(rows.value, rank)), totals[_places(run, qrels)])
+    rows = _seen_rows(run, kernel, values, order or _order(measure))
+    return kernel.scores(rows, totals[_places(run, qrels)])
+
+
+def _seen_rows(run: JudgedRun, kernel: Kernel, values: FloatArray, order: Order) -> CountedRows:
+    """The judged documents that can change a measure, given the value of each judgement."""
+    rows = run.rows_of_judged(order)
+    value = values[run.judgements[rows]]
+    seen = kernel.sees(value, run.ranks[order][rows].astype(np.int64))
+    rows, value = rows[seen], value[seen]
+    topic, rank = (column[rows].astype(np.int64) for column in (run.topic_of_row, run.ranks[order]))
+    return CountedRows(topic, rank, value, run.retrieved)
 
 
 def if_relevant(
@@ -146,9 +155,7 @@ class _Variants:
         self._arrays, self._places = qrels.arrays, _places(run, qrels)
         self._values = kernel.values(self._arrays.grades)
         self._highest = kernel.values(self._arrays.highest)
-        topic, rank, judgement = run.judged_rows(order)
-        rows = CountedRows(topic, rank, self._values[judgement], run.retrieved)
-        self._rows = rows.where(kernel.sees(rows.value, rows.rank))
+        self._rows = _seen_rows(run, kernel, self._values, order)
         self.sizes, self.judged = self._rows.counts(), np.diff(self._arrays.offsets)[self._places]
         self._begins = np.cumsum(self.sizes) - self.sizes
 

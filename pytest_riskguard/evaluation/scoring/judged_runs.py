@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,14 +19,6 @@ from pytest_riskguard.evaluation.runs.order import Order
 
 Ranks = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int32]
-
-
-class JudgedRows(NamedTuple):
-    """The judged documents of a run by topic and by rank in one order; three arrays of int64, shape (n_rows,)."""
-
-    topic: IntArray  # its place in ``JudgedRun.topics``
-    rank: IntArray  # from 1
-    judgement: IntArray  # the row in ``Qrels.arrays``
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,14 +91,13 @@ class JudgedRun:
         """The same with the ranks of some orders alone."""
         return replace(self, ranks={order: ranks for order, ranks in self.ranks.items() if order in orders})
 
-    def judged_rows(self, order: Order) -> JudgedRows:
-        """The judged documents as an order ranks them; sorted once for all measures that rank alike."""
+    def rows_of_judged(self, order: Order) -> Rows:
+        """The rows of judged documents by topic and as an order ranks them; sorted once for each ranking."""
         ranks = self.ranks[order]
         rows = self._judged_rows.get(id(ranks))
         if rows is None:
             rows = self._judged_rows[id(ranks)] = self._sorted(ranks)
-        columns = (column[rows].astype(np.int64) for column in (self.topic_of_row, ranks, self.judgements))
-        return JudgedRows(*columns)
+        return rows
 
     @cached_property
     def _judged_rows(self) -> dict[int, Rows]:

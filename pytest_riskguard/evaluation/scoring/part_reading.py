@@ -50,9 +50,7 @@ class PartReader:
         """What is kept of the topics of these blocks, each of them complete."""
         kept = _Kept(len(self._measures))
         unknown = self._read(kept, blocks)
-        by_place = np.argsort(kept.places.values, kind="stable")
-        offsets = np.append(0, np.cumsum(kept.counts.values))
-        rows = rows_of(offsets, by_place).astype(np.int32)
+        by_place, rows, ids = _sorted(kept)
         part = RunPart(
             digest="",
             qrels_digest=self._qrels.digest,
@@ -61,8 +59,7 @@ class PartReader:
             places=kept.places.taken(by_place),
             retrieved=kept.retrieved.taken(by_place),
             offsets=np.append(0, np.cumsum(kept.counts.taken(by_place))),
-            # before the judgements, which say where the ids of unjudged rows stand
-            unjudged=kept.unjudged.taken(_places_of_ids(kept.judgements.values, rows)),
+            unjudged=kept.unjudged.taken(ids),
             judgements=kept.judgements.taken(rows),
             ranks=kept.ranks.taken(rows),
             rank_columns=kept.rank_columns.taken(by_place),
@@ -132,6 +129,16 @@ class PartReader:
         sizes = np.diff(arrays.offsets)[places]
         same: BoolArray = ~topics_with(differs, block.offsets) & (sizes == np.diff(block.offsets))
         return same
+
+
+def _sorted(kept: _Kept) -> tuple[IntArray | None, Rows | None, Rows | None]:
+    """The topics by their places, their rows, and the ids of unjudged ones; None where they stand so already."""
+    places = kept.places.values
+    if np.all(places[1:] > places[:-1]):
+        return None, None, None
+    by_place = np.argsort(places, kind="stable")
+    rows = rows_of(np.append(0, np.cumsum(kept.counts.values)), by_place).astype(np.int32)
+    return by_place, rows, _places_of_ids(kept.judgements.values, rows)
 
 
 def _places_of_ids(judgements: Rows, rows: Rows) -> Rows:

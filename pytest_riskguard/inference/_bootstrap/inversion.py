@@ -28,6 +28,8 @@ PERIOD = 24.0
 STEP = 2 * math.pi / PERIOD
 #: Angles per block: bounds the memory.
 BLOCK = 2**18
+#: Angles per block where roots are searched, each of which needs its sine and cosine too.
+SEARCHED_BLOCK = 2**16
 #: A root is found when the next step of Newton's method would be this short, in standard errors.
 CONVERGED = 1e-14
 #: Steps this short are rounding.
@@ -105,7 +107,7 @@ class Inversion:
 
     def quantiles(self, p: FloatArray, start: FloatArray) -> FloatArray:
         """Where F is p, shapes (n_laws, n_arguments), by Newton's method in a bracket that holds the answer."""
-        rows = max(1, BLOCK // (self._orders.size * max(1, p.shape[1])))
+        rows = max(1, SEARCHED_BLOCK // (self._orders.size * max(1, p.shape[1])))
         if p.shape[0] <= rows:
             return self._search(p, start)
         parts = []

@@ -66,10 +66,13 @@ def test_values_that_are_kept_or_taken_leave_the_others():
     assert column.values.tolist() == [1, 4, 9, 11]
     assert column.taken(np.array([3, 0])).tolist() == [11, 1]
     assert len(column) == 0
+    column.append(np.array([5, 6]))
+    assert column.taken(None).tolist() == [5, 6]
+    assert len(column) == 0
 
 
-@given(st.lists(st.lists(st.integers(0, 2), min_size=5, max_size=5), max_size=6))
-def test_orders_share_a_column_until_they_differ(blocks):
+@given(st.lists(st.lists(st.integers(0, 2), min_size=5, max_size=5), max_size=6), st.booleans())
+def test_orders_share_a_column_until_they_differ(blocks, is_chosen):
     columns = OrderColumns()
     expected: dict[Order, list[int]] = {order: [] for order in Order}
     for number, block in enumerate(blocks):
@@ -77,6 +80,6 @@ def test_orders_share_a_column_until_they_differ(blocks):
         columns.append({order: arrays[kind] for order, kind in zip(Order, block, strict=True)})
         for order, kind in zip(Order, block, strict=True):
             expected[order] += arrays[kind].tolist()
-    found = columns.taken(np.arange(2 * len(blocks)))
+    found = columns.taken(np.arange(2 * len(blocks)) if is_chosen else None)
     assert {order: ranks.tolist() for order, ranks in found.items()} == expected
     assert len({id(ranks) for ranks in found.values()}) == len({tuple(ranks) for ranks in expected.values()})

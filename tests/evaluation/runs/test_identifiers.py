@@ -58,3 +58,11 @@ def test_long_columns_are_copied_some_ids_at_a_time(monkeypatch):
     monkeypatch.setattr("pytest_riskguard.evaluation.runs.identifiers._COPIED_AT_ONCE", 3)
     names = [f"document {number}" * (number % 3) for number in range(20)]
     assert scattered(names, between="x").compact().strings() == names
+
+
+def test_hashes_that_were_forgotten_are_the_same_again() -> None:
+    ids = Identifiers.of(["a", "b" * 20, "ä"])
+    first = ids.hashes
+    ids.forget_hashes()
+    assert "hashes" not in vars(ids)
+    assert np.array_equal(ids.hashes, first)

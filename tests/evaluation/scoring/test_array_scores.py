@@ -258,7 +258,7 @@ def test_orders_with_the_same_ranks_are_sorted_once(monkeypatch):
     qrels = qrels_of({"t": {"a": 1, "b": 2}})
     run = judged_run([chunk_of({"t": [("b", 1.0), ("a", 1.0)]})], qrels)
     shared = replace(run, ranks={**run.ranks, Order.DESCENDING: run.ranks[Order.SINGLE_DESCENDING]})
-    assert shared.judged_rows(Order.DESCENDING).judgement.tolist() == [1, 0]
-    assert shared.judged_rows(Order.ASCENDING).judgement.tolist() == [0, 1]
+    assert shared.judgements[shared.rows_of_judged(Order.DESCENDING)].tolist() == [1, 0]
+    assert shared.judgements[shared.rows_of_judged(Order.ASCENDING)].tolist() == [0, 1]
     monkeypatch.setattr(JudgedRun, "_sorted", None)
-    assert shared.judged_rows(Order.SINGLE_DESCENDING).judgement.tolist() == [1, 0]
+    assert shared.judgements[shared.rows_of_judged(Order.SINGLE_DESCENDING)].tolist() == [1, 0]

@@ -285,7 +285,7 @@ def test_laws_are_searched_a_few_at_a_time_with_the_same_results(rows: int, monk
     p = np.multiply.outer(np.linspace(0.5, 1.0, 7), [0.02, 0.5, 0.9])
     together = inversion.quantiles(p, np.zeros(p.shape))
     assert together == pytest.approx(np.linspace(0.6, 1.4, 7)[:, None] * ndtri(p), abs=1e-9)
-    monkeypatch.setattr("pytest_riskguard.inference._bootstrap.inversion.BLOCK", rows * 64 * 3)
+    monkeypatch.setattr("pytest_riskguard.inference._bootstrap.inversion.SEARCHED_BLOCK", rows * 64 * 3)
     assert np.array_equal(inversion.quantiles(p, np.zeros(p.shape)), together)
 
 
