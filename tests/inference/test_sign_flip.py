@@ -221,3 +221,18 @@ def test_p_stays_above_the_exact_one_where_equal_sizes_make_sums_equal() -> None
     result = sign_flip(d)
     assert not result.exact
     assert exact * (1 - 1e-12) <= result.p_value <= exact + 5e-5
+
+
+@pytest.mark.parametrize(("m", "same"), [(95, 0), (96, 0), (130, 0), (250, 40), (700, 0)])
+def test_frequencies_that_do_not_matter_are_passed_over(m: int, same: int) -> None:
+    rng = np.random.default_rng(m)
+    sizes = np.abs(rng.normal(size=m)) * rng.exponential(size=m)
+    sizes[:same] = sizes[0]
+    unit = np.sort(sizes) / np.linalg.norm(sizes)
+    phi = _product_of_cosines(unit)
+    t = (np.arange(phi.size) + 0.5) * 2 * np.pi / 24
+    plain = np.ones(t.size)
+    for size in unit:
+        plain *= np.cos(t * size)
+    assert phi == pytest.approx(plain, rel=1e-6, abs=1e-26)
+    assert np.any(phi == 0) == (m >= 96)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.inference._bootstrap.enumeration import enumerated_mean_law, enumerated_studentized_law
+from pytest_riskguard.inference._bootstrap.few_values_law import few_values_law
 from pytest_riskguard.inference._bootstrap.fft_law import MAX_SPARSE_LATTICE_POINTS, grid_law, lattice_law
 from pytest_riskguard.inference._bootstrap.inversion_law import smooth_law
 from pytest_riskguard.inference._bootstrap.laws import MeanLaw, MirroredLaw, StepLaw, StudentizedLaw, leans_left
@@ -60,7 +61,8 @@ def _mean(sample: Sample) -> MeanLaw:
         return law
     smooth = smooth_law(sample)
     if smooth is None:
-        return lattice_law(sample, max_points=MAX_SPARSE_LATTICE_POINTS) or grid_law(sample)
+        lattice = lattice_law(sample, max_points=MAX_SPARSE_LATTICE_POINTS)
+        return lattice or few_values_law(sample) or grid_law(sample)
     if sample.step is not None:  # the lattice is too fine for its steps to matter: the law runs through their middle
         smooth.resolution = max(smooth.resolution, sample.step / (2 * sample.total))
     return smooth

@@ -13,6 +13,7 @@ once, which is the sample itself.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import gammaln, xlogy
@@ -69,6 +70,13 @@ class Convolution:
         """
         return self._n * self._in_order(self._others * self._of_one_draw(weights))
 
+    def others(self, margin: int) -> FloatArray:
+        """The probability of each sum of n - 1 draws in the window and so many points before and after it."""
+        masses = np.fft.irfft(self._others, self.points)
+        start = (self.first - margin) % self.points
+        after = 2 * margin + start
+        return np.concatenate([masses[start:], masses[:after], masses[: max(after - self.points, 0)]])
+
     def _of_one_draw(self, weights: FloatArray) -> ComplexArray:
         return np.fft.rfft(np.bincount(self._indices % self.points, weights, minlength=self.points))
 
@@ -109,45 +117,78 @@ def _power(base: ComplexArray, exponent: int) -> ComplexArray:
     return result
 
 
-def grid_law(sample: Sample) -> StepLaw:
-    """The law of the data rounded to a grid of 2^16 points over 24 standard errors, each point moved to its mean.
+@dataclass(frozen=True)
+class Known:
+    """Replicates known without rounding: sums (less n times the most frequent score), masses, and their points."""
 
-    A replicate draws topic j c_j times, so rounding by r_j moves its sum by sum c_j r_j. By Bernstein's inequality
-    this shift lies within some t of its own mean for all but 1e-9 of the replicates, and so does the mean shift on
-    one point: ``resolution`` is 2 t. Measured errors are at most a tenth of that.
+    sums: FloatArray
+    masses: FloatArray
+    points: IntArray
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """Distinct scores, less the most frequent one, rounded to a grid of 2^16 points over 24 standard errors.
+
+    ``indices`` are whole numbers of steps, ``residuals`` what rounding took. A replicate draws topic j c_j times, so
+    rounding by r_j moves its sum by sum c_j r_j. By Bernstein's inequality this shift lies within some t of its own
+    mean for all but 1e-9 of the replicates, and so does the mean shift on one point: ``resolution`` is 2 t. Measured
+    errors are at most a tenth of that.
     """
-    offsets, (_, counts) = sample.offsets, sample.distinct
-    step = _grid_step(sample)
-    indices = multiples(sample, step)
-    residuals = offsets - indices * step
-    spread = residuals - exact_sum(counts * residuals) / sample.n
-    third = math.log(2 / UNCOVERED) * float(np.max(np.abs(spread))) / 3
-    within = third + math.sqrt(third**2 + 2 * math.log(2 / UNCOVERED) * exact_sum(counts * spread**2))
 
-    convolution = Convolution(sample, indices, step)
+    sample: Sample
+    step: float
+    indices: IntArray
+    residuals: FloatArray
+
+    @classmethod
+    def of(cls, sample: Sample) -> Rounded:
+        """Round the scores of a sample."""
+        step = _grid_step(sample)
+        indices = multiples(sample, step)
+        return cls(sample, step, indices, sample.offsets - indices * step)
+
+    @property
+    def resolution(self) -> float:
+        """How far a quantile may be off, in standard errors."""
+        counts = self.sample.distinct[1]
+        spread = self.residuals - exact_sum(counts * self.residuals) / self.sample.n
+        third = math.log(2 / UNCOVERED) * float(np.max(np.abs(spread))) / 3
+        within = third + math.sqrt(third**2 + 2 * math.log(2 / UNCOVERED) * exact_sum(counts * spread**2))
+        return 2 * within / self.sample.total
+
+    def known(self, convolution: Convolution) -> Known:
+        """The replicates that are known: the one without changed topics, and the sample itself."""
+        return Known(*_known_replicates(self.sample), np.array([-convolution.first, convolution.middle]))
+
+
+def grid_law(sample: Sample) -> StepLaw:
+    """The law of the data rounded to a grid, each point moved to the mean of its replicates; see ``Rounded``."""
+    grid = Rounded.of(sample)
+    counts, step, residuals = sample.distinct[1], grid.step, grid.residuals
+    convolution = Convolution(sample, grid.indices, step)
     masses = convolution.masses()
     taken = convolution.expected(counts / sample.n * residuals)
-    known, known_masses = _known_replicates(sample)
-    for total, mass, index in zip(known, known_masses, (0, convolution.first + convolution.middle), strict=True):
-        point = index - convolution.first
+    known = grid.known(convolution)
+    for total, mass, point in zip(known.sums, known.masses, known.points, strict=True):
         if 0 <= point < convolution.points:
             masses[point] = max(masses[point] - mass, 0.0)
-            taken[point] -= mass * (total - index * step)
+            taken[point] -= mass * (total - (point + convolution.first) * step)
     seen = np.flatnonzero(masses > NO_MASS)
     masses, taken = masses[seen], taken[seen]
     clear = (masses > MOVED_MASS) & (np.abs(taken) > TRANSFORM_ERROR * float(np.max(counts * np.abs(residuals))))
     sums = (seen + float(convolution.first)) * step
     sums += np.divide(taken, masses, out=np.zeros(seen.size), where=clear)
 
-    means = sample.means(np.concatenate([known, sums]) / sample.n)
+    means = sample.means(np.concatenate([known.sums, sums]) / sample.n)
     order = np.argsort(means, kind="stable")
     return StepLaw(
         "grid",
         means[order],
-        np.concatenate([known_masses, masses])[order],
+        np.concatenate([known.masses, masses])[order],
         sample,
         centre=float(means[1]),
-        resolution=2 * within / sample.total,
+        resolution=grid.resolution,
     )
 
 

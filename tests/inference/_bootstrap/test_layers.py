@@ -15,11 +15,13 @@ IMPORTS = {
     "laws": {"sample"},
     "enumeration": {"laws", "sample"},
     "fft_law": {"inversion", "laws", "sample"},
+    "few_values_law": {"fft_law", "laws", "sample"},
     "inversion_law": {"inversion", "laws", "sample"},
     "studentized_inversion": {"inversion", "sample"},
     "studentized_replicates": {"laws", "replicates", "sample"},
     "choice": {
         "enumeration",
+        "few_values_law",
         "fft_law",
         "inversion_law",
         "laws",
