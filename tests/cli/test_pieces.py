@@ -217,6 +217,15 @@ def test_when_processes_are_started_without_being_asked_for(monkeypatch, size, m
     assert whole_runs.processes_for(size, ["nDCG@10", measure]) == 1
 
 
+def test_a_cluster_gets_more_pieces_than_a_few_processes(monkeypatch):
+    size = 100 * whole_runs.PIECE_BYTES - 1
+    with run_context.changed(workers=2):
+        assert whole_runs._pieces(size, ["AP"]) == 2 * whole_runs.PIECES_EACH
+        assert whole_runs._pieces(3 * whole_runs.PIECE_BYTES, ["AP"]) == 3
+    with run_context.changed(scheduler="tcp://127.0.0.1:1"):
+        assert whole_runs._pieces(size, ["AP"]) == 100
+
+
 def test_reports_are_json(report):
     assert json.loads(report("cand.run"))["verdicts"]
 

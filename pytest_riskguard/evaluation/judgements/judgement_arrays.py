@@ -47,7 +47,7 @@ class JudgementArrays:
         """The judgements of some topics, in this order."""
         if tuple(topics) == self.topics:
             return self
-        places = np.array([self.places[topic] for topic in topics], dtype=np.int64)
+        places = self.places_of(topics)
         sizes = np.diff(self.offsets)[places]
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         rows = np.arange(offsets[-1]) + np.repeat(self.offsets[places] - offsets[:-1], sizes)
@@ -73,3 +73,9 @@ class JudgementArrays:
     def places(self) -> Mapping[str, int]:
         """Topic -> its place."""
         return {topic: place for place, topic in enumerate(self.topics)}
+
+    def places_of(self, topics: Sequence[str]) -> IntArray:
+        """The place of each of these topics, which must have judgements."""
+        if tuple(topics) == self.topics:
+            return np.arange(len(topics), dtype=np.int64)
+        return np.fromiter(map(self.places.__getitem__, topics), dtype=np.int64, count=len(topics))

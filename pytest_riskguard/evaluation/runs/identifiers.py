@@ -18,6 +18,8 @@ Words = npt.NDArray[np.uint64]
 WORD_BYTES = 8
 #: So many ids are copied at a time.
 _COPIED_AT_ONCE = 2**12
+#: Ids that follow each other are copied together if there are so many together on average.
+_FEW_COPIES = 16
 #: Where a text is shorter, its ids begin at numbers of 32 bits: half the memory, and any place in an id fits too.
 _SHORT_TEXT = 2**30
 #: How many ids are hashed at once: more take memory for intermediate numbers, and are not faster.
@@ -83,7 +85,15 @@ class Identifiers:
 
     def copied_to(self, text: npt.NDArray[np.uint8]) -> None:
         """Write the ids into a text one after the other; it may be their own if none of them moves to the right."""
-        begin = 0
+        begin, ends = 0, self.starts + self.lengths
+        begins = np.flatnonzero(np.append(True, self.starts[1:] != ends[:-1]))  # where ids do not follow each other
+        if len(begins) * _FEW_COPIES <= len(self):
+            for start, stop in zip(
+                self.starts[begins].tolist(), ends[np.append(begins[1:], len(self)) - 1].tolist(), strict=True
+            ):
+                text[begin : begin + stop - start] = self.text[start:stop]
+                begin += stop - start
+            return
         for first in range(0, len(self), _COPIED_AT_ONCE):  # the places of all bytes would need much memory
             lengths = self.lengths[first : first + _COPIED_AT_ONCE]
             places = np.repeat(self.starts[first : first + _COPIED_AT_ONCE] - starts_of(lengths), lengths)

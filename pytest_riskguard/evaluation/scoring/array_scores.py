@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,12 +81,18 @@ def array_values(run: JudgedRun, qrels: Qrels, measure: Measure, order: Order | 
     -------
     array of float64, shape (n_topics of the run,)
     """
+    (values,) = values_by_order(run, qrels, measure, [_order(measure) if order is None else order])
+    return values
+
+
+def values_by_order(run: JudgedRun, qrels: Qrels, measure: Measure, orders: Sequence[Order]) -> list[FloatArray]:
+    """``array_values`` in each of several orders; what judgements alone say is computed once."""
     kernel = kernel_of(measure, qrels.rules)
     arrays = qrels.arrays
     values = kernel.values(arrays.grades)
     totals = kernel.totals(arrays.topic_of_row, values[arrays.best_first], len(arrays.topics))
-    rows = _seen_rows(run, kernel, values, order or _order(measure))
-    return kernel.scores(rows, totals[_places(run, qrels)])
+    totals = totals[_places(run, qrels)]
+    return [kernel.scores(_seen_rows(run, kernel, values, order), totals) for order in orders]
 
 
 def _seen_rows(run: JudgedRun, kernel: Kernel, values: FloatArray, order: Order) -> CountedRows:
@@ -199,8 +205,7 @@ def _spans(begins: IntArray, sizes: IntArray) -> IntArray:
 
 def _places(run: JudgedRun, qrels: Qrels) -> IntArray:
     """Where the run's topics stand in the judgements."""
-    places = qrels.arrays.places
-    return np.array([places[topic] for topic in run.topics], dtype=np.int64)
+    return qrels.arrays.places_of(run.topics)
 
 
 def _order(measure: Measure) -> Order:

@@ -64,7 +64,7 @@ def judged_run_of(file: ArrayFile, qrels: Qrels) -> JudgedRun:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise ArrayFileError(f"expected a run as it was kept, found something else ({problem})") from None
-    if not (_is_whole(run) and _is_text(run.unjudged) and _fits(run, qrels)):
+    if not (_is_whole(run) and is_text(run.unjudged) and _fits(run, qrels)):
         raise ArrayFileError("expected a run on these judgements, found one that does not fit them")
     return run
 
@@ -85,13 +85,17 @@ def _is_whole(run: JudgedRun) -> bool:
     return all(bool(np.all((ranks >= 1) & (ranks <= last))) for ranks in run.ranks.values())
 
 
-def _is_text(ids: Identifiers) -> bool:
+def is_text(ids: Identifiers) -> bool:
     """Whether the text is UTF-8 and no id begins in the middle of a character; the ids fill the text."""
+    if not np.all(ids.lengths > 0):
+        return False
+    if np.all(ids.text < 0x80):
+        return True
     try:
         ids.text.tobytes().decode()
     except UnicodeDecodeError:
         return False
-    return bool(np.all(ids.lengths > 0)) and not np.any((ids.text[ids.starts] & 0xC0) == 0x80)
+    return not np.any((ids.text[ids.starts] & 0xC0) == 0x80)
 
 
 def _fits(run: JudgedRun, qrels: Qrels) -> bool:
@@ -101,7 +105,7 @@ def _fits(run: JudgedRun, qrels: Qrels) -> bool:
         return False
     if list(run.topics) != sorted(set(run.topics)):
         return False
-    places = np.array([judged.places[topic] for topic in run.topics], dtype=np.int64)
+    places = judged.places_of(run.topics)
     kept = np.diff(run.offsets)
     first, last = (np.repeat(judged.offsets[places + step], kept) for step in (0, 1))
     rows = run.judgements

@@ -84,8 +84,7 @@ class RankedRun:
     @cached_property
     def _topic_places(self) -> IntArray:
         """The place of each topic of the run in the judgements' columns."""
-        places = self.qrels.arrays.places
-        return np.array([places[topic] for topic in self.run.topics], dtype=np.int64)
+        return self.qrels.arrays.places_of(self.run.topics)
 
     @cached_property
     def judged_ranks(self) -> IntArray:

@@ -20,7 +20,7 @@ from pytest_riskguard.evaluation.runs.order import Order, order_of
 from pytest_riskguard.evaluation.runs.trec_blocks import fold_blocks
 from pytest_riskguard.evaluation.runs.trec_runs import refuse_inverted
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.array_scores import array_values, has_kernel
+from pytest_riskguard.evaluation.scoring.array_scores import has_kernel, values_by_order
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.scoring.kept_depths import depth_for
 from pytest_riskguard.evaluation.scoring.kept_topics import (
@@ -145,17 +145,18 @@ def put_together(
     parsed = [parse_measure(text) for text in measures]
     _check(whole, qrels, source)
     run = judged_run(whole, qrels, contradicted)
-    answered = set(run.topics)
+    unanswered = _unanswered(whole, qrels)
+    texts = MappingProxyType(dict(qrels.texts if queries is None else queries))
     scores = [
         TopicScores(
             name=name,
             measure=str(measure),
             topics=qrels.topics,
             values=_of_all_topics(whole, qrels, measure, values),
-            queries=MappingProxyType(dict(qrels.texts if queries is None else queries)),
+            queries=texts,
             digest=run.digest,
             qrels_digest=qrels.digest,
-            unanswered=tuple(topic for topic in qrels.topics if topic not in answered),
+            unanswered=unanswered,
             unknown=run.unknown,
             without_relevant=qrels.without_relevant,
             from_run=True,
@@ -181,11 +182,17 @@ def measured(
             row = part.measures.index(str(measure))
             found.append((part.values[row], part.as_written[row]))
             continue
-        values = array_values(run, qrels, measure)
         order = order_of(str(provider_of(measure).NAME))
         is_as_written = run.ranks[order] is run.ranks[Order.WRITTEN]
-        found.append((values, values if is_as_written else array_values(run, qrels, measure, Order.WRITTEN)))
+        by_order = values_by_order(run, qrels, measure, [order] if is_as_written else [order, Order.WRITTEN])
+        found.append((by_order[0], by_order[-1]))
     return found
+
+
+def _unanswered(part: RunPart, qrels: Qrels) -> tuple[str, ...]:
+    is_answered = np.zeros(len(qrels.topics), dtype=bool)
+    is_answered[part.places] = True
+    return tuple(qrels.topics[place] for place in np.flatnonzero(~is_answered).tolist())
 
 
 def _of_all_topics(part: RunPart, qrels: Qrels, measure: Measure, values: FloatArray) -> FloatArray:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.run_folders import digest_of
@@ -39,14 +41,7 @@ def merged(parts: Sequence[Part], qrels: Qrels, *, names: Sequence[str] = ()) ->
                 reason="inputs_changed",
             )
     _refuse_incomplete(parts, names)
-    found: dict[str, str] = {}
-    for part, name in zip(parts, names, strict=True):
-        for topic in topics_of(part.kept, qrels):
-            if topic in found:
-                if first.by == "bytes":
-                    raise interleaved(first.name)
-                raise repeated(first.name, topic, found[topic], name)
-            found[topic] = name
+    _refuse_repeated(parts, names, qrels)
     files = {name: digest for part in parts for name, digest in part.origin.files.items()}
     digest = digest_of(list(files.values())) if first.by == "files" else first.digest
     contradicted = [part.origin.contradicted for part in parts if part.origin.contradicted is not None]
@@ -59,6 +54,22 @@ def merged(parts: Sequence[Part], qrels: Qrels, *, names: Sequence[str] = ()) ->
         contradicted=tuple(sorted({topic for topics in contradicted for topic in topics})) if contradicted else None,
     )
     return Part(origin, joined([part.kept for part in parts], digest=digest))
+
+
+def _refuse_repeated(parts: Sequence[Part], names: Sequence[str], qrels: Qrels) -> None:
+    """``DataError`` for a topic in two parts."""
+    places = np.sort(np.concatenate([part.kept.places for part in parts]))
+    unknown = [topic for part in parts for topic in part.kept.unknown]
+    if np.all(places[1:] > places[:-1]) and len(set(unknown)) == len(unknown):
+        return
+    first, found = parts[0].origin, dict[str, str]()
+    for part, name in zip(parts, names, strict=True):
+        for topic in topics_of(part.kept, qrels):
+            if topic in found:
+                if first.by == "bytes":
+                    raise interleaved(first.name)
+                raise repeated(first.name, topic, found[topic], name)
+            found[topic] = name
 
 
 #: What all parts of a run share, as messages call it.

@@ -14,7 +14,6 @@ import numpy as np
 
 from pytest_riskguard.errors import DataError, RunFormatError
 from pytest_riskguard.evaluation.array_files import (
-    AnyArray,
     ArrayFile,
     ArrayFileError,
     decoded,
@@ -27,7 +26,7 @@ from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.order import Order
 from pytest_riskguard.evaluation.runs.rank_columns import KINDS
 from pytest_riskguard.evaluation.runs.run_folders import PART
-from pytest_riskguard.evaluation.scoring.judged_run_columns import columns_of, judged_run_of
+from pytest_riskguard.evaluation.scoring.judged_run_columns import columns_of, is_text, judged_run_of
 from pytest_riskguard.evaluation.scoring.kept_topics import RunPart, judged_run
 from pytest_riskguard.evaluation.shards.shard_plan import DIVISIONS, Division
 from pytest_riskguard.formats.given_file import TIES, Ties
@@ -172,7 +171,7 @@ def _origin(given: Any) -> Origin:
 def _kept(file: ArrayFile, qrels: Qrels) -> RunPart:
     run = judged_run_of(file, qrels)
     topics, measures = len(run.topics), tuple(map(str, file.header["computed"]))
-    places: AnyArray = np.array([qrels.arrays.places[topic] for topic in run.topics], dtype=np.int64)
+    places = qrels.arrays.places_of(run.topics)
     if not np.array_equal(places, file.array("places", "<i8", topics)):
         raise ArrayFileError("expected topics at their places in the judgements, found others")
     kinds = file.array("rank_columns", "|u1", topics)
@@ -206,5 +205,6 @@ def _examined(file: ArrayFile, qrels: Qrels) -> Examined:
         raise ArrayFileError("expected the documents of each examined topic, found others")
     if np.any((places < 0) | (places >= len(qrels.topics))):
         raise ArrayFileError("expected examined topics of the judgements, found others")
-    file.texts("examined")  # in UTF-8
+    if not is_text(documents):
+        raise ArrayFileError("expected ids 'examined' in UTF-8")
     return Examined(places, offsets, documents)

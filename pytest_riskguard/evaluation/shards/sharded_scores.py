@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -70,10 +71,10 @@ def score_shards(
         before = _stamp(run)
         digest = hashing.submit(checked_digest, run) if asked.is_hashed else None
         shared = pickle.dumps(asked)
-        _OWN[shared] = asked
+        _OWN[shared] = os.getpid(), asked
         try:
-            for _, content in scheduler(_work, shards, shared):
-                parts.append(read_content(content, qrels))
+            for _, read in scheduler(_work, shards, shared):
+                parts.append(read if isinstance(read, Part) else read_content(read, qrels))
                 if progress is not None:
                     progress(len(parts), len(shards))
         finally:
@@ -96,12 +97,14 @@ def _stamp(run: Path) -> tuple[int, int] | None:
 
 
 #: What pieces need that are being read for this process, some of them by itself.
-_OWN: dict[bytes, Asked] = {}
+_OWN: dict[bytes, tuple[int, Asked]] = {}
 
 
-def _work(shard: Shard, shared: bytes) -> bytes:
-    asked = _OWN.get(shared) or _asked(shared)
-    return content_of(read_shard(shard, asked), asked.qrels)
+def _work(shard: Shard, shared: bytes) -> Part | bytes:
+    """A piece; its content, where another process wants it."""
+    owner, asked = _OWN.get(shared) or (0, _asked(shared))
+    part = read_shard(shard, asked)
+    return part if owner == os.getpid() else content_of(part, asked.qrels)
 
 
 @lru_cache(maxsize=1)

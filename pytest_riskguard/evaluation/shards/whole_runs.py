@@ -26,8 +26,12 @@ from pytest_riskguard.evaluation.shards.shard_plan import division_of, shards_of
 from pytest_riskguard.evaluation.shards.sharded_scores import Progress, score_shards
 from pytest_riskguard.formats.given_file import GivenFile
 
-#: Bytes of a plain file in one piece.
+#: Bytes of a plain file in one piece, at least,
 PIECE_BYTES = 16 * 2**20
+#: so that there are no more pieces on a cluster than this,
+MOST_PIECES = 10_000
+#: and on this machine so many for each process: each costs some work, and few are done at different times.
+PIECES_EACH = 5
 #: Programs that the processes they start may import again; a user's own program might do its work a second time.
 _PROGRAMS = frozenset({"pytest", "py.test", "riskguard"})
 
@@ -83,7 +87,7 @@ def read_by_several(
         size = path.stat().st_size
         with ExitStack() as closing:
             scheduler = _scheduler(closing, size, measures)
-            pieces = min(-(-size // PIECE_BYTES), 10_000)
+            pieces = _pieces(size, measures)
             if scheduler is None or (pieces < 2 and run_context.current().scheduler is None):
                 return None
             return score_shards(
@@ -110,13 +114,26 @@ def _scheduler(closing: ExitStack, size: int, measures: Sequence[str]) -> Schedu
     address = run_context.current().scheduler
     if address is not None:
         return cluster_at(address)
-    workers = run_context.current().workers
-    workers = processes_for(size, measures) if workers is None else workers
+    workers = _workers(size, measures)
     if workers < 2:
         return None
     if _has_threads():
         return in_executor(closing.enter_context(ThreadPoolExecutor(workers)))
     return in_processes(workers)
+
+
+def _workers(size: int, measures: Sequence[str]) -> int:
+    """How many processes or threads of this machine read a run of so many bytes."""
+    workers = run_context.current().workers
+    return processes_for(size, measures) if workers is None else workers
+
+
+def _pieces(size: int, measures: Sequence[str]) -> int:
+    """How many pieces a plain file is read in."""
+    pieces = -(-size // PIECE_BYTES)
+    if run_context.current().scheduler is not None:
+        return min(pieces, MOST_PIECES)
+    return min(pieces, PIECES_EACH * _workers(size, measures))
 
 
 def cluster_at(address: str) -> Scheduler:

@@ -66,3 +66,13 @@ def test_hashes_that_were_forgotten_are_the_same_again() -> None:
     ids.forget_hashes()
     assert "hashes" not in vars(ids)
     assert np.array_equal(ids.hashes, first)
+
+
+def test_ids_that_follow_each_other_are_copied_within_their_text() -> None:
+    names = [f"document-{place}" for place in range(200)]
+    kept = np.flatnonzero((np.arange(200) // 50) % 2)  # two runs of ids, the first after ids that go
+    ids = Identifiers.of(names)
+    text = ids.text.copy()
+    some = Identifiers(text, ids.starts, ids.lengths).at(kept)
+    some.copied_to(text)
+    assert text[: int(some.lengths.sum())].tobytes().decode() == "".join(names[place] for place in kept.tolist())

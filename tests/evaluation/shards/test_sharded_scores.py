@@ -91,6 +91,13 @@ def test_pieces_of_a_file_are_the_whole(world, count, by):
     same(found, expected)
 
 
+def test_pieces_that_this_process_reads_are_not_encoded(world, monkeypatch):
+    run, qrels = world
+    expected = scored_run(run, qrels, MEASURES)
+    monkeypatch.setattr("pytest_riskguard.evaluation.shards.sharded_scores.content_of", None)
+    same(score_shards(shards_of(run, 3), qrels, MEASURES, executor=InThisProcess()), expected)
+
+
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_a_topic_that_begins_where_a_piece_ends_is_in_one_piece(tmp_path, count):
     (tmp_path / "cand.run").write_text("".join(f"{topic} Q0 d{topic} 1 1.5 tag\n" for topic in range(count)))

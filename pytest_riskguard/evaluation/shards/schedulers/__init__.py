@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from pytest_riskguard.errors import DataError
 
-#: A piece and what all pieces need, to the content of its part.
-Work = Callable[[Any, bytes], bytes]
+#: A piece and what all pieces need, to its part, or the content of it: that is what is sent between processes.
+Work = Callable[[Any, bytes], Any]
 
 
 class WorkersDiedError(DataError):
@@ -24,6 +24,6 @@ class WorkersDiedError(DataError):
 class Scheduler(Protocol):
     """What runs pieces; it does a piece again where the worker that had it died."""
 
-    def __call__(self, work: Work, pieces: Sequence[Any], shared: bytes) -> Iterator[tuple[int, bytes]]:
+    def __call__(self, work: Work, pieces: Sequence[Any], shared: bytes) -> Iterator[tuple[int, Any]]:
         """Yield the place of each piece with its result; what ``work`` raises is raised."""
         ...

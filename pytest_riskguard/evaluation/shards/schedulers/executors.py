@@ -24,7 +24,7 @@ from pytest_riskguard.evaluation.shards.schedulers import Scheduler, Work, Worke
 def in_executor(executor: Executor) -> Scheduler:
     """All pieces at once; the executor decides how many run at a time."""
 
-    def run(work: Work, pieces: Sequence[Any], shared: bytes) -> Iterator[tuple[int, bytes]]:
+    def run(work: Work, pieces: Sequence[Any], shared: bytes) -> Iterator[tuple[int, Any]]:
         futures = {executor.submit(work, piece, shared): place for place, piece in enumerate(pieces)}
         try:
             for future in as_completed(futures):
@@ -48,7 +48,7 @@ def _died(problem: BrokenExecutor) -> WorkersDiedError:
 def in_processes(count: int) -> Scheduler:
     """So many processes of this machine, of which this one is the first: others take a while to start."""
 
-    def run(work: Work, pieces: Sequence[Any], shared: bytes) -> Iterator[tuple[int, bytes]]:
+    def run(work: Work, pieces: Sequence[Any], shared: bytes) -> Iterator[tuple[int, Any]]:
         others = min(count, len(pieces)) - 1
         if others < 1:
             yield from in_this_process(work, pieces, shared)
@@ -69,10 +69,10 @@ def in_processes(count: int) -> Scheduler:
 
 def _with_others(
     executor: Executor, others: int, work: Work, pieces: Sequence[Any], shared: bytes
-) -> Iterator[tuple[int, bytes]]:
+) -> Iterator[tuple[int, Any]]:
     """Pieces for other processes, each of which has one to do and one that waits, and for this one."""
     waiting = iter(enumerate(pieces))
-    futures: dict[Future[bytes], int] = {}
+    futures: dict[Future[Any], int] = {}
     try:
         while True:
             for place, piece in itertools.islice(waiting, 2 * others - len(futures)):
@@ -101,11 +101,11 @@ def _begin(given: Path) -> None:
     _SHARED[:] = [given.read_bytes()]
 
 
-def _begun(work: Work, piece: Any) -> bytes:
+def _begun(work: Work, piece: Any) -> Any:
     return work(piece, _SHARED[0])
 
 
-def in_this_process(work: Work, pieces: Sequence[Any], shared: bytes) -> Iterator[tuple[int, bytes]]:
+def in_this_process(work: Work, pieces: Sequence[Any], shared: bytes) -> Iterator[tuple[int, Any]]:
     """One piece after the other."""
     for place, piece in enumerate(pieces):
         yield place, work(piece, shared)
