@@ -89,6 +89,20 @@ def family_of(config: Config, item: GateItem) -> tuple[Correction, tuple[GateIte
     return ("holm", together) if item.gate.is_tested and len(together) > 1 else ("none", ())
 
 
+def judged_together(config: Config) -> list[tuple[GateItem, int]]:
+    """Every item, in the order of the file, with a number that those of ``family_of`` share."""
+    corrected = config.family is not None and config.family.correction != "none"
+    members = set(config.family_members) if corrected else set()
+    numbers: dict[object, int] = {}
+    found = []
+    for place, gate in enumerate(config.gates):
+        for item in items_of(config, gate):
+            asked = (item.measure, item.gate.alpha) if item.gate.is_tested else item.id
+            group = "family" if gate.name in members else (place, asked)
+            found.append((item, numbers.setdefault(group, len(numbers))))
+    return found
+
+
 def with_slices(config: Config) -> Config:
     """The settings with the slices of every gate looked up; ``ConfigError`` has the errors of all gates.
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_riskguard.config.items import GateItem, all_items
-from pytest_riskguard.config.load import load_gates
+from pytest_riskguard.config.load import content_of, load_gates
+from pytest_riskguard.engine.kept_verdicts.asked_file import AskedFile, AskedItem, keep_file, kept_file
 from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.run_context import current, record
 
 if TYPE_CHECKING:
+    from pytest_riskguard.config.items import GateItem
     from pytest_riskguard.config.queried_settings import Queried
+    from pytest_riskguard.config.schema import Config
     from pytest_riskguard.engine.declared_gates import DeclaredGates
     from pytest_riskguard.engine.kept_verdicts.kept import KeptVerdicts
     from pytest_riskguard.engine.sources import LiveRun
@@ -30,24 +32,49 @@ class RiskguardFile(pytest.File):
     def collect(self) -> Iterable[pytest.Item]:
         """One item for each gate, measure, alpha and slice; a file that cannot be read is one failing item."""
         try:
-            self.settings = load_gates(self.path)
+            self._asked = self._known()
         except ConfigError as error:
             yield BrokenConfiguration.from_parent(self, name="configuration", error=error)
             return
-        for item in all_items(self.settings):
+        for item in self._asked.items:
             # The id as text equals what --lf reads from its cache, where "[AP-5]" is a part of its own.
             nodeid = f"{self.nodeid}::{item.id}"
             yield GateTest.from_parent(self, name=item.id, nodeid=nodeid, item=item, file=self)
 
-    def verdict(self, item: GateItem) -> Verdict:
-        """The verdict on one of its gates: the one that is kept on disk, or a new one."""
-        return self._kept.verdict(item, lambda item: self.declared.verdict(item))
+    def _known(self) -> AskedFile:
+        """What the file asks, from the cache if these bytes were found to be right before."""
+        self._content = content_of(self.path)
+        asked = None if self._content is None else kept_file(self.path, self._content)
+        if asked is None:
+            asked = AskedFile.of(self.settings)
+            if self._content is not None:
+                keep_file(asked, self._content)
+        return asked
+
+    @cached_property
+    def settings(self) -> Config:
+        """The file's settings, checked; loaded with pydantic when a gate is to be judged."""
+        return load_gates(self.path, content=self._content)
+
+    @cached_property
+    def _items(self) -> Mapping[str, GateItem]:
+        from pytest_riskguard.config.items import all_items
+
+        return {item.id: item for item in all_items(self.settings)}
+
+    def verdict(self, item: str) -> Verdict:
+        """The verdict on the gate with this id: the one that is kept on disk, or a new one."""
+        return self._kept.verdict(item, lambda: self.declared.verdict(self._items[item]))
+
+    def problem(self, verdict: Verdict, item: str) -> str | None:
+        """Why nothing can be compared."""
+        return self.declared.problem(verdict, self._items[item])
 
     @cached_property
     def _kept(self) -> KeptVerdicts:
         from pytest_riskguard.engine.kept_verdicts.kept import KeptVerdicts
 
-        return KeptVerdicts(self.settings, report=bool(self.config.getoption("riskguard_report", default=())))
+        return KeptVerdicts(self._asked, report=bool(self.config.getoption("riskguard_report", default=())))
 
     @cached_property
     def declared(self) -> DeclaredGates:
@@ -110,9 +137,9 @@ class BrokenConfiguration(_Reported):
 class GateTest(_Reported):
     """One gate for one measure and alpha."""
 
-    def __init__(self, *, item: GateItem, file: RiskguardFile, **kwargs: Any) -> None:
+    def __init__(self, *, item: AskedItem, file: RiskguardFile, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.item, self.file, self.line = item, file, file.settings.line_of(item.settings)
+        self.item, self.file, self.line = item.id, file, item.line
 
     def runtest(self) -> None:
         """Judge, and fail unless the verdict passes."""
@@ -129,7 +156,7 @@ class GateTest(_Reported):
 
         problem = None
         if verdict.problem_with_paths is not None:
-            problem = self.file.declared.problem(verdict, self.item)
+            problem = self.file.problem(verdict, self.item)
             problem = None if problem is None else from_here(problem, self.config)
         reproduce = command(self.nodeid, options="--riskguard")
         screen = current().screen

@@ -111,7 +111,7 @@ def test_a_run_that_changed_is_read_again(pytester, gates, cache):
     assert found == run(pytester, "--riskguard-no-cache")[1]
 
 
-@pytest.mark.parametrize("kind", ["scores", "runs", "files", "verdicts"])
+@pytest.mark.parametrize("kind", ["scores", "runs", "files", "settings", "verdicts"])
 def test_damaged_entries_change_nothing(pytester, gates, cache, kind):
     _, expected = run(pytester)
     for entry in cache.entries():
@@ -121,6 +121,16 @@ def test_damaged_entries_change_nothing(pytester, gates, cache, kind):
             entry.path.unlink()
     _, found = run(pytester)
     assert found == expected
+
+
+def test_a_second_run_loads_neither_what_judges_nor_what_checks_settings(pytester, gates, cache):
+    written = "Path(__file__).with_name('loaded.txt').write_text(' '.join(sys.modules))"
+    pytester.makeconftest(f"{CONFTEST}\nimport atexit\natexit.register(lambda: {written})\n")
+    loaded = []
+    for _ in range(2):
+        pytester.runpytest_subprocess("--riskguard", "-p", "no:hypothesispytest")
+        loaded.append({name.partition(".")[0] for name in (gates / "loaded.txt").read_text().split()})
+    assert loaded[0] - loaded[1] >= {"numpy", "pydantic", "yaml"}
 
 
 @pytest.mark.slow

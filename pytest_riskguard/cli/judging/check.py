@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,7 @@ def check(
     """
     from pytest_riskguard.config.items import all_items
     from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
+    from pytest_riskguard.engine.kept_verdicts.asked_file import AskedFile
     from pytest_riskguard.engine.kept_verdicts.kept import KeptVerdicts
 
     settings = load_gates(config_path(config))
@@ -68,9 +70,9 @@ def check(
     reports.check(*(run.path for run in (tested, *runs.values()) if run is not None), *_files(settings))
     engine = engine_of(settings, report=reports.any)
     declared = DeclaredGates(settings, engine, live_systems(settings, engine), candidate=tested, runs=runs)
-    kept = KeptVerdicts(settings, report=reports.any, candidate=tested, runs=runs)
+    kept = KeptVerdicts(AskedFile.of(settings), report=reports.any, candidate=tested, runs=runs)
     with code_from(settings.path.parent):
-        verdicts = [kept.verdict(item, declared.verdict) for item in items]
+        verdicts = [kept.verdict(item.id, partial(declared.verdict, item)) for item in items]
     return present(
         verdicts,
         reports=reports,

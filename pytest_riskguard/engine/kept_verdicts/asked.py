@@ -17,9 +17,7 @@ from typing import Any, Protocol
 
 from pytest_riskguard import run_context
 from pytest_riskguard.baselines.atomic_folder import is_link, newest
-from pytest_riskguard.config.candidate_settings import file_of
-from pytest_riskguard.config.items import GateItem, family_of
-from pytest_riskguard.config.schema import Config
+from pytest_riskguard.engine.kept_verdicts.asked_file import AskedFile, AskedItem, NamedFile
 from pytest_riskguard.engine.kept_verdicts.software import software_digest, switches
 from pytest_riskguard.errors import MissingFileError
 from pytest_riskguard.evaluation.cache.cache_folder import CacheFolder
@@ -77,46 +75,47 @@ class Run(Protocol):
 
 
 class AskedGates:
-    """The keys of the gates of a riskguard.yaml.
+    """The keys of the gates of a riskguard.yaml, each by its id.
 
     ``candidate`` and ``runs`` are as for ``engine.declared_gates.DeclaredGates``; ``report`` as for ``Engine``.
     """
 
     def __init__(
-        self, settings: Config, *, report: bool, candidate: Run | None = None, runs: Mapping[str, Run] | None = None
+        self, asked: AskedFile, *, report: bool, candidate: Run | None = None, runs: Mapping[str, Run] | None = None
     ) -> None:
-        self._settings, self._report, self._candidate, self._runs = settings, report, candidate, runs or {}
+        self._asked, self._report, self._candidate, self._runs = asked, report, candidate, runs or {}
         self._digests: dict[tuple[str, Stamp], str] = {}
         self._first: dict[Path, Stamp | None] = {}
         self._first_listed: dict[str, _Listed | None] = {}
+        groups: dict[int, list[AskedItem]] = {}
+        for item in asked.items:
+            groups.setdefault(item.group, []).append(item)
+        #: The items that are judged with each one, and itself.
+        self._together = {item.id: groups[item.group] for item in asked.items}
 
-    def look(self, item: GateItem) -> None:
+    def look(self, item: str) -> None:
         """Remember how the files behind an item are now, before anything is read for its verdict.
 
         What is read is held for all gates of a run. Only a file that is still as it was before the first of them has
         a digest that says what verdicts rest on.
         """
-        items = self._together(item)
+        items = self._together[item]
         with suppress(*_UNKNOWN):
             for name in self._stored(items):
                 if name not in self._first_listed:
                     self._first_listed[name] = self._listed(name)
-            for _, given in self._files(items):
-                if given.path not in self._first:
-                    self._first[given.path] = _told_apart(given.path)
+            for _, named in self._files(items):
+                if (path := Path(named.path)) not in self._first:
+                    self._first[path] = _told_apart(path)
 
-    def _together(self, item: GateItem) -> tuple[GateItem, ...]:
-        """The items that are judged with this one, and itself."""
-        return family_of(self._settings, item)[1] or (item,)
-
-    def key(self, item: GateItem, folder: CacheFolder) -> Key:
+    def key(self, item: str, folder: CacheFolder) -> Key:
         """Everything that the verdict on an item depends on; ``NoKeyError`` if that cannot be said.
 
         ``look`` must have been called before the item was judged.
         """
         if run_context.current().scheduler is not None:
             raise NoKeyError("runs are read on a cluster")
-        items = self._together(item)
+        items = self._together[item]
         for one in items:
             name = _NAME.match(one.measure)
             registered = name is None or name.group() not in MEASURES
@@ -126,11 +125,11 @@ class AskedGates:
             baselines = {name: self._baseline(name) for name in self._stored(items)}
             stored = {digest for files in baselines.values() for _, digest in files}
             return {
-                "item": item.id,
+                "item": item,
                 # slices were looked up when the gates were collected: topics may say something else by now
-                "together": [[one.id, one.gate.slice] for one in items],
-                "settings": self._settings.written,
-                "path": str(self._settings.path),
+                "together": [[one.id, one.slice] for one in items],
+                "settings": self._asked.written,
+                "path": str(self._asked.path),
                 "report": self._report,
                 "files": self._known(items, folder, stored),
                 "baselines": baselines,
@@ -140,55 +139,48 @@ class AskedGates:
         except _UNKNOWN as problem:
             raise NoKeyError(str(problem)) from None
 
-    def _known(self, items: Iterable[GateItem], folder: CacheFolder, stored: Collection[str]) -> list[list[str]]:
+    def _known(self, items: Iterable[AskedItem], folder: CacheFolder, stored: Collection[str]) -> list[list[str]]:
         """The files that items are about, how they are read, and their digests."""
-        found = [(role, given, self._digest_known(given.path, folder)) for role, given in self._files(items)]
-        paths = {digest: given.path for _, given, digest in found}
-        if any(paths[digest] != given.path or digest in stored for _, given, digest in found):
+        found = [(role, named, self._digest_known(Path(named.path), folder)) for role, named in self._files(items)]
+        paths = {digest: named.path for _, named, digest in found}
+        if any(paths[digest] != named.path or digest in stored for _, named, digest in found):
             raise NoKeyError("two files are the same, and may be one that is compared with itself")
-        return [[role, repr(given), digest] for role, given, digest in found]
+        return [[role, named.read_as, digest] for role, named, digest in found]
 
-    def _files(self, items: Iterable[GateItem]) -> Iterator[tuple[str, GivenFile]]:
+    def _files(self, items: Iterable[AskedItem]) -> Iterator[tuple[str, NamedFile]]:
         """The files that these items are about, but for stored baselines."""
-        collection, shared = self._settings.collection, self._settings.candidate
-        if (qrels := collection.given_qrels) is not None:
-            yield "qrels", qrels
-        if (topics := collection.given_topics) is not None:
-            yield "topics", topics
-        if collection.documents is not None:
-            yield "documents", GivenFile(collection.documents)
+        yield from self._asked.files
         for name, run in sorted(self._runs.items()):
-            yield f"baseline {name} {_described(run)}", run.file
+            yield f"baseline {name} {_described(run)}", NamedFile.of(run.file)
         if self._candidate is not None:
-            yield f"candidate {_described(self._candidate)}", self._candidate.file
+            yield f"candidate {_described(self._candidate)}", NamedFile.of(self._candidate.file)
             return
         for place, item in enumerate(items):
-            given = file_of(item.settings.candidate or shared)
-            if given is None:
+            if item.candidate is None:
                 raise NoKeyError("the candidate is a live system")
-            yield f"candidate {place}", given
+            yield f"candidate {place}", item.candidate
 
-    def _stored(self, items: Iterable[GateItem]) -> list[str]:
+    def _stored(self, items: Iterable[AskedItem]) -> list[str]:
         """The names of the stored baselines that these items are about."""
-        named = {name for item in items for name in item.settings.stored}
+        named = {name for item in items for name in item.stored}
         return sorted(named - self._runs.keys())
 
     def _baseline(self, name: str) -> list[list[str]]:
         """Every file of a stored baseline with its digest; each file is read in every process, as the store does."""
-        if is_address(self._settings.store):
+        if is_address(self._asked.store):
             raise NoKeyError("the store is at an address")
         listed = self._listed(name)
         if listed is None or listed != self._first_listed.get(name):
             raise NoKeyError(f"{name} is not stored here, has a link to another place, or has changed")
         place, files = listed
-        found = [[str(place.relative_to(self._settings.store)), "folder"]]
+        found = [[str(place.relative_to(self._asked.store)), "folder"]]
         return found + [[path.relative_to(place).as_posix(), self._digest(path)] for path in files]
 
     def _listed(self, name: str) -> _Listed | None:
         """Where a stored baseline is, and its files with their stamps; None without one, or if it has links."""
-        if is_address(self._settings.store):
+        if is_address(self._asked.store):
             return None
-        place, files = newest(self._settings.store, name), dict[Path, Stamp | None]()
+        place, files = newest(self._asked.store, name), dict[Path, Stamp | None]()
         if place is None or is_link(place):
             return None
         for folder, inner, names in os.walk(place):

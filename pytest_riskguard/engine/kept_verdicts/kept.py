@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from pytest_riskguard import run_context
-from pytest_riskguard.config.items import GateItem
-from pytest_riskguard.config.schema import Config
 from pytest_riskguard.engine.kept_verdicts.asked import AskedGates, Key, NoKeyError, Run, name_of
+from pytest_riskguard.engine.kept_verdicts.asked_file import AskedFile
 from pytest_riskguard.engine.kept_verdicts.exact_values import ExactError, read, written
 from pytest_riskguard.evaluation.cache.cache_folder import CacheFolder, cache_folder
 
@@ -30,30 +29,30 @@ class KeptVerdicts:
     """The verdicts of the gates of a riskguard.yaml; the parameters are those of ``AskedGates``."""
 
     def __init__(
-        self, settings: Config, *, report: bool, candidate: Run | None = None, runs: Mapping[str, Run] | None = None
+        self, asked: AskedFile, *, report: bool, candidate: Run | None = None, runs: Mapping[str, Run] | None = None
     ) -> None:
-        self._asked, self._report = AskedGates(settings, report=report, candidate=candidate, runs=runs), report
+        self._asked, self._report = AskedGates(asked, report=report, candidate=candidate, runs=runs), report
 
-    def verdict(self, item: GateItem, judge: Callable[[GateItem], Verdict]) -> Verdict:
-        """The verdict on an item: the one that is kept, or what ``judge`` answers, which may raise."""
+    def verdict(self, item: str, judge: Callable[[], Verdict]) -> Verdict:
+        """The verdict on the item with this id: the one that is kept, or what ``judge`` answers, which may raise."""
         self._asked.look(item)
         folder = cache_folder()
         key = None if folder is None else self._key(item, folder)
         if folder is None or key is None:
-            return judge(item)
+            return judge()
         verdict = _kept(folder, key)
         if verdict is not None:
             return verdict
         failures: list[str] = []
         listeners = (*run_context.current().failure_listeners, failures.append)
         with run_context.changed(failure_listeners=listeners):
-            verdict = judge(item)
+            verdict = judge()
             text = self._text(verdict)
         if text is not None and not failures and self._key(item, folder) == key:
             _keep(folder, key, text)
         return verdict
 
-    def _key(self, item: GateItem, folder: CacheFolder) -> Key | None:
+    def _key(self, item: str, folder: CacheFolder) -> Key | None:
         try:
             return self._asked.key(item, folder)
         except NoKeyError:

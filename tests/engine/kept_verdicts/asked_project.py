@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pytest_riskguard.config.items import GateItem, all_items
 from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.config.schema import Config
 from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
+from pytest_riskguard.engine.kept_verdicts.asked_file import AskedFile
 from pytest_riskguard.engine.kept_verdicts.kept import KeptVerdicts
 from pytest_riskguard.gates.kinds import OPTIONS
 from pytest_riskguard.gates.verdict import Verdict
@@ -108,7 +110,7 @@ class Judged:
     def __init__(self, folder: Path, *, report: bool = False, **replaced: Any) -> None:
         self.settings: Config = load_gates(folder / "riskguard.yaml")
         self.items = all_items(self.settings)
-        self.kept = KeptVerdicts(self.settings, report=report, **replaced)
+        self.kept = KeptVerdicts(AskedFile.of(self.settings), report=report, **replaced)
         engine = engine_of(self.settings, report=report)
         self._declared = DeclaredGates(self.settings, engine, _no_live_system, **replaced)
         #: The items that were judged, in contrast to those whose verdicts were kept.
@@ -121,7 +123,7 @@ class Judged:
 
     def verdicts(self) -> list[Verdict]:
         """The verdicts on all items."""
-        return [self.kept.verdict(item, self.judge) for item in self.items]
+        return [self.kept.verdict(item.id, partial(self.judge, item)) for item in self.items]
 
 
 def _no_live_system(*_: object) -> Any:

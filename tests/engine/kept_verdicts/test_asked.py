@@ -18,6 +18,7 @@ from pytest_riskguard.config.items import all_items
 from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.engine.kept_verdicts import asked, software
 from pytest_riskguard.engine.kept_verdicts.asked import AskedGates, Key, NoKeyError, name_of
+from pytest_riskguard.engine.kept_verdicts.asked_file import AskedFile
 from pytest_riskguard.engine.sources import RunFile
 from pytest_riskguard.evaluation import measures
 from pytest_riskguard.evaluation.measures import _registry
@@ -53,7 +54,7 @@ SWITCHES = [limit.variable for limit in vars(input_files).values() if isinstance
 
 def key(folder: Path, cache: Any, place: int = 0, **options: Any) -> Key:
     config = load_gates(folder / "riskguard.yaml")
-    asked, item = AskedGates(config, **{"report": False, **options}), all_items(config)[place]
+    asked, item = AskedGates(AskedFile.of(config), **{"report": False, **options}), all_items(config)[place].id
     asked.look(item)
     return asked.key(item, cache)
 
@@ -263,22 +264,22 @@ def test_what_is_missing_or_no_regular_file_has_no_key(folder, cache, name):
             path.unlink()
         replaced()
         with pytest.raises(NoKeyError):
-            AskedGates(config, report=False).key(all_items(config)[0], cache)
+            AskedGates(AskedFile.of(config), report=False).key(all_items(config)[0].id, cache)
 
 
 def test_a_baseline_that_is_missing_or_has_links_has_no_key(folder, cache):
     config = load_gates(folder / "riskguard.yaml")
-    store, gates = folder / "baselines", AskedGates(config, report=False)
+    store, gates = folder / "baselines", AskedGates(AskedFile.of(config), report=False)
     kept = (store / "prod" / "scores.tsv").rename(folder / "kept.tsv")
     (store / "prod" / "scores.tsv").symlink_to(kept)
     with pytest.raises(NoKeyError, match="link"):
-        gates.key(all_items(config)[0], cache)
+        gates.key(all_items(config)[0].id, cache)
     (store / "prod").rename(folder / "prod")
     with pytest.raises(NoKeyError, match="prod is not stored here"):
-        gates.key(all_items(config)[0], cache)
+        gates.key(all_items(config)[0].id, cache)
     (store / "prod").symlink_to(folder / "prod", target_is_directory=True)
     with pytest.raises(NoKeyError, match="prod is not stored here"):
-        gates.key(all_items(config)[0], cache)
+        gates.key(all_items(config)[0].id, cache)
 
 
 def test_a_store_at_an_address_has_no_key(folder, cache):

@@ -139,12 +139,12 @@ def test_what_changes_while_a_gate_is_judged_is_judged_again(cache, project):
     write_gates(folder, [gate("not_significantly_risky")])
     judged = Judged(folder)
 
-    def judge(item):
-        verdict = judged.judge(item)
+    def judge():
+        verdict = judged.judge(judged.items[0])
         world.write_run(folder / "candidate.run", world.LOSS)
         return verdict
 
-    assert judged.kept.verdict(judged.items[0], judge).outcome == "pass"
+    assert judged.kept.verdict(judged.items[0].id, judge).outcome == "pass"
     assert verdict_entries(cache) == []
     assert [verdict.outcome for verdict in Judged(folder).verdicts()] == ["fail"]
 
@@ -158,7 +158,7 @@ def test_what_changes_between_two_gates_is_not_kept_as_what_was_read(cache, proj
     gates = [{**gate("not_significantly_risky", alpha=alpha), "name": f"at-{alpha}"} for alpha in (1, 2)]
     write_gates(folder, gates)
     judged, path = Judged(folder, report=True), folder / place
-    judged.kept.verdict(judged.items[0], judged.judge)
+    judged.kept.verdict(judged.items[0].id, lambda: judged.judge(judged.items[0]))
     content, status = path.read_bytes(), path.stat()
     path.write_bytes(content.replace(b"bad1", b"bad0").replace(b"About", b"Above").replace(b"0.", b"1."))
     if place.endswith(".gz"):
@@ -166,7 +166,7 @@ def test_what_changes_between_two_gates_is_not_kept_as_what_was_read(cache, proj
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert path.read_bytes() != content
     assert path.stat().st_size == status.st_size
-    judged.kept.verdict(judged.items[1], judged.judge)
+    judged.kept.verdict(judged.items[1].id, lambda: judged.judge(judged.items[1]))
     again = [shown(verdict, report_wanted=True) for verdict in Judged(folder, report=True).verdicts()]
     with run_context.changed(cached=False):
         anew = [shown(verdict, report_wanted=True) for verdict in Judged(folder, report=True).verdicts()]
