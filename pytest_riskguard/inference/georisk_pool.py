@@ -387,13 +387,15 @@ def _differences(georisk: FloatArray, candidate: int, reference: int | str, same
     """Candidate less reference, 0 where only rounding keeps them apart: (n_alphas, n_systems, m) to (n_alphas, m)."""
     if isinstance(reference, str):
         # systems last, where they lie side by side in memory
-        baselines = np.ascontiguousarray(np.moveaxis(np.delete(georisk, candidate, axis=1), 1, -1))
+        systems, replicates = georisk.shape[1:]
+        baselines = np.empty((len(georisk), replicates, systems - 1))
+        baselines[..., :candidate] = georisk[:, :candidate].transpose(0, 2, 1)
+        baselines[..., candidate:] = georisk[:, candidate + 1 :].transpose(0, 2, 1)
         middle = baselines.shape[-1] // 2
-        baselines.partition([max(middle - 1, 0), middle])
-        if baselines.shape[-1] % 2:
-            against = baselines[..., middle]
-        else:
-            against = (baselines[..., middle - 1] + baselines[..., middle]) / 2
+        baselines.partition(middle, axis=-1)
+        against = baselines[..., middle]
+        if not baselines.shape[-1] % 2:
+            against = (np.max(baselines[..., :middle], axis=-1) + against) / 2
     else:
         against = georisk[:, reference]
     differences = georisk[:, candidate] - against
