@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -151,21 +153,30 @@ class TopicScores:
         """The topics that score noticeably differently in the order as written."""
         if not self.as_written:
             return ()
-        values = zip(self.topics, self.values, strict=True)
-        return tuple(t for t, value in values if abs(self.as_written.get(t, value) - value) > NOTICEABLE)
+        changed = np.flatnonzero(np.abs(self._written - self.values) > NOTICEABLE)
+        return tuple(self.topics[place] for place in changed.tolist())
+
+    @cached_property
+    def _written(self) -> FloatArray:
+        """The values in the order as written."""
+        written, end = np.array(self.values), len(self.topics)
+        for topic, value in self.as_written.items():
+            place = bisect_left(self.topics, topic)
+            if place < end and self.topics[place] == topic:
+                written[place] = value
+        return written
 
     @property
     def is_reordered(self) -> bool:
         """Whether the order as written noticeably changes the scores of more than a few topics, and the average."""
         if len(self.reordered) <= FEW_REORDERED:
             return False
-        change = math.fsum(np.abs(self.in_written_order().values - self.values))
+        change = math.fsum(np.abs(self._written - self.values))
         return change > NOTICEABLE * len(self.topics)
 
     def in_written_order(self) -> TopicScores:
         """The scores that the run would have in the order as written."""
-        values = [self.as_written.get(topic, value) for topic, value in zip(self.topics, self.values, strict=True)]
-        return replace(self, values=np.array(values), as_written=_EMPTY)
+        return replace(self, values=self._written, as_written=_EMPTY)
 
     def without(self, topics: Collection[str]) -> TopicScores:
         """The scores on all other topics, of which there must be one."""

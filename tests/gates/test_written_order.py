@@ -197,3 +197,12 @@ def test_a_computed_baseline_is_computed_in_both_orders(folder):
     assert "mean(tied, weak) has equal scores" in str(verdict.problem)
     better = engine.verdict(Question(RISK, RunFile(folder / "good.run"), computed, "RR"))
     assert better.outcome == "pass"
+
+
+def test_written_scores_of_some_topics_leave_the_others() -> None:
+    plain = replace(topic_scores("new", np.array([0.25, 0.5, 0.75])), measure="nDCG@10")
+    first, second, third = plain.topics
+    changed = replace(plain, as_written={third: 0.5, second: 0.5, first + "-gone": 1.0, "": 0.0})
+    assert changed.in_written_order().values.tolist() == [0.25, 0.5, 0.5]
+    assert changed.reordered == (third,)
+    assert changed.in_written_order().reordered == ()
