@@ -55,8 +55,12 @@ class Examined:
             return parts[0]
         places = np.concatenate([part.places for part in parts])
         lengths = np.concatenate([np.diff(part.offsets) for part in parts])
-        documents = Identifiers.joined([part.documents for part in parts])
-        return cls.of(places, lengths, documents)
+        chosen, last, documents = _sample(places), 0, []
+        for part in parts:  # only what stays is copied
+            first, last = last, last + len(part.places)
+            topics = chosen[(chosen >= first) & (chosen < last)] - first
+            documents.append(part.documents.at(rows_of(part.offsets, topics)))
+        return cls.of(places[chosen], lengths[chosen], Identifiers.joined(documents))
 
     @classmethod
     def of(cls, places: IntArray, lengths: IntArray, documents: Identifiers) -> Examined:

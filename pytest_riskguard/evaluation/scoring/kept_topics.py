@@ -88,15 +88,18 @@ def joined(parts: Sequence[RunPart], *, digest: str | None = None) -> RunPart:
     if len(parts) == 1 and np.all(np.diff(parts[0].places) > 0):
         return replace(parts[0], digest=parts[0].digest if digest is None else digest)
     places = np.concatenate([part.places for part in parts])
-    order = np.argsort(places, kind="stable")
-    if np.any(places[order][1:] == places[order][:-1]):
-        raise DataError("expected each topic in one part of the run, found one in several", reason="bad_run")
     offsets = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(part.offsets) for part in parts]))])
-    rows = rows_of(offsets, order)
     judgements = np.concatenate([part.judgements for part in parts])
     unjudged = Identifiers.joined([part.unjudged for part in parts])
-    of_row = np.cumsum(judgements < 0, dtype=np.int32) - np.int32(1)  # where the id of an unjudged row stands
-    chosen = judgements[rows]
+    order: IntArray | slice = slice(None)
+    rows: IntArray | slice = slice(None)
+    if not np.all(places[1:] > places[:-1]):
+        order = np.argsort(places, kind="stable")
+        if np.any(places[order][1:] == places[order][:-1]):
+            raise DataError("expected each topic in one part of the run, found one in several", reason="bad_run")
+        rows = rows_of(offsets, order)
+        of_row = np.cumsum(judgements < 0, dtype=np.int32) - np.int32(1)  # where the id of an unjudged row stands
+        unjudged = unjudged.at(of_row[rows[judgements[rows] < 0]]).compact()
     return RunPart(
         digest=(parts[0].digest if len(parts) == 1 else "") if digest is None else digest,
         qrels_digest=parts[0].qrels_digest,
@@ -105,8 +108,8 @@ def joined(parts: Sequence[RunPart], *, digest: str | None = None) -> RunPart:
         places=places[order],
         retrieved=np.concatenate([part.retrieved for part in parts])[order],
         offsets=np.concatenate([[0], np.cumsum(np.diff(offsets)[order])]),
-        judgements=chosen,
-        unjudged=unjudged.at(of_row[rows[chosen < 0]]).compact(),
+        judgements=judgements[rows],
+        unjudged=unjudged,
         ranks=_of_shared([part.ranks for part in parts], rows),
         rank_columns=np.concatenate([part.rank_columns for part in parts])[order],
         as_judged=np.concatenate([part.as_judged for part in parts])[order],
@@ -117,7 +120,7 @@ def joined(parts: Sequence[RunPart], *, digest: str | None = None) -> RunPart:
     )
 
 
-def _of_shared(ranks: Sequence[Mapping[Order, Ranks]], rows: IntArray) -> Mapping[Order, Ranks]:
+def _of_shared(ranks: Sequence[Mapping[Order, Ranks]], rows: IntArray | slice) -> Mapping[Order, Ranks]:
     """The ranks of all parts for these rows; orders that agree everywhere still share an array."""
     found: dict[tuple[int, ...], Ranks] = {}
     of_order = {}
