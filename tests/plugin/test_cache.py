@@ -133,6 +133,38 @@ def test_a_second_run_loads_neither_what_judges_nor_what_checks_settings(pyteste
     assert loaded[0] - loaded[1] >= {"numpy", "pydantic", "yaml"}
 
 
+def test_a_file_that_takes_the_place_of_a_part_is_judged(pytester, gates, cache):
+    """``FILE#PART`` is a part of FILE until there is a file of the whole name."""
+    rows = ["Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position"]
+    for query in map(world.QUERIES.__getitem__, world.TOPICS):
+        rows += [f"{name},2026-08-01,1,{query},{document},1" for name, document in (("old", "good"), ("new", "bad1"))]
+    (gates / "snapshots.csv").write_text("\n".join(rows) + "\n")
+    (gates / "riskguard.yaml").write_text(YAML.replace("candidate.run", '"snapshots.csv#new"'))
+    before = run(pytester)[1]
+    world.write_run(gates / "snapshots.csv#new", world.GOOD)
+    found = run(pytester)[1]
+    assert before["r.md"] != found["r.md"]
+    assert found == run(pytester, "--riskguard-no-cache")[1]
+
+
+def test_numbers_that_cannot_be_written_in_digits_are_judged(pytester, gates, cache):
+    (gates / "riskguard.yaml").write_text(YAML.replace("topics.tsv}", f"topics.tsv, shrink: 0x{4000 * 'f'}}}"))
+    result, found = run(pytester)
+    assert result.parseoutcomes().keys() >= {"passed", "failed"}
+    assert found == run(pytester, "--riskguard-no-cache")[1]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_wrong_size_of_the_cache_stops_no_other_test(pytester, gates, cache, monkeypatch, number):
+    pytester.makepyfile("def test_of_the_project(): pass")
+    if number == 2:
+        run(pytester)
+    monkeypatch.setenv("RISKGUARD_CACHE_SIZE", "much")
+    result = pytester.runpytest_subprocess("--riskguard")
+    result.assert_outcomes(passed=1, failed=7)
+    result.stdout.fnmatch_lines(["*RISKGUARD_CACHE_SIZE: expected a whole number from 1, found 'much'*"])
+
+
 @pytest.mark.slow
 def test_of_several_workers_one_reads_a_run(pytester, gates, cache):
     alone = run(pytester, "-n", "4", "--riskguard-no-cache")[1]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -29,20 +28,10 @@ from pytest_riskguard.evaluation.cache.file_digests import (
     stamp_of,
     would_differ,
 )
-from pytest_riskguard.evaluation.cache.known_measures import is_known, may_be_registered
+from pytest_riskguard.evaluation.cache.known_measures import may_be_of_project
 from pytest_riskguard.formats.files.remote_files import is_address
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.input_files import open_regular
-
-#: The measures of ir-measures; a project may register others, whose code no key would cover.
-_NAMES = """
-AP AP_IA Accuracy BPM BPref Bpref Compat DCG ERR ERR_IA INSQ INST IPrec Judged MAP MAP_IA MRR NDCG
-NERR10 NERR11 NERR8 NERR9 NRBP NumQ NumRel NumRelRet NumRet P P_IA Precision R RBP RPrec RR Recall
-Rprec SDCG SetAP SetF SetP SetR SetRelP StRecall Success alpha_DCG alpha_nDCG infAP nDCG nERR_IA
-nNRBP α_DCG α_nDCG
-"""
-MEASURES = frozenset(_NAMES.split())
-_NAME = re.compile(r"\w+")
 
 #: Values of JSON.
 Key = dict[str, Any]
@@ -117,9 +106,7 @@ class AskedGates:
             raise NoKeyError("runs are read on a cluster")
         items = self._together[item]
         for one in items:
-            name = _NAME.match(one.measure)
-            registered = name is None or name.group() not in MEASURES
-            if registered or (may_be_registered() and not is_known(one.measure)):
+            if may_be_of_project(one.measure):
                 raise NoKeyError(f"{one.measure} may be a measure of the project")
         try:
             baselines = {name: self._baseline(name) for name in self._stored(items)}

@@ -9,13 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_riskguard.baselines.stored_files import stored_file
 from pytest_riskguard.engine.kept_verdicts.software import software_digest, switches
+from pytest_riskguard.errors import UsageError
 from pytest_riskguard.evaluation.cache.cache_folder import CacheFolder, cache_folder
+from pytest_riskguard.evaluation.cache.known_measures import may_be_of_project
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
@@ -55,7 +58,10 @@ class AskedItem:
 
 @dataclass(frozen=True)
 class AskedFile:
-    """A riskguard.yaml: ``written`` is all that it says, ``gates`` are names with their lines, ``files`` by role."""
+    """A riskguard.yaml: ``written`` is all that it says, ``gates`` are names with their lines, ``files`` by role.
+
+    ``is_lasting`` says that the same bytes ask the same tomorrow, whatever other files there are.
+    """
 
     path: Path
     store: Path
@@ -64,6 +70,7 @@ class AskedFile:
     gates: tuple[tuple[str, int], ...]
     files: tuple[tuple[str, NamedFile], ...]
     items: tuple[AskedItem, ...]
+    is_lasting: bool
 
     @classmethod
     def of(cls, settings: Config) -> AskedFile:
@@ -72,10 +79,11 @@ class AskedFile:
         from pytest_riskguard.config.items import judged_together
 
         lines = {gate.name: settings.line("gates", place) for place, gate in settings.placed_gates}
-        items = []
+        items, given_files = [], list(_files(settings).values())
         for item, group in judged_together(settings):
             given = file_of(item.settings.candidate or settings.candidate)
             candidate = None if given is None else NamedFile.of(given)
+            given_files += [] if given is None else [given]
             line, stored = lines[item.settings.name], item.settings.stored
             items.append(AskedItem(item.id, line, item.measure, item.gate.slice, group, stored, candidate))
         return cls(
@@ -84,33 +92,46 @@ class AskedFile:
             written=settings.written,
             require=settings.require,
             gates=tuple((gate.name, lines[gate.name]) for gate in settings.gates),
-            files=_files(settings),
+            files=tuple((role, NamedFile.of(given)) for role, given in _files(settings).items()),
             items=tuple(items),
+            # slices were looked up in other files, and a live system is whatever its project says
+            is_lasting=all(item.slice is None and item.candidate is not None for item in items)
+            and not any(map(_may_be_a_part, given_files)),
         )
 
 
 def kept_file(path: Path, content: bytes) -> AskedFile | None:
     """What a riskguard.yaml with this content asks, if the cache knows it; None if a candidate is a stored file."""
     folder = cache_folder()
-    text = None if folder is None else folder.read(_KIND, _name(path, content))
+    text = None
+    with suppress(UsageError):  # a wrong size of the cache, which is said where a gate is judged
+        text = None if folder is None else folder.read(_KIND, _name(path, content))
     if text is None:
         return None
     try:
         head, data = text.decode("ascii").split("\n", 1)
         found = _read(path, json.loads(data)) if head == _head(path, content, data) else None
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
         return None
-    return None if found is None or _compares_with_itself(found) else found
+    if found is None or _asks_project(found) or _compares_with_itself(found):
+        return None
+    return found
 
 
 def keep_file(asked: AskedFile, content: bytes) -> None:
-    """Keep what a file asks; not if slices were looked up in other files, or a live system may be asked."""
+    """Keep what a file asks if it depends on nothing but the file."""
     folder: CacheFolder | None = cache_folder()
-    if folder is None or any(item.slice is not None or item.candidate is None for item in asked.items):
+    if folder is None or not asked.is_lasting or _asks_project(asked):
         return
-    rest = {name: value for name, value in vars(asked).items() if name not in ("path", "store", "items")}
-    text = json.dumps({**rest, "store": str(asked.store), "items": [[*vars(item).values()] for item in asked.items]})
-    folder.write(_KIND, _name(asked.path, content), f"{_head(asked.path, content, text)}\n{text}".encode("ascii"))
+    rest = {name: getattr(asked, name) for name in ("written", "require", "gates", "files")}
+    data = {**rest, "store": str(asked.store), "items": [[*vars(item).values()] for item in asked.items]}
+    try:
+        text = json.dumps(data)
+    except ValueError:  # a number of more digits than Python writes
+        return
+    with suppress(UsageError):  # as above
+        folder.write(_KIND, _name(asked.path, content), f"{_head(asked.path, content, text)}\n{text}".encode("ascii"))
+        folder.trim()
 
 
 def _read(path: Path, data: Mapping[str, Any]) -> AskedFile:
@@ -125,7 +146,18 @@ def _read(path: Path, data: Mapping[str, Any]) -> AskedFile:
             AskedItem(name, line, measure, part, group, tuple(stored), NamedFile(*candidate))
             for name, line, measure, part, group, stored, candidate in data["items"]
         ),
+        is_lasting=True,
     )
+
+
+def _asks_project(asked: AskedFile) -> bool:
+    """Whether code of the project may say what a measure is, and how far its scores lie apart."""
+    return any(map(may_be_of_project, {item.measure for item in asked.items}))
+
+
+def _may_be_a_part(given: GivenFile) -> bool:
+    """Whether a file was named as ``FILE#PART``, or would be if it were not there."""
+    return given.part is not None or "#" in str(given.path)
 
 
 def _compares_with_itself(asked: AskedFile) -> bool:
@@ -137,14 +169,14 @@ def _compares_with_itself(asked: AskedFile) -> bool:
     return any(stored_file(Path(path), asked.store, of=of) is not None for path, of in names.items())
 
 
-def _files(settings: Config) -> tuple[tuple[str, NamedFile], ...]:
+def _files(settings: Config) -> dict[str, GivenFile]:
     """The files of the collection."""
     from pytest_riskguard.formats.given_file import GivenFile
 
     collection = settings.collection
     documents = None if collection.documents is None else GivenFile(collection.documents)
     given = {"qrels": collection.given_qrels, "topics": collection.given_topics, "documents": documents}
-    return tuple((role, NamedFile.of(file)) for role, file in given.items() if file is not None)
+    return {role: file for role, file in given.items() if file is not None}
 
 
 def _name(path: Path, content: bytes) -> str:

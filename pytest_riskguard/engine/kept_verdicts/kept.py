@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from pytest_riskguard import run_context
-from pytest_riskguard.engine.kept_verdicts.asked import AskedGates, Key, NoKeyError, Run, name_of
+from pytest_riskguard.engine.kept_verdicts.asked import AskedGates, NoKeyError, Run, name_of
 from pytest_riskguard.engine.kept_verdicts.asked_file import AskedFile
 from pytest_riskguard.engine.kept_verdicts.exact_values import ExactError, read, written
 from pytest_riskguard.evaluation.cache.cache_folder import CacheFolder, cache_folder
@@ -37,10 +37,10 @@ class KeptVerdicts:
         """The verdict on the item with this id: the one that is kept, or what ``judge`` answers, which may raise."""
         self._asked.look(item)
         folder = cache_folder()
-        key = None if folder is None else self._key(item, folder)
-        if folder is None or key is None:
+        name = None if folder is None else self._name(item, folder)
+        if folder is None or name is None:
             return judge()
-        verdict = _kept(folder, key)
+        verdict = _kept(folder, name)
         if verdict is not None:
             return verdict
         failures: list[str] = []
@@ -48,14 +48,14 @@ class KeptVerdicts:
         with run_context.changed(failure_listeners=listeners):
             verdict = judge()
             text = self._text(verdict)
-        if text is not None and not failures and self._key(item, folder) == key:
-            _keep(folder, key, text)
+        if text is not None and not failures and self._name(item, folder) == name:
+            _keep(folder, name, text)
         return verdict
 
-    def _key(self, item: str, folder: CacheFolder) -> Key | None:
+    def _name(self, item: str, folder: CacheFolder) -> str | None:
         try:
-            return self._asked.key(item, folder)
-        except NoKeyError:
+            return name_of(self._asked.key(item, folder))
+        except (NoKeyError, ValueError):  # ValueError: a number of more digits than Python writes
             return None
 
     def _text(self, verdict: Verdict) -> str | None:
@@ -68,8 +68,7 @@ class KeptVerdicts:
             return None
 
 
-def _kept(folder: CacheFolder, key: Key) -> Verdict | None:
-    name = name_of(key)
+def _kept(folder: CacheFolder, name: str) -> Verdict | None:
     content = folder.read(_KIND, name)
     if content is None:
         return None
@@ -80,8 +79,7 @@ def _kept(folder: CacheFolder, key: Key) -> Verdict | None:
         return None
 
 
-def _keep(folder: CacheFolder, key: Key, text: str) -> None:
-    name = name_of(key)
+def _keep(folder: CacheFolder, name: str, text: str) -> None:
     folder.write(_KIND, name, f"{_head(name, text)}\n{text}".encode("ascii"))
     folder.trim()
 

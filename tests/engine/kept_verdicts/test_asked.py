@@ -16,11 +16,12 @@ import pytest
 from pytest_riskguard import run_context
 from pytest_riskguard.config.items import all_items
 from pytest_riskguard.config.load import load_gates
-from pytest_riskguard.engine.kept_verdicts import asked, software
+from pytest_riskguard.engine.kept_verdicts import software
 from pytest_riskguard.engine.kept_verdicts.asked import AskedGates, Key, NoKeyError, name_of
 from pytest_riskguard.engine.kept_verdicts.asked_file import AskedFile
 from pytest_riskguard.engine.sources import RunFile
 from pytest_riskguard.evaluation import measures
+from pytest_riskguard.evaluation.cache.known_measures import MEASURES
 from pytest_riskguard.evaluation.measures import _registry
 from pytest_riskguard.formats import input_files
 from pytest_riskguard.formats.given_file import GivenFile
@@ -191,8 +192,8 @@ def test_other_software_changes_the_key(folder, cache, monkeypatch, tmp_path, ch
 
 
 def test_measures_are_those_of_ir_measures():
-    assert set(_registry()) == asked.MEASURES
-    assert str(ir_measures.nDCG @ 10).partition("@")[0] in asked.MEASURES
+    assert set(_registry()) == MEASURES
+    assert str(ir_measures.nDCG @ 10).partition("@")[0] in MEASURES
 
 
 def no_key(folder: Path, cache: Any, **options: Any) -> str:

@@ -14,6 +14,8 @@ from pytest_riskguard.config.items import all_items, family_of, judged_together
 from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.engine.kept_verdicts import asked_file
 from pytest_riskguard.engine.kept_verdicts.asked_file import AskedFile, keep_file, kept_file
+from pytest_riskguard.evaluation import measures
+from pytest_riskguard.evaluation.cache.cache_folder import SIZE
 from tests.engine.kept_verdicts.asked_project import COLLECTION, gate, write_gates
 
 RISKY = gate("not_significantly_risky")
@@ -90,6 +92,58 @@ def test_a_file_whose_items_depend_on_more_than_its_bytes_is_not_kept(cache, pro
     for gates in ([sliced], [{**RISKY, "candidate": asked}]):
         assert kept(*write(project("loss") if gates == [sliced] else cache.root.parent, gates)) is None
     assert cache.entries() == []
+
+
+@pytest.mark.parametrize("key", ["candidate", "qrels", "topics"])
+@pytest.mark.parametrize("form", ["file", "part"])
+def test_a_name_that_other_files_explain_is_looked_up_each_time(tmp_path, cache, key, form):
+    """``FILE#PART`` is a part of FILE until there is a file of the whole name."""
+    (tmp_path / ("a#b" if form == "file" else "a")).touch()
+    settings = {"candidate": "a#b"} if key == "candidate" else {"collection": {**COLLECTION, key: "a#b"}}
+    path, content = write(tmp_path, **settings)
+    found = AskedFile.of(load_gates(path))
+    assert kept(path, content) is None
+    (tmp_path / ("a" if form == "file" else "a#b")).touch()
+    (tmp_path / "a#b").unlink() if form == "file" else (tmp_path / "a").unlink()
+    assert AskedFile.of(load_gates(path)) != found
+
+
+def test_a_file_whose_measures_a_project_may_define_is_checked_each_time(tmp_path, cache, monkeypatch):
+    """Whether a gate on them can fail depends on how far their scores lie apart, which the project says."""
+    assert kept(*write(tmp_path, [{**RISKY, "measure": "Clicks@10"}])) is None
+    assert cache.entries() == []
+    path, content = write(tmp_path)
+    assert kept(path, content)
+    provider = measures.provider_of(measures.parse_measure("AP"))
+    own = type("Own", (type(provider),), {"__module__": "conftest"})()
+    monkeypatch.setattr(measures, "_pipeline", lambda: (own,))
+    assert kept_file(path, content) is None
+
+
+def test_a_number_that_cannot_be_written_in_digits_is_not_kept(tmp_path, cache):
+    path, content = write(tmp_path, collection={**COLLECTION, "shrink": 12345})
+    content = content.replace(b"12345", b"0x" + 4000 * b"f")
+    path.write_bytes(content)
+    assert kept(path, content) is None
+
+
+def test_a_wrong_size_of_the_cache_is_no_error_of_the_file(tmp_path, cache, monkeypatch):
+    path, content = write(tmp_path)
+    monkeypatch.setenv(SIZE.variable, "much")
+    assert kept(path, content) is None
+    monkeypatch.delenv(SIZE.variable)
+    assert kept(path, content)
+    monkeypatch.setattr(asked_file, "switches", dict)  # the entry is there
+    assert kept(path, content)
+    monkeypatch.setenv(SIZE.variable, "much")
+    assert kept_file(path, content) is None
+
+
+def test_what_is_kept_of_files_that_are_edited_has_a_limit(tmp_path, cache, monkeypatch):
+    monkeypatch.setenv(SIZE.variable, "20000")
+    for number in range(8):
+        assert kept(*write(tmp_path, collection={**COLLECTION, "shrink": number}))
+    assert sum(entry.size for entry in cache.entries()) <= SIZE.value
 
 
 def test_a_candidate_that_has_become_a_stored_file_is_checked_again(cache, project):
