@@ -125,10 +125,8 @@ def put_together(
         All topics of the run, each in one part, read with the same judgements, measures and depth.
     qrels, measures
         What the parts were read with.
-    source : Path or str
-        The file of the run, or its name in messages.
-    name : str
-        The system, as the verdict names it.
+    source, name
+        The run's file, or its name in messages; the system, as the verdict names it.
     digest : str, optional
         ``sha256:...`` of the whole run; a single part knows it.
     queries : mapping topic -> query text, optional
