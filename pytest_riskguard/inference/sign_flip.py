@@ -41,8 +41,8 @@ MAX_ERROR = 1e-5
 LARGE_CHANGES = (0, 4, 8)
 #: From this many sizes on, with angles up to this, cosines come from sums of powers.
 MANY_SIZES, SMALL_ANGLE = 10_000, 0.25
-#: From this many sizes on, frequencies whose product falls below the third number are found beforehand, some sizes at
-#: a time. Even near a zero single precision is off by no more than a few powers of ten.
+#: From this many sizes on, frequencies whose product of cosines falls below the third number are found beforehand, so
+#: many sizes at a time as the second says. Single precision moves a cosine near zero by a few powers of ten at most.
 MIN_TRIED, TRIED_AT_ONCE, NOTHING = 96, 16, 1e-32
 #: log cos(theta) = -theta^2/2 - theta^4/12 - ...
 LOG_COSINE = (1 / 2, 1 / 12, 1 / 45, 17 / 2520, 31 / 14175)

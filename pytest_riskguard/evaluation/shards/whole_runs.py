@@ -26,11 +26,12 @@ from pytest_riskguard.evaluation.shards.shard_plan import division_of, shards_of
 from pytest_riskguard.evaluation.shards.sharded_scores import Progress, score_shards
 from pytest_riskguard.formats.given_file import GivenFile
 
-#: Bytes of a plain file in one piece, at least,
+#: A piece of a plain file has at least this many bytes; more where that would make too many pieces.
 PIECE_BYTES = 16 * 2**20
-#: so that there are no more pieces on a cluster than this,
+#: The most pieces of a run on a cluster.
 MOST_PIECES = 10_000
-#: and on this machine so many for each process: each costs some work, and few are done at different times.
+#: The most pieces for each process on this machine: each costs extra work, but with fewer the processes would not
+#: finish at about the same time.
 PIECES_EACH = 5
 #: Programs that the processes they start may import again; a user's own program might do its work a second time.
 _PROGRAMS = frozenset({"pytest", "py.test", "riskguard"})

@@ -301,8 +301,10 @@ def test_messages_about_parts_name_the_one_to_leave_out_and_what_differs(world):
 def test_a_topic_in_two_parts_is_refused(world):
     run, qrels = world
     one, two = parts_of(run, qrels, 2, by="topics")
-    with pytest.raises(DataError, match=r"cand: expected each topic in one part, found '.*' in part 1 and part 2"):
-        merged([one, Part(two.origin, one.kept)], qrels)
+    message = r"cand: expected each topic in one part, found '.*' in part 1 and part 2"
+    for kept in (one.kept, replace(one.kept, unknown=())):  # topics without judgements too, and judged ones alone
+        with pytest.raises(DataError, match=message):
+            merged([one, Part(two.origin, kept)], qrels)
 
 
 def test_a_part_alone_is_not_a_run(world):
@@ -369,8 +371,9 @@ def arrays_with(name: str, change: Any) -> Any:
         arrays_with("examined.offsets", lambda offsets: np.append(1, offsets[1:])),
         arrays_with("examined.places", lambda places: places - 1000),
         arrays_with("examined.places", lambda places: places + 1000),
+        arrays_with("examined.text", lambda text: text * 0 + np.uint8(0xFF)),
     ],
-    ids=["rank columns", "places", "offsets", "first offset", "places below all", "places beyond all"],
+    ids=["rank columns", "places", "offsets", "first offset", "places below all", "places beyond all", "no UTF-8"],
 )
 def test_a_part_with_a_right_checksum_is_still_checked(world, changed):
     run, qrels = world
