@@ -2,6 +2,7 @@
 
 from pytest_riskguard.inference._bootstrap.choice import mean_law, studentized_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference.break_even import BreakEven, break_even, break_even_without_each
 from pytest_riskguard.inference.georisk_pool import GeoRiskDifference, PoolInference, pool_inference, replicates_for
 from pytest_riskguard.inference.intervals import (
     Interval,
@@ -25,6 +26,7 @@ from pytest_riskguard.inference.power_analysis import (
 from pytest_riskguard.inference.sign_flip import SignFlip, sign_flip
 
 __all__ = [
+    "BreakEven",
     "GeoRiskDifference",
     "Interval",
     "IntervalBatch",
@@ -34,6 +36,8 @@ __all__ = [
     "ShapiroWilk",
     "SignFlip",
     "benjamini_hochberg",
+    "break_even",
+    "break_even_without_each",
     "cannot_fail",
     "critical_value",
     "effective_levels",

@@ -1,0 +1,220 @@
+"""The break-even p-value against counting and simulation."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_riskguard.inference import BreakEven, break_even, break_even_without_each, sign_flip
+
+ALPHAS = (0.0, 0.5, 1.0, 5.0, 10.0)
+
+
+def chances_of_loss(gains: np.ndarray, losses: np.ndarray, tolerated: float = 0.0) -> np.ndarray:
+    """By raising the common factor until the expected sum is as low as tolerated."""
+    low, high = 0.0, 1e9
+    for _ in range(200):
+        factor = (low + high) / 2
+        chances = np.minimum(1.0, factor * gains / (gains + losses))
+        if np.sum(gains) - np.sum(chances * (gains + losses)) > -tolerated:
+            low = factor
+        else:
+            high = factor
+    return chances
+
+
+def counted(gains: np.ndarray, losses: np.ndarray, lost: np.ndarray, tolerated: float = 0.0) -> float:
+    """Every pattern of wins and losses, one by one."""
+    patterns = (np.arange(2**lost.size)[:, None] >> np.arange(lost.size) & 1).astype(bool)
+    chances = chances_of_loss(gains, losses, tolerated) if tolerated else gains / (gains + losses)
+    sums = np.where(patterns, -losses, gains).sum(axis=1)
+    masses = np.prod(np.where(patterns, chances, 1 - chances), axis=1)
+    observed = np.sum(np.where(lost, -losses, gains))
+    return math.fsum(masses[sums <= observed + 1e-11 * np.sum(gains + losses)])
+
+
+def topics(
+    m: int, alpha: float, *, seed: int = 0, share: float | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Gains and losses of the linear trade-off, and which topics are losses."""
+    rng = np.random.default_rng([seed, m])
+    sizes = rng.exponential(size=m)
+    return sizes, (1 + alpha) * sizes, rng.random(m) < (1.4 / (2 + alpha) if share is None else share)
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("m", [1, 2, 3, 8, 14, 18])
+def test_few_changes_are_counted(m: int, alpha: float) -> None:
+    gains, losses, lost = topics(m, alpha)
+    result = break_even(gains, losses, lost)
+    assert result.exact
+    assert result.p_value == pytest.approx(counted(gains, losses, lost), rel=1e-12)
+
+
+@pytest.mark.parametrize("tolerated", [0.0, 0.3, 2.0, 15.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_chances_need_not_be_equal(seed: int, tolerated: float) -> None:
+    rng = np.random.default_rng(seed)
+    gains, losses = rng.exponential(size=(2, 12)) * rng.choice([0.1, 1.0, 3.0], size=12)
+    lost = rng.random(12) < 0.6
+    p = break_even(gains, losses, lost, tolerated=tolerated).p_value
+    assert p == pytest.approx(min(1.0, counted(gains, losses, lost, tolerated)), rel=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("m", [12, 18, 20])
+def test_ties_count(m: int, alpha: float) -> None:
+    rng = np.random.default_rng(m)
+    sizes = rng.choice([0.1, 0.2, 0.3], size=m)
+    lost = rng.random(m) < 0.5
+    losses = (1 + alpha) * sizes
+    assert break_even(sizes, losses, lost).p_value == pytest.approx(counted(sizes, losses, lost), rel=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0, 1, 5, 10])
+@pytest.mark.parametrize(("m", "losses"), [(1, 1), (40, 12), (40, 40), (250, 100), (1000, 990)])
+def test_equal_sizes_are_binomial(m: int, losses: int, alpha: int) -> None:
+    chance = Fraction(1, 2 + alpha)
+    expected = sum(math.comb(m, k) * chance**k * (1 - chance) ** (m - k) for k in range(losses, m + 1))
+    lost = np.arange(m) < losses
+    result = break_even(np.full(m, 0.1), np.full(m, 0.1 * (1 + alpha)), lost)
+    assert result.exact
+    assert result.p_value == pytest.approx(max(float(expected), 2.2250738585072014e-308), rel=1e-9)
+
+
+def by_convolution(steps: np.ndarray, chances: np.ndarray, lost: np.ndarray) -> float:
+    masses = np.ones(1)
+    for step, chance in zip(steps.tolist(), chances.tolist(), strict=True):
+        masses = np.append(masses * (1 - chance), np.zeros(step)) + np.append(np.zeros(step), masses * chance)
+    return math.fsum(masses[int(steps[lost].sum()) :])
+
+
+@pytest.mark.parametrize("share", [0.02, 0.2, 0.35, 0.7, 0.97])
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("m", [60, 250])
+def test_sizes_on_a_lattice_are_exact_however_small_the_probability(m: int, alpha: float, share: float) -> None:
+    rng = np.random.default_rng(m)
+    steps = rng.choice([1, 2, 3, 5, 7, 11, 13, 17], size=m)
+    lost = rng.random(m) < share
+    result = break_even(steps / 10, (1 + alpha) * steps / 10, lost)
+    assert result.exact
+    assert result.p_value == pytest.approx(by_convolution(steps, np.full(m, 1 / (2 + alpha)), lost), rel=1e-10)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.6, 0.95])
+def test_unequal_sizes_beyond_counting_have_the_law_of_a_fine_lattice(alpha: float, share: float) -> None:
+    """Sizes that are whole numbers, made unlike a lattice by less than any sum depends on."""
+    rng = np.random.default_rng(5)
+    m = 200
+    steps = rng.integers(100, 1000, size=m)
+    lost = rng.random(m) < share
+    exact = by_convolution(steps, np.full(m, 1 / (2 + alpha)), lost)
+    sizes = steps + 1e-4 * rng.random(m)
+    p = break_even(sizes, (1 + alpha) * sizes, lost).p_value
+    # an atom of the lattice, 1/100000 or so of the probability, lies on either side of the observed sum
+    assert p == pytest.approx(exact, rel=3e-3)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("m", [31, 60, 250])
+def test_inversion_agrees_with_simulation(m: int, alpha: float) -> None:
+    gains, losses, lost = topics(m, alpha, share=(1 + 1.5 / math.sqrt(m)) / (2 + alpha))
+    p = break_even(gains, losses, lost).p_value
+    rng = np.random.default_rng(m)
+    drawn = rng.random((40_000, m)) < 1 / (2 + alpha)
+    share = np.mean(drawn @ gains >= gains[lost].sum() * (1 - 1e-12))
+    assert p == pytest.approx(share, abs=4.5 * math.sqrt(share * (1 - share) / 40_000) + 1e-5)
+
+
+@pytest.mark.parametrize("m", [5, 20, 60, 250])
+def test_at_alpha_0_it_is_the_sign_flip_test(m: int) -> None:
+    d = np.random.default_rng(m).normal(size=m) - 0.2
+    p = break_even(np.abs(d), np.abs(d), d < 0).p_value
+    assert p == pytest.approx(sign_flip(d).p_value, rel=1e-9, abs=2e-5)
+
+
+@given(
+    st.lists(st.tuples(st.floats(1e-3, 1), st.floats(1e-3, 1), st.booleans()), min_size=0, max_size=40),
+    st.floats(0, 3),
+    st.randoms(use_true_random=False),
+)
+def test_p_is_a_probability_above_zero_whatever_the_order(
+    values: list[tuple[float, float, bool]], tolerated: float, random: object
+) -> None:
+    def p(values: list[tuple[float, float, bool]]) -> BreakEven:
+        gains, losses, lost = (np.array([value[k] for value in values]) for k in range(3))
+        return break_even(gains, losses, lost.astype(bool), tolerated=tolerated)
+
+    result = p(values)
+    assert 0 < result.p_value <= 1
+    shuffled = list(values)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert p(shuffled) == result
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("m", [10, 45, 250])
+def test_another_loss_never_raises_p(m: int, alpha: float) -> None:
+    gains, losses, lost = topics(m, alpha)
+    p = break_even(gains, losses, lost).p_value
+    for place in np.flatnonzero(~lost)[:5]:
+        more = lost.copy()
+        more[place] = True
+        assert break_even(gains, losses, more).p_value <= p * (1 + 1e-9) + 1e-5
+
+
+@pytest.mark.parametrize("m", [1, 7, 60])
+def test_tolerance_raises_p_until_nothing_is_surprising(m: int) -> None:
+    gains, losses, lost = topics(m, 1.0)
+    lost[0] = True
+    p = [break_even(gains, losses, lost, tolerated=share * losses.sum()).p_value for share in (0, 0.1, 0.5, 1, 2)]
+    assert p == sorted(p)
+    assert p[-2:] == [1, 1]
+
+
+def test_nothing_changed_or_lost_means_p_of_one() -> None:
+    assert break_even([], [], []) == BreakEven(1.0, True)
+    assert break_even([0.1, 0.2], [0.1, 0.3], [False, False]) == BreakEven(1.0, True)
+
+
+def test_all_lost_is_the_product_of_chances() -> None:
+    rng = np.random.default_rng(2)
+    gains, losses = rng.uniform(0.5, 1.5, size=(2, 300))
+    p = break_even(gains, losses, np.ones(300, dtype=bool))
+    assert p.exact
+    assert p.p_value == pytest.approx(np.prod(gains / (gains + losses)), rel=1e-11)
+    assert break_even(np.ones(3000), np.ones(3000), np.ones(3000, dtype=bool)).p_value > 0
+
+
+def test_without_each_is_the_test_of_the_others() -> None:
+    gains, losses, lost = topics(9, 1.0)
+    every = break_even_without_each(gains, losses, lost, tolerated=0.2)
+    for place in range(9):
+        rest = [np.delete(values, place) for values in (gains, losses, lost)]
+        assert every[place] == break_even(*rest, tolerated=0.2).p_value
+    some = break_even_without_each(gains, losses, lost, tolerated=0.2, places=[3, 1])
+    assert some.tolist() == every[[3, 1]].tolist()
+
+
+@pytest.mark.parametrize(
+    ("gains", "losses", "lost", "tolerated", "message"),
+    [
+        ([0.1], [0.1, 0.2], [True], 0.0, "gains, losses and lost must have the same shape"),
+        ([0.1, 0.0], [0.1, 0.2], [True, False], 0.0, "gains must be above 0, got 0.0"),
+        ([0.1, 0.1], [0.1, -0.2], [True, False], 0.0, "losses must be above 0, got -0.2"),
+        ([0.1, math.nan], [0.1, 0.2], [True, False], 0.0, "gains must be finite, got nan"),
+        ([0.1], [0.1], [1], 0.0, "lost must be an array of bool, got one of int64"),
+        ([0.1], [0.1], [True], -1.0, "tolerated must be finite and at least 0, got -1.0"),
+    ],
+)
+def test_errors_say_what_is_wrong(
+    gains: list[float], losses: list[float], lost: list[bool], tolerated: float, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        break_even(gains, losses, lost, tolerated=tolerated)
