@@ -20,6 +20,7 @@ from pytest_riskguard.errors import BaselineError, ConfigError, DataError, Usage
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.score_files import read_scores
+from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.gates.kinds import COMPUTED, MIN_SLICE_TOPICS, gate_of
 
@@ -126,6 +127,15 @@ class Inputs:
             )
         looks_like_a_name = "/" not in given.text and "\\" not in given.text
         return Stored(given.text) if is_stored or (looks_like_a_name and not is_there) else self._file(path)
+
+    def chain(self, sources: Sequence[System], measure: str) -> list[TopicScores]:
+        """The scores of systems in their order; of a single stored baseline, those of every run that it has held."""
+        if len(sources) > 1 or not isinstance(sources[0], Stored) or self._store is None:
+            return [self.engine.scores(source, measure) for source in sources]
+        name = sources[0].name
+        judgements = self.engine.qrels if self._store.manifest(name).has_run else None
+        *earlier, newest = (scored.scores for scored in self._store.lineage(name, measure, qrels=judgements))
+        return [*(replace(scores, name=scores.name.rpartition("/")[2]) for scores in earlier), newest]
 
     def whole_store(self) -> list[Stored]:
         """Every stored baseline."""

@@ -71,6 +71,7 @@ for command in (
     LazyCommand("merge", "pieces:merge", "Put all scored pieces of a run together."),
     LazyCommand("pool", "pool:pool", "Ask whether one baseline is a fair yardstick."),
     LazyCommand("power", "power:power", "Plan how many topics a gate needs."),
+    LazyCommand("replay", "judging.replay:replay", "Judge past releases under several alphas."),
     LazyCommand("report", "reports:report", "Write the verdicts of a JSON report in other formats."),
     LazyCommand("retrieve", "judging.retrieve:retrieve", "Write the answers of the live candidate to RUN."),
     LazyCommand("schema", "init:schema", "Print the JSON Schema of riskguard.yaml."),

@@ -38,7 +38,7 @@ from pytest_riskguard.evaluation.scoring.freed_memory import release_freed_memor
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.gates.alignment import on_one_list
-from pytest_riskguard.gates.history import with_lineage
+from pytest_riskguard.gates.chain.history import with_lineage
 from pytest_riskguard.gates.judge import in_families, judge, rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.origins import CandidateOrigin, Origins

@@ -23,9 +23,10 @@ IMPORTS = {
     "ruling": {"alignment", "collapse", "evidence", "kinds"},
     "warnings": {"evidence", "kinds", "ruling", "verdict"},
     "power_plan": {"alignment", "evidence", "findings", "kinds", "ruling"},
-    "history": {"alignment", "findings", "kinds", "ruling", "verdict"},
+    "chain.history": {"alignment", "findings", "kinds", "ruling", "verdict"},
     "slices": {"findings", "kinds", "ruling"},
     "flips": {"evidence", "kinds", "ruling", "verdict"},
+    "chain.past_releases": {"alignment", "flips", "kinds", "ruling"},
     "responsible": {"evidence", "findings", "flips", "ruling", "slices", "verdict"},
     "chart_data": {"findings", "kinds", "responsible", "ruling"},
     "judge": {

@@ -169,7 +169,7 @@ def _drift(
     store: Store, name: str, qrels: Path | None, measures: Sequence[str], *, alpha: float, level: float
 ) -> list[str]:
     """Print the effect of the accepted changes for each measure; return the problems."""
-    from pytest_riskguard.gates.history import drift
+    from pytest_riskguard.gates.chain.history import drift
     from pytest_riskguard.reports.studies.drift import explain
 
     judgements, problems = _judgements(qrels), []

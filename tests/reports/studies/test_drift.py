@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.gates.history import drift
+from pytest_riskguard.gates.chain.history import drift
 from pytest_riskguard.reports.studies.drift import explain
 
 

@@ -1,0 +1,1 @@
+"""Releases and accepted changes that follow each other."""

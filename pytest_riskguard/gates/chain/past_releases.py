@@ -1,0 +1,200 @@
+"""Past releases under several alphas: which of them each policy would have stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.gates.alignment import Aligned, align
+from pytest_riskguard.gates.flips import alpha_star
+from pytest_riskguard.gates.kinds import NoTopicCollapse, NotSignificantlyRisky
+from pytest_riskguard.gates.ruling import Comparison
+from pytest_riskguard.risk.checks import mean
+
+
+@dataclass(frozen=True)
+class AnswerAt:
+    """What a gate at this alpha would have said; ``lower`` and ``upper`` are None below 10 topics."""
+
+    alpha: float
+    outcome: str
+    reason: str | None
+    urisk: float
+    lower: float | None
+    upper: float | None
+
+
+@dataclass(frozen=True)
+class PastRelease:
+    """One release against what came ``against``, in units of the measure.
+
+    ``alpha_star`` is the largest alpha that lets it pass, None for a loss and below 10 topics, ``any`` if every alpha
+    does. ``collapses`` are topics that lost more than ``max_loss``. With a ``problem`` nothing could be compared.
+    """
+
+    name: str
+    against: str
+    regretted: bool
+    mean: float
+    mean_difference: float | None = None
+    answers: tuple[AnswerAt, ...] = ()
+    alpha_star: float | Literal["any"] | None = None
+    worst_topic: str | None = None
+    worst_difference: float | None = None
+    collapses: tuple[str, ...] = ()
+    problem: str | None = None
+
+    @property
+    def decided(self) -> bool:
+        """Whether the gates had an answer."""
+        return any(answer.outcome in ("pass", "fail") for answer in self.answers)
+
+    def stopped_above(self, alpha: float | None) -> bool:
+        """Whether every larger alpha stops it; None is below 0."""
+        star = self.alpha_star
+        return self.decided and star != "any" and (star is None or (alpha is not None and star <= alpha))
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A setting, and the releases that it would have stopped; ``alpha`` is None for a gate on single topics."""
+
+    alpha: float | None
+    max_loss: float | None
+    regretted: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Past releases, oldest first, and what each policy would have stopped."""
+
+    measure: str | None
+    level: float
+    method: str
+    tolerance: float
+    topics: int
+    releases: tuple[PastRelease, ...]
+    policies: tuple[Policy, ...]
+
+    @property
+    def regretted(self) -> tuple[PastRelease, ...]:
+        """The releases that the team regretted and that the gates had an answer for."""
+        return tuple(release for release in self.releases if release.regretted and release.decided)
+
+    @property
+    def stops_regretted_above(self) -> float | Literal["any"] | None:
+        """The alpha above which every regretted release is stopped; None if all fail at alpha 0 already.
+
+        ``any`` if one of them passes at every alpha.
+        """
+        stars = [release.alpha_star for release in self.regretted]
+        if "any" in stars:
+            return "any"
+        return max((star for star in stars if isinstance(star, float)), default=None)
+
+    @property
+    def price(self) -> tuple[str, ...]:
+        """The other releases that every such alpha stops too."""
+        above = self.stops_regretted_above
+        if above == "any":
+            return ()
+        return tuple(r.name for r in self.releases if not r.regretted and r.stopped_above(above))
+
+
+def replay(
+    gate: NotSignificantlyRisky,
+    runs: Sequence[TopicScores],
+    *,
+    alphas: Sequence[float],
+    baseline: TopicScores | None = None,
+    regretted: Collection[str] = (),
+    max_loss: float = 0.5,
+) -> Replay:
+    """Judge releases, oldest first, each against the one before it, or all against one ``baseline``.
+
+    The gate is asked at each of the ``alphas``, and ``no_topic_collapse`` with ``max_loss``. Releases that cannot be
+    compared have a ``problem``. ``ValueError`` for too few runs, and for regretted names that are not judged.
+    """
+    pairs = list(pairwise(runs)) if baseline is None else [(baseline, run) for run in runs]
+    if not pairs:
+        raise ValueError("expected at least two runs, or a baseline; found nothing to compare")
+    known = [run.name for _, run in pairs]
+    for name in regretted:
+        if name not in known:
+            raise ValueError(f"regretted: expected one of {', '.join(known)}, found {name!r}")
+    releases = tuple(
+        _release(gate, run, before, alphas=alphas, regretted=run.name in regretted, max_loss=max_loss)
+        for before, run in pairs
+    )
+    policies = [_policy(releases, alpha=alpha) for alpha in alphas] + [_policy(releases, max_loss=max_loss)]
+    first = runs[0]
+    return Replay(
+        first.measure, gate.level, gate.method, gate.tolerance, len(first.topics), releases, tuple(policies)
+    )
+
+
+def _release(
+    gate: NotSignificantlyRisky,
+    run: TopicScores,
+    before: TopicScores,
+    *,
+    alphas: Sequence[float],
+    regretted: bool,
+    max_loss: float,
+) -> PastRelease:
+    release = PastRelease(run.name, before.name, regretted, mean(run.values))
+    try:
+        aligned = align(gate, run, before)
+    except DataError as error:
+        return replace(release, problem=str(error))
+    plain = Comparison(gate, aligned)
+    differences, topics = plain.differences, aligned.candidate.topics
+    worst = int(np.argmin(differences))
+    loses = differences[worst] < 0
+    single = Comparison(NoTopicCollapse(max_loss=max_loss, missing=gate.missing), aligned)
+    return replace(
+        release,
+        mean=mean(aligned.candidate.values),
+        mean_difference=plain.mean_difference,
+        answers=tuple(_answer(replace(gate, alpha=alpha), aligned) for alpha in alphas),
+        alpha_star=_alpha_star(plain),
+        worst_topic=topics[worst] if loses else None,
+        worst_difference=float(differences[worst]) if loses else None,
+        collapses=tuple(topics[place] for place in sorted(single.collapsed)),
+    )
+
+
+def _alpha_star(comparison: Comparison) -> float | Literal["any"] | None:
+    if comparison.identical:
+        return "any"
+    return alpha_star(comparison.ruling) if comparison.ruling.enough_topics else None
+
+
+def _answer(gate: NotSignificantlyRisky, aligned: Aligned) -> AnswerAt:
+    comparison = Comparison(gate, aligned)
+    outcome, reason = comparison.answer
+    ruling = comparison.ruling
+    limits = (ruling.deciding.lower, ruling.deciding.upper) if ruling.enough_topics else (None, None)
+    return AnswerAt(gate.alpha, outcome, reason, ruling.estimate, *limits)
+
+
+def _policy(releases: Sequence[PastRelease], *, alpha: float | None = None, max_loss: float | None = None) -> Policy:
+    stopped = [
+        release
+        for release in releases
+        if any(answer.alpha == alpha and answer.outcome == "fail" for answer in release.answers)
+        or (max_loss is not None and release.collapses)
+    ]
+    return Policy(
+        alpha,
+        max_loss,
+        regretted=tuple(release.name for release in stopped if release.regretted),
+        others=tuple(release.name for release in stopped if not release.regretted),
+    )
