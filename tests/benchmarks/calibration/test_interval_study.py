@@ -15,8 +15,8 @@ from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import interval
-from tests.benchmarks import calibration
-from tests.benchmarks.calibration import METHODS, STUDY, TABLES, Cell, Truth, simulate
+from tests.benchmarks.calibration import interval_study
+from tests.benchmarks.calibration.interval_study import METHODS, STUDY, TABLES, Cell, Truth, simulate
 from tests.docs.pages import DOCS
 
 Row = dict[str, str]
@@ -158,7 +158,7 @@ def test_two_equal_systems_fail_a_gate_that_warns_of_churn_in_no_more_than_3_5_p
     moving = [
         float(row["on_churn: warn"])
         for row in table("other-differences")
-        if row["differences"] == calibration.EVERY_TOPIC.name
+        if row["differences"] == interval_study.EVERY_TOPIC.name
     ]
     assert (len(warn), len(moving)) == (12, 9)
     assert max(warn + moving) <= 3.5
@@ -195,22 +195,22 @@ def test_the_process_is_the_published_one():
 def test_the_shift_makes_urisk_0_and_equal_systems_have_the_urisk_of_their_churn():
     truth = Truth.of(STUDY, seed=0, count=400_000)
     for alpha in (1, 5, 10):
-        shifted = calibration.weigh(
+        shifted = interval_study.weigh(
             STUDY.draw(np.random.default_rng(1), (600, 600), shift=truth.shifts[alpha]), alpha
         )
-        equal = calibration.weigh(STUDY.draw(np.random.default_rng(2), (600, 600)), alpha)
+        equal = interval_study.weigh(STUDY.draw(np.random.default_rng(2), (600, 600)), alpha)
         assert shifted.mean() == pytest.approx(0, abs=4.5 * shifted.std() / 600 + 1e-3)
         assert equal.mean() == pytest.approx(truth.urisk(alpha, equal=True), abs=4.5 * equal.std() / 600 + 1e-3)
 
 
 @pytest.mark.parametrize("n", [12, 25, 40])
 def test_whole_gates_are_those_of_the_package(n):
-    population = calibration.Population("half unchanged", calibration.study, 0.7)
+    population = interval_study.Population("half unchanged", interval_study.study, 0.7)
     d = population.draw(np.random.default_rng(n), (n, 25)) - 0.01
     d[np.random.default_rng(0).random(d.shape) < 0.5] = 0.0
     fails = {
-        alpha: calibration.gate_fails(
-            d, calibration.limits_of(calibration.weigh(d, alpha), ("student_t", "bca"), None)
+        alpha: interval_study.gate_fails(
+            d, interval_study.limits_of(interval_study.weigh(d, alpha), ("student_t", "bca"), None)
         )
         for alpha in (0, 5)
     }
@@ -231,22 +231,22 @@ def test_the_studentized_limits_are_those_of_the_resamples():
     x = np.where(rng.random((12, 3)) < 0.4, 0.0, rng.normal(size=(12, 3)))
     chosen = rng.integers(0, 12, size=(400, 12))
     counts = np.array([np.bincount(each, minlength=12) for each in chosen], dtype=float)
-    lower, upper = calibration.studentized(x, counts)
+    lower, upper = interval_study.studentized(x, counts)
     for column, values in enumerate(x.T):
         resamples = values[chosen]
         resamples = resamples[resamples.std(axis=1) > 1e-9]
         error = values.std(ddof=1) / math.sqrt(12)
         t = np.sort((resamples.mean(axis=1) - values.mean()) / (resamples.std(axis=1, ddof=1) / math.sqrt(12)))
-        least = math.ceil(calibration.NOMINAL * t.size)  # from below and, for the lower limit, from above
+        least = math.ceil(interval_study.NOMINAL * t.size)  # from below and, for the lower limit, from above
         expected = [values.mean() - t[t.size - least] * error, values.mean() - t[least - 1] * error]
         assert [lower[column], upper[column]] == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_studentized_limits_are_about_those_of_the_package():
     rng = np.random.default_rng(5)
-    x = calibration.weigh(STUDY.draw(rng, (50, 2)), 1)
+    x = interval_study.weigh(STUDY.draw(rng, (50, 2)), 1)
     counts = rng.multinomial(50, np.full(50, 1 / 50), size=40_000).astype(float)
-    lower, upper = calibration.studentized(x, counts)
+    lower, upper = interval_study.studentized(x, counts)
     for column, values in enumerate(x.T):
         packaged = interval(values, method="studentized", level=0.95)
         near = 0.1 * values.std(ddof=1) / math.sqrt(50)
@@ -262,7 +262,7 @@ def test_the_page_shows_every_table():
 
 def test_a_constant_column_has_no_width():
     counts = np.ones((10, 5))
-    lower, upper = calibration.studentized(np.full((5, 1), 0.25), counts)
+    lower, upper = interval_study.studentized(np.full((5, 1), 0.25), counts)
     assert (lower[0], upper[0]) == (0.25, 0.25)
 
 
@@ -378,14 +378,14 @@ def test_pages_say_what_the_tables_say(page, said):
 
 def test_a_gate_takes_the_noise_off_as_the_study_does():
     d = np.random.default_rng(0).normal(size=(4, 30, 1))
-    for count in calibration.REPLICATED:
+    for count in interval_study.REPLICATED:
         scores = Evidence(d[0, :, 0], d[1 : 1 + count, :, 0]).scores(5)
-        assert calibration.beyond_noise(d, 5, count)[:, 0] == pytest.approx(scores, abs=1e-12)
+        assert interval_study.beyond_noise(d, 5, count)[:, 0] == pytest.approx(scores, abs=1e-12)
 
 
 def test_weighted_gates_ask_both_witnesses():
     # a short run; 4,000 simulations gave 3.1, 6.5 and 3.1%
-    rates = calibration.weigh_topics(calibration.Weighted(50, 1.0, 150, seed=1))
+    rates = interval_study.weigh_topics(interval_study.Weighted(50, 1.0, 150, seed=1))
     assert rates.judged > 0.9
     assert rates.auto <= min(rates.student_t, rates.bca) + 0.02
     assert rates.student_t < 0.09
@@ -394,6 +394,6 @@ def test_weighted_gates_ask_both_witnesses():
 
 def test_replicates_take_the_churn_out():
     # a short run, far from the 90% and more that fail without
-    fails = calibration.rerun(calibration.Rerun(50, 100, seed=1))
+    fails = interval_study.rerun(interval_study.Rerun(50, 100, seed=1))
     assert fails[5, 0] > 0.8
     assert max(fails[5, 1], fails[5, 3]) < 0.15

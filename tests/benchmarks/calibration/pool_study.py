@@ -1,8 +1,8 @@
 """How often is one of several equally good systems found significantly riskier than another? A simulation.
 
-Run from the checkout: ``OMP_NUM_THREADS=1 python -m tests.benchmarks.calibration_pools --results FILE``. Every cell
-is a population, a number of systems and one of topics. Systems are exchangeable, so that the true difference of their
-GeoRisks is 0; system 0 is the candidate, system 1 the reference. Counted is how often the upper limit of
+Run from the checkout: ``OMP_NUM_THREADS=1 python -m tests.benchmarks.calibration.pool_study --results FILE``. Every
+cell is a population, a number of systems and one of topics. Systems are exchangeable, so that the true difference of
+their GeoRisks is 0; system 0 is the candidate, system 1 the reference. Counted is how often the upper limit of
 GeoRisk(candidate) - GeoRisk(reference) lies below 0: nominally in 2.5% of the data sets. The file of results is
 JSON, one line per batch of data sets; batches found in it are not simulated again, and files of several runs may be
 joined by putting one after the other. ``--table`` prints what the file holds, without simulating anything: the table

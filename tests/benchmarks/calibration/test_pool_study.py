@@ -13,8 +13,8 @@ import pytest
 
 from pytest_riskguard import check
 from pytest_riskguard.inference.georisk_pool import METHODS
-from tests.benchmarks import calibration_pools
-from tests.benchmarks.calibration_pools import (
+from tests.benchmarks.calibration import pool_study
+from tests.benchmarks.calibration.pool_study import (
     ALPHAS,
     BATCH,
     NOMINAL,
@@ -67,7 +67,7 @@ def test_systems_of_a_population_are_exchangeable_and_scores_are_scores(populati
 
 
 def test_a_batch_is_the_same_whenever_it_is_simulated(monkeypatch):
-    monkeypatch.setattr(calibration_pools, "BATCH", 4)
+    monkeypatch.setattr(pool_study, "BATCH", 4)
     batch = Batch(next(iter(POPULATIONS)), 3, 25, 7, 200)
     first = simulate(batch)
     assert first == simulate(batch)

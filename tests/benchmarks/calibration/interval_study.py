@@ -34,7 +34,7 @@ from pytest_riskguard.inference import intervals, sign_flip
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 
 #: The tables, which docs/explanation/calibration.md shows and the tests read.
-TABLES = Path(__file__).resolve().parents[2] / "docs" / "data" / "calibration"
+TABLES = Path(__file__).resolve().parents[3] / "docs" / "data" / "calibration"
 
 Matrix = np.ndarray  # (n_topics, n_simulations)
 
