@@ -12,6 +12,7 @@ from pytest_riskguard._version import __version__
 if TYPE_CHECKING:
     from pytest_riskguard.assertions import (
         assert_georisk_not_worse,
+        assert_no_drift,
         assert_no_topic_collapse,
         assert_not_inferior,
         assert_not_significantly_risky,
@@ -31,6 +32,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "assert_georisk_not_worse",
+    "assert_no_drift",
     "assert_no_topic_collapse",
     "assert_not_inferior",
     "assert_not_significantly_risky",
@@ -51,6 +53,7 @@ _HOME = {
     "TopicScores": "evaluation.scores",
     "Verdict": "gates.verdict",
     "assert_georisk_not_worse": "assertions",
+    "assert_no_drift": "assertions",
     "assert_no_topic_collapse": "assertions",
     "assert_not_inferior": "assertions",
     "assert_not_significantly_risky": "assertions",

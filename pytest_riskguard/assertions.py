@@ -19,6 +19,7 @@ from pytest_riskguard.gates.kinds import (
     OPTIONS,
     Gate,
     GeoRiskNotWorse,
+    NoDrift,
     NotInferior,
     NoTopicCollapse,
     NotSignificantlyRisky,
@@ -223,6 +224,33 @@ def assert_not_inferior(
     options |= {"qrels": qrels, "measure": measure, "weights": weights, "replicates": replicates}
     options["tolerance"] = tolerance
     return demand(check(NotInferior.kind, candidate, baseline, **options))
+
+
+@_asks(NoDrift)
+def assert_no_drift(
+    candidate: System,
+    baseline: System,
+    *,
+    tolerance: float,
+    qrels: Judgements | None = None,
+    measure: str | None = None,
+    weights: Mapping[str, float] | None = None,
+    **options: Any,
+) -> Verdict:
+    """Pass when not significantly more than the tolerance was lost since the baseline; else raise ``RiskyError``.
+
+    The baseline is an earlier release, with many accepted changes in between. At alpha 0, the default, what may be
+    lost is the mean.
+
+    Parameters
+    ----------
+    candidate, baseline, qrels, measure, weights
+        As for ``assert_not_significantly_risky``, and so are its result and errors.
+    {options}
+    """
+    __tracebackhide__ = True
+    options |= {"qrels": qrels, "measure": measure, "weights": weights, "tolerance": tolerance}
+    return demand(check(NoDrift.kind, candidate, baseline, **options))
 
 
 @_asks(NoTopicCollapse)

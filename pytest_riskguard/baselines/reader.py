@@ -12,7 +12,7 @@ from typing import TypeVar
 from pytest_riskguard.baselines import atomic_folder, environment
 from pytest_riskguard.baselines.backing import KeptRun, problems
 from pytest_riskguard.baselines.entry import RUN, StoredBaseline, resolved
-from pytest_riskguard.baselines.manifest import Manifest, Staleness, name_problem, staleness
+from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, Staleness, name_problem, staleness
 from pytest_riskguard.baselines.remote_stores import local_folder, shown
 from pytest_riskguard.baselines.scored import Scored, as_stored, present_scores
 from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
@@ -26,6 +26,8 @@ from pytest_riskguard.text import did_you_mean
 
 #: How often a baseline that is replaced while it is being read is read again.
 _MAX_ATTEMPTS = 50
+#: What means the first run that a baseline held.
+OLDEST = "oldest"
 
 _Result = TypeVar("_Result")
 
@@ -191,6 +193,50 @@ class StoreReader:
             return tuple(Scored(as_stored(entry, measure)) for entry in chain)
 
         return self._read(name, work)
+
+    def earlier_run(self, name: str, run: str) -> EarlierRun | None:
+        """The earlier run that a text means: its number, its note, or ``oldest``; None for the present run.
+
+        ``oldest`` of a baseline that never changed is its present run. ``BaselineError`` (``missing_input``) if none
+        is meant, or a note is that of several.
+        """
+
+        def work(baseline: StoredBaseline) -> EarlierRun | None:
+            history, own = baseline.manifest.history, baseline.manifest.note
+            if run == OLDEST:
+                return history[0] if history else None
+            meant: list[EarlierRun | None] = [
+                earlier
+                for earlier in history
+                if earlier.note == run or (run.isascii() and run.isdigit() and earlier.number == int(run[:18]))
+            ]
+            if run == own:
+                meant.append(None)
+            if len(meant) == 1:
+                return meant[0]
+            known = ", ".join([OLDEST, *(f"{earlier.number:04d}" for earlier in history)])
+            found = f"{len(meant)} runs with the note" if meant else "no earlier run"
+            raise baseline.error(
+                f"{found} {run!r}; expected its number, its note or {OLDEST}: it has {known}", reason="missing_input"
+            )
+
+        return self._read(name, work)
+
+    def earlier_scores(
+        self, name: str, run: str, measure: str, *, qrels: Qrels | None, topics: Topics | None, shrink: int | None
+    ) -> Scored:
+        """What ``scores`` gives, for the run that ``earlier_run`` means."""
+        earlier, (canonical, _) = self.earlier_run(name, run), _spelled(measure)
+        return self._read(
+            name,
+            lambda baseline: present_scores(
+                baseline if earlier is None else baseline.listed(earlier),
+                canonical,
+                qrels,
+                topics=topics,
+                shrink=shrink,
+            ),
+        )
 
     def staleness(self, name: str) -> Staleness:
         """How old a baseline is now; other baselines that are damaged are not counted."""

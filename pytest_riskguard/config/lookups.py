@@ -118,6 +118,8 @@ def _named_baselines(gate: GateSettings) -> Iterator[tuple[tuple[str | int, ...]
         yield ("baseline",), gate.baseline
     for i, name in enumerate(gate.baselines or ()):
         yield ("baselines", i), name
+    if gate.since is not None:
+        yield ("since",), gate.since.partition("/")[0]
 
 
 def _slices(config: Config) -> Iterator[Missing]:

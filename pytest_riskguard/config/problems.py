@@ -222,9 +222,10 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
             yield Problem(line, text, name)
         elif name is not None:
             first[name] = document.line(path)
-        if gate.get("baseline") is None and gate.get("baselines") is None:
-            is_pool = any(cls.is_pool and cls.kind == gate.get("kind") for cls in KINDS.values())
-            key = "baselines: [NAME, NAME]" if is_pool else "baseline: NAME"
+        if all(gate.get(key) is None for key in ("baseline", "baselines", "since")):
+            kind = next((cls for cls in KINDS.values() if cls.kind == gate.get("kind")), Gate)
+            key = "baselines: [NAME, NAME]" if kind.is_pool else "baseline: NAME"
+            key = "since: NAME" if kind.looks_back else key
             text = f"{where} has no baseline; add `{key}` after `riskguard baseline add NAME RUN`"
             yield Problem(document.line(path), text, name, lacks=(*path, key.partition(":")[0]))
         for key, shared, value in _NEEDED:
@@ -260,7 +261,12 @@ def _conflicts(gate: GateSettings, config: Config, removed: Set[str]) -> Iterato
     Keys that were ``removed``, because their values are wrong, are in no conflict.
     """
     kind, reference = KINDS[gate.kind], gate.option("reference")
-    if gate.baseline is not None and gate.baselines is not None:
+    other = next((key for key in ("baseline", "baselines") if getattr(gate, key) is not None), None)
+    if gate.since is not None and not kind.looks_back:
+        yield "since", f" has no meaning for {gate.kind}: name the baseline with `baseline: NAME`"
+    elif gate.since is not None and other is not None:
+        yield "since", f": `{other}` is given too; keep one of the two"
+    elif gate.baseline is not None and gate.baselines is not None:
         yield "baselines", ": `baseline` is given too; keep one of the two"
     elif kind.is_pool and isinstance(gate.baseline, ComputedBaseline):
         yield "baseline", ": a pool consists of stored baselines: `baselines: [NAME, NAME]`"
@@ -334,7 +340,7 @@ def _family(document: Document, rest: Salvaged) -> Iterator[Problem]:
         if name not in named:
             yield Problem(line, f"family.gates: there is no gate {name!r}{did_you_mean(name, named)}")
         elif name in kinds and kinds[name] not in TESTED:
-            tested = " and ".join(TESTED)
+            tested = " and ".join([", ".join(TESTED[:-1]), TESTED[-1]])
             text = f"family.gates: gate {name!r} is {kinds[name]}, but a correction applies only to {tested}"
             yield Problem(line, text)
     levels_of = {

@@ -62,6 +62,14 @@ def _baseline_name(name: str) -> str:
     return name
 
 
+def _since(text: str) -> str:
+    """``NAME``, or ``NAME/RUN`` for an earlier run of a baseline; only the first slash separates the two."""
+    name, slash, run = (part.strip() for part in text.partition("/"))
+    if slash and not run:
+        raise ValueError(f"{shown(text)} names no earlier run after the '/': give its number, its note or oldest")
+    return f"{_baseline_name(name)}/{run}" if slash else _baseline_name(name)
+
+
 def _slice_entry(text: str) -> str:
     tag, wanted = parse_slice(text)
     return tag if wanted is None else f"{tag}={wanted}"
@@ -105,6 +113,7 @@ _slice_size = whole(MIN_TOPICS, "; fewer topics are not judged")
 _GateName = Annotated[str, PlainValidator(gate_name, json_schema_input_type=str)]
 _Measure = Annotated[str, PlainValidator(Text("a measure such as nDCG@10", parse=measure_notation))]
 _BaselineName = Annotated[str, PlainValidator(Text("the name of one stored baseline", parse=_baseline_name))]
+_Since = Annotated[str, PlainValidator(Text("a stored baseline, or NAME/RUN for an earlier run", parse=_since))]
 _Slice = Annotated[str, PlainValidator(Text("TAG=VALUE or TAG", parse=_slice_entry))]
 _Correction = Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))]
 _DistinctMeasures = AfterValidator(_distinct_measures)
@@ -175,14 +184,15 @@ _Convention = Annotated[Convention, PlainValidator(OPTIONS["convention"].check)]
 class GateSettings(Model):
     """One entry of ``gates``, without the keys that only set an option of its kind.
 
-    ``baselines`` form a pool, or are asked about one by one. A gate without ``measure``, ``candidate`` or
-    ``convention`` has those of the whole file.
+    ``baselines`` form a pool, or are asked about one by one; a gate that looks back has ``since`` instead. A gate
+    without ``measure``, ``candidate`` or ``convention`` has those of the whole file.
     """
 
     name: _GateName
     kind: Annotated[str, PlainValidator(OneOf(tuple(KINDS)))]
     baseline: _Baseline | None = None
     baselines: _Names | None = None
+    since: _Since | None = None
     candidate: Candidate | None = None
     measure: Annotated[tuple[_Measure, ...], list_of("a measure", or_one=True), _DistinctMeasures] | None = None
     alpha: Annotated[tuple[_Alpha, ...], list_of("a number", or_one=True), Distinct] = (OPTIONS["alpha"].default,)
@@ -190,9 +200,21 @@ class GateSettings(Model):
     slice: Annotated[tuple[_Slice, ...], list_of("TAG=VALUE or TAG", or_one=True), Distinct] | None = None
     smallest_slice: Annotated[int, PlainValidator(_slice_size)] = MIN_SLICE_TOPICS
 
+    @model_validator(mode="before")
+    @classmethod
+    def _alpha_of_its_kind(cls, given: Any) -> Any:
+        """The alpha of a kind whose default is another than most kinds have."""
+        kind = KINDS.get(given["kind"]) if isinstance(given, dict) and isinstance(given.get("kind"), str) else None
+        if kind is None or "alpha" in given:
+            return given
+        default = options_of(kind)["alpha"].default
+        return given if default == OPTIONS["alpha"].default else {**given, "alpha": default}
+
     @property
     def asked_of(self) -> tuple[tuple[str | ComputedBaseline, ...], ...]:
-        """The baselines of each question: all of a pool, or one of the others."""
+        """The baselines of each question: all of a pool, or one of the others, which may be ``NAME/RUN``."""
+        if self.since is not None:
+            return ((self.since,),)
         if self.baselines is None:
             return () if self.baseline is None else ((self.baseline,),)
         return (self.baselines,) if KINDS[self.kind].is_pool else tuple((name,) for name in self.baselines)
@@ -201,7 +223,8 @@ class GateSettings(Model):
     def stored(self) -> tuple[str, ...]:
         """The names of all stored baselines that it compares with."""
         asked = [baseline for baselines in self.asked_of for baseline in baselines]
-        return tuple(name for b in asked for name in (b.systems if isinstance(b, ComputedBaseline) else (b,)))
+        named = (name for b in asked for name in (b.systems if isinstance(b, ComputedBaseline) else (b,)))
+        return tuple(name.partition("/")[0] for name in named)
 
     def option(self, name: str) -> Any:
         """The value of an option."""

@@ -127,10 +127,11 @@ class DeclaredGates:
 def baseline_source(
     baseline: str | ComputedBaseline, runs: Mapping[str, RunFile] | None = None
 ) -> RunFile | Stored | Computed:
-    """What a gate names as a baseline; ``runs`` replace stored baselines, by name."""
+    """What a gate names as a baseline, perhaps as ``NAME/RUN``; ``runs`` replace stored baselines, by name."""
 
     def named(name: str) -> RunFile | Stored:
-        return (runs or {}).get(name) or Stored(name)
+        name, _, earlier = name.partition("/")
+        return (runs or {}).get(name) or Stored(name, earlier or None)
 
     if isinstance(baseline, str):
         return named(baseline)

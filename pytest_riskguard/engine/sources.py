@@ -10,7 +10,7 @@ import stat
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
@@ -80,9 +80,10 @@ class LiveRun:
 
 @dataclass(frozen=True)
 class Stored:
-    """A baseline in the store."""
+    """A baseline in the store, or the run that it held ``earlier``: its number, its note or ``oldest``."""
 
     name: str
+    earlier: str | None = None
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,8 @@ class Question:
 
 def label(source: Baseline) -> str:
     """The name of a source."""
+    if isinstance(source, Stored) and source.earlier is not None:
+        return f"{source.name}/{source.earlier}"
     return source.name or system_name(source.file) if isinstance(source, _File) else source.name
 
 
@@ -264,6 +267,10 @@ class ScoreCache:
     def _stored_scores(self, source: Stored, measure: str) -> Scored:
         """A stored baseline's scores; the first that are asked for are computed with all that will be."""
         store, qrels = self.store_of(source), self._judgements_of(source)
+        if source.earlier is not None:
+            of_now: Any = {"qrels": qrels, "topics": self.topics, "shrink": self._shrink}
+            found = store.earlier_scores(source.name, source.earlier, measure, **of_now)
+            return replace(found, scores=replace(found.scores, name=label(source)))
         if qrels is None:
             return store.scores(source.name, measure, qrels=None, topics=self.topics, shrink=self._shrink)
         together = self._together(measure)
@@ -327,17 +334,13 @@ class ScoreCache:
         try:
             store = self.store_of(source)
             manifest = self._once(("manifest", source, self._stamps(source)), lambda: store.manifest(source.name))
+            earlier = None if source.earlier is None else store.earlier_run(source.name, source.earlier)
         except RiskguardError:  # the verdict says what is wrong with it
             return unknown
-        commit = None if manifest.git is None else manifest.git.commit
-        return replace(
-            unknown,
-            commit=commit,
-            note=manifest.note,
-            stored=manifest.created,
-            metadata=manifest.metadata,
-            latency=manifest.latency,
-        )
+        held = earlier or manifest
+        commit = None if held.git is None else held.git.commit
+        known = replace(unknown, commit=commit, note=held.note, stored=held.created)
+        return known if earlier else replace(known, metadata=manifest.metadata, latency=manifest.latency)
 
     def ties(self, source: Source) -> Ties | None:
         """Which order counted for equal scores of a source's run; None without a run that could be read."""
@@ -366,11 +369,14 @@ class ScoreCache:
         )
 
     def lineage(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
-        """The scores of the runs that a stored baseline held, oldest first; none where it never changed."""
+        """The scores of the runs that a stored baseline has held, oldest first; none where it never changed."""
         store = self.store_of(source)
-        if measure is None or not store.manifest(source.name).history:
+        history = store.manifest(source.name).history
+        since = None if source.earlier is None else store.earlier_run(source.name, source.earlier)
+        if measure is None or not history or (source.earlier is not None and since is None):
             return ()
-        return store.lineage(source.name, measure, qrels=self._judgements_of(source))
+        first = 0 if since is None else [earlier.number for earlier in history].index(since.number)
+        return store.lineage(source.name, measure, qrels=self._judgements_of(source))[first:]
 
     def _judgements_of(self, source: Stored) -> Qrels | None:
         """The judgements that a baseline is scored on now; None if it was stored from scores."""
@@ -389,7 +395,7 @@ class ScoreCache:
 
         ``RiskguardError`` if the source is not a run, cannot be read, or has changed since it was scored.
         """
-        if isinstance(source, TopicScores | ScoreFile):
+        if isinstance(source, TopicScores | ScoreFile) or (isinstance(source, Stored) and source.earlier):
             raise DataError("there is no run, only scores", reason="missing_input")
         key = (source, self._stamps(source))
         run = self._runs.get(key)

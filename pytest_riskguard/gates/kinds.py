@@ -101,10 +101,11 @@ class Gate(EveryOption):
     ``name`` is what reports call the gate (its kind, if empty). A kind ``is_pool`` if it is about a candidate in a
     pool of baselines, and ``is_tested`` if it has a p-value and may be a member of a family. If ``by_topic``, single
     topics decide; else the limit on this ``side`` of the interval must reach the bound (``lower``: the candidate
-    bears the burden of proof).
+    bears the burden of proof). If it ``looks_back``, ``since`` names what riskguard.yaml compares with.
     """
 
     kind: ClassVar[str]
+    looks_back: ClassVar[bool] = False
     is_pool: ClassVar[bool] = False
     is_tested: ClassVar[bool] = False
     takes_replicates: ClassVar[bool] = False
@@ -296,6 +297,23 @@ class NotInferior(_Weighted, _ByInterval):
 
 
 @dataclass(frozen=True)
+class NoDrift(_Weighted, _ByInterval):
+    """Passes when the upper limit of the mean difference from a fixed earlier run is at least ``-tolerance``.
+
+    Since many changes lie between the two, alpha is 0 unless it is given: churn adds up too.
+    """
+
+    kind = "no_drift"
+    is_tested = True
+    looks_back = True
+
+    alpha: float = option(
+        0.0, Number(0, MAX_ALPHA), "A loss counts 1 + alpha times.", report_type=Annotated[float, Ge(0)]
+    )
+    tolerance: float = option(0.0, _AT_LEAST_ZERO, "How much may be lost since then, in units of the measure.")
+
+
+@dataclass(frozen=True)
 class NoTopicCollapse(Gate):
     """Passes when no topic loses more than it may."""
 
@@ -339,7 +357,7 @@ class NoTopicCollapse(Gate):
 
 #: Every kind, by the word that YAML, command line and reports use.
 KINDS: dict[str, type[Gate]] = {
-    cls.kind: cls for cls in (NotSignificantlyRisky, GeoRiskNotWorse, NotInferior, NoTopicCollapse)
+    cls.kind: cls for cls in (NotSignificantlyRisky, GeoRiskNotWorse, NotInferior, NoDrift, NoTopicCollapse)
 }
 #: The kinds that have a p-value, and so may be members of a family.
 TESTED = tuple(kind for kind, cls in KINDS.items() if cls.is_tested)

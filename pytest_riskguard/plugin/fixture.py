@@ -24,6 +24,7 @@ from pytest_riskguard.formats.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.gates.kinds import (
     GeoRiskNotWorse,
+    NoDrift,
     NotInferior,
     NoTopicCollapse,
     NotSignificantlyRisky,
@@ -215,6 +216,15 @@ class Riskguard:
         __tracebackhide__ = True
         options["tolerance"] = tolerance
         return self._demand(NotInferior.kind, candidate, baseline, measure=measure, **options)
+
+    @lists_options(options_of(NoDrift))
+    def assert_no_drift(
+        self, candidate: Candidate, baseline: Named, *, tolerance: float, measure: str | None = None, **options: Any
+    ) -> Verdict:
+        """Like the assertion of this name; ``baseline`` is a stored name, or another candidate."""
+        __tracebackhide__ = True
+        options["tolerance"] = tolerance
+        return self._demand(NoDrift.kind, candidate, baseline, measure=measure, **options)
 
     @lists_options(options_of(NoTopicCollapse))
     def assert_no_topic_collapse(

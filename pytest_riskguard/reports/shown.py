@@ -25,6 +25,7 @@ _ANSWERS = {
     "not_significantly_risky": ("not significantly risky", "significantly risky"),
     "georisk_not_worse": ("GeoRisk not worse", "GeoRisk significantly worse"),
     "not_inferior": ("non-inferior", "not shown to be non-inferior"),
+    "no_drift": ("no significant drift", "significant drift"),
     "no_topic_collapse": ("no topic collapses", "a topic collapses"),
 }
 #: Outcomes that are verbs in a sentence.

@@ -218,7 +218,7 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
         ),
         (
             "name: g, kind: not_significantly_riski, baseline: p",
-            "kind of gate 'g': expected not_significantly_risky, georisk_not_worse, not_inferior or "
+            "kind of gate 'g': expected not_significantly_risky, georisk_not_worse, not_inferior, no_drift or "
             "no_topic_collapse, found 'not_significantly_riski'; did you mean 'not_significantly_risky'?",
         ),
         (
@@ -721,8 +721,8 @@ def test_the_kinds_of_computed_baselines_are_those_of_the_kernel():
         (
             "{correction: holm, gates: [c]}",
             COLLAPSE,
-            "family.gates: gate 'c' is no_topic_collapse, but a correction applies only to not_significantly_risky "
-            "and georisk_not_worse",
+            "family.gates: gate 'c' is no_topic_collapse, but a correction applies only to "
+            "not_significantly_risky, georisk_not_worse and no_drift",
         ),
         (
             "holm",

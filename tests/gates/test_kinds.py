@@ -32,8 +32,8 @@ def test_a_gate_without_a_name_has_that_of_its_kind():
 @pytest.mark.parametrize(
     ("name", "kinds"),
     [
-        ("alpha", ("not_significantly_risky", "georisk_not_worse", "not_inferior", "no_topic_collapse")),
-        ("weighted", ("not_significantly_risky", "not_inferior")),
+        ("alpha", ("not_significantly_risky", "georisk_not_worse", "not_inferior", "no_drift", "no_topic_collapse")),
+        ("weighted", ("not_significantly_risky", "not_inferior", "no_drift")),
         ("reference", ("georisk_not_worse",)),
         ("max_loss", ("no_topic_collapse",)),
         ("no such option", ()),
@@ -64,7 +64,7 @@ def test_another_kind_of_gate_keeps_the_options_that_both_offer():
             "not_inferor",
             {},
             ValueError,
-            "kind: expected not_significantly_risky, georisk_not_worse, not_inferior or no_topic_collapse, "
+            "kind: expected not_significantly_risky, georisk_not_worse, not_inferior, no_drift or no_topic_collapse, "
             "found 'not_inferor'; did you mean 'not_inferior'?",
         ),
         ("not_inferior", {"tolerence": 1}, TypeError, "unknown option 'tolerence'; did you mean 'tolerance'?"),

@@ -124,7 +124,8 @@ def test_method_decides_alone_when_it_is_named():
         (
             "kind",
             "risky",
-            "kind: expected not_significantly_risky, georisk_not_worse, not_inferior or no_topic_collapse, ",
+            "kind: expected not_significantly_risky, georisk_not_worse, not_inferior, no_drift or "
+            "no_topic_collapse, ",
         ),
         ("missing", "drop", "missing: expected refuse or zero, found 'drop'"),
     ],

@@ -26,7 +26,7 @@ from pytest_riskguard.cli.parameters import (
     slice_options,
 )
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.kinds import COMPUTED, CORRECTIONS, KINDS
+from pytest_riskguard.gates.kinds import COMPUTED, CORRECTIONS, KINDS, options_of
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import ComputedBaseline
@@ -90,6 +90,8 @@ def compare(
     single, computed = inputs.systems(baselines), inputs.computed(asked, inside=candidate_inside)
     pools = _pools(kind, single, computed) if named else [_declared_pool(question) for question in declared.baselines]
     taken = declared.unless(_typed(), has_baselines=bool(named))
+    if "alphas" not in _typed():
+        alphas = (options_of(KINDS[kind])["alpha"].default,)
     values = {"alphas": alphas, "family": family, **options, **taken}
     asked_alphas, correction = values.pop("alphas"), values.pop("family")
     values.pop("measures", None)  # ``inputs`` knows them

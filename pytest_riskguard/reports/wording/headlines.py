@@ -85,7 +85,9 @@ def _passed(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
     if verdict.kind == "not_inferior":
         return "shown to be good enough", ()
     if _is_tolerated(verdict):
-        return "tolerated risk", ()
+        return ("tolerated drift" if verdict.asked.looks_back else "tolerated risk"), ()
+    if verdict.asked.looks_back:
+        return "no significant drift", ()
     if verdict.pool is not None and (shown.risk or 0.0) >= 0:
         return "no riskier than {}", (verdict.pool.decided_by,)
     return "no significant risk", ()
@@ -103,6 +105,8 @@ def _risky(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
     group, heaviest = groups.dominant_group(verdict), groups.heaviest(verdict, least=groups.MOST)
     if verdict.kind == "not_inferior":
         return "not shown to be good enough", ()
+    if verdict.asked.looks_back:
+        return "drifted since {}", (verdict.baselines[0],)
     if group is not None and verdict.slice is None:  # the figures of a slice are about all its topics
         return "{}={} queries got worse", (group.tag, group.value)
     if len(topics) == 1:
@@ -133,6 +137,7 @@ def figures(verdict: Verdict) -> str:
         return ""
     excess = "excess " if verdict.estimates.noise_urisk is not None else ""
     name = f"GeoRisk{shown.suffix} difference" if verdict.asked.is_pool else f"{excess}URisk{shown.suffix}"
+    name = f"drift{shown.suffix}" if verdict.asked.looks_back and verdict.alpha == 0 else name
     interval = verdict.decisive_interval
     if interval is None:
         return f"{name} {shown.value(shown.risk, digits_of(verdict))}"

@@ -101,10 +101,18 @@ def reasons(verdict: Verdict) -> Iterator[str]:
         yield from _not_inferior(verdict)
     elif not verdict.asked.by_topic and not shown.is_identical:
         yield from _georisk(verdict) if verdict.asked.is_pool else _urisk(verdict)
+        yield from _since(verdict)
         if shown.is_churn:
             yield _churn(verdict)
         elif verdict.reason == "loss" and verdict.alpha > 0:
             yield f"The gate would fail even if losses counted {_once(verdict)}."
+
+
+def _since(verdict: Verdict) -> Iterator[str]:
+    """How many changes were accepted since what a gate that looks back compares with, where the store knows it."""
+    if verdict.asked.looks_back and verdict.lineage is not None:
+        number = counted(verdict.lineage.accepted + 1, "change")
+        yield f"That is what {number} since {groups.name(verdict.baselines[0])} did together, this one included."
 
 
 def _undecided(verdict: Verdict) -> str:

@@ -101,6 +101,8 @@ def with_option(kind: str, option: str) -> dict[str, Any]:
     """Options of which one has another value than its default, and those that this one needs."""
     if option == "tradeoff" and kind == "not_inferior":  # a tolerance is in units of the measure
         return {"tradeoff": VALUES["tradeoff"], "tolerance": 0}
+    if option == "tradeoff" and kind == "no_drift":  # the smooth trade-off has no other alpha
+        return {"tradeoff": VALUES["tradeoff"], "alpha": 1}
     return {option: VALUES[option]}
 
 

@@ -1,0 +1,153 @@
+"""``since:`` of a gate that looks back: stored baselines, and the runs that they held earlier."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from tests.plugin import world
+
+YAML = """\
+collection: {{qrels: qrels.txt, topics: topics.tsv}}
+measures: [AP]
+candidate: step4.run
+gates:
+  - {{name: slow, kind: no_drift, since: {since}, tolerance: {tolerance}}}
+"""
+
+
+@pytest.fixture
+def chain(folder, command):
+    """``main`` held the runs step0 to step3; in each, three more topics fall from 0.5 to 0.1."""
+    ranks: dict[str, int] = {}
+    for number in range(5):
+        ranks |= dict.fromkeys(world.TOPICS[3 * number - 3 : 3 * number] if number else (), 10)
+        world.write_run(folder / f"step{number}.run", ranks)
+    assert command("baseline add main step0.run --kind previous --note release-12").status == 0
+    for number in range(1, 4):
+        ended = command(f"baseline promote main step{number}.run --note 'change {number}'")
+        assert (ended.status, ended.err) == (0, "")
+    assert command("baseline add release-12 step0.run").status == 0
+
+    def check(since, tolerance=0.05):
+        (folder / "riskguard.yaml").write_text(YAML.format(since=json.dumps(since), tolerance=tolerance))
+        ended = command("check --json report.json")
+        return ended, world.read_report(folder / "report.json")["verdicts"][0]
+
+    return check
+
+
+@pytest.mark.parametrize("since", ["main/oldest", "main/1", "main/0001", "main/release-12"])
+def test_an_earlier_run_is_named_by_its_place_its_number_or_its_note(chain, since):
+    ended, verdict = chain(since)
+    assert (ended.status, verdict["outcome"], verdict["reason"]) == (1, "fail", "loss")
+    assert verdict["kind"] == "no_drift"
+    assert verdict["baselines"] == [since]
+    assert verdict["estimates"]["mean_difference"] == pytest.approx(-0.4 * 12 / 30)
+    assert verdict["alpha"] == 0
+    lineage = verdict["lineage"]
+    assert [run["run"] for run in lineage["runs"]] == [
+        "main/history/0001",
+        "main/history/0002",
+        "main/history/0003",
+        "main",
+        "step4",
+    ]
+    (decisive,) = (interval for interval in verdict["intervals"] if interval["decisive"])
+    assert (lineage["lower"], lineage["upper"]) == (decisive["lower"], decisive["upper"])
+    assert lineage["risky"] is True
+    assert f"drifted since {since}" in ended.out
+    assert "That is what 4 changes since" in " ".join(ended.out.split())
+
+
+def test_a_baseline_without_a_run_means_the_run_that_it_holds(chain):
+    ended, verdict = chain("release-12")
+    assert (ended.status, verdict["lineage"]) == (1, None)
+    assert verdict["estimates"]["mean_difference"] == pytest.approx(-0.16)
+    _, verdict = chain("main")
+    assert verdict["estimates"]["mean_difference"] == pytest.approx(-0.04)
+
+
+def test_the_chain_begins_where_the_gate_looks_back_to(chain):
+    _, verdict = chain("main/0003")
+    assert verdict["estimates"]["mean_difference"] == pytest.approx(-0.08)
+    assert [run["run"] for run in verdict["lineage"]["runs"]] == ["main/history/0003", "main", "step4"]
+    _, verdict = chain("main/change 3")  # what it holds now
+    assert verdict["estimates"]["mean_difference"] == pytest.approx(-0.04)
+
+
+def test_a_larger_tolerance_passes(chain):
+    ended, verdict = chain("main/oldest", tolerance=0.3)
+    assert (ended.status, verdict["outcome"]) == (0, "pass")
+
+
+def test_the_verdict_is_that_of_a_risk_gate_at_alpha_0(chain, command, folder):
+    _, verdict = chain("main/oldest")
+    asked = "--alpha 0 --tolerance 0.05 --measure AP"
+    ended = command(f"compare step4.run --baseline release-12 {asked} --json other.json")
+    assert ended.status == 1
+    (other,) = world.read_report(folder / "other.json")["verdicts"]
+    for part in ("outcome", "reason", "intervals", "estimates"):
+        assert verdict[part] == other[part]
+    ended = command("compare step4.run --baseline ./step0.run --gate no_drift --tolerance 0.05 --json third.json")
+    (third,) = world.read_report(folder / "third.json")["verdicts"]
+    assert (third["alpha"], third["intervals"]) == (0, verdict["intervals"])
+
+
+@pytest.mark.parametrize(
+    ("since", "words"),
+    [
+        ("main/7", "no earlier run '7'; expected its number, its note or oldest: it has oldest, 0001, 0002, 0003"),
+        ("main/release-13", "no earlier run 'release-13'"),
+        ("main/", "names no earlier run after the '/'"),
+        ("nobody", "no baseline 'nobody'"),
+        ("nobody/1", "no baseline 'nobody'"),
+        ("../main", "cannot name a baseline"),
+    ],
+)
+def test_what_it_cannot_mean_is_said(chain, command, folder, since, words):
+    (folder / "riskguard.yaml").write_text(YAML.format(since=json.dumps(since), tolerance=0.05))
+    ended = command("check")
+    assert ended.status in (2, 3)
+    assert words in " ".join((ended.out + ended.err).split())
+
+
+@pytest.mark.parametrize(
+    ("gate", "words"),
+    [
+        ({"kind": "no_drift"}, "gate 'slow' has no baseline; add `since: NAME`"),
+        ({"kind": "no_drift", "since": "main", "baseline": "main"}, "since of gate 'slow': `baseline` is given too"),
+        ({"kind": "no_drift", "since": "main", "baselines": ["main"]}, "`baselines` is given too; keep one"),
+        (
+            {"kind": "not_significantly_risky", "since": "main"},
+            "since of gate 'slow' has no meaning for not_significantly_risky: name the baseline with `baseline:",
+        ),
+        ({"kind": "no_drift", "since": "main", "on_churn": "warn"}, "on_churn of gate 'slow' has no meaning"),
+        ({"kind": "no_drift", "since": "main", "tolerance": 1}, "the gate could never fail"),
+    ],
+)
+def test_only_gates_that_look_back_have_it(chain, command, folder, gate, words):
+    settings = yaml.safe_load(YAML.format(since="main", tolerance=0.05))
+    settings["gates"] = [{"name": "slow", **gate}]
+    (folder / "riskguard.yaml").write_text(yaml.safe_dump(settings))
+    ended = command("check")
+    assert ended.status == 2
+    assert words in " ".join(ended.err.split())
+
+
+def test_two_earlier_runs_with_one_note_are_not_told_apart(chain, command, folder):
+    world.write_run(folder / "other.run", {"t30": 5})
+    assert command("baseline promote main other.run --note release-12").status == 0
+    ended, verdict = chain("main/release-12")
+    assert (ended.status, verdict["reason"]) == (3, "missing_input")
+    assert "2 runs with the note 'release-12'" in ended.out
+
+
+def test_alpha_may_be_given(chain, command, folder):
+    chain("main")
+    text = (folder / "riskguard.yaml").read_text().replace("tolerance: 0.05", "tolerance: 0.05, alpha: [0, 1]")
+    (folder / "riskguard.yaml").write_text(text)
+    command("check --json report.json")
+    assert [v["alpha"] for v in world.read_report(folder / "report.json")["verdicts"]] == [0, 1]

@@ -1,0 +1,115 @@
+"""``no_drift``: what many accepted changes did together, against one earlier run."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from pytest_riskguard import assert_no_drift, check
+from pytest_riskguard.errors import RiskyError
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.gates.chain.history import with_lineage
+from pytest_riskguard.gates.judge import in_families, judge, rule
+from pytest_riskguard.gates.kinds import KINDS, NoDrift, NotInferior, NotSignificantlyRisky, options_of
+from pytest_riskguard.reports.wording import worded
+from pytest_riskguard.reports.wording.headlines import figures, headline
+
+
+def scores(values, name):
+    topics = tuple(f"t{number:03d}" for number in range(len(values)))
+    return TopicScores(name, "AP", topics, np.asarray(values, dtype=float))
+
+
+@pytest.fixture(scope="module")
+def slide() -> list[TopicScores]:
+    """Nine runs of 100 topics; each change costs 0.004 on average and moves every topic a little."""
+    rng = np.random.default_rng(11)
+    run, chain = rng.uniform(0.4, 0.6, 100), []
+    for number in range(9):
+        chain.append(scores(run, f"v{number + 1}"))
+        noise = rng.standard_normal(100) * 0.025
+        run = run - 0.004 + noise - np.mean(noise)
+    return chain
+
+
+def test_a_loss_that_no_single_change_shows_is_a_drift(slide):
+    steps = [judge(NotSignificantlyRisky(alpha=0.0), later, before) for before, later in pairwise(slide)]
+    assert {step.outcome for step in steps} == {"pass"}
+    verdict = judge(NoDrift(tolerance=0.01), slide[-1], slide[0])
+    assert (verdict.outcome, verdict.reason, verdict.alpha) == ("fail", "loss", 0.0)
+    assert verdict.decisive_interval.upper < -0.01
+    assert judge(NoDrift(tolerance=0.03), slide[-1], slide[0]).outcome == "pass"
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.01, 0.02, 0.03])
+def test_it_follows_the_rule_of_a_risk_gate_at_alpha_0(slide, tolerance):
+    for later in slide[1:]:
+        asked = [
+            rule(kind(alpha=0.0, tolerance=tolerance), later, slide[0]) for kind in (NoDrift, NotSignificantlyRisky)
+        ]
+        assert asked[0].answer == asked[1].answer
+        assert asked[0].p_value == asked[1].p_value
+        assert asked[0].ruling.deciding == asked[1].ruling.deciding
+
+
+def test_doubt_passes_while_a_demand_for_evidence_fails(slide):
+    """A gate that stops every change at once may do so only where the loss is shown."""
+    assert judge(NoDrift(tolerance=0.03), slide[-1], slide[0]).outcome == "pass"
+    assert judge(NotInferior(alpha=0.0, tolerance=0.03), slide[-1], slide[0]).outcome == "fail"
+
+
+def test_churn_adds_up_over_many_changes_so_alpha_is_0_unless_it_is_given():
+    start = scores(np.full(60, 0.5), "v1")
+    churned = scores(0.5 + np.tile([0.2, -0.2], 30), "v9")
+    assert judge(NoDrift(), churned, start).outcome == "pass"
+    assert judge(NoDrift(alpha=1.0), churned, start).reason == "churn"
+    assert {kind: options_of(cls)["alpha"].default for kind, cls in KINDS.items() if cls.looks_back} == {
+        "no_drift": 0.0
+    }
+
+
+def test_it_has_a_p_value_and_may_be_a_member_of_a_family(slide):
+    gates = [NoDrift("a", tolerance=0.01), NotSignificantlyRisky("b")]
+    p_values = [rule(gate, slide[-1], slide[0]).p_value for gate in gates]
+    families = in_families(gates, p_values, correction="holm")
+    assert [family.size for family in families] == [2, 2]
+    assert p_values[0] is not None
+
+
+def test_words_name_the_run_and_the_number_of_changes(slide):
+    verdict = judge(NoDrift(tolerance=0.01), slide[-1], slide[0])
+    verdict = worded(with_lineage(verdict, slide[:-1], slide[-1]))
+    assert headline(verdict) == "drifted since v1"
+    assert figures(verdict).startswith("drift -0.03 [-0.05, -0.02]")
+    from pytest_riskguard.reports.wording.paragraph import paragraph
+
+    assert "The loss is significantly more than the tolerated 0.01. That is what 8 changes since v1 did together" in (
+        paragraph(verdict)
+    )
+    passed = worded(judge(NoDrift(tolerance=0.03), slide[-1], slide[0]))
+    assert headline(passed) == "tolerated drift"
+    assert headline(worded(judge(NoDrift(), slide[1], slide[0]))) == "no significant drift"
+
+
+def test_the_assertion_demands_a_tolerance():
+    baseline = {f"q{number:02d}": 0.5 for number in range(30)}
+    candidate = {topic: score - 0.02 for topic, score in baseline.items()} | {"q00": 0.5}
+    assert assert_no_drift(candidate, baseline, tolerance=0.05).kind == "no_drift"
+    with pytest.raises(RiskyError, match="drifted since baseline"):
+        assert_no_drift(candidate, baseline, tolerance=0.01)
+    with pytest.raises(TypeError, match="tolerance"):
+        assert_no_drift(candidate, baseline)
+    with pytest.raises(ValueError, match="replicates have no meaning for no_drift"):
+        check("no_drift", candidate, baseline, replicates=[baseline])
+
+
+def test_every_report_of_it_can_be_written(slide):
+    from pytest_riskguard.reports import html, json, markdown
+
+    for tolerance in (0.01, 0.03):
+        verdict = judge(NoDrift("slow", tolerance=tolerance), slide[-1], slide[0], report=True)
+        verdict = worded(with_lineage(verdict, slide[:-1], slide[-1]))
+        for text in (html.render([verdict]), markdown.render([verdict]), json.dumps([verdict])):
+            assert "slow" in text
