@@ -70,6 +70,24 @@ def break_even(
     return _break_even(sizes, chances, observed)
 
 
+def break_even_above(
+    gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, *, tolerated: float = 0.0
+) -> BreakEven:
+    """P(URisk >= the observed one), the other side of ``break_even``: how likely chance alone looks this good.
+
+    Parameters, result and errors are those of ``break_even``; the observed URisk counts on both sides.
+    """
+    sizes, chances, which = _checked(gains, losses, lost, tolerated)
+    # the sum over wins must be as high as the observed one: the same law with wins and losses exchanged
+    able = chances < 1
+    impossible = exact_sum(sizes[~which & ~able])  # wins of topics that always lose
+    if not sizes.size:
+        return BreakEven(1.0, True)
+    if exact_sum(sizes[which & able]) - impossible < -ROUNDING_ERROR * exact_sum(sizes):
+        return BreakEven(MIN_P_VALUE, True)
+    return _break_even(sizes[able], 1 - chances[able], ~which[able], short=-impossible)
+
+
 def break_even_without_each(
     gains: npt.ArrayLike,
     losses: npt.ArrayLike,
@@ -133,18 +151,19 @@ def _chances(gains: FloatArray, losses: FloatArray, tolerated: float) -> FloatAr
     return chances
 
 
-def _break_even(sizes: FloatArray, chances: FloatArray, lost: BoolArray) -> BreakEven:
+def _break_even(sizes: FloatArray, chances: FloatArray, lost: BoolArray, *, short: float = 0.0) -> BreakEven:
+    """The test of the sum over topics that are lost, less what it falls ``short`` of that."""
     total, rounding = exact_sum(sizes), ROUNDING_ERROR * exact_sum(sizes)
     sure = chances >= 1
     # sums that the observed one exceeds by less than rounding are the same, so no size matters that is that small
-    missing = total - exact_sum(sizes[lost])
+    missing = total - exact_sum(sizes[lost]) + short
     left = exact_sum(sizes[~sure])
     if left - missing <= rounding:
         return BreakEven(1.0, True)
     if missing <= rounding:
         p = math.exp(exact_sum(np.log(chances[sizes > rounding])))
         return BreakEven(max(p, MIN_P_VALUE), True)
-    bets = Bets.of(sizes[~sure], chances[~sure], lost[~sure], exact_sum(sizes[sure & ~lost]))
+    bets = Bets.of(sizes[~sure], chances[~sure], lost[~sure], exact_sum(sizes[sure & ~lost]) + short)
     if bets.starts.size == 1:
         losses = math.ceil(bets.limit / float(bets.sizes[0]))
         p, exact = float(bdtrc(losses - 1, bets.sizes.size, bets.chances[0])), True

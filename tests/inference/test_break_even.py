@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.inference import BreakEven, break_even, break_even_without_each, sign_flip
+from pytest_riskguard.inference import (
+    BreakEven,
+    break_even,
+    break_even_above,
+    break_even_without_each,
+    sign_flip,
+)
 
 ALPHAS = (0.0, 0.5, 1.0, 5.0, 10.0)
 
@@ -28,14 +34,16 @@ def chances_of_loss(gains: np.ndarray, losses: np.ndarray, tolerated: float = 0.
     return chances
 
 
-def counted(gains: np.ndarray, losses: np.ndarray, lost: np.ndarray, tolerated: float = 0.0) -> float:
+def counted(
+    gains: np.ndarray, losses: np.ndarray, lost: np.ndarray, tolerated: float = 0.0, *, above: bool = False
+) -> float:
     """Every pattern of wins and losses, one by one."""
     patterns = (np.arange(2**lost.size)[:, None] >> np.arange(lost.size) & 1).astype(bool)
     chances = chances_of_loss(gains, losses, tolerated) if tolerated else gains / (gains + losses)
     sums = np.where(patterns, -losses, gains).sum(axis=1)
     masses = np.prod(np.where(patterns, chances, 1 - chances), axis=1)
-    observed = np.sum(np.where(lost, -losses, gains))
-    return math.fsum(masses[sums <= observed + 1e-11 * np.sum(gains + losses)])
+    observed, rounding = np.sum(np.where(lost, -losses, gains)), 1e-11 * np.sum(gains + losses)
+    return math.fsum(masses[sums >= observed - rounding if above else sums <= observed + rounding])
 
 
 def topics(
@@ -218,3 +226,32 @@ def test_errors_say_what_is_wrong(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         break_even(gains, losses, lost, tolerated=tolerated)
+
+
+@pytest.mark.parametrize("tolerated", [0.0, 0.3, 2.0, 15.0])
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("m", [1, 2, 5, 9, 14])
+def test_the_other_side_is_counted(m: int, alpha: float, tolerated: float) -> None:
+    gains, losses, lost = topics(m, alpha)
+    above = break_even_above(gains, losses, lost, tolerated=tolerated)
+    counts = counted(gains, losses, lost, tolerated, above=True)
+    assert above.p_value == pytest.approx(max(counts, 0.0), rel=1e-11, abs=1e-14)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("m", [31, 60, 250])
+def test_both_sides_add_up_to_one_and_the_observed(m: int, alpha: float) -> None:
+    stakes = topics(m, alpha, share=1 / (2 + alpha))
+    sides = break_even(*stakes).p_value + break_even_above(*stakes).p_value
+    assert -1e-12 <= sides - 1 < 1e-3  # the observed sum, and what the inversions leave out, count on both sides
+
+
+def test_a_win_that_chance_excludes_has_no_probability() -> None:
+    # the larger topic loses for sure: the expected sum is -1.9 where losses of both are 2
+    stakes = np.array([1.0, 0.01]), np.array([1.9, 0.1]), np.array([False, True])
+    assert break_even_above(*stakes, tolerated=1.95).p_value < 1e-300
+    assert break_even_above(stakes[0], stakes[1], np.array([True, True]), tolerated=1.95).p_value == 1
+
+
+def test_nothing_changed_is_as_good_as_chance() -> None:
+    assert break_even_above([], [], []) == BreakEven(1.0, True)

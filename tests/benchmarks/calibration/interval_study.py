@@ -1,8 +1,4 @@
-"""How often do gates fail without reason, and how often do intervals hold the truth? A simulation.
-
-Run from the checkout: ``python -m tests.benchmarks.calibration``. It prints the tables that
-docs/explanation/calibration.md shows; ``--write`` puts them into docs/data/calibration as CSV files, where that page
-finds them. ``--quick`` takes half a minute.
+"""How often do gates fail without reason, and how often do intervals hold the truth, where most topics change?
 
 Intervals and rules are those of the package. Only the studentized interval is simulated here, by 4,000 resamples that
 all data sets of a cell share: for each data set on its own the package takes far more care, and time.
@@ -10,18 +6,12 @@ all data sets of a cell share: for each data set on its own the package takes fa
 
 from __future__ import annotations
 
-import argparse
-import csv
-import io
 import math
-import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 from scipy.optimize import brentq
@@ -32,9 +22,8 @@ from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.ruling import Ruling, margin_of, rule_for
 from pytest_riskguard.inference import intervals, sign_flip
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
-
-#: The tables, which docs/explanation/calibration.md shows and the tests read.
-TABLES = Path(__file__).resolve().parents[3] / "docs" / "data" / "calibration"
+from tests.benchmarks.calibration.populations import weigh
+from tests.benchmarks.calibration.tables import Table, percent, row
 
 Matrix = np.ndarray  # (n_topics, n_simulations)
 
@@ -216,10 +205,6 @@ class Rates:
     gate_warns: float
     flips: float
     skewness: float
-
-
-def weigh(d: Matrix, alpha: float) -> Matrix:
-    return np.where(d < 0, (1 + alpha) * d, d)
 
 
 def studentized(x: Matrix, counts: Matrix) -> tuple[np.ndarray, np.ndarray]:
@@ -454,34 +439,19 @@ WeightedRows = list[tuple[Weighted, WeightedRates]]
 
 
 def run(
-    plans: dict[str, list[Cell]], reruns: list[Rerun], weighted: list[Weighted], *, workers: int
+    plans: dict[str, list[Cell]], reruns: list[Rerun], weighted: list[Weighted], pool: Executor
 ) -> tuple[dict[str, Rows], Reruns, WeightedRows]:
-    """Simulate all cells, in processes of one thread each; how many there are changes nothing."""
+    """Simulate all cells; how many workers the pool has changes nothing."""
     everything = [(table, cell) for table, cells in plans.items() for cell in cells]
     order = sorted(range(len(everything)), key=lambda i: -everything[i][1].n)  # the longest first
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[name] = "1"  # inherited by the workers, which load numpy anew
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        simulated = pool.map(simulate, [everything[i][1] for i in order])
-        noise = list(zip(reruns, pool.map(rerun, reruns), strict=True))
-        heavy = list(zip(weighted, pool.map(weigh_topics, weighted), strict=True))
-        done = dict(zip(order, simulated, strict=True))
+    simulated = pool.map(simulate, [everything[i][1] for i in order])
+    noise = list(zip(reruns, pool.map(rerun, reruns), strict=True))
+    heavy = list(zip(weighted, pool.map(weigh_topics, weighted), strict=True))
+    done = dict(zip(order, simulated, strict=True))
     rows: dict[str, Rows] = {table: [] for table in plans}
     for i, (table, cell) in enumerate(everything):
         rows[table].append((cell, done[i]))
     return rows, noise, heavy
-
-
-def percent(share: float) -> str:
-    return "" if math.isnan(share) else f"{100 * share:.1f}"
-
-
-#: A header, then rows.
-Table = list[list[str]]
-
-
-def row(*cells: object) -> list[str]:
-    return [str(cell) for cell in cells]
 
 
 def rate_table(rows: Rows, *, equal: bool) -> Table:
@@ -565,33 +535,10 @@ def facts(truth: Truth, simulations: int) -> str:
     )
 
 
-def as_csv(table: Table) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(table)
-    return out.getvalue()
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--simulations", type=int, default=4000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--quick", action="store_true", help="50 simulations, to see that it works")
-    parser.add_argument("--write", action="store_true", help="write the tables into docs/data/calibration")
-    arguments = parser.parse_args()
-    simulations = 50 if arguments.quick else arguments.simulations
-    plans = plan(simulations=simulations, seed=arguments.seed, count=400_000 if arguments.quick else 4_000_000)
-    reruns = [Rerun(n, simulations, arguments.seed) for n in TOPICS]
-    weighted = [Weighted(n, spread, simulations, arguments.seed) for n in WEIGHTED_TOPICS for spread in UNEVEN]
-    results, noise, heavy = run(plans, reruns, weighted, workers=arguments.workers)
-    for name, table in tables(results, noise, heavy).items():
-        text = as_csv(table)
-        if arguments.write:
-            (TABLES / f"{name}.csv").write_text(text, encoding="utf-8", newline="\n")
-        else:
-            print(f"# {name}.csv\n{text}")
-    print(facts(results["zero"][0][0].truth, simulations), end="")
-
-
-if __name__ == "__main__":
-    main()
+def all_tables(pool: Executor, *, simulations: int, seed: int, count: int) -> tuple[dict[str, Table], str]:
+    """The tables by the names of their files, and what the page says of the study as a whole."""
+    plans = plan(simulations=simulations, seed=seed, count=count)
+    reruns = [Rerun(n, simulations, seed) for n in TOPICS]
+    weighted = [Weighted(n, spread, simulations, seed) for n in WEIGHTED_TOPICS for spread in UNEVEN]
+    results, noise, heavy = run(plans, reruns, weighted, pool)
+    return tables(results, noise, heavy), facts(results["zero"][0][0].truth, simulations)

@@ -16,7 +16,9 @@ from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import interval
 from tests.benchmarks.calibration import interval_study
-from tests.benchmarks.calibration.interval_study import METHODS, STUDY, TABLES, Cell, Truth, simulate
+from tests.benchmarks.calibration.interval_study import METHODS, STUDY, Cell, Truth, simulate
+from tests.benchmarks.calibration.populations import weigh
+from tests.benchmarks.calibration.tables import TABLES
 from tests.docs.pages import DOCS
 
 Row = dict[str, str]
@@ -195,10 +197,8 @@ def test_the_process_is_the_published_one():
 def test_the_shift_makes_urisk_0_and_equal_systems_have_the_urisk_of_their_churn():
     truth = Truth.of(STUDY, seed=0, count=400_000)
     for alpha in (1, 5, 10):
-        shifted = interval_study.weigh(
-            STUDY.draw(np.random.default_rng(1), (600, 600), shift=truth.shifts[alpha]), alpha
-        )
-        equal = interval_study.weigh(STUDY.draw(np.random.default_rng(2), (600, 600)), alpha)
+        shifted = weigh(STUDY.draw(np.random.default_rng(1), (600, 600), shift=truth.shifts[alpha]), alpha)
+        equal = weigh(STUDY.draw(np.random.default_rng(2), (600, 600)), alpha)
         assert shifted.mean() == pytest.approx(0, abs=4.5 * shifted.std() / 600 + 1e-3)
         assert equal.mean() == pytest.approx(truth.urisk(alpha, equal=True), abs=4.5 * equal.std() / 600 + 1e-3)
 
@@ -209,9 +209,7 @@ def test_whole_gates_are_those_of_the_package(n):
     d = population.draw(np.random.default_rng(n), (n, 25)) - 0.01
     d[np.random.default_rng(0).random(d.shape) < 0.5] = 0.0
     fails = {
-        alpha: interval_study.gate_fails(
-            d, interval_study.limits_of(interval_study.weigh(d, alpha), ("student_t", "bca"), None)
-        )
+        alpha: interval_study.gate_fails(d, interval_study.limits_of(weigh(d, alpha), ("student_t", "bca"), None))
         for alpha in (0, 5)
     }
     for column, differences in enumerate(d.T):
@@ -244,7 +242,7 @@ def test_the_studentized_limits_are_those_of_the_resamples():
 
 def test_the_studentized_limits_are_about_those_of_the_package():
     rng = np.random.default_rng(5)
-    x = interval_study.weigh(STUDY.draw(rng, (50, 2)), 1)
+    x = weigh(STUDY.draw(rng, (50, 2)), 1)
     counts = rng.multinomial(50, np.full(50, 1 / 50), size=40_000).astype(float)
     lower, upper = interval_study.studentized(x, counts)
     for column, values in enumerate(x.T):

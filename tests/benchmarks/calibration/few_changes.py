@@ -1,0 +1,235 @@
+"""How often does a gate fail without reason, and see a real loss, by the number of topics that changed?
+
+Every data set is n differences, of which m are not 0, with a true URisk of 0 (or of some standard errors below). For
+each the p-values of BCa, Student-t and the break-even flips are those of the package; from them come the rule of
+``method: auto`` and the rules that it was compared with.
+
+What cannot matter is not computed: a p-value counts as 1 where the mean is above 0, and BCa is computed only where
+Student-t or the flips leave the rule a chance to fail, and on the first data sets of a cell for BCa's own column.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from scipy.special import stdtr
+
+from pytest_riskguard.inference import Sample, break_even, upper_p_value
+from pytest_riskguard.risk.checks import ROUNDING_ERROR
+from tests.benchmarks.calibration.populations import BETS, CONTINUOUS, LATTICE, REAL, REWEIGHTED, SHIFTED, draw, weigh
+from tests.benchmarks.calibration.tables import Table, percent, row
+
+Array = np.ndarray
+
+LEVELS = (0.9, 0.95, 0.99, 0.999)
+LEVEL = 0.95
+#: No p-value above this matters to any level.
+LARGEST_P = 1 - min(LEVELS)
+#: BCa alone is counted on so many data sets of a cell.
+BCA_ALONE = 2000
+#: How far below 0 a loss is that a gate should see, in standard errors of the data set.
+LOSS = 3.0
+FAMILIES = (3, 5, 10)
+
+#: Topics, changed topics.
+SIZES = (
+    (100, 3),
+    (100, 4),
+    (10, 6),
+    (100, 6),
+    (10, 10),
+    (25, 10),
+    (100, 10),
+    (1000, 10),
+    (12, 12),
+    (50, 12),
+    (100, 25),
+    (100, 50),
+    (100, 100),
+    (1000, 100),
+)
+OTHER_SIZES = ((100, 6), (25, 10), (100, 10), (50, 12), (100, 25), (100, 100))
+POWER_SIZES = ((100, 4), (100, 6), (100, 10), (100, 25), (100, 100))
+FAMILY_SIZES = ((25, 10), (50, 12), (100, 10))
+ALPHAS = (0, 1, 5, 10)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Data sets of one kind; ``loss`` is how many standard errors the true URisk lies below 0."""
+
+    source: str
+    kind: str
+    topics: int
+    changed: int
+    alpha: float
+    simulations: int
+    seed: int
+    loss: float = 0.0
+
+    def draw(self) -> Array:
+        """The differences of changed topics, a row for each data set."""
+        words = "".join((self.source, self.kind)).encode()
+        rng = np.random.default_rng([self.seed, self.topics, self.changed, int(10 * self.alpha), *words])
+        shape = self.simulations, self.changed
+        return draw(self.source, self.kind, rng, shape, alpha=self.alpha, errors=self.loss)
+
+
+@dataclass(frozen=True)
+class PValues:
+    """Two-sided p-values of each data set; those of BCa are NaN where they were not needed."""
+
+    bca: Array
+    student_t: Array
+    flips: Array
+
+    @property
+    def rule(self) -> Array:
+        """The smallest ``1 - level`` at which a gate of method ``auto`` fails, or a number above ``LARGEST_P``."""
+        return np.fmax(self.bca, np.minimum(self.student_t, self.flips))
+
+    def rules(self) -> dict[str, Array]:
+        """The rule and those it was compared with, by the words of the tables."""
+        return {
+            "Student-t": self.student_t,
+            "flips": self.flips,
+            "rule": self.rule,
+            "BCa and Student-t": np.fmax(self.bca, self.student_t),
+            "BCa and flips": np.fmax(self.bca, self.flips),
+            "Student-t or flips": np.minimum(self.student_t, self.flips),
+        }
+
+
+def moments(x: Array, topics: int) -> tuple[Array, Array]:
+    """Mean and standard error of each row, to which topics that did not change add zeros."""
+    means = x.sum(axis=1) / topics
+    squares = np.maximum((x * x).sum(axis=1) - topics * means**2, 0.0)
+    return means, np.sqrt(squares / (topics - 1) / topics)
+
+
+def p_values(cell: Cell) -> PValues:
+    """The p-values of every data set of a cell."""
+    d = cell.draw()
+    x = weigh(d, cell.alpha)
+    means, errors = moments(x, cell.topics)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(errors > 0, (means + ROUNDING_ERROR) / errors, np.sign(means) * math.inf)
+    student = np.where(means < 0, 2 * stdtr(cell.topics - 1, t), 1.0)
+    flips, bca = np.ones(means.size), np.full(means.size, math.nan)
+    for i in np.flatnonzero(means < 0):
+        flips[i] = flip_p(d[i], cell.alpha)
+    first = np.arange(means.size) < BCA_ALONE
+    bca[first | (np.minimum(student, flips) > LARGEST_P)] = 1.0
+    for i in np.flatnonzero((means < 0) & (first | (np.minimum(student, flips) <= LARGEST_P))):
+        bca[i] = bca_p(x[i], cell.topics)
+    return PValues(bca, student, flips)
+
+
+def flip_p(d: Array, alpha: float) -> float:
+    """Twice the p-value of the break-even flips, at most 1."""
+    sizes = np.abs(d[np.abs(d) > ROUNDING_ERROR])
+    lost = d[np.abs(d) > ROUNDING_ERROR] < 0
+    return min(1.0, 2 * break_even(sizes, (1 + alpha) * sizes, lost).p_value)
+
+
+def bca_p(x: Array, topics: int) -> float:
+    """The smallest ``1 - level`` at which BCa's upper limit of these scores and zeros lies below 0."""
+    sample = Sample.of(np.concatenate([x, np.zeros(topics - x.size)]))
+    if sample.constant:
+        return float(not sample.mean < -ROUNDING_ERROR)
+    return upper_p_value(sample, method="bca", bound=-ROUNDING_ERROR)
+
+
+def fails(p: Array, level: float) -> float:
+    """The share of data sets that fail at a level."""
+    return float(np.mean(p <= 1 - level + 1e-12))
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# The tables
+# --------------------------------------------------------------------------------------------------------------------
+
+
+def false_alarm_cells(simulations: int, seed: int, sources: Sequence[str]) -> list[Cell]:
+    """Cells with a true URisk of 0, those of the fewest changes first."""
+    cells = []
+    for source in sources:
+        sizes = SIZES if source == REAL else OTHER_SIZES
+        kinds = {REAL: (SHIFTED, BETS, REWEIGHTED), CONTINUOUS: (SHIFTED,), LATTICE: (REWEIGHTED,)}[source]
+        for (n, m), kind, alpha in product(sizes, kinds, ALPHAS):
+            if kind != REWEIGHTED or alpha != 10:
+                cells.append(Cell(source, kind, n, m, alpha, simulations, seed))
+    return sorted(cells, key=lambda cell: (cell.changed, cell.topics))
+
+
+def power_cells(simulations: int, seed: int) -> list[Cell]:
+    """Cells with a true URisk below 0."""
+    return [
+        Cell(REAL, SHIFTED, n, m, alpha, simulations, seed, loss=LOSS)
+        for (n, m), alpha in product(POWER_SIZES, (0, 1, 5))
+    ]
+
+
+Done = list[tuple[Cell, PValues]]
+
+
+def false_alarm_table(done: Done) -> Table:
+    """Shares that fail at level 0.95 by each rule, and by the rule at the other levels."""
+    lines: Table = []
+    for cell, p in done:
+        shares = [fails(p.bca[:BCA_ALONE], LEVEL), *(fails(each, LEVEL) for each in p.rules().values())]
+        others = [f"{100 * fails(p.rule, level):.2f}" for level in LEVELS if level != LEVEL]
+        lines.append(row(*_place(cell), *map(percent, shares), *others))
+    return [
+        row(*PLACE, "BCa", *done[0][1].rules(), *(f"rule at {level}" for level in LEVELS if level != LEVEL)),
+        *lines,
+    ]
+
+
+def power_table(done: Done) -> Table:
+    """Shares that fail by BCa, Student-t and the rule, at level 0.95."""
+    lines = [row("changed", "topics", "alpha", "BCa", "Student-t", "rule")]
+    for cell, p in done:
+        shares = fails(p.bca[:BCA_ALONE], LEVEL), fails(p.student_t, LEVEL), fails(p.rule, LEVEL)
+        lines.append(row(cell.changed, cell.topics, cell.alpha, *map(percent, shares)))
+    return lines
+
+
+def family_table(done: Done) -> Table:
+    """How often any gate of a family of independent ones fails by Holm's method, at level 0.95."""
+    lines = [row("changed", "topics", "alpha", *(f"{what}, {k} gates" for k in FAMILIES for what in ("BCa", "rule")))]
+    for cell, p in done:
+        if (cell.topics, cell.changed) in FAMILY_SIZES and (cell.source, cell.kind) == (REAL, SHIFTED):
+            shares = []
+            for k in FAMILIES:
+                for each in (p.bca[:BCA_ALONE], p.rule):
+                    shares.append(1 - (1 - fails(each, 1 - (1 - LEVEL) / k)) ** k)
+            lines.append(row(cell.changed, cell.topics, cell.alpha, *map(percent, shares)))
+    return lines
+
+
+PLACE = ("changed", "topics", "data", "kind", "alpha")
+
+
+def _place(cell: Cell) -> Iterator[object]:
+    return iter((cell.changed, cell.topics, cell.source, cell.kind, cell.alpha))
+
+
+def all_tables(pool: Executor, *, simulations: int, seed: int, sources: Sequence[str]) -> dict[str, Table]:
+    """The tables by the names of their files; real pairs only if they are among the sources."""
+    false, power = false_alarm_cells(simulations, seed, sources), []
+    if REAL in sources:
+        power = power_cells(simulations, seed)
+    found = list(pool.map(p_values, [*false, *power]))
+    alarms: Done = list(zip(false, found[: len(false)], strict=True))
+    losses: Done = list(zip(power, found[len(false) :], strict=True))
+    return {
+        "few-changes": false_alarm_table(alarms),
+        "losses-seen": power_table(losses),
+        "families": family_table(alarms),
+    }
