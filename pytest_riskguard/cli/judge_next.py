@@ -78,13 +78,15 @@ def judge_next(
     ensure_apart("--out", out, candidate, *inputs.files)
     pools = [(baseline, ()) for baseline in inputs.systems(baselines)]
     questions = inputs.questions(kind, candidate, pools, alphas=alphas, slices=slices, options=options)
-    documents = [lists.judge_next(inputs.engine.rejudged(question)) for question in questions]
+    compared = [inputs.engine.rejudged(question) for question in questions]
+    documents = [lists.judge_next(rejudged) for rejudged in compared]
     listed = lists.together(documents)
     wanted = [row for row in listed if _is_plain(row.topic) and _is_plain(row.document)]
     written = table if list_format is None else judging_lists.FORMATS[list_format]
     text = written(wanted[:budget], inputs.engine.queries)
     write_text(text, None if out is None else str(out), option="--out")
-    click.echo(_said(len(wanted), budget, len(documents), sum(map(bool, documents))), err=True)
+    settled = all(rejudged.tried.certain for rejudged in compared)
+    click.echo(_said(len(wanted), budget, len(documents), sum(map(bool, documents)), settled=settled), err=True)
     if left_out := len(listed) - len(wanted):
         click.echo(f"left out: {left_out} with an id that cannot be printed as is", err=True)
     return ExitStatus.PASSED
@@ -112,11 +114,12 @@ def _is_plain(text: str) -> bool:
     return clean(text, limit=len(text)) == text
 
 
-def _said(wanted: int, budget: int | None, verdicts: int, unsettled: int) -> str:
-    what = "the verdict" if verdicts == 1 else f"none of the {verdicts} verdicts"
+def _said(wanted: int, budget: int | None, verdicts: int, unsettled: int, *, settled: bool) -> str:
     if unsettled == 0:
-        verb = "does not depend" if verdicts == 1 else "depends"
-        return f"{what} {verb} on documents that nobody judged"
+        which = "the verdict" if verdicts == 1 else f"any of the {verdicts} verdicts"
+        if settled:
+            return f"no judgement of the unjudged documents in the first ranks can change {which}"
+        return f"no judgement of the unjudged documents in the first ranks that was tried changes {which}"
     shown = "" if budget is None or wanted <= budget else f"the first {budget} of "
     which = "the verdict" if verdicts == 1 else f"{unsettled} of {verdicts} verdicts"
     to_judge = f"{shown}{counted(wanted, 'document')} to judge; {which} could change"

@@ -269,7 +269,12 @@ def judgements(verdict: Verdict, *, everything: bool = True) -> Section | None:
         f"{counted(unjudged.documents, 'unjudged document')} in the first {unjudged.depth} ranks "
         f"({unjudged.candidate} of the candidate, {unjudged.baseline} of the baseline)"
     )
-    answer = f"this verdict rests on {where}" if unjudged.depends else f"the outcome does not depend on {where}"
+    if unjudged.depends:
+        answer = f"this verdict rests on {where}"
+    elif unjudged.certain:
+        answer = f"the outcome does not depend on {where}: every way of judging them was tried"
+    else:
+        answer = f"no way of judging {where} that was tried changes the outcome"
     sentences = [f"judgements: {answer}"] if everything or unjudged.depends else []
     if unjudged.depends:
         cases = [case for case in unjudged.cases if everything or case.outcome != verdict.outcome]

@@ -37,6 +37,9 @@ _CASES = {
     "relevant": "all have their topic's highest grade",
     "candidate_relevant": "only the candidate's are relevant",
     "baseline_relevant": "only the baseline's are relevant",
+    "lowest": "they are judged as is worst for the candidate, topic by topic",
+    "highest": "they are judged as is best for the candidate, topic by topic",
+    "other": "they are judged in another way that was tried",
 }
 
 

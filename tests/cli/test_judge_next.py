@@ -62,7 +62,7 @@ def test_judging_what_is_listed_settles_the_verdict(command, folder):
         file.writelines(f"{topic} 0 {document} 0\n" for topic, document, _ in rows)
     ended = command(ASKED)
     assert (ended.status, ended.out) == (0, "topic\tdocument\tquery\n")
-    assert ended.err == "the verdict does not depend on documents that nobody judged\n"
+    assert ended.err == "no judgement of the unjudged documents in the first ranks can change the verdict\n"
 
 
 def test_several_verdicts_have_one_list(command):

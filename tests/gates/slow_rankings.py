@@ -202,7 +202,7 @@ def cases_of(rejudged: SlowComparison, gaps: Sequence[Unjudged]) -> Iterator[IfJ
 
 
 def judgements(rejudged: SlowComparison) -> Judgements:
-    """Which documents are unjudged, and what the gate would say in the extreme cases."""
+    """Which documents are unjudged, and what the gate would say in the four cases that go by rank."""
     gaps = rejudged.gaps()
     cases = tuple(cases_of(rejudged, gaps))
     rows = [UnjudgedTopic(gap.topic, len(gap.candidate), len(gap.baseline)) for gap in gaps]
@@ -218,41 +218,15 @@ def judgements(rejudged: SlowComparison) -> Judgements:
     )
 
 
-def judge_next(rejudged: SlowComparison) -> tuple[ToJudge, ...]:
-    """The documents to judge, most useful first; none where no judgement of them could change the verdict.
-
-    The more a document would move its topic's difference if it were relevant, the more useful it is; losses do not
-    weigh more than wins, or the first answers would lean towards one verdict. The list ends where the remaining
-    documents, relevant or not, cannot change the verdict if all those listed are irrelevant.
-    """
-    gaps = rejudged.gaps()
-    if not _open(rejudged, gaps):
-        return ()
+def in_order(rejudged: SlowComparison) -> tuple[ToJudge, ...]:
+    """All unjudged documents: the more one would move its topic's difference if it were relevant, the earlier."""
     effects = {
-        ToJudge(gap.topic, document): effect for gap in gaps for document, effect in rejudged.effects(gap).items()
+        ToJudge(gap.topic, document): effect
+        for gap in rejudged.gaps()
+        for document, effect in rejudged.effects(gap).items()
     }
     # effects are rounded, so that equal ones go by topic and document on every machine
-    order = sorted(effects, key=lambda entry: (-round(abs(effects[entry]), 12), entry.topic, entry.document))
-    settled, still_open = len(order), 0
-    while settled - still_open > 1:
-        middle = (settled + still_open) // 2
-        if _open(rejudged, _without(gaps, order[:middle])):
-            still_open = middle
-        else:
-            settled = middle
-    return tuple(order[:settled])
-
-
-def _open(rejudged: SlowComparison, gaps: Sequence[Unjudged]) -> bool:
-    """Whether the verdict could still change."""
-    return len({case.outcome for case in cases_of(rejudged, gaps)}) > 1
-
-
-def _without(gaps: Sequence[Unjudged], judged: Iterable[ToJudge]) -> list[Unjudged]:
-    known: dict[str, set[str]] = {}
-    for entry in judged:
-        known.setdefault(entry.topic, set()).add(entry.document)
-    return [gap.without(known.get(gap.topic, set())) for gap in gaps]
+    return tuple(sorted(effects, key=lambda entry: (-round(abs(effects[entry]), 12), entry.topic, entry.document)))
 
 
 def topic_documents(

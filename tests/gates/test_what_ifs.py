@@ -77,8 +77,15 @@ class Compared:
 
     def check(self) -> None:
         """Everything is the same."""
-        assert judgements(self.rejudged) == slow_rankings.judgements(self.slow)
-        assert judge_next(self.rejudged) == slow_rankings.judge_next(self.slow)
+        told, by_rank = judgements(self.rejudged), slow_rankings.judgements(self.slow)
+        assert told.cases[:4] == by_rank.cases
+        assert told.depends == (len({case.outcome for case in told.cases}) > 1)
+        assert replace(told, cases=(), depends=False, tried=0, certain=False) == replace(
+            by_rank, cases=(), depends=False
+        )
+        listed, in_order = judge_next(self.rejudged), slow_rankings.in_order(self.slow)
+        assert listed == in_order[: len(listed)]
+        assert bool(listed) == told.depends
         rows = self.rows()
         for losers, winners in ((rows, []), ([], rows)):
             found = topic_documents(losers, winners, *self.rejudged.runs)

@@ -43,7 +43,7 @@ ADDED = {
     "Power": {"churn_failure_rate"},
     "TopicGroup": {"left_out"},
     "Slice": {"left_out"},
-    "Judgements": {"left_out"},
+    "Judgements": {"left_out", "tried", "certain"},
     "ResponsibleTopic": {"weight", "exceeds", "candidate_z", "baseline_z"},
 }
 Schema = dict[str, Any]

@@ -86,11 +86,15 @@ def test_judgements_are_told_where_the_verdict_rests_on_them():
     assert "it passes if all have their topic's highest grade (URisk +0.0200)" in text
     assert "it fails" not in text
     assert verdict.judgements is not None
-    safe = replace(verdict, judgements=replace(verdict.judgements, depends=False))
-    assert judgements(safe, everything=False).sentences == ()
-    assert (
-        judgements(safe).sentences[0].startswith("judgements: the outcome does not depend on 14 unjudged documents")
-    )
+    for certain, said in (
+        (True, "the outcome does not depend on 14 unjudged documents in the first 10 ranks (12 of the candidate, 3 "),
+        (False, "no way of judging 14 unjudged documents in the first 10 ranks (12 of the candidate, 3 of the "),
+    ):
+        safe = replace(verdict, judgements=replace(verdict.judgements, depends=False, certain=certain))
+        assert judgements(safe, everything=False).sentences == ()
+        (sentence,) = judgements(safe).sentences
+        assert sentence.startswith(f"judgements: {said}")
+        assert sentence.endswith("was tried" if certain else "that was tried changes the outcome")
     whole = replace(verdict, judgements=replace(verdict.judgements, depends=False, documents=0))
     assert judgements(whole).sentences == ()
     assert judgements(whole).text == "Every document in the first 10 ranks was judged."

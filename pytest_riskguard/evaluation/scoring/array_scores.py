@@ -105,16 +105,16 @@ def _seen_rows(run: JudgedRun, kernel: Kernel, values: FloatArray, order: Order)
     return CountedRows(topic, rank, value, run.retrieved)
 
 
-def if_relevant(
+def if_judged(
     run: JudgedRun,
     qrels: Qrels,
     measure: Measure,
     topics: IntArray,
     offsets: IntArray,
     rows: IntArray,
-    elsewhere: IntArray,
+    grades: FloatArray,
 ) -> FloatArray:
-    """The measure of some topics if unjudged documents had the highest grade of their topic.
+    """The measure of some topics if unjudged documents had these grades.
 
     Each variant is one topic with other judgements; a topic may have many variants.
 
@@ -125,12 +125,12 @@ def if_relevant(
     topics : array of int64, shape (n_variants,)
         The topic of each variant: its place in ``run.topics``.
     offsets : array of int64, shape (n_variants + 1,)
-        The documents that variant i judges are ``rows[offsets[i]:offsets[i + 1]]``.
-    rows : array of int64
-        Rows of the run, each unjudged and of the variant's topic, in any order.
-    elsewhere : array of int64, shape (n_variants,)
-        How many more documents get that grade that the run did not retrieve: they count as relevant ones that were
-        missed.
+        The documents that variant i judges are those from ``offsets[i]`` to ``offsets[i + 1]``.
+    rows : array of int64, shape (n_documents,)
+        Rows of the run, each unjudged and of the variant's topic, in any order; -1 for a document that the run did
+        not retrieve, which may be one that it missed.
+    grades : array of float64, shape (n_documents,)
+        As the file of judgements would give them.
 
     Returns
     -------
@@ -139,15 +139,15 @@ def if_relevant(
     kernel = kernel_of(measure, qrels.rules)
     variants = _Variants(run, qrels, kernel, _order(measure))
     scores = np.empty(len(topics))
-    sizes = variants.sizes[topics] + np.diff(offsets) + variants.judged[topics] + elsewhere
+    sizes = variants.sizes[topics] + np.diff(offsets) + variants.needed[topics]
     ends = np.cumsum(sizes)
     start = 0
     while start < len(topics):
         begun = ends[start - 1] if start else 0
         stop = max(start + 1, int(np.searchsorted(ends, begun + _ROWS_AT_ONCE, side="right")))
-        some = slice(start, stop)
-        scores[some] = variants.scores(
-            topics[some], np.diff(offsets[start : stop + 1]), rows[offsets[start] : offsets[stop]], elsewhere[some]
+        documents = slice(offsets[start], offsets[stop])
+        scores[start:stop] = variants.scores(
+            topics[start:stop], np.diff(offsets[start : stop + 1]), rows[documents], grades[documents]
         )
         start = stop
     return scores
@@ -160,40 +160,59 @@ class _Variants:
         self._run, self._kernel, self._ranks = run, kernel, run.ranks[order]
         self._arrays, self._places = qrels.arrays, _places(run, qrels)
         self._values = kernel.values(self._arrays.grades)
-        self._highest = kernel.values(self._arrays.highest)
         self._rows = _seen_rows(run, kernel, self._values, order)
-        self.sizes, self.judged = self._rows.counts(), np.diff(self._arrays.offsets)[self._places]
+        judged = np.diff(self._arrays.offsets)
+        self._needed = judged if kernel.ideal_ranks is None else np.minimum(judged, kernel.ideal_ranks)
+        self.sizes, self.needed = self._rows.counts(), self._needed[self._places]
         self._begins = np.cumsum(self.sizes) - self.sizes
 
-    def scores(self, topics: IntArray, counts: IntArray, rows: IntArray, elsewhere: IntArray) -> FloatArray:
+    def scores(self, topics: IntArray, counts: IntArray, rows: IntArray, grades: FloatArray) -> FloatArray:
         """The measure of each variant, of whose documents there are ``counts``."""
         old = _spans(self._begins[topics], self.sizes[topics])
         variants = np.arange(len(topics), dtype=np.int64)
+        retrieved = rows >= 0
         new_variant, new_rank = np.repeat(variants, counts), self._ranks[rows].astype(np.int64)
-        new_value = np.repeat(self._highest[self._places[topics]], counts)
-        seen = self._kernel.sees(new_value, new_rank)  # of the others, only those that are seen are held
+        new_value = self._kernel.values(grades)
+        seen = retrieved & self._kernel.sees(new_value, new_rank)  # of the others, only those that are seen are held
         variant = np.concatenate([np.repeat(variants, self.sizes[topics]), new_variant[seen]])
         rank = np.concatenate([self._rows.rank[old], new_rank[seen]])
         value = np.concatenate([self._rows.value[old], new_value[seen]])
         order = np.argsort(variant << 32 | rank, kind="stable")
         changed = CountedRows(variant[order], rank[order], value[order], self._run.retrieved[topics])
-        return self._kernel.scores(changed, self._totals(self._places[topics], counts + elsewhere))
+        return self._kernel.scores(changed, self._totals(self._places[topics], counts, grades, new_value))
 
-    def _totals(self, places: IntArray, added: IntArray) -> FloatArray:
-        """What judgements say of topics, given by their places in the judgements, with documents added to each."""
-        base = int(added.max(initial=0)) + 1
-        different, index = np.unique(places * base + added, return_inverse=True)
-        places, added = np.divmod(different, base)
-        sizes = np.diff(self._arrays.offsets)[places]
-        begins = np.cumsum(added + sizes) - (added + sizes)
-        values = np.empty(int(np.sum(added + sizes)))
-        # the documents added have the highest grade: they come first
-        values[_spans(begins, added)] = np.repeat(self._highest[places], added)
-        judged = self._arrays.best_first[_spans(self._arrays.offsets[places], sizes)]
-        values[_spans(begins + added, sizes)] = self._values[judged]
-        topic = np.repeat(np.arange(len(places), dtype=np.int64), added + sizes)
-        totals: FloatArray = self._kernel.totals(topic, values, len(places))[index.ravel()]
+    def _totals(self, places: IntArray, counts: IntArray, grades: FloatArray, values: FloatArray) -> FloatArray:
+        """What judgements say of topics, given by their places in the judgements, with documents added to each.
+
+        They are computed once for all variants of a topic whose documents have the same grades in any order.
+        """
+        first, index = _different(places, counts, grades)
+        of_first = _spans((np.cumsum(counts) - counts)[first], counts[first])
+        places, counts = places[first], counts[first]
+        judged = self._needed[places]
+        old = self._arrays.best_first[_spans(self._arrays.offsets[places], judged)]
+        variants = np.arange(len(places), dtype=np.int64)
+        topic = np.concatenate([np.repeat(variants, judged), np.repeat(variants, counts)])
+        all_grades = np.concatenate([self._arrays.grades[old], grades[of_first]])
+        best_first = np.lexsort((-all_grades, topic))
+        all_values = np.concatenate([self._values[old], values[of_first]])[best_first]
+        totals: FloatArray = self._kernel.totals(topic[best_first], all_values, len(places))[index]
         return totals
+
+
+def _different(places: IntArray, counts: IntArray, grades: FloatArray) -> tuple[IntArray, IntArray]:
+    """The first of all variants that add the same grades to the same topic, and which of these each variant is."""
+    levels, codes = np.unique(grades, return_inverse=True)
+    base = int(counts.max(initial=0)) + 1
+    if (len(levels) + 1) * math.log2(base) + math.log2(len(places) + int(places.max(initial=0)) + 1) > 62:
+        each = np.arange(len(places), dtype=np.int64)  # a number that tells them apart would be too large
+        return each, each
+    powers = base ** np.arange(len(levels), dtype=np.int64)
+    summed = np.append(0, np.cumsum(powers[codes.ravel()]))  # may overflow: differences are right all the same
+    ends = np.cumsum(counts)
+    keys = places * base ** len(levels) + summed[ends] - summed[ends - counts]
+    _, first, index = np.unique(keys, return_index=True, return_inverse=True)
+    return first.astype(np.int64, copy=False), index.ravel().astype(np.int64, copy=False)
 
 
 def _spans(begins: IntArray, sizes: IntArray) -> IntArray:

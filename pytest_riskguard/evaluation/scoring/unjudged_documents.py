@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.evaluation.runs.identifiers import IntArray
-from pytest_riskguard.evaluation.scoring.array_scores import has_kernel, if_relevant
+from pytest_riskguard.evaluation.scoring.array_scores import has_kernel, if_judged
 from pytest_riskguard.evaluation.scoring.kept_depths import depth_of
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedDocuments, RankedRun
 from pytest_riskguard.evaluation.scoring.variants import Variants, values_of
@@ -154,16 +154,25 @@ def matches(documents: RankedDocuments, others: RankedDocuments) -> IntArray:
 
 
 def values_if_relevant(run: RankedRun, topics: IntArray, counts: IntArray, rows: IntArray) -> FloatArray:
-    """What a run scores on topics of which some unjudged documents have the highest grade.
+    """``values_if_judged``, where each document has the highest grade of its topic."""
+    return values_if_judged(run, topics, counts, rows, np.repeat(run.qrels.arrays.highest[topics], counts))
+
+
+def values_if_judged(
+    run: RankedRun, topics: IntArray, counts: IntArray, rows: IntArray, grades: FloatArray
+) -> FloatArray:
+    """What a run scores on topics of which some unjudged documents are judged.
 
     Parameters
     ----------
     topics : array of int64, shape (n_variants,)
         Places in the columns of the judgements; a topic may be repeated, with other documents.
     counts : array of int64, shape (n_variants,)
-        How many documents are then relevant.
+        How many documents are judged besides.
     rows : array of int64, shape (sum of counts,)
         Where the run holds them, variant by variant; -1 if it does not retrieve the document.
+    grades : array of float64, shape (sum of counts,)
+        Their grades.
 
     Returns
     -------
@@ -174,31 +183,28 @@ def values_if_relevant(run: RankedRun, topics: IntArray, counts: IntArray, rows:
     values = np.full(len(topics), float(run.measure.DEFAULT))
     if not np.any(answers):
         return values
-    rows, topics, counts = rows[np.repeat(answers, counts)], topics[answers], counts[answers]
-    found = np.bincount(np.repeat(np.arange(len(counts)), counts)[rows >= 0], minlength=len(counts))
+    of_answers = np.repeat(answers, counts)
+    rows, grades, topics, counts = rows[of_answers], grades[of_answers], topics[answers], counts[answers]
+    ends = np.cumsum(counts)
     if has_kernel(run.measure):
-        values[answers] = if_relevant(
-            run.run,
-            run.qrels,
-            run.measure,
-            run.topic_of_place[topics],
-            np.append(0, np.cumsum(found)),
-            rows[rows >= 0],
-            counts - found,
+        values[answers] = if_judged(
+            run.run, run.qrels, run.measure, run.topic_of_place[topics], np.append(0, ends), rows, grades
         )
         return values
-    scores, ends = [], np.cumsum(counts)
+    scores = []
     for start in range(0, len(topics), VARIANTS_AT_ONCE):
         some = slice(start, start + VARIANTS_AT_ONCE)
         of_some = slice(int(ends[start] - counts[start]), int(ends[some][-1]))
-        variants = _with_relevant(run, topics[some], counts[some], run.ranks_of(rows[of_some]))
+        variants = _with_judged(run, topics[some], counts[some], run.ranks_of(rows[of_some]), grades[of_some])
         scores.append(values_of(run.measure, variants, run.qrels.rules))
     values[answers] = np.concatenate(scores)
     return values
 
 
-def _with_relevant(run: RankedRun, topics: IntArray, counts: IntArray, ranks: IntArray) -> Variants:
-    """The judged documents of each topic, followed by those that are relevant besides."""
+def _with_judged(
+    run: RankedRun, topics: IntArray, counts: IntArray, ranks: IntArray, new_grades: FloatArray
+) -> Variants:
+    """The judged documents of each topic, followed by those that are judged besides."""
     arrays = run.qrels.arrays
     judged = np.diff(arrays.offsets)[topics]
     offsets = np.append(0, np.cumsum(judged + counts))
@@ -206,7 +212,7 @@ def _with_relevant(run: RankedRun, topics: IntArray, counts: IntArray, ranks: In
     source, target = _ranges(arrays.offsets[topics], judged), _ranges(offsets[:-1], judged)
     grades[target], all_ranks[target] = arrays.grades[source], run.judged_ranks[source]
     target = _ranges(offsets[:-1] + judged, counts)
-    grades[target], all_ranks[target] = np.repeat(arrays.highest[topics], counts), ranks
+    grades[target], all_ranks[target] = new_grades, ranks
     return Variants(offsets, grades, all_ranks, run.run.retrieved[run.topic_of_place[topics]])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.kept_depths import depth_of
+from pytest_riskguard.evaluation.scoring.possible_scores import possible_scores
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
 from pytest_riskguard.evaluation.scoring.unjudged_documents import (
     UnjudgedDocuments,
@@ -24,6 +25,8 @@ from pytest_riskguard.formats.label_rules import LabelRules
 from pytest_riskguard.gates.findings import MAX_LISTED, IfJudged, Judgements, UnjudgedTopic
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.rankings.other_judgements import OtherJudgements
+from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.rankings.entries import TopicRanking
 
 Case = Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant"]
+OtherCase = Literal["lowest", "highest", "other"]
 Answer = Literal["pass", "fail", "inconclusive"]
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
@@ -53,14 +57,30 @@ class Known:
 
     ``unjudged``: their unjudged documents, by how these are ranked and how deep; ``topics``: how many of them each
     topic has; ``values``: the scores that change in an extreme case, by measure and case, as ``Rejudged`` computes
-    them; ``documents``: what moved in topics, as ``topic_documents`` keeps it; ``rankings``: topics side by side.
+    them; ``others``: the scores that topics could have, by measure; ``documents``: what moved in topics, as
+    ``topic_documents`` keeps it; ``rankings``: topics side by side.
     """
 
     unjudged: dict[Hashable, UnjudgedDocuments] = field(default_factory=dict)
     topics: dict[Hashable, tuple[UnjudgedTopic, ...]] = field(default_factory=dict)
     values: dict[Hashable, tuple[IntArray, FloatArray, FloatArray]] = field(default_factory=dict)
+    others: dict[Hashable, OtherJudgements] = field(default_factory=dict)
     documents: KnownDocuments = field(default_factory=dict)
     rankings: dict[Hashable, TopicRanking] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What the gate says in the ways of judging that were tried, the verdict's own first, and how many these are.
+
+    ``cases`` are the extremes and the first other way that changes the outcome. It is ``certain`` whether the outcome
+    ``depends`` on unjudged documents if a way changes it, or if every way was tried.
+    """
+
+    cases: tuple[IfJudged, ...]
+    count: int
+    depends: bool
+    certain: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +120,49 @@ class Rejudged:
         if self._key not in self.known.topics:
             self.known.topics[self._key] = _by_topic(self.unjudged, self.runs[0].qrels.arrays.topics)
         return self.known.topics[self._key]
+
+    def others(self, is_open: BoolArray | None = None) -> OtherJudgements:
+        """The scores that topics could have if these documents, by default all, were judged."""
+        if is_open is not None:
+            return OtherJudgements(possible_scores(self.unjudged, self.runs, is_open))
+        key = (*self._key, str(self.measure))
+        if key not in self.known.others:
+            everything = np.ones(len(self.unjudged), dtype=np.bool_)
+            self.known.others[key] = OtherJudgements(possible_scores(self.unjudged, self.runs, everything))
+        return self.known.others[key]
+
+    def other_cases(self, others: OtherJudgements) -> Iterator[tuple[OtherCase, float, Answer]]:
+        """URisk and the gate's answer in each of these ways of judging, the two extremes first; none twice."""
+        places, known = self._places[others.topics], {}
+        searched = (
+            others.combinations()
+            if others.exhaustive
+            else others.searched(self.gate, self._comparison(*self.scores).evidence, places)
+        )
+        extremes: tuple[tuple[OtherCase, IntArray], ...] = (("lowest", others.lowest), ("highest", others.highest))
+        more: Iterator[tuple[OtherCase, IntArray]] = (("other", rows) for rows in searched)
+        for case, rows in chain(extremes, more):
+            key = rows.tobytes()
+            if case == "other" and key in known:
+                continue
+            if key not in known:
+                known[key] = self._ruled_with(places, *others.scores[rows].T)
+            yield case, *known[key]
+
+    @cached_property
+    def tried(self) -> Tried:
+        """Whether any way of judging the unjudged documents that was tried changes the outcome."""
+        others = self.others()
+        ways = (IfJudged(case, urisk, answer) for case, urisk, answer in self.other_cases(others))
+        cases = [IfJudged(case, *self.in_case(case)) for case in _CASES]
+        cases += islice(ways, 2)
+        outcome, count = cases[0].outcome, len(cases)
+        depends = any(case.outcome != outcome for case in cases)
+        while not depends and (way := next(ways, None)) is not None:
+            count += 1
+            if depends := way.outcome != outcome:
+                cases.append(way)
+        return Tried(tuple(cases), count, depends, certain=depends or others.exhaustive)
 
     @property
     def _key(self) -> tuple[Hashable, ...]:
@@ -164,8 +227,11 @@ class Rejudged:
         return places
 
     def _ruled(self, candidate: TopicScores, baseline: TopicScores) -> tuple[float, Answer]:
-        comparison = rule(self.gate, candidate, baseline, topics=self.topics)
+        comparison = self._comparison(candidate, baseline)
         return comparison.evidence.estimate(self.gate.alpha), comparison.answer[0]
+
+    def _comparison(self, candidate: TopicScores, baseline: TopicScores) -> Comparison:
+        return rule(self.gate, candidate, baseline, topics=self.topics)
 
 
 def _changed(scores: TopicScores, places: IntArray, values: FloatArray) -> TopicScores:
@@ -174,15 +240,9 @@ def _changed(scores: TopicScores, places: IntArray, values: FloatArray) -> Topic
     return replace(scores, values=changed)
 
 
-def cases_of(rejudged: Rejudged) -> Iterator[IfJudged]:
-    """What the gate would have said in each case; the first is the verdict's own."""
-    for case in _CASES:
-        yield IfJudged(case, *rejudged.in_case(case))
-
-
 def judgements(rejudged: Rejudged) -> Judgements:
-    """Which documents are unjudged, and what the gate would say in the extreme cases."""
-    unjudged, cases = rejudged.unjudged, tuple(cases_of(rejudged))
+    """Which documents are unjudged, and what the gate would say if they were judged in the ways that were tried."""
+    unjudged, tried = rejudged.unjudged, rejudged.tried
     candidate, baseline = np.count_nonzero(unjudged.found, axis=0).tolist()
     return Judgements(
         depth=unjudged.depth,
@@ -190,9 +250,11 @@ def judgements(rejudged: Rejudged) -> Judgements:
         baseline=baseline,
         documents=len(unjudged),
         topics=rejudged.unjudged_topics[:MAX_LISTED],
-        cases=cases,
-        depends=len({case.outcome for case in cases}) > 1,
+        cases=tried.cases,
+        depends=tried.depends,
         left_out=max(len(rejudged.unjudged_topics) - MAX_LISTED, 0),
+        tried=tried.count,
+        certain=tried.certain,
     )
 
 
@@ -223,16 +285,16 @@ class ToJudge:
 
 
 def judge_next(rejudged: Rejudged) -> tuple[ToJudge, ...]:
-    """The documents to judge, most useful first; none where no judgement of them could change the verdict.
+    """The documents to judge, most useful first; none where no judgement of them that was tried changes the verdict.
 
     The more a document would move its topic's difference if it were relevant, the more useful it is; losses do not
-    weigh more than wins, or the first answers would lean towards one verdict. The list ends where the remaining
-    documents, relevant or not, cannot change the verdict if all those listed are irrelevant.
+    weigh more than wins, or the first answers would lean towards one verdict. The list ends where no way of judging
+    the remaining documents that was tried changes the verdict if all those listed are irrelevant.
     """
+    if not rejudged.tried.depends:
+        return ()
     unjudged = rejudged.unjudged
     is_open = np.ones(len(unjudged), dtype=np.bool_)
-    if not _open(rejudged, is_open):
-        return ()
     topics = rejudged.runs[0].qrels.arrays.topics
     names = [
         ToJudge(topics[topic], document)
@@ -260,7 +322,9 @@ def together(lists: Iterable[Sequence[ToJudge]]) -> tuple[ToJudge, ...]:
 
 
 def _open(rejudged: Rejudged, is_open: BoolArray) -> bool:
-    """Whether the verdict could still change, if documents that are not open are irrelevant."""
+    """Whether the verdict was found to change, if documents that are not open are irrelevant."""
+    outcome = rejudged.as_judged[1]
     answers = (rejudged.if_relevant(rejudged.in_favour(case) & is_open)[1] for case in _CASES)
-    first = next(answers)
-    return any(answer != first for answer in answers)
+    if any(answer != outcome for answer in answers):
+        return True
+    return any(answer != outcome for _, _, answer in rejudged.other_cases(rejudged.others(is_open)))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +21,7 @@ from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.runs.chunks import Chunk
 from pytest_riskguard.evaluation.runs.order import Order, as_written, untied
 from pytest_riskguard.evaluation.runs.trec_runs import fold_run
-from pytest_riskguard.evaluation.scoring.array_scores import array_values, has_kernel, if_relevant
+from pytest_riskguard.evaluation.scoring.array_scores import array_values, has_kernel, if_judged
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.scoring.provider_scores import evaluate
 from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
@@ -164,44 +166,45 @@ def test_an_unjudged_document_has_no_gain_even_where_grade_0_has_one():
         )
 
 
-def variant_scores(measure: str, chunk: Chunk, qrels: Qrels, topic: str, relevant: Sequence[str]) -> float:
-    """What the provider computes if some documents get the highest grade of their topic."""
-    grades = dict(qrels.grades)
-    grades[topic] = {**grades[topic], **dict.fromkeys(relevant, max(grades[topic].values()))}
+def variant_scores(measure: str, chunk: Chunk, qrels: Qrels, topic: str, judged: Mapping[str, float]) -> float:
+    """What the provider computes if some more documents of a topic have these grades."""
+    grades = {**qrels.grades, topic: {**qrels.grades[topic], **judged}}
     return of_provider(measure, {topic: chunk[topic]}, qrels_of(grades, qrels.rules))[topic]
 
 
 @pytest.mark.parametrize("kind", GRADES)
 @given(data=st.data())
-def test_documents_judged_relevant_score_as_with_their_providers(kind, data):
+def test_documents_judged_besides_score_as_with_their_providers(kind, data):
     qrels, chunk = data.draw(collections(kind))
     run = judged_run([chunk], qrels, depth=12)
-    unjudged = np.flatnonzero(run.judgements < 0)
+    unjudged = np.flatnonzero(run.judgements < 0).tolist()
     names = run.unjudged.strings()
-    topics, rows, elsewhere, relevant = [], [], [], []
+    topics, rows, judged = [], [], []
     for _ in range(data.draw(st.integers(0, 6))):
         place = data.draw(st.integers(0, len(run.topics) - 1))
-        free = [row for row in unjudged.tolist() if run.topic_of_row[row] == place]
+        free = [row for row in unjudged if run.topic_of_row[row] == place]
         chosen = data.draw(st.lists(st.sampled_from(free), unique=True)) if free else []
+        missed = data.draw(st.integers(0, 2))
         topics.append(place)
-        rows.append(chosen)
-        elsewhere.append(data.draw(st.integers(0, 2)))
-        missed = [f"missed{number}" for number in range(elsewhere[-1])]
-        relevant.append([names[unjudged.tolist().index(row)] for row in chosen] + missed)
-    offsets = np.cumsum([0, *map(len, rows)])
+        rows.append([*chosen, *[-1] * missed])
+        documents = [
+            *(names[unjudged.index(row)] for row in chosen),
+            *(f"missed{number}" for number in range(missed)),
+        ]
+        judged.append({document: data.draw(GRADES[kind]) for document in documents})
     for measure in WITH_KERNELS:
-        values = if_relevant(
+        values = if_judged(
             run,
             qrels,
             parse_measure(measure),
             np.array(topics, dtype=np.int64),
-            offsets,
+            np.cumsum([0, *map(len, rows)]),
             np.array(list(itertools.chain(*rows)), dtype=np.int64),
-            np.array(elsewhere, dtype=np.int64),
+            np.array([grade for documents in judged for grade in documents.values()], dtype=np.float64),
         )
         expected = [
             variant_scores(measure, chunk, qrels, run.topics[place], documents)
-            for place, documents in zip(topics, relevant, strict=True)
+            for place, documents in zip(topics, judged, strict=True)
         ]
         assert values.tolist() == expected, measure
 
@@ -231,27 +234,58 @@ def test_labels_and_scale_are_those_of_the_judgements(measure):
     assert scores["t"] > 0
 
 
-def test_variants_in_several_parts_score_as_in_one(monkeypatch):
+def variants() -> tuple[JudgedRun, Qrels, dict[str, npt.NDArray[Any]]]:
+    """Each unjudged document of three topics alone, some with others that were missed."""
     qrels = qrels_of({topic: {"a": 1, "b": 0, "c": 2} for topic in "stu"})
     chunk = chunk_of({topic: [(document, 9.0 - place) for place, document in enumerate("xayb")] for topic in "stu"})
     run = judged_run([chunk], qrels)
     unjudged = np.flatnonzero(run.judgements < 0)
-    topics, offsets, elsewhere = (
-        run.topic_of_row[unjudged].astype(np.int64),
-        np.arange(7),
-        np.array([0, 1, 2, 0, 0, 1]),
+    offsets = np.array([0, 1, 3, 6, 7, 8, 10])
+    rows = np.full(10, -1)
+    rows[offsets[:-1]] = unjudged
+    grades = np.array([2.0, 1.0, 2.0, 0.0, 1.0, 1.0, 2.0, 2.0, 1.0, 2.0])
+    arrays = {
+        "topics": run.topic_of_row[unjudged].astype(np.int64),
+        "offsets": offsets,
+        "rows": rows,
+        "grades": grades,
+    }
+    return run, qrels, arrays
+
+
+@pytest.mark.parametrize("measure", WITH_KERNELS)
+def test_variants_in_several_parts_score_as_in_one(measure, monkeypatch):
+    run, qrels, arrays = variants()
+    in_one = if_judged(run, qrels, parse_measure(measure), **arrays)
+    monkeypatch.setattr("pytest_riskguard.evaluation.scoring.array_scores._ROWS_AT_ONCE", 3)
+    assert if_judged(run, qrels, parse_measure(measure), **arrays).tolist() == in_one.tolist()
+
+
+@pytest.mark.parametrize("measure", WITH_KERNELS)
+def test_variants_with_more_grades_than_a_number_can_tell_apart_score_as_one_by_one(measure):
+    run, qrels, arrays = variants()
+    of_many, grades = np.zeros(1, dtype=np.int64), np.arange(60) / 16
+    documents = [np.append(arrays["rows"][:1], np.full(59, -1)), np.full(60, -1)]
+    each = [
+        if_judged(run, qrels, parse_measure(measure), of_many, np.array([0, 60]), rows, grades)[0]
+        for rows in documents
+    ]
+    together = if_judged(
+        run,
+        qrels,
+        parse_measure(measure),
+        np.zeros(2, dtype=np.int64),
+        np.array([0, 60, 120]),
+        np.concatenate(documents),
+        np.tile(grades, 2),
     )
-    for measure in map(parse_measure, WITH_KERNELS):
-        monkeypatch.undo()
-        in_one = if_relevant(run, qrels, measure, topics, offsets, unjudged, elsewhere)
-        monkeypatch.setattr("pytest_riskguard.evaluation.scoring.array_scores._ROWS_AT_ONCE", 3)
-        assert if_relevant(run, qrels, measure, topics, offsets, unjudged, elsewhere).tolist() == in_one.tolist()
+    assert together.tolist() == each
 
 
 def test_without_variants_there_are_no_values():
     qrels, none = qrels_of({"t": {"a": 1}}), np.zeros(0, dtype=np.int64)
     run = judged_run([chunk_of({"t": [("a", 1.0)]})], qrels)
-    assert len(if_relevant(run, qrels, parse_measure("AP"), none, np.zeros(1, dtype=np.int64), none, none)) == 0
+    assert len(if_judged(run, qrels, parse_measure("AP"), none, np.zeros(1, dtype=np.int64), none, np.zeros(0))) == 0
 
 
 def test_orders_with_the_same_ranks_are_sorted_once(monkeypatch):

@@ -73,6 +73,10 @@ class Kernel(Protocol):
     def sees(self, values: FloatArray, ranks: IntArray) -> BoolArray:
         """Which of the judged documents at these ranks can change the measure; the others are left out."""
 
+    @property
+    def ideal_ranks(self) -> int | None:
+        """How many of a topic's judgements ``totals`` needs, those with the highest grades first; None for all."""
+
     def totals(self, topic: IntArray, values: FloatArray, count: int) -> FloatArray:
         """What each topic's judgements say whatever was retrieved, shape (count, ...), such as the ideal gain.
 

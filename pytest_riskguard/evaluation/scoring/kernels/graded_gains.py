@@ -67,6 +67,11 @@ class _Gains:
         seen = values > 0
         return seen if self.cutoff is None else seen & (ranks <= self.cutoff)
 
+    @property
+    def ideal_ranks(self) -> int | None:
+        """None is needed."""
+        return 0
+
     def totals(self, topic: IntArray, values: FloatArray, count: int) -> FloatArray:  # noqa: ARG002 - not needed here
         """Nothing."""
         return np.zeros(count)
@@ -86,6 +91,13 @@ class DiscountedGain(_Gains):
 
     is_share: bool = True
     is_rising: bool = True
+
+    @property
+    def ideal_ranks(self) -> int | None:
+        """Those of the ideal ranking, if it is one by grade."""
+        if not self.is_share:
+            return super().ideal_ranks
+        return self.cutoff if self.is_rising else None
 
     def totals(self, topic: IntArray, values: FloatArray, count: int) -> FloatArray:
         """The gain of the ideal ranking."""

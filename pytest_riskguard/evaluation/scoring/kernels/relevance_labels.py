@@ -56,6 +56,11 @@ class Labels:
         seen = values > 0 if self.relevant_only else values >= 0
         return seen if self.cutoff is None else seen & (ranks <= self.cutoff)
 
+    @property
+    def ideal_ranks(self) -> int | None:
+        """All judgements are counted."""
+        return None
+
     def totals(self, topic: IntArray, values: FloatArray, count: int) -> FloatArray:
         """How many documents of each topic are relevant, and how many not."""
         of_label = [np.bincount(topic[values == label], minlength=count) for label in (1.0, 0.0)]

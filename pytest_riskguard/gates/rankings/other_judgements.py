@@ -1,0 +1,111 @@
+"""Ways of judging unjudged documents that could change a verdict: all of them where they are few, else a search.
+
+A gate's answer does not follow the differences of topics alone: a topic that gains can widen an interval. So no two
+extremes settle a verdict, and what is tried here proves nothing unless every way of judging was tried.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import product
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.evaluation.scoring.possible_scores import PossibleScores
+from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.risk.tradeoff import tradeoff
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+#: Every combination of the topics' scores is tried where there are at most so many.
+MOST_COMBINATIONS = 256
+#: How much a wide spread of the scores counts for, or against, a way of judging: the best of these is tried.
+_SPREADS = (0.25, 0.5, 1.0, 2.0, 4.0, -0.25, -0.5, -1.0, -2.0, -4.0)
+
+
+class OtherJudgements:
+    """Scores that topics could have, and ways of putting them together.
+
+    A way is an array of shape (n_topics,): for each of ``topics`` a row of ``scores``, shape (n_rows, 2). Topics
+    whose scores no judgement moves are left out, and so are equal rows of a topic.
+    """
+
+    def __init__(self, possible: PossibleScores) -> None:
+        counts = np.diff(possible.offsets)
+        topic = np.repeat(np.arange(len(counts)), counts)
+        rounded = np.round(possible.scores, 12)
+        order = np.lexsort((np.arange(len(topic)), rounded[:, 1], rounded[:, 0], topic))
+        sorted_rows = np.column_stack([topic, rounded])[order]
+        is_first = np.ones(len(order), dtype=np.bool_)
+        is_first[1:] = np.any(sorted_rows[1:] != sorted_rows[:-1], axis=1)
+        rows = np.sort(order[is_first])
+        moves = np.bincount(topic[rows], minlength=len(counts)) > 1
+        rows = rows[moves[topic[rows]]]
+        self.topics: IntArray = possible.topics[moves]
+        self.scores: FloatArray = possible.scores[rows]
+        self._counts = np.bincount(topic[rows], minlength=len(counts))[moves]
+        self._begins = np.cumsum(self._counts) - self._counts
+        self._topic = np.repeat(np.arange(len(self._counts)), self._counts)
+        few = float(np.sum(np.log2(self._counts))) <= math.log2(MOST_COMBINATIONS) + 1e-9
+        self.exhaustive = bool(np.all(possible.is_complete)) and few
+
+    @property
+    def lowest(self) -> IntArray:
+        """The lowest difference of each topic."""
+        return self._best(-self._differences)
+
+    @property
+    def highest(self) -> IntArray:
+        """The highest difference of each topic."""
+        return self._best(self._differences)
+
+    def combinations(self) -> Iterator[IntArray]:
+        """Every way there is."""
+        spans = zip(self._begins.tolist(), self._counts.tolist(), strict=True)
+        for rows in product(*(range(begin, begin + count) for begin, count in spans)):
+            yield np.array(rows, dtype=np.int64)
+
+    def searched(self, gate: Gate, evidence: Evidence, places: IntArray) -> Iterator[IntArray]:
+        """Ways that bring the gate's limit far down, and far up, by the mean and by the spread of its scores.
+
+        ``places`` are those of the topics in the evidence, which is that of the judgements as they are.
+        """
+        if gate.by_topic or not len(self.topics):
+            return
+        alpha = 0.0 if gate.on_churn == "warn" else gate.alpha
+        now = evidence.scores(alpha)
+        weights = evidence.weighed(np.ones(evidence.n))[places]
+        kind = "linear" if alpha == 0 else gate.tradeoff
+        parts = tradeoff(self._differences, kind=kind, alpha=alpha) * weights[self._topic]
+        center, scale = float(np.mean(now)), float(np.std(now)) or 1.0
+        distances = np.square(parts - center) / scale
+        critical = NormalDist().inv_cdf((1 + gate.level) / 2) * (-1 if gate.side == "lower" else 1)
+        others = np.delete(now, places)
+        for sign in (-1, 1):
+            ways = [self._best(sign * parts + spread * distances) for spread in _SPREADS]
+            limits = [sign * _limit(np.append(others, parts[way]), critical) for way in ways]
+            yield ways[int(np.argmax(np.round(limits, 12)))]
+
+    @property
+    def _differences(self) -> FloatArray:
+        differences: FloatArray = self.scores[:, 0] - self.scores[:, 1]
+        return differences
+
+    def _best(self, values: FloatArray) -> IntArray:
+        """The row with the highest value of each topic, the first of equal ones."""
+        if not len(values):
+            return np.zeros(0, dtype=np.int64)
+        rounded = np.round(values, 12)
+        best = np.flatnonzero(rounded == np.maximum.reduceat(rounded, self._begins)[self._topic])
+        _, first = np.unique(self._topic[best], return_index=True)
+        return best[first].astype(np.int64, copy=False)
+
+
+def _limit(scores: FloatArray, critical: float) -> float:
+    """About where the limit of an interval lies."""
+    return float(np.mean(scores) + critical * np.std(scores) / math.sqrt(len(scores)))

@@ -1,0 +1,153 @@
+"""Where nothing unjudged is said to matter, nothing does: against every way of judging documents of small runs."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.evaluation.measures import parse_measure
+from pytest_riskguard.evaluation.scoring import possible_scores
+from pytest_riskguard.gates.judge import rule
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.rankings import other_judgements
+from pytest_riskguard.gates.rankings.unjudged import judge_next, judgements
+from tests.gates.runs import Pair
+from tests.gates.slow_rankings import scores_of
+
+MEASURES = (
+    "nDCG@5",
+    "AP",
+    "RR@5",
+    "ERR@5",
+    "P@5",
+    "RBP(max_rel=2)@5",
+    "Rprec",
+    "R@5",
+    "AP(judged_only=True)",
+    "Bpref",
+)
+NAMES = [f"d{number}" for number in range(8)]
+
+
+def near_the_bound(seed: int) -> Pair:
+    """Some topics changed, a few documents are unjudged, and what is tolerated leaves the gate near its bound."""
+    rng = random.Random(seed)
+    topics = [f"t{number:02d}" for number in range(rng.choice([10, 12, 26]))]
+    changed = rng.uniform(0.2, 0.7)
+    baseline = {topic: rng.sample(NAMES, len(NAMES)) for topic in topics}
+    candidate = {topic: rng.sample(NAMES, 8) if rng.random() < changed else baseline[topic] for topic in topics}
+    grades = {topic: {name: rng.choice([0, 0, 1, 2]) for name in NAMES} | {"sure": 2} for topic in topics}
+    for _ in range(rng.choice([3, 4, 5])):
+        grades[rng.choice(topics)].pop(rng.choice(NAMES), None)
+    kind = rng.choice(["not_significantly_risky", "not_significantly_risky", "not_inferior", "no_topic_collapse"])
+    measure = rng.choice(MEASURES)
+    if kind == "no_topic_collapse":
+        return Pair(candidate, baseline, grades, measure, gate_of("g", kind=kind, max_loss=rng.choice([0.2, 0.4])))
+    alpha = rng.choice([0, 1, 5])
+    pair = Pair(candidate, baseline, grades, measure, gate_of("g", kind=kind, alpha=alpha))
+    bound = rule(gate_of("g", kind=kind, alpha=alpha, tolerance=0.0), *pair.scores()).ruling.margin
+    tolerance = max(0.0, rng.uniform(-0.02, 0.02) - bound)
+    return replace(pair, gate=gate_of("g", kind=kind, alpha=alpha, tolerance=tolerance))
+
+
+def outcomes(pair: Pair) -> set[str]:
+    """What the gate says of every way of judging the unjudged documents, as ir-measures scores it."""
+    measure, (ours, theirs) = parse_measure(pair.measure), pair.scores()
+    options = []
+    for topic in ours.topics:
+        grades, rankings = pair.grades[topic], (pair.candidate[topic], pair.baseline[topic])
+        free = [name for name in NAMES if name not in grades]
+        ways = [
+            {**grades, **{name: grade for name, grade in zip(free, way, strict=True) if grade is not None}}
+            for way in itertools.product((None, 0, 1, 2), repeat=len(free))
+        ]
+        scores = scores_of(measure, [(way, ranking) for way in ways for ranking in rankings])
+        options.append(sorted({(round(c, 12), round(b, 12)) for c, b in zip(scores[::2], scores[1::2], strict=True)}))
+    found: set[str] = set()
+    for combination in itertools.product(*options):
+        candidate, baseline = np.array(combination).T
+        found.add(rule(pair.gate, replace(ours, values=candidate), replace(theirs, values=baseline)).answer[0])
+        if len(found) > 1:
+            break
+    return found
+
+
+def check(pair: Pair) -> bool:
+    """What is said holds; whether the verdict depends on unjudged documents."""
+    tried, depends = judgements(pair.rejudged()), len(outcomes(pair)) > 1
+    assert depends or not tried.depends
+    assert tried.depends or not (tried.certain and depends)
+    assert tried.certain or not tried.depends
+    return depends
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_what_is_said_not_to_matter_does_not(block):
+    found = [check(near_the_bound(seed)) for seed in range(20 * block, 20 * (block + 1))]
+    assert any(found)
+    assert not all(found)
+
+
+@pytest.mark.slow
+def test_what_is_said_not_to_matter_does_not_in_many_runs():
+    assert sum(check(near_the_bound(seed)) for seed in range(1000, 3000)) > 100
+
+
+def test_a_search_claims_nothing_and_misses_little(monkeypatch):
+    monkeypatch.setattr(possible_scores, "MOST_OF_TOPIC", 1)
+    monkeypatch.setattr(other_judgements, "MOST_COMBINATIONS", 0.5)
+    missed = depending = 0
+    for seed in range(120):
+        pair = near_the_bound(seed)
+        found = judgements(pair.rejudged())
+        assert found.certain == found.depends
+        if check(pair):
+            depending += 1
+            missed += not found.depends
+    assert depending >= 10
+    assert missed <= 1
+
+
+@pytest.mark.parametrize("limit", ["MOST_OF_TOPIC", "MOST_GRADES"])
+def test_nothing_is_certain_where_some_ways_or_grades_are_left_out(limit, monkeypatch):
+    monkeypatch.setattr(possible_scores, limit, 1)
+    pairs = [replace(near_the_bound(seed), measure="nDCG@5") for seed in range(12)]
+    for found in (judgements(pair.rejudged()) for pair in pairs):
+        assert found.certain == (found.depends or not found.documents)
+    assert not all(judgements(pair.rejudged()).depends for pair in pairs)
+
+
+def opposed() -> Pair:
+    """In t0 the candidate ranks ``u`` higher, and yet the difference falls if it is relevant."""
+    others = [f"t{number}" for number in range(1, 11)]
+    candidate = {"t0": ["x", "u", "rel"], **{topic: ["rel", "x"] for topic in others}}
+    baseline = {"t0": ["y", "z", "x", "u"], **{topic: ["rel", "x"] for topic in others}}
+    judged = {"t0": {"rel": 1, "x": 0, "y": 0, "z": 0}, **{topic: {"rel": 1, "x": 0} for topic in others}}
+    gate = gate_of("g", kind="no_topic_collapse", max_loss=0.01)
+    return Pair(candidate, baseline, judged, "RR", gate)
+
+
+def test_a_document_ranked_higher_that_lowers_the_difference_is_found():
+    """Without ``u``, RR is 1/3 against 0; with it, 1/2 against 1/4: the candidate has it higher, and gains less."""
+    found = judgements(opposed().rejudged())
+    cases = {case.case: case.urisk for case in found.cases}
+    assert cases["candidate_relevant"] == cases["lowest"] < cases["irrelevant"] == cases["highest"]
+
+
+def test_a_list_ends_where_every_way_of_judging_the_rest_gives_the_verdict():
+    settled = 0
+    for seed in range(200, 260):
+        pair = near_the_bound(seed)
+        listed = judge_next(pair.rejudged())
+        if not listed or pair.measure in ("AP(judged_only=True)", "Bpref"):  # there a grade of 0 changes scores
+            continue
+        grades = {topic: dict(judged) for topic, judged in pair.grades.items()}
+        for one in listed:
+            grades[one.topic][one.document] = 0
+        assert len(outcomes(replace(pair, grades=grades))) == 1
+        settled += 1
+    assert settled > 5
