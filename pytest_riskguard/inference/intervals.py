@@ -100,9 +100,10 @@ def intervals(
         columns of a matrix, which may have laws of different kinds, are searched together; their limits are those
         that each column has as a vector, to the bit.
     methods : sequence of {"student_t", "basic", "studentized", "percentile", "bca"}
-        Default all but the studentized one, which takes longer. Basic, percentile and BCa are exact: they are the
-        limits that infinitely many replicates would give; so is the studentized one where ``studentized_law`` is
-        exact. BCa's bias correction counts half of the atom at the mean (R's ``boot`` counts none of it).
+        Default all but the studentized one, which takes longer. Basic, percentile and BCa are the limits that
+        infinitely many replicates would give, to the ``resolution`` of ``mean_law``; so is the studentized one where
+        its law is not drawn. BCa's bias correction counts half of the atom at the mean (R's ``boot`` counts none of
+        it).
     level : float or sequence of float, shape (n_levels,)
         Confidence of the two-sided interval, in (0, 1).
     """
@@ -155,8 +156,8 @@ def upper_p_value(x: npt.ArrayLike | Sample, *, method: str, bound: float = 0.0)
     """The smallest ``1 - level`` at which the interval's upper limit lies below a bound; 1 where no level suffices.
 
     Each formula is that of the interval, solved for the level: test and interval never disagree. For constant data,
-    whose limits are all the mean, it is 0 or 1. ``x``, ``bound`` and errors are as for ``intervals``, the bound in
-    units of x.
+    whose limits are all the mean, it is 0 or 1; with BCa it may be 0 for other data too (``adjusted_score``). ``x``,
+    ``bound`` and errors are as for ``intervals``, the bound in units of x.
     """
     _check_method(method)
     sample = Sample.of(x)
@@ -209,10 +210,6 @@ class _Statistic:
     def bias(self) -> float:
         return bias_correction(self.law)
 
-    def share_below(self, value: float) -> float:
-        """P(mean < value)."""
-        return min(max(2 * self.law.mid_cdf(value) - self.law.cdf(value), 0.0), 1.0)
-
 
 _Tails = Callable[[_Statistic, float], tuple[float, float]]
 
@@ -220,8 +217,8 @@ _Tails = Callable[[_Statistic, float], tuple[float, float]]
 def _search(statistics: Sequence[_Statistic], tails: Sequence[tuple[_Tails, float]]) -> None:
     """Find all these quantiles of all statistics in one search."""
     laws = [statistic.law for statistic in statistics]
-    p = np.array([[p for tails_of, level in tails for p in tails_of(statistic, level)] for statistic in statistics])
-    for statistic, quantiles in zip(statistics, quantiles_of(laws, p).tolist(), strict=True):
+    z = np.array([[z for tails_of, level in tails for z in tails_of(statistic, level)] for statistic in statistics])
+    for statistic, quantiles in zip(statistics, quantiles_of(laws, z).tolist(), strict=True):
         limits = zip(quantiles[::2], quantiles[1::2], strict=True)
         statistic.quantiles.update(zip(tails, limits, strict=True))
 
@@ -257,7 +254,8 @@ def _studentized_significance(statistic: _Statistic, bound: float) -> float:
 
 
 def _nominal_tails(statistic: _Statistic, level: float) -> tuple[float, float]:  # noqa: ARG001 - the same for all data
-    return (1 - level) / 2, (1 + level) / 2
+    z = float(ndtri((1 - level) / 2))
+    return z, -z
 
 
 def _percentile_limits(statistic: _Statistic, level: float) -> tuple[float, float]:
@@ -265,22 +263,33 @@ def _percentile_limits(statistic: _Statistic, level: float) -> tuple[float, floa
 
 
 def _percentile_significance(statistic: _Statistic, bound: float) -> float:
-    return 1 - statistic.share_below(bound)
+    near = statistic.law.near_score(bound, inclusive=False)
+    # a bound below the middle makes it 1 anyway
+    return float(ndtr(-(near if near < 0 else statistic.law.score(bound, inclusive=False))))
 
 
 def _basic_limits(statistic: _Statistic, level: float) -> tuple[float, float]:
     """The percentile interval mirrored at the estimate (ADCS 2019, Eq. 3)."""
     lower, upper = _percentile_limits(statistic, level)
-    return 2 * statistic.law.centre - upper, 2 * statistic.law.centre - lower
+    return _mirrored(statistic, upper), _mirrored(statistic, lower)
+
+
+def _mirrored(statistic: _Statistic, value: float) -> float:
+    """A value mirrored at the estimate; 0, as a replicate's mean is, where only rounding keeps it from that."""
+    mirrored = 2 * statistic.law.centre - value
+    return 0.0 if abs(mirrored) <= statistic.sample.same else mirrored
 
 
 def _basic_significance(statistic: _Statistic, bound: float) -> float:
-    return statistic.law.cdf(2 * statistic.law.centre - bound)
+    mirrored = _mirrored(statistic, bound)
+    near = statistic.law.near_score(mirrored)
+    return float(ndtr(near if near > 0 else statistic.law.score(mirrored)))
 
 
 def _bca_tails(statistic: _Statistic, level: float) -> tuple[float, float]:
     bias, a = statistic.bias, statistic.sample.acceleration
-    return adjusted((1 - level) / 2, bias, a), adjusted((1 + level) / 2, bias, a)
+    z = float(ndtri((1 - level) / 2))
+    return adjusted_score(z, bias, a), adjusted_score(-z, bias, a)
 
 
 def _bca_limits(statistic: _Statistic, level: float) -> tuple[float, float]:
@@ -288,12 +297,21 @@ def _bca_limits(statistic: _Statistic, level: float) -> tuple[float, float]:
 
 
 def _bca_significance(statistic: _Statistic, bound: float) -> float:
-    below, bias = statistic.share_below(bound), statistic.bias
-    if not 0 < below < 1:
-        return 1 - below
+    near = statistic.law.near_score(bound, inclusive=False)
+    at_most = _bca_significance_at(near, statistic)
+    if near < 0 and at_most >= 0.5:  # further down it is no smaller, and 1 anyway
+        return at_most
+    return _bca_significance_at(statistic.law.score(bound, inclusive=False), statistic)
+
+
+def _bca_significance_at(score: float, statistic: _Statistic) -> float:
+    """``adjusted_score`` solved for the level; see there for what happens at the pole."""
+    bias = statistic.bias
+    if not math.isfinite(score):
+        return float(score < 0)
     if not math.isfinite(bias):  # every adjusted level is then an end of the law
         return float(bias > 0)
-    distance = float(ndtri(below)) - bias
+    distance = score - bias
     stretch = 1 + statistic.sample.acceleration * distance
     if stretch <= 0:
         return float(distance < 0)
@@ -328,13 +346,21 @@ def bias_correction(law: MeanLaw | DrawnLaw) -> float:
 
 
 def adjusted(p: float, bias: float, acceleration: float) -> float:
-    """The level at which BCa takes the quantile for nominal level p (ADCS 2019, Eq. 7).
+    """The level at which BCa takes the quantile for nominal level p (ADCS 2019, Eq. 7); see ``adjusted_score``."""
+    return float(ndtr(adjusted_score(float(ndtri(p)), bias, acceleration)))
 
-    The denominator stays positive for a mean unless the bias correction is extreme (|a| < 1/6). Where it is not,
-    the formula has passed its pole and the limit is the end of the law on that side.
+
+def adjusted_score(z: float, bias: float, acceleration: float) -> float:
+    """The normal score at which BCa takes the quantile for that of the nominal level (ADCS 2019, Eq. 7).
+
+    The formula has a pole where ``acceleration * (bias + z)`` is 1. Since |a| < 1/6, that takes |bias + z| above 6: a
+    level above 0.999999 of very skewed data. Beyond the pole the formula would jump to the other tail; there the
+    limit is what it tends to before the pole, the end of the law, which is the outermost score. On the other side
+    the score never passes ``bias - 1/acceleration``, so means further out than that quantile lie outside the
+    interval at every level: as a bound they have the p-value 0, or 1 where they lie below the mean.
     """
-    shifted = bias + ndtri(p)
+    shifted = bias + z
     denominator = 1 - acceleration * shifted if math.isfinite(shifted) else 0.0
     if not denominator > 0:
-        return float(shifted > 0)
-    return float(ndtr(bias + shifted / denominator))
+        return math.copysign(math.inf, shifted)
+    return bias + shifted / denominator

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
 
 from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
@@ -86,4 +85,4 @@ def qq_points(x: npt.ArrayLike | Sample, *, z: npt.ArrayLike | None = None) -> Q
     if sample.constant:
         return None
     law = mean_law(sample)
-    return QQPoints(normal, (law.quantiles(ndtr(normal)) - law.centre) / sample.scale)
+    return QQPoints(normal, (law.at_scores(normal) - law.centre) / sample.scale)

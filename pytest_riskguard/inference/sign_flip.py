@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr, gammaln
 
-from pytest_riskguard.inference._bootstrap.fft_law import points_over
+from pytest_riskguard.inference._bootstrap.convolution import points_over
 from pytest_riskguard.inference._bootstrap.inversion import PERIOD, frequencies, weights
 from pytest_riskguard.inference._bootstrap.sample import lattice_step
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum, per_topic

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
-from pytest_riskguard.inference import interval, upper_p_value
+from pytest_riskguard.inference import interval, intervals, upper_p_value
 from pytest_riskguard.inference.intervals import METHODS
 from pytest_riskguard.risk import linear, trisk
+from tests.inference.made_up_scores import made_up
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
 
@@ -81,3 +83,81 @@ def test_a_higher_bound_has_no_higher_p(method):
 def test_an_unknown_method_is_named():
     with pytest.raises(ValueError, match=r"method must be one of student_t, .*, got 'wald'"):
         upper_p_value([0.1, 0.2], method="wald")
+
+
+#: Changes in four clusters, and one far from them.
+CLUSTERED = np.array(
+    [-51, -38, -27, -49, -49, -38, 61, -49, -50, -49, -16, -38, -51, -38, -49, -49, -50, -38, -38, -49]
+) / 100  # fmt: skip
+
+
+def contradictions(x: np.ndarray, methods: tuple[str, ...], levels: list[float], bounds: list[float]) -> list[object]:
+    """Where a limit lies below a bound although p is too large, or does not although p is small enough.
+
+    Bounds are not within rounding of a limit, p-values not within 1e-7 of a level's.
+    """
+    found: list[object] = []
+    for limits in intervals(x, methods=methods, level=levels):
+        near = 1e-8 * max(float(np.std(x)) / math.sqrt(x.size), abs(limits.upper - float(np.mean(x))))
+        edges = [limits.upper - 1e3 * near, limits.upper - near, limits.upper + near, limits.upper + 1e3 * near]
+        for bound in (*bounds, *edges):
+            p = upper_p_value(x, method=limits.method, bound=bound)
+            assert 0 <= p <= 1
+            apart = not math.isclose(p, 1 - limits.level, rel_tol=1e-7) and abs(limits.upper - bound) > near / 2
+            if apart and (limits.upper < bound) != (p <= 1 - limits.level):
+                found.append((limits, bound, p))
+    return found
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    levels=st.lists(
+        st.one_of(st.floats(0.5, 0.999999), st.sampled_from([0.999, 0.9999, 0.99999, 0.999999, 1 - 1e-9])),
+        min_size=1,
+        max_size=3,
+        unique=True,
+    ),
+    far=st.floats(-8, 8),
+)
+@settings(max_examples=150, deadline=None)
+def test_no_limit_contradicts_its_p_value(seed: int, levels: list[float], far: float) -> None:
+    x = made_up(seed)
+    bounds = [0.0, float(x.mean() + far * x.std() / math.sqrt(x.size))]
+    assert not np.ptp(x) or contradictions(x, ("percentile", "basic", "bca"), levels, bounds) == []
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_studentized_limit_contradicts_its_p_value(seed: int) -> None:
+    x = made_up(100 + seed)
+    assert contradictions(x, ("studentized",), [0.9, 0.999, 0.99999, 0.999999], [0.0]) == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_limit_far_in_the_tail_of_clustered_changes_lies_where_its_p_value_says(seed: int) -> None:
+    """Exactly 0.12 for the clustered changes as they stand; clipped probabilities had put it below 0."""
+    x = CLUSTERED + np.random.default_rng(seed).uniform(-0.005, 0.005, 20)
+    assert interval(CLUSTERED, level=0.999).upper == pytest.approx(0.12, abs=1e-9)
+    assert interval(x, level=0.999).upper == pytest.approx(0.12, abs=0.015)
+    shifts = np.linspace(0, 0.5, 26)
+    p_values = [upper_p_value(x - shift, method="bca") for shift in shifts]
+    assert p_values[0] == pytest.approx(upper_p_value(CLUSTERED, method="bca"), rel=0.2)
+    assert all(0 < later < earlier for earlier, later in itertools.pairwise(p_values))
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["percentile", "basic", "bca"]), st.floats(0.001, 3))
+@settings(max_examples=100, deadline=None)
+def test_p_falls_as_the_scores_are_moved_down(seed: int, method: str, step: float) -> None:
+    x = made_up(seed)
+    if not np.ptp(x):
+        return
+    unit = step * float(np.std(x)) / math.sqrt(x.size)
+    p_values = [upper_p_value(x - shift, method=method) for shift in unit * np.arange(-2, 9)]
+    assert all(later <= earlier * (1 + 1e-4) + 1e-300 for earlier, later in itertools.pairwise(p_values))
+
+
+def test_p_values_of_percentiles_keep_their_digits_far_in_the_tail():
+    """Ten of 200 topics gained 1: their number in a replicate is binomial."""
+    gained = np.append(np.zeros(190), np.ones(10))
+    for drawn in (30, 40, 60, 100, 199):
+        p = 2 * float(binom.sf(drawn - 1, 200, 0.05))
+        assert upper_p_value(gained, method="percentile", bound=(drawn - 0.5) / 200) == pytest.approx(p, rel=1e-7)

@@ -8,12 +8,24 @@ import pytest
 from pytest_riskguard.inference import interval, jackknife, leave_one_out_upper, mean_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference.jackknife import _may_have_steps, _smooth
+from tests.inference.made_up_scores import made_up
 
 METHODS = ["student_t", "basic", "percentile", "bca"]
 
 
 def directly(x: np.ndarray, method: str, level: float) -> np.ndarray:
     return np.array([interval(np.delete(x, i), method=method, level=level).upper for i in range(x.size)])
+
+
+@pytest.mark.parametrize("level", [0.999, 0.999999])
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+@pytest.mark.parametrize("seed", [1, 4, 7, 10, 22])
+def test_limits_far_in_the_tail_are_those_of_the_direct_call(seed: int, method: str, level: float) -> None:
+    x = made_up(seed)
+    indices = np.arange(0, x.size, max(1, x.size // 8))
+    expected = [interval(np.delete(x, i), method=method, level=level).upper for i in indices]
+    left_out = leave_one_out_upper(x, method=method, level=level, indices=indices)
+    assert left_out == pytest.approx(np.array(expected), rel=0, abs=1e-6 * float(np.std(x)))
 
 
 def smooth_data(n: int, shape: str) -> np.ndarray:

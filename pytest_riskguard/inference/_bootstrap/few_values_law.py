@@ -14,15 +14,15 @@ from functools import cached_property
 import numpy as np
 from scipy.special import bdtrc
 
-from pytest_riskguard.inference._bootstrap.fft_law import (
+from pytest_riskguard.inference._bootstrap.convolution import (
     MOVED_MASS,
     NO_MASS,
     TRANSFORM_ERROR,
     Convolution,
     Rounded,
-    grid_law,
 )
-from pytest_riskguard.inference._bootstrap.laws import REACHED, MeanLaw, StepLaw
+from pytest_riskguard.inference._bootstrap.fft_law import grid_law
+from pytest_riskguard.inference._bootstrap.laws import EDGE, REACHED, ComputedLaw, StepLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 
@@ -36,7 +36,7 @@ SEARCHED = 40
 MAX_ASKED = 32
 
 
-class FewValuesLaw(MeanLaw):
+class FewValuesLaw(ComputedLaw):
     """The atoms around a value or a quantile, and the mass below; ``reach`` is how many points off atoms may lie.
 
     Points are counted from the first of the window. Masses are as the transform gives them, with a sum of ``_total``.
@@ -45,10 +45,11 @@ class FewValuesLaw(MeanLaw):
     kind = "grid"
 
     def __init__(self, sample: Sample, grid: Rounded, reach: int) -> None:
+        super().__init__(sample, edge=EDGE)
         convolution = Convolution(sample, grid.indices, grid.step)
         shares = sample.distinct[1] / sample.n
         margin = int(np.max(np.abs(grid.indices)))
-        self._sample, self._step, self._reach = sample, grid.step, reach
+        self._step, self._reach = grid.step, reach
         self._first, self._points = convolution.first, convolution.points
         self._known = grid.known(convolution)
         self.centre = float(sample.means(self._known.sums / sample.n)[1])
@@ -71,10 +72,12 @@ class FewValuesLaw(MeanLaw):
         """P(mean < value) + P(mean = value)/2; that of the centre, which BCa's limits need, from the atoms around."""
         return self._mid_cdf(value) if value == self.centre else self._everywhere.mid_cdf(value)
 
-    def quantiles(self, p: FloatArray) -> FloatArray:
-        """The quantile of each of these probabilities, shape (n_probabilities,)."""
+    def _share(self, value: float, *, inclusive: bool) -> float:
+        return self._everywhere._share(value, inclusive=inclusive)
+
+    def _values(self, p: FloatArray) -> FloatArray:
         if p.size > MAX_ASKED:
-            return self._everywhere.quantiles(p)
+            return self._everywhere._values(p)
         goals = np.clip(p - REACHED, REACHED, 1.0) * self._total
         nearest = self._where_reached(goals)
         width = 2 * self._reach + 2  # atoms of points further away lie on the other side of this point's own atoms

@@ -21,7 +21,7 @@ from pytest_riskguard.inference._bootstrap.inversion import (
     magnitudes,
     mean_exponential_less_one,
 )
-from pytest_riskguard.inference._bootstrap.laws import MeanLaw
+from pytest_riskguard.inference._bootstrap.laws import ComputedLaw, MeanLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray
 
@@ -48,11 +48,13 @@ MAX_EXACT_VALUES = 2**13
 ROUNDED_POINTS = 2**16
 #: Where that rounding hides more than this of log|phi|, the check makes no allowance for it.
 MAX_HIDDEN = 4.0
+#: The far tails begin at so many times what is left out, but between these probabilities.
+PRECISE, MIN_EDGE, MAX_EDGE = 1e6, 1e-7, 1e-4
 #: No search starts further out, in standard errors.
 MAX_START = 8.0
 
 
-class SmoothLaw(MeanLaw):
+class SmoothLaw(ComputedLaw):
     """A law whose phi is known at enough frequencies; cdf, density and quantiles are sums over them.
 
     ``left_out`` bounds how far the other frequencies move F, ``resolution`` what that does to a 99.9 % limit. Steps
@@ -63,8 +65,9 @@ class SmoothLaw(MeanLaw):
     kind = "smooth"
 
     def __init__(self, sample: Sample, phi: ComplexArray, *, left_out: float) -> None:
+        super().__init__(sample, edge=min(max(PRECISE * left_out, MIN_EDGE), MAX_EDGE), smooth=True)
         self.phi, self.left_out = phi, left_out
-        self._sample, self.centre = sample, sample.mean
+        self.centre = sample.mean
         #: never below what was measured on real vectors
         self.resolution = max(2.3e-6, left_out / FAR_DENSITY)
 
@@ -91,14 +94,11 @@ class SmoothLaw(MeanLaw):
         """The same as ``cdf``: a smooth law has no atoms that matter."""
         return self.cdf(value)
 
-    def quantiles(self, p: FloatArray) -> FloatArray:
-        """The quantile of each of these probabilities, shape (n_probabilities,); never beyond the scores."""
-        return np.asarray(quantiles_of([self], p[None, :])[0])
+    def _share(self, value: float, *, inclusive: bool) -> float:  # noqa: ARG002 - there are no atoms
+        return self.cdf(value)
 
-    def known(self, p: FloatArray) -> FloatArray:
-        """The probabilities, moved inwards where they are so extreme that the frequencies left out hide F."""
-        edge = 10 * self.left_out
-        return np.clip(p, edge, 1 - edge)
+    def _values(self, p: FloatArray) -> FloatArray:
+        return self.values(self.inversion.quantiles(p[None, :], self.start(p)[None, :])[0])
 
     def start(self, p: FloatArray) -> FloatArray:
         """Where to look for quantiles, in standard errors: the normal ones, corrected for skewness and tails."""
@@ -110,25 +110,25 @@ class SmoothLaw(MeanLaw):
         return np.clip(self.centre + self._sample.scale * roots, x[0], x[-1])
 
 
-def quantiles_of(laws: Sequence[MeanLaw], p: FloatArray) -> FloatArray:
-    """Quantiles of several laws at probabilities of shape (n_laws, n_probabilities), in units of x.
+def quantiles_of(laws: Sequence[MeanLaw], z: FloatArray) -> FloatArray:
+    """Quantiles of several laws at normal scores of shape (n_laws, n_scores), in units of x.
 
-    All inverted laws share a search; the results are to the bit those of ``law.quantiles``.
+    All inverted laws share a search; the results are to the bit those of ``law.at_scores``.
     """
-    quantiles = np.empty(p.shape)
+    quantiles = np.empty(z.shape)
     rows_by_frequencies: dict[int, list[int]] = {}
     for row, law in enumerate(laws):
         if isinstance(law, SmoothLaw):
             rows_by_frequencies.setdefault(law.frequencies, []).append(row)
         else:
-            quantiles[row] = law.quantiles(p[row])
+            quantiles[row] = law.at_scores(z[row])
     for rows in rows_by_frequencies.values():
         inverted = [law for law in (laws[row] for row in rows) if isinstance(law, SmoothLaw)]
         inversion = Inversion.together([law.inversion for law in inverted])
-        known = np.stack([law.known(p[row]) for row, law in zip(rows, inverted, strict=True)])
-        start = np.stack([law.start(p[row]) for row, law in zip(rows, inverted, strict=True)])
-        for row, law, roots in zip(rows, inverted, inversion.quantiles(known, start), strict=True):
-            quantiles[row] = law.values(roots)
+        near = np.stack([law.near(z[row]) for row, law in zip(rows, inverted, strict=True)])
+        start = np.stack([law.start(p) for p, law in zip(near, inverted, strict=True)])
+        for row, law, roots in zip(rows, inverted, inversion.quantiles(near, start), strict=True):
+            quantiles[row] = law.extended(z[row], law.values(roots))
     return quantiles
 
 

@@ -7,12 +7,16 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
+from pytest_riskguard.inference._bootstrap.far_tail import FarTail
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, stable_order
 
 #: A probability this close below a level has reached it, and one this small is 0: sums of masses carry rounding.
 REACHED = 1e-13
+#: The far tails of a step function begin at this probability: rounding hides about 1e-7 of it.
+EDGE = 1e-7
 #: Statistics this close, as a share of their size where that exceeds 1, are the same.
 SAME_STATISTIC = 1e-9
 #: With at least this many atoms, every so many of them say where a quantile lies, within so many of these.
@@ -24,6 +28,7 @@ SUM_ERROR = 1e-11
 class MeanLaw(Protocol):
     """The distribution of the mean of n draws with replacement.
 
+    Probabilities are also given as scores, their normal quantiles, which keep the digits of both tails.
     ``kind``: ``constant``, ``enumerated`` (every resample), ``lattice`` (exact steps), ``smooth``
     (the characteristic function inverted), ``grid`` (exact for data rounded to a fine grid). ``resolution`` bounds
     the error of a quantile in bootstrap standard errors. ``centre`` is the sample's mean as this law has it.
@@ -39,15 +44,82 @@ class MeanLaw(Protocol):
     def mid_cdf(self, value: float) -> float:
         """P(mean < value) + P(mean = value)/2."""
 
+    def score(self, value: float, *, inclusive: bool = True) -> float:
+        """The normal quantile of P(mean <= value), or of P(mean < value): both tails keep their digits."""
+
+    def near_score(self, value: float, *, inclusive: bool = True) -> float:
+        """The same where it is quick to compute: elsewhere the nearest score that is."""
+
+    def at_scores(self, z: FloatArray) -> FloatArray:
+        """The smallest values whose score reaches these, shape (n_scores,)."""
+
+    def quantiles(self, p: FloatArray) -> FloatArray:
+        """The smallest value whose cdf reaches each of these probabilities, shape (n_probabilities,)."""
+        return self.at_scores(ndtri(p))
+
     def quantile(self, p: float) -> float:
         """The smallest value whose cdf reaches p."""
         return float(self.quantiles(np.array([p]))[0])
 
-    def quantiles(self, p: FloatArray) -> FloatArray:
-        """The quantile of each of these probabilities, shape (n_probabilities,)."""
+
+class ComputedLaw(MeanLaw):
+    """A law computed as a whole, and its far tails, which that hides, from tilted replicates: see ``far_tail``.
+
+    The far tails are those beyond a probability of ``edge``; ``smooth`` says how they are computed first.
+    """
+
+    def __init__(self, sample: Sample, *, edge: float, smooth: bool = False) -> None:
+        self._sample, self.edge, self._smooth = sample, edge, smooth
+        self._bound = -float(ndtri(edge)) if edge > 0 else math.inf
+        self._tails: dict[int, FarTail] = {}
+
+    def _share(self, value: float, *, inclusive: bool) -> float:
+        """P(mean <= value), or P(mean < value), precise but for a share of ``edge``."""
+        raise NotImplementedError
+
+    def _values(self, p: FloatArray) -> FloatArray:
+        """The quantile of each of these probabilities, none of them in the far tails."""
+        raise NotImplementedError
+
+    def near_score(self, value: float, *, inclusive: bool = True) -> float:
+        """The score; in the far tails that at which they begin."""
+        z = float(ndtri(self._share(value, inclusive=inclusive)))
+        return min(max(z, -self._bound), self._bound)
+
+    def score(self, value: float, *, inclusive: bool = True) -> float:
+        """The normal quantile of P(mean <= value), or of P(mean < value)."""
+        z = self.near_score(value, inclusive=inclusive)
+        if abs(z) < self._bound or not math.isfinite(z):
+            return z
+        side = 1 if z > 0 else -1
+        beyond = self._tail(side).log_share(value, inclusive=inclusive == (side < 0))
+        return side * max(-float(ndtri_exp(beyond)), self._bound)
+
+    def at_scores(self, z: FloatArray) -> FloatArray:
+        """The quantiles at these scores."""
+        return self.extended(z, self._values(self.near(z)))
+
+    def near(self, z: FloatArray) -> FloatArray:
+        """Probabilities at these scores, moved inwards to where the far tails begin."""
+        return np.asarray(ndtr(np.clip(z, -self._bound, self._bound)))
+
+    def extended(self, z: FloatArray, values: FloatArray) -> FloatArray:
+        """Quantiles at these scores from those at the nearest scores outside the far tails."""
+        values = values.copy()
+        for place in np.flatnonzero(np.abs(z) > self._bound):
+            side = 1 if z[place] > 0 else -1
+            end = self._sample.x[-1] if side > 0 else self._sample.x[0]
+            far = self._tail(side).value(float(log_ndtr(-abs(z[place])))) if math.isfinite(z[place]) else float(end)
+            values[place] = side * max(side * values[place], side * far)
+        return values
+
+    def _tail(self, side: int) -> FarTail:
+        if side not in self._tails:
+            self._tails[side] = FarTail(self._sample, side, smooth=self._smooth)
+        return self._tails[side]
 
 
-class StepLaw(MeanLaw):
+class StepLaw(ComputedLaw):
     """A law with visible atoms: means in ascending order, and the mass of each.
 
     ``centre`` is the atom that is the sample's own mean.
@@ -63,27 +135,27 @@ class StepLaw(MeanLaw):
         centre: float,
         resolution: float = ROUNDING_ERROR,
     ) -> None:
+        super().__init__(sample, edge=0.0 if sample.constant else EDGE)
         self.kind, self.centre, self.resolution = kind, centre, resolution
         self._atoms, self._tolerance = atoms, sample.same
         self._min, self._max = float(sample.x[0]), float(sample.x[-1])
         self._cumulated = np.cumsum(masses)
         self._cumulated /= self._cumulated[-1]
 
-    def _up_to(self, value: float, *, inclusive: bool) -> float:
+    def _share(self, value: float, *, inclusive: bool) -> float:
         edge = value + self._tolerance if inclusive else value - self._tolerance
         count = int(np.searchsorted(self._atoms, edge, side="right" if inclusive else "left"))
         return float(self._cumulated[count - 1]) if count else 0.0
 
     def cdf(self, value: float) -> float:
         """P(mean <= value); atoms within 1e-12 standard errors are the same."""
-        return self._up_to(value, inclusive=True)
+        return self._share(value, inclusive=True)
 
     def mid_cdf(self, value: float) -> float:
         """P(mean < value) + P(mean = value)/2."""
-        return (self._up_to(value, inclusive=False) + self._up_to(value, inclusive=True)) / 2
+        return (self._share(value, inclusive=False) + self._share(value, inclusive=True)) / 2
 
-    def quantiles(self, p: FloatArray) -> FloatArray:
-        """The quantile of each of these probabilities, shape (n_probabilities,)."""
+    def _values(self, p: FloatArray) -> FloatArray:
         indices = np.searchsorted(self._cumulated, np.maximum(p - REACHED, REACHED), side="left")
         atoms = self._atoms[np.minimum(indices, self._atoms.size - 1)]
         return np.clip(atoms, self._min, self._max)  # data rounded to a grid may reach a little further

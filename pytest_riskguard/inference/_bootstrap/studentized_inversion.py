@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ive, ndtri
+from scipy.special import ive, ndtr, ndtri
 
 from pytest_riskguard.inference._bootstrap.inversion import PERIOD, STEP, ComplexArray, half_integers
 from pytest_riskguard.inference._bootstrap.sample import Sample, condensed
@@ -41,6 +42,8 @@ MIN_REST = 1e-10
 #: The levels of the limits at which F is checked as well.
 LEVELS = (0.0005, 0.025, 0.975, 0.9995)
 MAX_STEPS = 200
+#: Probabilities are resolved down to this many times what is left out.
+RESOLVED = 100
 MAX_STATISTIC = 1e9
 #: Smaller probabilities count as this.
 MIN_PROBABILITY = 1e-15
@@ -113,15 +116,29 @@ class Pair:
         return np.asarray(draw**self.n)
 
 
+@dataclass(frozen=True)
+class _End:
+    """Where a tail begins in which F is not resolved: a statistic, its normal score, and the slope from there."""
+
+    statistic: float
+    score: float
+    slope: float
+
+
 class InvertedLaw:
-    """F is a sum over frequencies of u for each value of the rest; ``phi`` is as ``Pair.phi`` gives it."""
+    """F is a sum over frequencies of u for each value of the rest; ``phi`` is as ``Pair.phi`` gives it.
+
+    Probabilities of less than 100 times what is left out are not resolved; there F goes on as a straight line on the
+    normal scale, so that limits and p-values agree.
+    """
 
     kind = "inverted"
 
     def __init__(self, sample: Sample, pair: Pair, phi: ComplexArray) -> None:
         self._sample, self._pair, self._phi = sample, pair, phi
-        self.left_out = math.inf
+        self.left_out = 0.0
         self._known: dict[float, float] = {}
+        self._kept_ends: dict[int, _End] = {}
 
     @property
     def frequencies(self) -> tuple[int, int]:
@@ -168,15 +185,42 @@ class InvertedLaw:
 
     def cdf(self, t: float) -> float:
         """P(T* <= t)."""
-        return min(1.0, max(0.0, self._raw(t)))
+        p = self._raw(t)
+        if 2 * self._smallest < p < 1 - 2 * self._smallest:
+            return p
+        end = self._end(1 if p > 0.5 else -1)
+        if (t > end.statistic) == (p > 0.5):
+            return float(ndtr(end.score + (t - end.statistic) * end.slope))
+        return min(1.0, max(0.0, p))
 
     def quantile(self, p: float) -> float:
-        """The value whose cdf is p.
+        """The value whose cdf is p."""
+        score = float(ndtri(p))
+        if self._smallest <= p <= 1 - self._smallest:
+            return self._root(score)
+        end = self._end(1 if score > 0 else -1)
+        return min(max(end.statistic + (score - end.score) / end.slope, -MAX_STATISTIC), MAX_STATISTIC)
+
+    @property
+    def _smallest(self) -> float:
+        """The smallest probability that is resolved."""
+        return max(RESOLVED * self.left_out, MIN_PROBABILITY)
+
+    def _end(self, side: int) -> _End:
+        """Where F is too small, or too near to 1, for what is left out, and how it goes on from there."""
+        if side not in self._kept_ends:
+            score = side * -float(ndtri(self._smallest))
+            before = side * -float(ndtri(10 * self._smallest))
+            statistic = self._root(score)
+            distance = max(side * (statistic - self._root(before)), ROUNDING_ERROR)
+            self._kept_ends[side] = _End(statistic, score, side * (score - before) / distance)
+        return self._kept_ends[side]
+
+    def _root(self, goal: float) -> float:
+        """Where F is the normal probability of a score.
 
         Found by secants on the normal scale, where F is all but a straight line, in a bracket that holds the root.
         """
-        lowest = max(10 * self.left_out, MIN_PROBABILITY)  # smaller probabilities are not resolved
-        goal = float(ndtri(min(max(p, lowest), 1 - lowest)))
 
         def excess(t: float) -> float:
             return float(ndtri(min(max(self._raw(t), MIN_PROBABILITY), 1 - MIN_PROBABILITY))) - goal
@@ -213,6 +257,6 @@ class InvertedLaw:
     def rises(self, moved: float) -> bool:
         """Whether F rises, as a distribution function must, or falls no more than the last frequencies moved it."""
         self.left_out = moved
-        statistics = sorted((*CHECKED_STATISTICS, *(self.quantile(p) for p in LEVELS)))
+        statistics = sorted((*CHECKED_STATISTICS, *(self._root(float(ndtri(p))) for p in LEVELS)))
         heights = [self._raw(t) for t in statistics]
         return all(following >= height - moved for height, following in itertools.pairwise(heights))

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_riskguard.inference import mean_law
+from pytest_riskguard.inference._bootstrap.convolution import Convolution, Rounded
 from pytest_riskguard.inference._bootstrap.few_values_law import (
     MAX_ASKED,
     MAX_REACH,
@@ -15,7 +16,7 @@ from pytest_riskguard.inference._bootstrap.few_values_law import (
     FewValuesLaw,
     few_values_law,
 )
-from pytest_riskguard.inference._bootstrap.fft_law import Convolution, Rounded, grid_law
+from pytest_riskguard.inference._bootstrap.fft_law import grid_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
 
 P = np.array([5e-4, 0.004, 0.025, 0.2, 0.5, 0.8, 0.975, 0.996, 0.9995])

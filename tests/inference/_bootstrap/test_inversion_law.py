@@ -410,5 +410,7 @@ def test_a_smooth_law_ends_where_the_scores_and_the_circle_do() -> None:
         pytest.approx(sample.mean + sample.scale),
         sample.x[-1],
     ]
-    assert law.known(np.array([0.0, 0.3, 1.0])).tolist() == [1e-12, 0.3, 1 - 1e-12]
+    assert law.near(np.array([-9.0, 0.5, 9.0])) == pytest.approx([1e-7, ndtr(0.5), 1 - 1e-7], rel=1e-9)
+    edges = [SmoothLaw(sample, law.phi, left_out=left_out).edge for left_out in (1e-13, 1e-12, 1e-11, 1e-10, 1e-7)]
+    assert edges == pytest.approx([1e-7, 1e-6, 1e-5, 1e-4, 1e-4])
     assert law.start(np.array([0.0, 0.5, 1.0])) == pytest.approx(sample.normal_corrected(np.array([-8.0, 0.0, 8.0])))

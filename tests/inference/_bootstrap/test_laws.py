@@ -62,16 +62,16 @@ def test_steps_count_the_atoms_up_to_a_value(value, cdf, mid_cdf):
 
 def test_steps_have_quantiles_where_their_cdf_reaches_the_probability():
     assert (STEPS.kind, STEPS.centre, STEPS.resolution) == ("lattice", 0.0, 1e-12)
-    p = np.array([0.0, 0.25, 0.25 + 5e-14, 0.25 + 2e-13, 0.75, 0.76, 1.0])
+    p = np.array([1e-6, 0.25, 0.25 + 5e-14, 0.25 + 2e-13, 0.75, 0.76, 1 - 1e-6])
     assert STEPS.quantiles(p).tolist() == [-0.5, -0.5, -0.5, 0.0, 0.0, 0.5, 0.5]
     assert STEPS.quantile(0.5) == 0.0
 
 
 def test_steps_neither_start_with_an_atom_that_is_only_rounding_nor_reach_beyond_the_scores():
     law = StepLaw("grid", np.array([-1.3, -1.2, 0.1, 1.1]), np.array([1e-14, 1, 1, 1]), SAMPLE, centre=0.0)
-    assert law.quantiles(np.array([0.0, 0.5, 1.0])).tolist() == [-1.0, 0.1, 1.0]
+    assert law.quantiles(np.array([1e-6, 0.5, 1 - 1e-6])).tolist() == [-1.0, 0.1, 1.0]
     rounding = StepLaw("grid", np.array([-0.9, -0.2]), np.array([1e-14, 1]), SAMPLE, centre=0.0)
-    assert rounding.quantile(0.0) == -0.2
+    assert rounding.quantile(1e-6) == -0.2
 
 
 WEIGHTED = WeightedLaw("enumerated", np.array([3.0, 1.0, 2.0]), np.array([4.0, 2.0, 2.0]))

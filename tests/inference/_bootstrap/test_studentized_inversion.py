@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 from scipy.stats import poisson
 
 from pytest_riskguard.inference._bootstrap.inversion import STEP
@@ -79,12 +79,23 @@ def test_f_is_the_sum_over_all_values_of_the_rest(r: float) -> None:
     assert law.left_out == 1e-9
     for p in (0.001, 0.3, 0.5, 0.99):
         assert law.cdf(law.quantile(p)) == pytest.approx(p, abs=1e-9)
-    # ten times what was left out is the least probability that counts
-    assert law.quantile(0.0) == law.quantile(1e-8) > law.quantile(1e-8) - 1
-    assert law.cdf(law.quantile(0.0)) == pytest.approx(1e-8, rel=1e-3)
-    if r == 1:  # with heavier losses this law, which no sample has, stays below 1 - 1e-8
-        assert law.quantile(1.0) == law.quantile(1 - 1e-9)
-        assert 1 - law.cdf(law.quantile(1.0)) == pytest.approx(1e-8, rel=1e-3)
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_where_f_is_not_resolved_it_goes_on_as_a_straight_line_on_the_normal_scale(side: int) -> None:
+    law = inverted_law(Sample.of(losing(22, 1.0) ** 3))
+    assert law is not None
+    edge = 100 * law.left_out
+    last, before = (law.quantile(p if side < 0 else 1 - p) for p in (edge, 10 * edge))
+    slope = (ndtri(10 * edge) - ndtri(edge)) / abs(last - before)
+    scores = []
+    for p in (edge / 2, edge / 100, 1e-9, 1e-12):
+        t = law.quantile(p if side < 0 else 1 - p)
+        assert ndtri(p) == pytest.approx(ndtri(edge) - slope * abs(t - last), rel=1e-4)
+        assert law.cdf(t) == pytest.approx(p if side < 0 else 1 - p, rel=1e-6)
+        scores.append(side * t)
+    assert scores == sorted(scores)
+    assert abs(law.quantile(0.0 if side < 0 else 1.0)) == 1e9
 
 
 def test_a_law_that_falls_by_more_than_its_frequencies_moved_it_is_none() -> None:
