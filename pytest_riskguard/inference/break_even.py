@@ -17,12 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtrc
 
 from pytest_riskguard.inference._flips.bets import Bets
-from pytest_riskguard.inference._flips.counting import counted
-from pytest_riskguard.inference._flips.tilted import inverted
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, exact_sum, per_topic
+from pytest_riskguard.inference._flips.choice import at_least_observed, shared_inversion
+from pytest_riskguard.risk.checks import BoolArray, FloatArray, IntArray, exact_sum, per_topic
 
 #: No p-value is 0: the smallest normal floating-point number.
 MIN_P_VALUE = sys.float_info.min
@@ -66,8 +64,9 @@ def break_even(
     ValueError
         Shapes that differ, a value that is not finite or not above 0, ``lost`` that is not bool, ``tolerated < 0``.
     """
-    sizes, chances, observed = _checked(gains, losses, lost, tolerated)
-    return _break_even(sizes, chances, observed)
+    won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
+    sizes = won_sizes + lost_sizes
+    return BreakEven(*p_value_of_bets(sizes, _chances(won_sizes, sizes, tolerated), which))
 
 
 def break_even_above(
@@ -77,15 +76,13 @@ def break_even_above(
 
     Parameters, result and errors are those of ``break_even``; the observed URisk counts on both sides.
     """
-    sizes, chances, which = _checked(gains, losses, lost, tolerated)
+    won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
+    sizes = won_sizes + lost_sizes
+    chances = _chances(won_sizes, sizes, tolerated)
     # the sum over wins must be as high as the observed one: the same law with wins and losses exchanged
     able = chances < 1
     impossible = exact_sum(sizes[~which & ~able])  # wins of topics that always lose
-    if not sizes.size:
-        return BreakEven(1.0, True)
-    if exact_sum(sizes[which & able]) - impossible < -ROUNDING_ERROR * exact_sum(sizes):
-        return BreakEven(MIN_P_VALUE, True)
-    return _break_even(sizes[able], 1 - chances[able], ~which[able], short=-impossible)
+    return BreakEven(*p_value_of_bets(sizes[able], 1 - chances[able], ~which[able], offset=-impossible))
 
 
 def break_even_without_each(
@@ -101,21 +98,42 @@ def break_even_without_each(
     ``tolerated`` is what the sum without the topic may be below 0. ValueError as for ``break_even``, and IndexError
     for a place that is none.
     """
-    sizes, _, which = _checked(gains, losses, lost, tolerated)
-    won_sizes = per_topic(gains, name="gains", at_least=0)
+    won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
+    sizes = won_sizes + lost_sizes
     chosen = np.arange(sizes.size) if places is None else np.asarray(places, dtype=np.intp)
-    p = np.empty(chosen.size)
-    for k, place in enumerate(chosen.tolist()):
-        rest = np.delete(won_sizes, place)
-        others = np.delete(sizes, place)
-        p[k] = _break_even(others, _chances(rest, others - rest, tolerated), np.delete(which, place)).p_value
+    # topics that are alike leave alike
+    alike, where = np.unique(
+        np.column_stack([won_sizes[chosen], sizes[chosen], which[chosen]]), axis=0, return_inverse=True
+    )
+    first = np.zeros(len(alike), dtype=np.intp)
+    first[where[::-1]] = chosen[::-1]
+    p = np.full(first.size, np.nan)
+    if tolerated == 0 and first.size > 1:
+        p = _from_shared(sizes, _chances(won_sizes, sizes, 0.0), which, first)
+    for k in np.flatnonzero(np.isnan(p)).tolist():
+        others, gains_of_others = np.delete(sizes, first[k]), np.delete(won_sizes, first[k])
+        p[k], _ = p_value_of_bets(others, _chances(gains_of_others, others, tolerated), np.delete(which, first[k]))
+    return p[where]
+
+
+def _from_shared(sizes: FloatArray, chances: FloatArray, lost: BoolArray, places: IntArray) -> FloatArray:
+    """The p-values without each place from one characteristic function, or NaN."""
+    p = np.full(places.size, np.nan)
+    unit = _unit(sizes)
+    inversion = shared_inversion(Bets.of(sizes / unit, chances, lost))
+    if inversion is None:
+        return p
+    for k, place in enumerate(places.tolist()):
+        rest = inversion.without(float(sizes[place] / unit), float(chances[place]), lost=bool(lost[place]))
+        if rest is not None and rest.converged:
+            p[k] = _above_zero(rest.safe)
     return p
 
 
 def _checked(
     gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, tolerated: float
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """How far each topic moves the sum, its chance of loss, and whether it is one."""
+    """The three arrays, or ValueError."""
     won_sizes, lost_sizes = (
         per_topic(values, name=name, at_least=0) for name, values in (("gains", gains), ("losses", losses))
     )
@@ -132,16 +150,16 @@ def _checked(
             raise ValueError(f"{name} must be above 0, got {values[~(values > 0)][0]}")
     if not (math.isfinite(tolerated) and tolerated >= 0):
         raise ValueError(f"tolerated must be finite and at least 0, got {tolerated!r}")
-    return won_sizes + lost_sizes, _chances(won_sizes, lost_sizes, tolerated), which.astype(np.bool_)
+    return won_sizes, lost_sizes, which.astype(np.bool_)
 
 
-def _chances(gains: FloatArray, losses: FloatArray, tolerated: float) -> FloatArray:
-    """Chances of loss with which the sum is ``-tolerated`` on average."""
-    fair = gains / (gains + losses)
+def _chances(gains: FloatArray, sizes: FloatArray, tolerated: float) -> FloatArray:
+    """Chances of loss with which the sum is ``-tolerated`` on average; a loss moves the sum by ``sizes``."""
+    fair = gains / sizes
     chances, sure = fair, np.zeros(fair.size, dtype=np.bool_)
     while tolerated > 0 and not np.all(sure):
         # losses that are sure take their size, the others the rest
-        rest = exact_sum(gains) + tolerated - exact_sum((gains + losses)[sure])
+        rest = exact_sum(gains) + tolerated - exact_sum(sizes[sure])
         chances = np.where(sure, 1.0, fair * (rest / exact_sum(gains[~sure])))
         further = ~sure & (chances >= 1)
         if not np.any(further):
@@ -151,24 +169,19 @@ def _chances(gains: FloatArray, losses: FloatArray, tolerated: float) -> FloatAr
     return chances
 
 
-def _break_even(sizes: FloatArray, chances: FloatArray, lost: BoolArray, *, short: float = 0.0) -> BreakEven:
-    """The test of the sum over topics that are lost, less what it falls ``short`` of that."""
-    total, rounding = exact_sum(sizes), ROUNDING_ERROR * exact_sum(sizes)
-    sure = chances >= 1
-    # sums that the observed one exceeds by less than rounding are the same, so no size matters that is that small
-    missing = total - exact_sum(sizes[lost]) + short
-    left = exact_sum(sizes[~sure])
-    if left - missing <= rounding:
-        return BreakEven(1.0, True)
-    if missing <= rounding:
-        p = math.exp(exact_sum(np.log(chances[sizes > rounding])))
-        return BreakEven(max(p, MIN_P_VALUE), True)
-    bets = Bets.of(sizes[~sure], chances[~sure], lost[~sure], exact_sum(sizes[sure & ~lost]) + short)
-    if bets.starts.size == 1:
-        losses = math.ceil(bets.limit / float(bets.sizes[0]))
-        p, exact = float(bdtrc(losses - 1, bets.sizes.size, bets.chances[0])), True
-    elif (by_counting := counted(bets)) is not None:
-        p, exact = by_counting, True
-    else:
-        p, exact = inverted(bets)
-    return BreakEven(max(min(p, 1.0), MIN_P_VALUE), exact)
+def p_value_of_bets(
+    sizes: FloatArray, chances: FloatArray, lost: BoolArray, *, offset: float = 0.0
+) -> tuple[float, bool]:
+    """P(sum of sizes over losses >= that of the observed ones less ``offset``), and whether it is exact."""
+    unit = _unit(sizes)
+    p, exact = at_least_observed(Bets.of(sizes / unit, chances, lost, offset=offset / unit))
+    return _above_zero(p), exact
+
+
+def _unit(sizes: FloatArray) -> float:
+    """A power of two near the largest size: in such units no square underflows, and nothing is rounded."""
+    return math.ldexp(1.0, math.frexp(float(np.max(sizes, initial=0.0)))[1])
+
+
+def _above_zero(p: float) -> float:
+    return max(min(p, 1.0), MIN_P_VALUE)

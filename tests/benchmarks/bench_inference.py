@@ -1,4 +1,4 @@
-"""How long exact intervals, leave-one-out limits and the sign-flip test take.
+"""How long exact intervals, leave-one-out limits, the sign-flip and the break-even test take.
 
 Run from the checkout, with one thread:
 ``OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m tests.benchmarks.bench_inference``.
@@ -27,7 +27,14 @@ from pathlib import Path
 
 import numpy as np
 
-from pytest_riskguard.inference import intervals, leave_one_out_upper, mean_law, sign_flip
+from pytest_riskguard.inference import (
+    break_even,
+    break_even_without_each,
+    intervals,
+    leave_one_out_upper,
+    mean_law,
+    sign_flip,
+)
 from pytest_riskguard.risk import linear
 from tests.benchmarks.kept_laws import forget_laws
 from tests.inference._bootstrap.brute_force import furthest_off, resampled_in_blocks
@@ -97,6 +104,20 @@ def flips(repeats: int, seed: int) -> None:
     for m in (20, 30, 31, 100, 250, 1000):
         d = np.random.default_rng(seed).normal(size=m)
         print(f"sign flip, {m:4d} changed     {milliseconds(partial(sign_flip, d), repeats):8.2f}")
+    for m in (20, 30, 31, 45, 100, 250, 1000):
+        for alpha in (1.0, 5.0):
+            stakes = bets(m, alpha=alpha, seed=seed)
+            alone = milliseconds(partial(break_even, *stakes), repeats)
+            places = np.arange(min(m, 50))
+            each = milliseconds(partial(break_even_without_each, *stakes, places=places), 3) / places.size
+            print(f"break-even, {m:4d} changed, alpha {alpha:g} {alone:8.2f}, without each of them {each:8.3f}")
+
+
+def bets(m: int, *, alpha: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What topics win or lose, and which are losses: a little more than chance has it."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.exponential(size=m)
+    return sizes, (1 + alpha) * sizes, rng.random(m) < (1 + 1.5 / np.sqrt(m)) / (2 + alpha)
 
 
 METHODS, LEVELS = ("basic", "percentile", "bca"), (0.95, 0.999)
@@ -205,7 +226,12 @@ def linear_columns(d: np.ndarray, alpha: float) -> np.ndarray:
 
 def a_million(seed: int) -> None:
     x = np.random.default_rng(seed).normal(size=10**6)
-    for name, call in (("3 intervals at 2 levels", lambda: exactly(x)), ("sign flip", lambda: sign_flip(x))):
+    stakes = bets(10**6, alpha=1.0, seed=seed)
+    for name, call in (
+        ("3 intervals at 2 levels", lambda: exactly(x)),
+        ("sign flip", lambda: sign_flip(x)),
+        ("break-even", lambda: break_even(*stakes)),
+    ):
         took = milliseconds(call, 3)
         tracemalloc.start()
         call()

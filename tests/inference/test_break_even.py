@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -255,3 +256,80 @@ def test_a_win_that_chance_excludes_has_no_probability() -> None:
 
 def test_nothing_changed_is_as_good_as_chance() -> None:
     assert break_even_above([], [], []) == BreakEven(1.0, True)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0, 1e6])
+@pytest.mark.parametrize("m", [40, 250, 1000])
+def test_the_far_tail_keeps_its_digits(m: int, alpha: float) -> None:
+    """Down to the smallest number that there is: nearly all lost, against convolution of whole sizes."""
+    rng = np.random.default_rng(m)
+    steps = rng.integers(1, 60, size=m)
+    for wins in (1, 3, m // 8):
+        lost = rng.permutation(m) >= wins
+        exact = by_convolution(steps, np.full(m, 1 / (2 + alpha)), lost)
+        result = break_even(steps / 7, (1 + alpha) * steps / 7, lost)
+        assert result.exact
+        assert result.p_value == pytest.approx(max(exact, 2.2250738585072014e-308), rel=1e-9)
+
+
+@pytest.mark.parametrize("m", [3, 25, 60, 250])
+def test_scale_and_weights_have_no_unit(m: int) -> None:
+    gains, losses, lost = topics(m, 1.0)
+    p = break_even(gains, losses, lost, tolerated=0.1).p_value
+    for scale in (1e-9, 1e6):
+        scaled = break_even(scale * gains, scale * losses, lost, tolerated=scale * 0.1).p_value
+        assert scaled == pytest.approx(p, rel=1e-9)
+
+
+@pytest.mark.parametrize("m", [12, 45, 250])
+def test_a_larger_loss_never_raises_p(m: int) -> None:
+    """Where chances are fair p depends on the sum that is lost alone: it falls as that grows."""
+    gains, losses, _ = topics(m, 2.0)
+    rng = np.random.default_rng(m)
+    patterns = rng.random((60, m)) < rng.uniform(0.1, 0.6, size=60)[:, None]
+    patterns = patterns[np.argsort(patterns @ (gains + losses))]
+    p = [break_even(gains, losses, lost).p_value for lost in patterns]
+    assert all(later <= earlier * (1 + 1e-3) + 1e-12 for earlier, later in pairwise(p))
+
+
+@pytest.mark.parametrize(("m", "alpha"), [(45, 0.0), (60, 5.0), (250, 1.0), (400, 0.0)])
+def test_without_each_shares_what_it_computes(m: int, alpha: float) -> None:
+    gains, _, lost = topics(m, alpha, share=1.2 / (2 + alpha))
+    places = np.arange(0, m, 7)
+    for sizes in (gains, np.ceil(10 * gains) / 10):
+        every = break_even_without_each(sizes, (1 + alpha) * sizes, lost, places=places)
+        for place, p in zip(places, every, strict=True):
+            rest = [np.delete(values, place) for values in (sizes, (1 + alpha) * sizes, lost)]
+            assert p == pytest.approx(break_even(*rest).p_value, rel=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("m", "alpha"), [(35, 1.0), (45, 5.0), (60, 10.0), (100, 0.0), (250, 5.0)])
+@pytest.mark.parametrize("tolerated", [0.0, 1.0])
+def test_ten_million_simulated_flips_agree(m: int, alpha: float, tolerated: float) -> None:
+    gains, losses, lost = topics(m, alpha, share=1.3 / (2 + alpha))
+    gains = gains * np.random.default_rng(m).uniform(0.5, 1.5, size=m)  # so that chances differ
+    result = break_even(gains, losses, lost, tolerated=tolerated).p_value
+    chances = chances_of_loss(gains, losses, tolerated).astype(np.float32)
+    sizes, rng = gains + losses, np.random.default_rng(1)
+    limit, replicates, block, reached = sizes[lost].sum() * (1 - 1e-12), 10**7, 10**5, 0
+    for _ in range(replicates // block):
+        drawn = rng.random((block, m), dtype=np.float32) < chances
+        reached += int(np.count_nonzero(drawn @ sizes >= limit))
+    share = reached / replicates
+    assert abs(result - share) <= 4 * math.sqrt(share * (1 - share) / replicates)
+
+
+@given(
+    st.lists(st.tuples(st.floats(-200, 60), st.floats(-9, 9), st.booleans()), min_size=1, max_size=60),
+    st.sampled_from([0.0, 0.1, 2.0]),
+)
+def test_any_stakes_have_two_sides(values: list[tuple[float, float, bool]], tolerance: float) -> None:
+    """Sizes of every magnitude, chances next to 0 and 1: both sides are probabilities and share the observed sum."""
+    gains, ratios = (10.0 ** np.array([value[k] for value in values]) for k in range(2))
+    stakes = gains, gains * ratios, np.array([value[2] for value in values])
+    tolerated = tolerance * float(np.sum(gains))
+    below, above = (test(*stakes, tolerated=tolerated).p_value for test in (break_even, break_even_above))
+    assert 0 < below <= 1
+    assert 0 < above <= 1
+    assert below + above >= 1 - 1e-9

@@ -31,7 +31,6 @@ ADDED = {
         "pool",
     },
     "Inputs": {"replicates"},
-    "Family": {"look"},
     "TopicCounts": {"left_out"},
     "Estimates": {
         "noise_urisk",

@@ -1,6 +1,6 @@
 """The law of the sum by counting every pattern of wins and losses, half of the topics against the other half.
 
-Topics with the same size and chance are counted together: of these only the number of losses matters.
+Of topics with the same size and chance only the number of losses matters, so they are counted together.
 """
 
 from __future__ import annotations
@@ -12,17 +12,19 @@ import numpy as np
 from pytest_riskguard.inference._flips.bets import Bets
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 
-#: Up to this many patterns are counted, and each half lists at most so many sums.
-MAX_PATTERNS, MAX_LISTED = 2**30, 2**16
+#: Up to 2 to this power patterns are counted at once: so many topics with sizes of their own.
+MAX_COUNTED = 30
+#: Each half may list this many times the sums of an even split, which one entry of many topics can make impossible.
+UNEVEN = 4
 
 
-def counted(bets: Bets) -> float | None:
-    """P(sum >= observed), by counting; None where there are too many patterns."""
-    ways = bets.repeats + 1
-    if np.sum(np.log2(ways)) > math.log2(MAX_PATTERNS):
+def counted(bets: Bets, max_counted: int = MAX_COUNTED) -> float | None:
+    """P(sum >= observed), by counting; None with more patterns than 2 to the power given."""
+    ways = bets.topics + 1
+    if np.sum(np.log2(ways)) > max_counted:
         return None
     first, second = _halves(ways)
-    if max(math.prod(ways[first].tolist()), math.prod(ways[second].tolist())) > MAX_LISTED:
+    if max(math.prod(ways[first].tolist()), math.prod(ways[second].tolist())) > UNEVEN * 2 ** (max_counted / 2):
         return None
     sums, masses = _listed(bets, first)
     others, other_masses = _listed(bets, second)
@@ -32,27 +34,25 @@ def counted(bets: Bets) -> float | None:
 
 
 def _halves(ways: IntArray) -> tuple[list[int], list[int]]:
-    """The runs of topics, shared out so that both halves have about as many patterns."""
+    """The entries, shared out so that both halves have about as many patterns."""
     halves: tuple[list[int], list[int]] = ([], [])
     listed = [1, 1]
-    for run in np.argsort(-ways, kind="stable").tolist():
+    for entry in np.argsort(-ways, kind="stable").tolist():
         half = int(listed[1] < listed[0])
-        halves[half].append(run)
-        listed[half] *= int(ways[run])
+        halves[half].append(entry)
+        listed[half] *= int(ways[entry])
     return halves
 
 
-def _listed(bets: Bets, runs: list[int]) -> tuple[FloatArray, FloatArray]:
-    """Every sum of some runs in ascending order, and its probability."""
+def _listed(bets: Bets, entries: list[int]) -> tuple[FloatArray, FloatArray]:
+    """Every sum of some entries in ascending order, and its probability."""
     sums, masses = np.zeros(1), np.ones(1)
-    for run in runs:
-        start, repeats = int(bets.starts[run]), int(bets.repeats[run])
-        steps = np.arange(repeats + 1) * bets.sizes[start]
-        sums = np.add.outer(steps, sums).ravel()
-        # merges what is in order already
-        order = np.argsort(sums, kind="stable")
+    for entry in entries:
+        losses = np.arange(int(bets.topics[entry]) + 1)
+        sums = np.add.outer(losses * bets.sizes[entry], sums).ravel()
+        order = np.argsort(sums, kind="stable")  # which merges what is in order already
         sums = sums[order]
-        masses = np.multiply.outer(binomial(repeats, float(bets.chances[start])), masses).ravel()[order]
+        masses = np.multiply.outer(binomial(losses.size - 1, float(bets.chances[entry])), masses).ravel()[order]
     return sums, masses
 
 

@@ -1,0 +1,71 @@
+"""Which way the probability is computed: by counting, on a lattice, by inversion, or from a bound."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import bdtrc
+
+from pytest_riskguard.inference._bootstrap.sample import lattice_step
+from pytest_riskguard.inference._flips.bets import Bets
+from pytest_riskguard.inference._flips.counting import MAX_COUNTED, counted
+from pytest_riskguard.inference._flips.tilted import FREQUENCIES, Inversion
+
+#: Where inversion does not converge, 2 to this power patterns are counted.
+MAX_COUNTED_INSTEAD = 34
+#: Frequencies where some do not suffice, with at most so many angles.
+MAX_FREQUENCIES, MAX_ANGLES = 2**15, 2**22
+#: Bounds further apart than this, as a share of the probability, are too wide where a topic has more than so much of
+#: the variance: both its outcomes are computed apart, for at most so many such topics.
+TOO_WIDE, DOMINATING, MAX_APART = 2e-3, 0.2, 4
+
+
+def at_least_observed(bets: Bets, *, apart: int = 0) -> tuple[float, bool]:
+    """P(sum >= observed), and whether it is exact; so many topics have been taken apart already."""
+    if bets.total - bets.short <= bets.rounding:
+        return 1.0, True
+    if bets.short < -bets.rounding:
+        return 0.0, True
+    if bets.short <= bets.rounding:
+        matter = bets.sizes > bets.rounding
+        return math.exp(float(np.sum(bets.topics[matter] * np.log(bets.chances[matter])))), True
+    if bets.sizes.size == 1:
+        losses = math.ceil(bets.limit / float(bets.sizes[0]))
+        return float(bdtrc(losses - 1, int(bets.topics[0]), float(bets.chances[0]))), True
+    by_counting = counted(bets)
+    if by_counting is not None:
+        return by_counting, True
+    by_inversion = Inversion(bets).inverted()
+    if by_inversion.converged:
+        return by_inversion.safe, by_inversion.exact
+    by_counting = counted(bets, MAX_COUNTED_INSTEAD)
+    if by_counting is not None:
+        return by_counting, True
+    more = Inversion(bets, max(FREQUENCIES, min(MAX_FREQUENCIES, MAX_ANGLES // bets.sizes.size)))
+    by_inversion, (lower, upper) = more.inverted(), more.bounds()
+    if by_inversion.converged:
+        return by_inversion.safe, False
+    variances = bets.chances * (1 - bets.chances) * bets.sizes**2
+    largest = int(np.argmax(variances))
+    dominating = variances[largest] > DOMINATING * np.sum(bets.topics * variances)
+    if upper - lower > TOO_WIDE * upper and dominating and apart < MAX_APART:
+        chance = float(bets.chances[largest])
+        if_lost, exact = at_least_observed(bets.without(largest, loses=True), apart=apart + 1)
+        if_won, exact_too = at_least_observed(bets.without(largest, loses=False), apart=apart + 1)
+        return chance * if_lost + (1 - chance) * if_won, exact and exact_too
+    return upper, False
+
+
+def shared_inversion(bets: Bets) -> Inversion | None:
+    """An inversion that serves the law without any one topic; None where that may be computed in another way."""
+    if bets.total - bets.short <= bets.rounding or bets.short <= bets.rounding:
+        return None
+    ways = np.log2(bets.topics + 1)
+    if float(np.sum(ways) - np.max(ways)) <= MAX_COUNTED:
+        return None
+    # without a topic the others may lie on a lattice, if either half of the sizes does
+    halves = (bets.sizes[::2], bets.sizes[1::2])
+    if lattice_step(bets.sizes) is None and any(lattice_step(half) is not None for half in halves):
+        return None
+    return Inversion(bets)

@@ -1,0 +1,167 @@
+"""The characteristic function of how far a random sum is from the observed one, at half-integer frequencies.
+
+Every topic either stays as it was observed or swings to the other side, by its size: up if it was a win, down if it
+was a loss. The function is the product over topics; topics that cannot swing do not touch it, however large they are.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pytest_riskguard.inference._bootstrap.inversion import ComplexArray, half_integers
+from pytest_riskguard.inference._flips.bets import Bets
+from pytest_riskguard.risk.checks import FloatArray, IntArray
+
+#: Frequencies at a time: the first block is enough for a law that is close to normal.
+BLOCK, WIDE_BLOCK = 48, 512
+#: Up to this many entries have the wide block.
+FEW_ENTRIES = 128
+#: Angles at a time: bounds the memory.
+ANGLES = 2**16
+#: With no more angles than this all are computed; else frequencies are tried in single precision before.
+MAX_UNTRIED = 2**18
+#: Frequencies with less than this squared magnitude are passed over. A factor counts no less than the second number,
+#: because single precision would make more of it.
+NOTHING_SQUARED, MIN_FACTOR = np.float32(1e-30), np.float32(1e-3)
+#: So many sizes are tried at once, or more if that is no more than ANGLES; and one frequency of so many, since the
+#: magnitude hardly changes over a reciprocal standard deviation, which is that many.
+TRIED_AT_ONCE, STRIDE = 16, 4
+#: From this many entries on, those whose angles are all below the second number have their part from cumulants, of so
+#: many orders. The logarithm has its nearest singularity at pi: what is left out is below (0.3 / pi)^14.
+MANY_ENTRIES, SMALL_ANGLE, CUMULANTS, CUMULATED_AT_ONCE = 4096, 0.3, 13, 2**14
+
+
+def _spreads() -> list[list[float]]:
+    """Cumulants of a loss with chance p over p (1 - p), as polynomials in w = p (1 - p), highest power first.
+
+    Those of odd orders, from 3 on, have the factor 1 - 2 p besides. Each cumulant is p (1 - p) times the derivative
+    of the one before.
+    """
+    polynomials = [np.polynomial.Polynomial([0.0, 1.0])]
+    w = np.polynomial.Polynomial([0.0, 1.0])
+    for order in range(3, CUMULANTS + 1):
+        # with y = 1 - 2 p: dw/dp = y, dy/dp = -2, y^2 = 1 - 4 w
+        before = polynomials[-1]
+        polynomials.append(w * (before.deriv() * (1 - 4 * w) - 2 * before) if order % 2 == 0 else w * before.deriv())
+    return [[], [], *([*(polynomial // w).coef[::-1]] for polynomial in polynomials)]
+
+
+SPREADS = _spreads()
+
+
+def characteristic(
+    bets: Bets, swing_up: FloatArray, swing_down: FloatArray, angle: float, count: int
+) -> ComplexArray:
+    """At (k + 1/2) ``angle`` for k = 0 ... count - 1, 0 where it is next to nothing.
+
+    ``swing_up`` and ``swing_down`` are the chances of an entry's wins to become losses, and of its losses to become
+    wins.
+    """
+    entries = bets.sizes.size
+    width = min(count, WIDE_BLOCK if entries <= FEW_ENTRIES else BLOCK)
+    blocks = np.arange(-(-count // width))
+    if entries * count > MAX_UNTRIED:
+        tried = _tried(bets, 2 * swing_up * swing_down, angle, width, count)
+        blocks = np.unique(np.append(0, tried // width))
+    phi = np.ones((blocks.size, width), dtype=np.complex128)
+    rows, few = max(1, ANGLES // width), 0
+    if blocks.size == 1 and entries >= MANY_ENTRIES:
+        few = int(np.searchsorted(bets.sizes, SMALL_ANGLE / (width * angle)))
+        t = angle * half_integers(width)
+        phi[0] = _by_cumulants(bets.sizes[:few], swing_up[:few], swing_down[:few], bets.won[:few], bets.lost[:few], t)
+    for chances, topics, turn_back in ((swing_up, bets.won, False), (swing_down, bets.lost, True)):
+        swinging = few + np.flatnonzero((topics[few:] > 0) & (chances[few:] > 0))
+        for start in range(0, swinging.size, rows):
+            part = swinging[start : start + rows]
+            product = _product(bets.sizes[part] * angle, chances[part], topics[part], blocks, width)
+            phi *= np.conj(product) if turn_back else product
+    result = np.zeros((blocks[-1] + 1) * width, dtype=np.complex128)
+    result.reshape(-1, width)[blocks] = phi
+    return np.append(result, np.zeros(max(0, count - result.size)))[:count]
+
+
+def _product(angles: FloatArray, chances: FloatArray, topics: IntArray, blocks: IntArray, width: int) -> ComplexArray:
+    """The product of 1 - v + v exp(i (k + 1/2) angle) over entries, for blocks of so many k."""
+    turns = _turns(angles, width)
+    stays = (1 - chances)[:, None]
+    product = np.empty((blocks.size, width), dtype=np.complex128)
+    factors = np.empty_like(turns)
+    bits = int(topics.max()).bit_length()
+    for row, block in enumerate(blocks.tolist()):
+        shift = chances * np.exp(1j * angles * (block * width)) if block else chances
+        np.multiply(turns, shift[:, None], out=factors)
+        factors.real += stays
+        power = np.prod(factors[topics >> (bits - 1) > 0], axis=0) if bits > 1 else np.prod(factors, axis=0)
+        for bit in range(bits - 2, -1, -1):
+            power *= power
+            power *= np.prod(factors[(topics >> bit & 1) == 1], axis=0)
+        product[row] = power
+    return product
+
+
+def _by_cumulants(
+    sizes: FloatArray,
+    swing_up: FloatArray,
+    swing_down: FloatArray,
+    won: IntArray,
+    lost: IntArray,
+    t: FloatArray,
+) -> ComplexArray:
+    """The product over entries whose angles are small, by the cumulants of a loss."""
+    sums = np.zeros(CUMULANTS + 1)
+    for start in range(0, sizes.size, CUMULATED_AT_ONCE):
+        part = slice(start, start + CUMULATED_AT_ONCE)
+        up, down, size = swing_up[part], swing_down[part], sizes[part]
+        sums[1] += np.sum(size * (won[part] * up - lost[part] * down))
+        spread, tilt = up * down, down - up
+        power = (won[part] + lost[part]) * spread * size
+        for order in range(2, CUMULANTS + 1):
+            power *= size
+            sums[order] += np.sum(power * (np.polyval(SPREADS[order], spread) * (tilt if order % 2 else 1.0)))
+    logs = np.zeros(t.size, dtype=np.complex128)
+    term = np.ones(t.size, dtype=np.complex128)
+    for order in range(1, CUMULANTS + 1):
+        term *= 1j * t / order
+        logs += term * sums[order]
+    return np.asarray(np.exp(logs))
+
+
+def _turns(angles: FloatArray, width: int) -> ComplexArray:
+    """exp(i (k + 1/2) angle), each the product of a few turns."""
+    turns = np.empty((angles.size, width), dtype=np.complex128)
+    turns[:, 0] = np.exp(0.5j * angles)
+    turn = np.exp(1j * angles)
+    done = 1
+    while done < width:
+        more = min(done, width - done)
+        np.multiply(turns[:, :more], turn[:, None], out=turns[:, done : done + more])
+        turn = turn * turn
+        done += more
+    return turns
+
+
+def _tried(bets: Bets, spread: FloatArray, angle: float, first: int, count: int) -> IntArray:
+    """Frequencies from ``first`` on, one of a few, where there may be something, by factors of the largest sizes."""
+    left = np.arange(first + STRIDE // 2, count, STRIDE)
+    product = np.ones(left.size, dtype=np.float32)
+    end = bets.sizes.size
+    while end > 0 and left.size:
+        tried = slice(max(0, end - max(TRIED_AT_ONCE, ANGLES // left.size)), end)
+        turns = np.multiply.outer(bets.sizes[tried] * (angle / (2 * math.pi)), left + 0.5)
+        turns -= np.rint(turns)
+        squares = np.cos(turns.astype(np.float32) * np.float32(2 * math.pi))
+        # the squared magnitude of 1 - v + v exp(i angle) is 1 - 2 v (1 - v) (1 - cos angle)
+        squares -= 1
+        squares *= spread[tried, None].astype(np.float32)
+        squares += 1
+        np.maximum(squares, MIN_FACTOR, out=squares)
+        topics = bets.topics[tried]
+        if np.any(topics > 1):
+            squares **= topics[:, None].astype(np.float32)
+        product *= np.prod(squares, axis=0)
+        remains = product > NOTHING_SQUARED
+        left, product = left[remains], product[remains]
+        end = tried.start
+    return left
