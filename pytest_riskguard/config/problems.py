@@ -19,6 +19,7 @@ from pytest_riskguard.config.measure_notation import cut_at_comma
 from pytest_riskguard.config.salvage import Salvaged, salvage
 from pytest_riskguard.config.schema import (
     TAGS,
+    BudgetSettings,
     ComputedBaseline,
     Config,
     Family,
@@ -28,7 +29,7 @@ from pytest_riskguard.config.schema import (
 )
 from pytest_riskguard.config.yaml_lines import Document, Path
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.kinds import ANY, KINDS, MEDIAN, OPTIONS, TESTED, Gate, options_of
+from pytest_riskguard.gates.kinds import ANY, BUDGETED, KINDS, MEDIAN, OPTIONS, TESTED, Gate, options_of
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.text import did_you_mean, nearest
 
@@ -50,6 +51,7 @@ _REMEDIES = {
     "user": "add `user: NAME`",
     "password": "add `password: {env: NAME_OF_A_VARIABLE}`",
     "correction": "add `correction: holm`",
+    "looks": "add how many candidates you expect to judge before topics or judgements change: `looks: 200`",
     "gates": "add `gates: [NAME, NAME]`, or write `family: holm` for all risk gates",
 }
 
@@ -65,6 +67,7 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     ("collection", "grades"): Grades,
     ("collection", "chunks"): Chunks,
     ("family",): Family,
+    ("budget",): BudgetSettings,
     ("gates",): GateModel,
     ("gates", "baseline"): ComputedBaseline,
 }
@@ -326,6 +329,22 @@ def _stored_candidates(document: Document, config: Config) -> Iterator[Problem]:
             yield Problem(document.line(place), text, gates[0].name if len(place) > 1 else None)
 
 
+def _budgeted_family(document: Document, config: Config) -> Iterator[Problem]:
+    """Whether the members of a family can share a budget."""
+    if config.budget is None or config.family is None or config.family.correction == "none":
+        return
+    line, kinds = document.key_line(("family",)), {gate.name: gate.kind for gate in config.gates}
+    if config.family.correction != "holm":
+        yield Problem(line, f"family: {config.family.correction} does not go with a budget; write `family: holm`")
+    foreign = [name for name in config.family_members if kinds[name] not in BUDGETED]
+    if foreign:
+        yield Problem(
+            line,
+            f"family: gate {foreign[0]!r} is {kinds[foreign[0]]}, which cannot have a budget; name the other gates: "
+            "`family: {correction: holm, gates: [NAME, NAME]}`",
+        )
+
+
 def _family(document: Document, rest: Salvaged) -> Iterator[Problem]:
     """Whether the members of a family exist, are tested, and have one level."""
     config = rest.config
@@ -348,6 +367,7 @@ def _family(document: Document, rest: Salvaged) -> Iterator[Problem]:
         for place, gate in config.placed_gates
         if gate.name in config.family_members and "level" not in rest.keys_removed(place)
     }
+    yield from _budgeted_family(document, config)
     if len({*levels_of.values()}) > 1:
         levels = ", ".join(f"{name} {level:g}" for name, level in levels_of.items())
         text = f"family: all its gates must have the same level, found {levels}"

@@ -27,7 +27,7 @@ from pytest_riskguard.config import candidate_settings
 from pytest_riskguard.config.candidate_settings import Candidate
 from pytest_riskguard.config.collection_settings import Collection
 from pytest_riskguard.config.measure_notation import measure_notation
-from pytest_riskguard.config.setting_types import Distinct, Model, StorePlace, is_importable
+from pytest_riskguard.config.setting_types import Distinct, File, Model, StorePlace, is_importable
 from pytest_riskguard.config.value_checks import distinct, list_of, whole
 from pytest_riskguard.config.yaml_lines import Document
 from pytest_riskguard.gates.kinds import (
@@ -85,6 +85,8 @@ def _listed(name: str) -> str:
     return name
 
 
+#: The most looks that may be expected: the levels of more would be out of reach of any interval.
+MAX_LOOKS = 10_000
 MAPPING, TEXT = "<mapping>", "<text>"
 #: Tags of unions, which pydantic puts into the path of an error: no key may look like them.
 TAGS = candidate_settings.TAGS | {MAPPING, TEXT}
@@ -126,6 +128,13 @@ class Family(Model):
 
     correction: _Correction
     gates: Annotated[tuple[_GateName, ...] | None, list_of("a list of gates"), Distinct]
+
+
+class BudgetSettings(Model):
+    """``budget``: how many looks at one collection are expected, and the file that records them."""
+
+    looks: Annotated[int, PlainValidator(whole(1, at_most=MAX_LOOKS))]
+    ledger: File = Field(default="looks.jsonl", validate_default=True)
 
 
 def _whole_family(value: Any) -> Family:
@@ -272,6 +281,7 @@ class Config(Model):
     retrieve_from: Annotated[tuple[_Listed, ...], list_of("a list of functions"), Distinct] | None = None
     convention: _Convention = OPTIONS["convention"].default
     family: _Family | None = None
+    budget: BudgetSettings | None = None
     require: Annotated[
         int | str | None, PlainValidator(_number_or_all, json_schema_input_type=int | Literal["all"])
     ] = None

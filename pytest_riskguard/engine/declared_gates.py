@@ -5,7 +5,7 @@ Runs are scored once and live systems queried once, however many gates are about
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pytest_riskguard.baselines.store import Store
@@ -14,10 +14,13 @@ from pytest_riskguard.config.items import GateItem, family_of
 from pytest_riskguard.config.lookups import all_errors
 from pytest_riskguard.config.queried_settings import Queried
 from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
+from pytest_riskguard.engine.budget import Budget, read_ledger
 from pytest_riskguard.engine.judging import Engine
 from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, ScoreFile, Stored
 from pytest_riskguard.errors import ConfigError, UsageError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
+from pytest_riskguard.gates.chain.looks import Looks
+from pytest_riskguard.gates.kinds import BUDGETED
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.internal_errors import caught
 
@@ -58,6 +61,7 @@ class DeclaredGates:
         self._candidate, self._runs = candidate, runs
         self._queried: dict[Queried, LiveRun] = {}
         self._of_families: dict[str, Verdict] = {}
+        self._looks: Looks | None = None
         self._looked_up = False
 
     def verdict(self, item: GateItem) -> Verdict:
@@ -73,12 +77,24 @@ class DeclaredGates:
 
     def _judged(self, item: GateItem) -> Verdict:
         correction, family = family_of(self.settings, item)
-        if not family:
+        family = family or (item,)
+        budget = self._budget(family)
+        if len(family) == 1 and correction == "none" and budget is None:
             return self._engine.verdict(self._question(item))
         if item.id not in self._of_families:
-            verdicts = self._engine.verdicts([self._question(member) for member in family], correction=correction)
+            questions = [self._question(member) for member in family]
+            verdicts = self._engine.verdicts(questions, correction=correction, budget=budget)
             self._of_families |= {member.id: verdict for member, verdict in zip(family, verdicts, strict=True)}
         return self._of_families[item.id]
+
+    def _budget(self, family: Sequence[GateItem]) -> Budget | None:
+        """What the file leaves the looks of gates that are judged together; None if it says nothing about them."""
+        settings = self.settings.budget
+        if settings is None or not all(member.gate.kind in BUDGETED for member in family):
+            return None
+        if self._looks is None:
+            self._looks = read_ledger(settings.ledger)
+        return Budget(tuple(member.id for member in family), self._looks, settings.looks)
 
     def missing(self) -> list[ConfigError]:
         """Everything that the file names and nothing has; empty after the first call, so that it is said once."""

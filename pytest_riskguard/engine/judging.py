@@ -14,6 +14,8 @@ from typing import TypedDict
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.baselines.stored_files import own_file, same_file, stored_file
+from pytest_riskguard.engine.budget import Budget
+from pytest_riskguard.engine.computed_baselines import computed_baseline
 from pytest_riskguard.engine.sources import (
     Computed,
     Question,
@@ -37,9 +39,9 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.freed_memory import release_freed_memory
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.gates.alignment import on_one_list
+from pytest_riskguard.gates.chain.families import in_families
 from pytest_riskguard.gates.chain.history import with_lineage
-from pytest_riskguard.gates.judge import in_families, judge, rule
+from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.origins import CandidateOrigin, Origins
 from pytest_riskguard.gates.pool.judge import judge_pool
@@ -51,7 +53,6 @@ from pytest_riskguard.gates.slices import all_within, slices_of
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.reports.internal_errors import caught
 from pytest_riskguard.reports.wording import worded
-from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.text import counted, listed
 
 #: How many pairs of runs share what is found about their unjudged documents with the gates that follow.
@@ -149,18 +150,25 @@ class Engine:
             judges=self._cache.judges,
         )
 
-    def verdicts(self, questions: Sequence[Question], *, correction: str) -> list[Verdict]:
+    def verdicts(
+        self, questions: Sequence[Question], *, correction: str, budget: Budget | None = None
+    ) -> list[Verdict]:
         """The verdicts of gates that are judged together, their levels corrected for their number.
 
         Gates without a p-value (data that cannot be compared, too few topics) are no part of the family.
-        Raises like ``verdict``, also where the gates have different levels.
+        A ``budget`` leaves them the share of one of many looks. Raises like ``verdict``, also where the gates have
+        different levels, and where nothing is left.
         """
-        if correction == "none":
+        if correction == "none" and budget is None:
             return [self.verdict(question) for question in questions]
-        together = len(questions)
+        together, gates = len(questions), [question.gate for question in questions]
         p_values = [self._p_value(question, together) for question in questions]
+        look = None
+        if budget is not None and any(p_value is not None for p_value in p_values):
+            topics = None if self.topics is None else self.topics.digest
+            look = budget.look(questions, [self._inputs(question) for question in questions], topics)
         try:
-            families = in_families([question.gate for question in questions], p_values, correction=correction)
+            families = in_families(gates, p_values, correction=correction, look=look)
         except ValueError as error:
             raise UsageError(str(error)) from None
         return [
@@ -371,6 +379,14 @@ class Engine:
         except ValueError as error:
             raise UsageError(str(error)) from None
 
+    def _inputs(self, question: Question) -> Inputs | None:
+        """The digests of what a question compares; None for data that cannot be compared."""
+        try:
+            candidate, *others = (scored.scores for scored in self._systems(question))
+        except DataError:
+            return None
+        return digests(candidate, others)
+
     def _with_documents(self, verdict: Verdict, question: Question, systems: Sequence[Scored]) -> Verdict:
         """The verdict with its documents and judgements, if it does not pass or is to be written to a file."""
         if verdict.outcome == "incomparable" or (verdict.outcome == "pass" and not self._report):
@@ -426,25 +442,3 @@ def _asked_measure(measure: str | None, *sources: Source) -> str | None:
         if all(isinstance(source, ScoreFile | TopicScores | Stored) for source in sources):
             return measure  # the store refuses it for a baseline that was stored from a run
         raise
-
-
-def computed_baseline(
-    gate: Gate, baseline: Computed, candidate: TopicScores, systems: Sequence[TopicScores]
-) -> TopicScores:
-    """The scores of a baseline computed topic by topic; ``DataError`` if the systems answer different topics."""
-    pool = [*systems, candidate] if baseline.candidate_inside else list(systems)
-    together, missing = on_one_list(gate, pool)
-    first = together[0]
-    values, as_written = (
-        reference_scores([system.values for system in systems], kind=baseline.kind)
-        for systems in (together, [system.in_written_order() for system in together])
-    )
-    return replace(
-        first,
-        name=baseline.name,
-        values=values,
-        as_written=dict(zip(first.topics, as_written.tolist(), strict=True)),
-        contradicted=(),
-        digest=None,
-        unanswered=tuple(sorted(set.intersection(*(set(gaps) for gaps in missing)))),
-    )

@@ -18,7 +18,7 @@ from pytest_riskguard.gates.alignment import Aligned, align, refuse_other_order
 from pytest_riskguard.gates.chart_data import exhibits
 from pytest_riskguard.gates.findings import Diagnostics, Estimates, Exhibits, QuantilePair, ReportedInterval
 from pytest_riskguard.gates.flips import alpha_star, flip_set, without_each
-from pytest_riskguard.gates.kinds import MAX_LEVEL, OPTIONS, Gate, NotSignificantlyRisky
+from pytest_riskguard.gates.kinds import OPTIONS, Gate, NotSignificantlyRisky
 from pytest_riskguard.gates.power_plan import power_of_verdict
 from pytest_riskguard.gates.responsible import bounded, explanation, responsible_topics, standardised_parts
 from pytest_riskguard.gates.ruling import Comparison, min_changes
@@ -37,9 +37,6 @@ from pytest_riskguard.gates.verdict import (
 from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.inference import (
     Interval,
-    benjamini_hochberg,
-    effective_levels,
-    holm,
     mean_law,
     qq_points,
     shapiro_wilk,
@@ -392,35 +389,3 @@ def diagnostics(comparison: Comparison) -> Diagnostics | None:
             for normal, bootstrap in zip(points.normal, points.bootstrap, strict=True)
         ),
     )
-
-
-_ADJUST = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
-
-
-def in_families(gates: Sequence[Gate], p_values: Sequence[float | None], *, correction: str) -> list[Family | None]:
-    """The level that each gate keeps in its family; None without a p-value, or without a correction.
-
-    A gate judged at that level fails exactly where its adjusted p-value is at most 1 less its own level.
-    ``ValueError`` if the gates have different levels, or are so many that one would keep a level beyond 0.999999.
-    """
-    members = [i for i, p in enumerate(p_values) if p is not None]
-    families: list[Family | None] = [None] * len(gates)
-    if correction == "none" or not members:
-        return families
-    levels = {gates[i].level for i in members}
-    if len(levels) > 1:
-        raise ValueError(
-            f"a family of gates has one level, got {', '.join(f'{level:g}' for level in sorted(levels))}"
-        )
-    p = [p_values[i] or 0.0 for i in members]
-    adjusted = _ADJUST[correction](p)
-    thresholds = effective_levels(p, level=levels.pop(), correction=correction)
-    for i, adjusted_p, threshold in zip(members, adjusted, thresholds, strict=True):
-        level = 1 - float(threshold)
-        if level > MAX_LEVEL:
-            raise ValueError(
-                f"a family of {len(members)} gates at level {gates[i].level:g} leaves level {level:.9g} to one of "
-                f"them; intervals go up to {MAX_LEVEL:.6f}: choose a lower level, or correct fewer gates together"
-            )
-        families[i] = Family(correction, len(members), level, float(adjusted_p))
-    return families

@@ -361,6 +361,8 @@ KINDS: dict[str, type[Gate]] = {
 }
 #: The kinds that have a p-value, and so may be members of a family.
 TESTED = tuple(kind for kind, cls in KINDS.items() if cls.is_tested)
+#: The kinds whose looks at one collection may have a budget: levels of GeoRisk do not go up far enough.
+BUDGETED = tuple(kind for kind in TESTED if not KINDS[kind].is_pool)
 
 _OPTIONS = {cls: declared(cls) for cls in KINDS.values()}
 #: Every option of any kind, as the first kind that offers it declares it.

@@ -11,6 +11,7 @@ from annotated_types import MinLen
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.formats.serialization import UNLESS_EMPTY, JsonError, Words, decoded, to_plain
+from pytest_riskguard.gates.chain.looks import Look
 from pytest_riskguard.gates.findings import (
     Count,
     Diagnostics,
@@ -84,16 +85,17 @@ class TopicCounts:
 
 @dataclass(frozen=True)
 class Family:
-    """The gates that a gate was judged together with; ``level`` is the one that the correction leaves it.
+    """The gates that a gate was judged together with; ``level`` is the one that correction and budget leave it.
 
-    The gate fails exactly where ``adjusted_p_value`` is at most 1 less its own level: its decisive interval at
-    ``level`` then lies below the bound.
+    It fails exactly where ``adjusted_p_value`` is at most 1 less its own level: its interval at ``level`` then lies
+    below the bound. ``look`` is one of many at the collection, where these have a budget.
     """
 
-    correction: Annotated[str, Words(("holm", "benjamini_hochberg"))]
+    correction: Annotated[str, Words(("none", "holm", "benjamini_hochberg"))]
     size: Positive
     level: Level
     adjusted_p_value: Probability
+    look: Look | None = field(default=None, metadata=UNLESS_EMPTY)
 
 
 @dataclass(frozen=True)
@@ -136,10 +138,6 @@ class Deferred(Generic[T]):
         return repr(self.value) if "value" in self.__dict__ else "<not computed yet>"
 
 
-def _nothing() -> Deferred[Diagnostics | None]:
-    return Deferred.of(None)
-
-
 @dataclass(frozen=True)
 class Findings:
     """Everything found out about an answer; none of it decides. See ``Verdict`` for each finding."""
@@ -151,7 +149,7 @@ class Findings:
     responsible_topics: tuple[ResponsibleTopic, ...] = ()
     flagged_wins: tuple[ResponsibleTopic, ...] = ()
     power: Power = field(default_factory=Power)
-    diagnostics: Deferred[Diagnostics | None] = field(default_factory=_nothing)
+    diagnostics: Deferred[Diagnostics | None] = field(default_factory=lambda: Deferred.of(None))
     pool: PoolFigures | None = None
     explanation: Explanation | None = None
 
@@ -205,7 +203,7 @@ class Verdict(_Asked):
         Estimates, intervals, responsible topics, ...; each can be read from the verdict by its own name. Where there
         is a ``slice`` (``TAG=VALUE``) everything is about its topics alone.
     documents, judgements
-        Need the runs: they exist if the gate did not pass or a report is written, and both runs are available.
+        They exist if the gate did not pass or a report is written, and both runs are available.
     lineage : Lineage or None
     exhibits : Exhibits or None
         What charts draw, where a report is written.
@@ -300,7 +298,7 @@ class Verdict(_Asked):
 
     def without_diagnostics(self) -> Verdict:
         """The same verdict for a reader who does not look at diagnostics, so that they are not computed."""
-        return self.with_findings(lambda findings: replace(findings, diagnostics=_nothing()))
+        return self.with_findings(lambda findings: replace(findings, diagnostics=Deferred.of(None)))
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of the report: plain types, 12 significant digits, non-finite numbers as None."""

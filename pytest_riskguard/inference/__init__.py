@@ -13,6 +13,11 @@ from pytest_riskguard.inference.intervals import (
     upper_p_value,
 )
 from pytest_riskguard.inference.jackknife import leave_one_out_upper
+from pytest_riskguard.inference.many_looks import (
+    always_valid_e_value,
+    always_valid_upper_limit,
+    share_of_next_look,
+)
 from pytest_riskguard.inference.multiplicity import benjamini_hochberg, effective_levels, holm
 from pytest_riskguard.inference.normality import QQPoints, ShapiroWilk, qq_points, shapiro_wilk, skewness
 from pytest_riskguard.inference.power_analysis import (
@@ -35,6 +40,8 @@ __all__ = [
     "Sample",
     "ShapiroWilk",
     "SignFlip",
+    "always_valid_e_value",
+    "always_valid_upper_limit",
     "benjamini_hochberg",
     "break_even",
     "break_even_above",
@@ -54,6 +61,7 @@ __all__ = [
     "qq_points",
     "replicates_for",
     "shapiro_wilk",
+    "share_of_next_look",
     "sign_flip",
     "skewness",
     "studentized_law",

@@ -95,10 +95,15 @@ def _intervals(shown: Shown) -> str:
 
 def _family(verdict: Verdict, family: Family) -> str:
     instead = f" instead of {percent(verdict.level)}" if family.level != verdict.level else ""
+    together, budget = "one look of many", ""
+    if family.correction != "none":
+        together = f"one of a family of {counted(family.size, 'gate')} ({_CORRECTIONS[family.correction]})"
+    if family.look is not None:
+        spent = f"may spend {percent(family.look.share)} of the budget"
+        budget = f"; look {family.look.number} at this collection {spent}"
     return (
-        f"one of a family of {counted(family.size, 'gate')} ({_CORRECTIONS[family.correction]}): p "
-        f"{probability(verdict.estimates.decision_p_value)}, adjusted {probability(family.adjusted_p_value)}; judged "
-        f"at {percent(family.level)}{instead}"
+        f"{together}: p {probability(verdict.estimates.decision_p_value)}, adjusted "
+        f"{probability(family.adjusted_p_value)}; judged at {percent(family.level)}{instead}{budget}"
     )
 
 

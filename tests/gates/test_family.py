@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.judge import in_families, judge, rule
+from pytest_riskguard.gates.chain.families import in_families
+from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.verdict import Family, Verdict

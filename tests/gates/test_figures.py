@@ -10,11 +10,11 @@ import pytest
 from scipy import stats
 
 from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.chain.families import in_families
 from pytest_riskguard.gates.findings import ReportedInterval
 from pytest_riskguard.gates.judge import (
     diagnostics,
     explain,
-    in_families,
     judge,
     paired_estimates,
     reported,

@@ -31,6 +31,7 @@ ADDED = {
         "pool",
     },
     "Inputs": {"replicates"},
+    "Family": {"look"},
     "TopicCounts": {"left_out"},
     "Estimates": {
         "noise_urisk",

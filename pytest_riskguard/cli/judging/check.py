@@ -135,6 +135,8 @@ def _files(settings: Config) -> Iterator[Path]:
     yield settings.path
     if collection.documents is not None:
         yield collection.documents
+    if settings.budget is not None:
+        yield settings.budget.ledger
     for given in (collection.qrels, collection.topics, *candidates):
         if given is not None:
             yield given.path

@@ -170,12 +170,13 @@ def _compares_with_itself(asked: AskedFile) -> bool:
 
 
 def _files(settings: Config) -> dict[str, GivenFile]:
-    """The files of the collection."""
+    """The files of the collection, and the ledger of looks at it."""
     from pytest_riskguard.formats.given_file import GivenFile
 
     collection = settings.collection
     documents = None if collection.documents is None else GivenFile(collection.documents)
     given = {"qrels": collection.given_qrels, "topics": collection.given_topics, "documents": documents}
+    given["ledger"] = None if settings.budget is None else GivenFile(settings.budget.ledger)
     return {role: file for role, file in given.items() if file is not None}
 
 

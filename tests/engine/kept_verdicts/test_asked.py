@@ -46,6 +46,7 @@ OF_FILE: dict[str, Any] = {
     "store": "elsewhere",
     "measures": ["AP", "RR"],
     "candidate": {"run": "candidate.run", "metadata": {"index": "v7"}},
+    "budget": {"looks": 5, "ledger": "newer.run"},
     "convention": "minus",
     "family": "holm",
     "require": 1,

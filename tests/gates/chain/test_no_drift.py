@@ -10,8 +10,9 @@ import pytest
 from pytest_riskguard import assert_no_drift, check
 from pytest_riskguard.errors import RiskyError
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.gates.chain.families import in_families
 from pytest_riskguard.gates.chain.history import with_lineage
-from pytest_riskguard.gates.judge import in_families, judge, rule
+from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import KINDS, NoDrift, NotInferior, NotSignificantlyRisky, options_of
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.reports.wording.headlines import figures, headline

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation import TopicScores
-from pytest_riskguard.gates.judge import in_families
+from pytest_riskguard.gates.chain.families import in_families
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.pool.responsible import contributions

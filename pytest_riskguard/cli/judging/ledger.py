@@ -1,0 +1,74 @@
+"""``riskguard budget``: what is left of the budget of looks at a collection, and the ledger that records them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.judging.live import config_path
+from pytest_riskguard.cli.parameters import FILE, file_option
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.text import clean, counted, percent
+
+if TYPE_CHECKING:
+    from pytest_riskguard.config.schema import BudgetSettings
+    from pytest_riskguard.gates.chain.looks import Looks
+
+
+@click.command()
+@file_option("--config", help="The riskguard.yaml. [default: the nearest]")
+@click.option(
+    "--record",
+    "reports",
+    type=FILE,
+    multiple=True,
+    metavar="REPORT",
+    help="Add the looks of this JSON report to the ledger; those that it has cost nothing. Repeatable.",
+)
+def budget(config: Path | None, reports: tuple[Path, ...]) -> int:
+    """Show what is left of the budget of looks at the collection.
+
+    Judging only reads the ledger that riskguard.yaml names, so the same candidate gets the same verdict again. With
+    --record the looks of reports are added to it; commit it.
+    """
+    from pytest_riskguard.config.load import load_config
+    from pytest_riskguard.engine.budget import append, collection_of, looks_of, read_ledger
+    from pytest_riskguard.reports.json import read
+
+    settings = load_config(config_path(config), require_gates=False)
+    if settings.budget is None:
+        raise UsageError(f"{settings.path}: has no budget; add `budget: {{looks: 200}}`")
+    made = [look for report in reports for look in looks_of(read(report).verdicts)]
+    if reports:
+        try:
+            added = append(settings.budget.ledger, made)
+        except OSError as error:
+            raise UsageError(f"{settings.budget.ledger}: cannot write ({error.strerror})") from None
+        click.echo(f"recorded {counted(added, 'look')}; {counted(len(made) - added, 'look')} known already")
+    recorded = read_ledger(settings.budget.ledger)
+    for line in _lines(settings.budget, recorded, collection_of(settings)):
+        click.echo(line)
+    return ExitStatus.PASSED
+
+
+def _lines(budget: BudgetSettings, recorded: Looks, collection: str) -> Sequence[str]:
+    """What is spent and left, for each group of gates that are judged together."""
+    groups = recorded.at(collection)
+    if not groups:
+        return [f"{budget.ledger.name}: no look at this collection yet; about {budget.looks} are expected"]
+    lines = []
+    for gates in groups:
+        looks = recorded.of(collection, gates)
+        left = 1 - recorded.spent(collection, gates, looks=budget.looks)
+        share = recorded.next(collection, gates, "", looks=budget.looks).share
+        passed = sum(not look.failed for look in looks)
+        lines.append(
+            f"{', '.join(map(clean, gates))}: {counted(len(looks), 'look')}, {passed} without a failure, of about "
+            f"{budget.looks}; {percent(left, 1)} of the budget is left, of which the next look may spend "
+            f"{percent(share, 3)}"
+        )
+    return lines

@@ -1,0 +1,110 @@
+"""The ledger of looks beside a riskguard.yaml, and the look that some questions are.
+
+The ledger is JSON Lines, one look each. Judging only reads it: the same ledger and the same inputs give the same
+verdict. Its lines are a set, so that two versions of it are merged by keeping the lines of both.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_riskguard.config.schema import Config
+from pytest_riskguard.engine.sources import Question
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.evaluation.collection import read_collection
+from pytest_riskguard.formats.input_files import REPORT_BYTES, LimitError, read_limited
+from pytest_riskguard.formats.serialization import JsonError, decoded
+from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of
+from pytest_riskguard.gates.verdict import Inputs, Verdict
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The budget of gates that are judged together: their ids, the looks so far, and how many are expected."""
+
+    gates: tuple[str, ...]
+    recorded: Looks
+    looks: int
+
+    def look(self, questions: Sequence[Question], inputs: Sequence[Inputs | None], topics: str | None) -> Look:
+        """The look that these questions are; ``topics`` is the digest of the topics file.
+
+        ``UsageError`` where nothing tells one collection from another, or one candidate from another.
+        """
+        judgements = {None if given is None else given.qrels for given in inputs} - {None}
+        if len(judgements) != 1:
+            raise UsageError(
+                "budget: needs candidates and baselines that are scored with judgements, which it is for"
+            )
+        about = []
+        for question, given in zip(questions, inputs, strict=True):
+            options = {name: str(value) for name, value in sorted(vars(question.gate).items()) if name != "name"}
+            digests = None if given is None else [given.candidate, list(given.baselines.values()), given.replicates]
+            about.append([question.gate.name, question.measure, options, digests])
+        collection = _collection(judgements.pop(), topics)
+        return self.recorded.next(collection, self.gates, digest_of(about), looks=self.looks)
+
+
+def collection_of(settings: Config) -> str:
+    """The digest of the judgements and topics that a riskguard.yaml names; ``DataError`` if they cannot be read."""
+    given = settings.collection.given_qrels
+    if given is None:
+        raise UsageError(f"{settings.path}: a budget needs judgements: these tell collections apart")
+    qrels, topics = read_collection(given, settings.collection.given_topics)
+    return _collection(qrels.digest, None if topics is None else topics.digest)
+
+
+def _collection(qrels: str | None, topics: str | None) -> str:
+    return digest_of([qrels, topics])
+
+
+def read_ledger(path: Path) -> Looks:
+    """The looks of a ledger; none where there is no file. ``UsageError`` says which line is wrong."""
+    if not path.exists():
+        return Looks()
+    try:
+        lines = read_limited(path, REPORT_BYTES).decode("utf-8").splitlines()
+    except (LimitError, UnicodeDecodeError, OSError) as error:
+        raise UsageError(f"{path}: the ledger of looks cannot be read: {error}") from None
+    recorded = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            if line.strip():
+                recorded.append(decoded(RecordedLook, json.loads(line)))
+        except (JsonError, ValueError) as error:
+            raise UsageError(
+                f"{path}:{number}: expected a look that `riskguard budget --record` wrote: {error}"
+            ) from None
+    return Looks(recorded)
+
+
+def looks_of(verdicts: Sequence[Verdict]) -> tuple[RecordedLook, ...]:
+    """The looks that verdicts are, each once; a look has failed if all its gates were judged, and failed."""
+    rejections: dict[Look, list[bool]] = {}
+    sizes: dict[Look, int] = {}
+    for verdict in verdicts:
+        family = verdict.family
+        if family is None or family.look is None or verdict.identical_to:
+            continue
+        rejections.setdefault(family.look, []).append(verdict.outcome == "fail" and verdict.reason != "too_slow")
+        sizes[family.look] = family.size
+    return tuple(
+        RecordedLook(
+            look.collection, look.gates, look.inputs, look.number, all(failed) and len(failed) >= sizes[look]
+        )
+        for look, failed in rejections.items()
+    )
+
+
+def append(path: Path, looks: Sequence[RecordedLook]) -> int:
+    """Add the looks that the ledger does not have; returns how many. ``OSError`` if it cannot be written."""
+    known = read_ledger(path)
+    new = [look for look in looks if look not in known]
+    if new:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as file:  # one write, so that lines of two processes do not mix
+            file.write("".join(f"{look.to_json()}\n" for look in new).encode("ascii"))
+    return len(new)

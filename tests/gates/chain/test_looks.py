@@ -1,0 +1,116 @@
+"""Looks at one collection: what counts, what is the same look, and the level that each leaves its gates."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.gates.chain.families import in_families
+from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of
+from pytest_riskguard.gates.judge import judge, rule
+from pytest_riskguard.gates.kinds import NotSignificantlyRisky, gate_of
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.inference import share_of_next_look
+
+GATES = ("no-risk",)
+
+
+def recorded(inputs: str, *, failed: bool = False, number: int = 1, **more: str) -> RecordedLook:
+    return RecordedLook(more.get("collection", "c"), GATES, inputs, number, failed)
+
+
+def test_only_looks_that_did_not_fail_are_counted():
+    looks = Looks([recorded("a"), recorded("b", failed=True, number=2), recorded("c", number=2)])
+    found = looks.next("c", GATES, "d", looks=10)
+    assert (found.number, found.share) == (3, share_of_next_look(2, looks=10))
+    assert looks.next("other", GATES, "d", looks=10).number == 1  # another collection begins anew
+    assert looks.next("c", ("other",), "d", looks=10).number == 1
+
+
+def test_the_same_look_again_spends_nothing_and_keeps_its_share():
+    looks = Looks([recorded("a"), recorded("b", number=2)])
+    again = Looks([*looks.of("c", GATES), recorded("a", failed=True, number=9)])  # the first record counts
+    for known in (looks, again):
+        assert known.next("c", GATES, "a", looks=1) == Look("c", GATES, "a", 1, 0.5)
+        assert known.next("c", GATES, "z", looks=1).number == 3
+    assert len(again) == 2
+
+
+def test_the_order_of_records_is_irrelevant():
+    records = [recorded("a"), recorded("b", failed=True), recorded("c", number=2), recorded("d", collection="e")]
+    states = {Looks(order).next("c", GATES, "z", looks=5) for order in permutations(records)}
+    assert len(states) == 1
+
+
+def test_records_are_lines_of_json():
+    look = recorded("a", failed=True)
+    assert "\n" not in look.to_json()
+    assert RecordedLook(**{**json.loads(look.to_json()), "gates": GATES}) == look
+    assert digest_of(["a"]) != digest_of(["b"])
+
+
+def loss(size: float) -> tuple[TopicScores, TopicScores]:
+    rng = np.random.default_rng(2)
+    topics = tuple(f"t{number:02d}" for number in range(60))
+    noise = rng.standard_normal(60)
+    values = -size + 0.1 * (noise - np.mean(noise)) / np.std(noise, ddof=1)
+    return TopicScores("new", "AP", topics, 0.5 + values), TopicScores("old", "AP", topics, np.full(60, 0.5))
+
+
+@pytest.mark.parametrize("size", [0.02, 0.03, 0.04, 0.05, 0.06, 0.08])
+@pytest.mark.parametrize("number", [1, 3, 40])
+def test_a_gate_fails_where_its_p_value_is_within_the_share(size, number):
+    both, gate = loss(size), NotSignificantlyRisky("g", alpha=0.0)
+    p = rule(gate, *both).p_value
+    look = Look("c", ("g",), "i", number, share_of_next_look(number - 1, looks=10))
+    (family,) = in_families([gate], [p], correction="none", look=look)
+    assert (family.correction, family.size, family.look) == ("none", 1, look)
+    assert 1 - family.level == pytest.approx(0.05 * look.share)
+    verdict = judge(gate, *both, family=family)
+    failed = p <= 0.05 * look.share
+    assert (verdict.outcome == "fail") == failed == (family.adjusted_p_value <= 0.05)
+    assert verdict.decisive_interval.level == family.level
+    assert Verdict.from_dict(json.loads(json.dumps(verdict.to_dict()))).family.look == look
+
+
+def test_a_family_shares_one_look():
+    gates = [gate_of(name) for name in "abc"]
+    look = Look("c", ("a", "b", "c"), "i", 1, 0.25)
+    families = in_families(gates, [0.002, 0.9, 0.02], correction="holm", look=look)
+    assert [round(1 - family.level, 12) for family in families] == [round(0.0125 / 3, 12), 0.00625, 0.00625]
+    assert [round(family.adjusted_p_value, 12) for family in families] == [0.024, 1.0, 0.16]
+    plain = in_families(gates, [0.002, 0.9, 0.02], correction="holm", look=replace(look, share=1.0))
+    without = in_families(gates, [0.002, 0.9, 0.02], correction="holm")
+    assert [replace(family, look=None) for family in plain] == without
+
+
+def test_rounding_never_separates_the_two_sides():
+    gate = gate_of("g")
+    for number in range(1, 200):
+        look = Look("c", ("g",), "i", number, share_of_next_look(number - 1, looks=70))
+        edge = 1 - (1 - (1 - 0.95) * look.share)
+        for p in (np.nextafter(edge, 0), edge, np.nextafter(edge, 1)):
+            (family,) = in_families([gate], [float(p)], correction="none", look=look)
+            assert (family.adjusted_p_value <= 1 - 0.95) == (p <= 1 - family.level)
+
+
+def test_a_collection_that_is_used_up_says_so():
+    look = Look("c", ("g",), "i", 1401, share_of_next_look(1400, looks=200))
+    with pytest.raises(ValueError, match=r"budget: after 1400 looks at this collection .* judge new topics"):
+        in_families([gate_of("g")], [0.5], correction="none", look=look)
+
+
+def test_reports_say_which_look_it_was():
+    from pytest_riskguard.reports.figures import figures
+    from pytest_riskguard.reports.wording import worded
+
+    both, gate = loss(0.06), NotSignificantlyRisky("g", alpha=0.0)
+    look = Look("c", ("g",), "i", 17, 0.0025)
+    (family,) = in_families([gate], [rule(gate, *both).p_value], correction="none", look=look)
+    lines = figures(worded(judge(gate, *both, family=family)))
+    assert any("look 17 at this collection may spend 0.25% of the budget" in line for line in lines)
