@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.inference._flips.bets import Bets
-from pytest_riskguard.inference._flips.choice import at_least_observed, shared_inversion
+from pytest_riskguard.inference._flips.choice import at_least_observed, at_least_observed_without
 from pytest_riskguard.risk.checks import BoolArray, FloatArray, IntArray, exact_sum, per_topic
 
 #: No p-value is 0: the smallest normal floating-point number.
@@ -109,25 +109,19 @@ def break_even_without_each(
     first[where[::-1]] = chosen[::-1]
     p = np.full(first.size, np.nan)
     if tolerated == 0 and first.size > 1:
-        p = _from_shared(sizes, _chances(won_sizes, sizes, 0.0), which, first)
+        p = _together(sizes, _chances(won_sizes, sizes, 0.0), which, first)
     for k in np.flatnonzero(np.isnan(p)).tolist():
         others, gains_of_others = np.delete(sizes, first[k]), np.delete(won_sizes, first[k])
         p[k], _ = p_value_of_bets(others, _chances(gains_of_others, others, tolerated), np.delete(which, first[k]))
     return p[where]
 
 
-def _from_shared(sizes: FloatArray, chances: FloatArray, lost: BoolArray, places: IntArray) -> FloatArray:
-    """The p-values without each place from one characteristic function, or NaN."""
-    p = np.full(places.size, np.nan)
-    unit = _unit(sizes)
-    inversion = shared_inversion(Bets.of(sizes / unit, chances, lost))
-    if inversion is None:
-        return p
-    for k, place in enumerate(places.tolist()):
-        rest = inversion.without(float(sizes[place] / unit), float(chances[place]), lost=bool(lost[place]))
-        if rest is not None and rest.converged:
-            p[k] = _above_zero(rest.safe)
-    return p
+def _together(sizes: FloatArray, chances: FloatArray, lost: BoolArray, places: IntArray) -> FloatArray:
+    """The p-values without each place from one law, or NaN."""
+    sizes = sizes / _unit(sizes)
+    bets = Bets.of(sizes, chances, lost)
+    p = at_least_observed_without(bets, sizes[places], chances[places], lost[places])
+    return np.clip(p, MIN_P_VALUE, 1.0)
 
 
 def _checked(

@@ -303,6 +303,26 @@ def test_without_each_shares_what_it_computes(m: int, alpha: float) -> None:
             assert p == pytest.approx(break_even(*rest).p_value, rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    "kind", ["sizes of their own", "equal sizes", "equal sizes, other chances", "one negligible"]
+)
+@pytest.mark.parametrize("m", [2, 9, 25])
+def test_one_count_serves_all_topics(m: int, kind: str) -> None:
+    gains, losses, lost = topics(m, 1.0)
+    if kind.startswith("equal sizes"):
+        gains, losses = np.round(gains, 0) + 1, 2 * np.round(gains, 0) + 2
+    if kind.endswith("other chances"):
+        gains[::2] += 0.5
+        losses[::2] -= 0.5
+    if kind == "one negligible":
+        gains[0] = losses[0] = 1e-18
+    for outcome in (lost, ~lost, np.arange(m) == 1, np.arange(m) != 1):
+        every = break_even_without_each(gains, losses, outcome)
+        for place in range(m):
+            rest = [np.delete(values, place) for values in (gains, losses, outcome)]
+            assert every[place] == pytest.approx(break_even(*rest).p_value, rel=1e-12)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("m", "alpha"), [(35, 1.0), (45, 5.0), (60, 10.0), (100, 0.0), (250, 5.0)])
 @pytest.mark.parametrize("tolerated", [0.0, 1.0])

@@ -91,6 +91,16 @@ class Bets:
         offset = float(math.floor(self.offset / step + ALMOST))
         return replace(self, sizes=np.rint(self.sizes / step), offset=offset, rounding=0.0)
 
+    def entries_of(self, sizes: FloatArray, chances: FloatArray) -> IntArray:
+        """The entries of topics that the bets were made of; -1 for one that counts as lost for sure."""
+        # a size is that of its entry or a little more, and of entries with one size the chance decides
+        upper = np.searchsorted(self.sizes, sizes, side="right")
+        entries = np.full(sizes.size, -1)
+        for k in np.flatnonzero(upper).tolist():
+            same = np.flatnonzero(self.sizes[: upper[k]] == self.sizes[upper[k] - 1])
+            entries[k] = same[np.argmin(np.abs(self.chances[same] - chances[k]))]
+        return entries
+
     def without(self, entry: int, *, loses: bool) -> Bets:
         """One topic of an entry less, which is known to be a loss or a win."""
         one = np.zeros(self.sizes.size, dtype=np.int64)

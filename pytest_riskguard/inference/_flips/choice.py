@@ -9,8 +9,9 @@ from scipy.special import bdtrc
 
 from pytest_riskguard.inference._bootstrap.sample import lattice_step
 from pytest_riskguard.inference._flips.bets import Bets
-from pytest_riskguard.inference._flips.counting import MAX_COUNTED, counted
+from pytest_riskguard.inference._flips.counting import counted, counted_without_each
 from pytest_riskguard.inference._flips.tilted import FREQUENCIES, Inversion
+from pytest_riskguard.risk.checks import BoolArray, FloatArray
 
 #: Where inversion does not converge, 2 to this power patterns are counted.
 MAX_COUNTED_INSTEAD = 34
@@ -57,15 +58,27 @@ def at_least_observed(bets: Bets, *, apart: int = 0) -> tuple[float, bool]:
     return upper, False
 
 
-def shared_inversion(bets: Bets) -> Inversion | None:
-    """An inversion that serves the law without any one topic; None where that may be computed in another way."""
+def at_least_observed_without(bets: Bets, sizes: FloatArray, chances: FloatArray, lost: BoolArray) -> FloatArray:
+    """P(sum >= observed) without one topic, for several: each is one of the bets, with its size, chance and outcome.
+
+    NaN where that has to be computed on its own.
+    """
+    p = np.full(sizes.size, np.nan)
     if bets.total - bets.short <= bets.rounding or bets.short <= bets.rounding:
-        return None
-    ways = np.log2(bets.topics + 1)
-    if float(np.sum(ways) - np.max(ways)) <= MAX_COUNTED:
-        return None
+        return p
+    by_counting = counted_without_each(bets, MAX_COUNTED_INSTEAD)
+    if by_counting is not None:
+        for k, entry in enumerate(bets.entries_of(sizes, chances).tolist()):
+            if entry >= 0:
+                p[k] = by_counting[0 if lost[k] else 1][entry]
+        return p
     # without a topic the others may lie on a lattice, if either half of the sizes does
     halves = (bets.sizes[::2], bets.sizes[1::2])
     if lattice_step(bets.sizes) is None and any(lattice_step(half) is not None for half in halves):
-        return None
-    return Inversion(bets)
+        return p
+    inversion = Inversion(bets)
+    for k in range(sizes.size):
+        rest = inversion.without(float(sizes[k]), float(chances[k]), lost=bool(lost[k]))
+        if rest is not None and rest.converged:
+            p[k] = rest.safe
+    return p

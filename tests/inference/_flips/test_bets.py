@@ -47,3 +47,10 @@ def test_a_sum_between_two_points_of_a_lattice_needs_the_upper_one(offset: float
     on_lattice = made.on_lattice(0.3)
     assert on_lattice.sizes.tolist() == [1.0, 3.0]
     assert on_lattice.offset == expected
+
+
+def test_a_topic_finds_its_entry() -> None:
+    sizes = np.array([0.3, 0.1, 0.1 + 0.2, 1e-20, 0.3])
+    chances = np.array([0.5, 0.5, 0.5, 0.5, 0.2])
+    made = Bets.of(sizes, chances, np.array([True, False, False, False, True]))
+    assert made.entries_of(sizes, chances).tolist() == [2, 0, 2, -1, 1]
