@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import PlainValidator
+from pydantic import PlainValidator, model_validator
 
 from pytest_riskguard.config.setting_types import (
     File,
@@ -64,6 +64,7 @@ class TopicsFile(Model):
 
 
 _grade = Number(-MAX_GRADE, MAX_GRADE)
+_share = Number(0, 1, words="a probability from 0 to 1 such as 0.1")
 
 
 def _scale(value: Any) -> tuple[float, float]:
@@ -105,7 +106,8 @@ class Collection(Model):
 
     ``shrink`` is how many topics that a stored baseline was scored on may be gone or have another query text; None,
     written ``allow``, for any number. ``documents`` has titles and addresses of documents, ``document_url`` is the
-    address of any. ``grades``, ``relevant_from``, ``chunks`` and ``judgements`` say how the judgements are meant.
+    address of any. ``grades``, ``relevant_from``, ``chunks`` and ``judgements`` say how the judgements are meant,
+    ``unjudged_relevance`` how likely an unjudged document is relevant.
     """
 
     qrels: Annotated[QrelsFile, or_path_alone] | None = None
@@ -117,6 +119,13 @@ class Collection(Model):
     relevant_from: Annotated[float | None, PlainValidator(_grade)] = None
     chunks: Chunks | None = None
     judgements: Annotated[str, PlainValidator(OneOf(JUDGEMENTS))] = PARTIAL
+    unjudged_relevance: Annotated[float | None, PlainValidator(_share)] = None
+
+    @model_validator(mode="after")
+    def _is_open(self) -> Self:
+        if self.judgements == COMPLETE and self.unjudged_relevance is not None:
+            raise ValueError("unjudged_relevance: with `judgements: complete` no document is unjudged; leave one out")
+        return self
 
     @property
     def given_qrels(self) -> GivenFile | None:
@@ -128,6 +137,7 @@ class Collection(Model):
             relevant_from=self.relevant_from,
             separator=None if self.chunks is None else self.chunks.separator,
             is_complete=self.judgements == COMPLETE,
+            unjudged_relevance=self.unjudged_relevance,
         )
         return replace(self.qrels.given, labels=rules)
 

@@ -6,6 +6,7 @@ with the *data* becomes an ``incomparable`` verdict.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -48,7 +49,7 @@ from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.rankings.documents import topic_documents
 from pytest_riskguard.gates.rankings.side_by_side import side_by_side, titled
-from pytest_riskguard.gates.rankings.unjudged import Known, Rejudged, judgements, rests_on_unjudged
+from pytest_riskguard.gates.rankings.unjudged import Known, Rejudged, judgements, rests_on_labels
 from pytest_riskguard.gates.slices import all_within, slices_of
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.reports.internal_errors import caught
@@ -389,7 +390,8 @@ class Engine:
 
     def _with_documents(self, verdict: Verdict, question: Question, systems: Sequence[Scored]) -> Verdict:
         """The verdict with its documents and judgements, if it does not pass or is to be written to a file."""
-        if verdict.outcome == "incomparable" or (verdict.outcome == "pass" and not self._report):
+        asked = self._report or verdict.outcome != "pass" or self._cache.judges is not None
+        if verdict.outcome == "incomparable" or not asked:
             return verdict
         if isinstance(question.baseline, Computed) or not all(scored.scores.from_run for scored in systems):
             return verdict
@@ -407,15 +409,13 @@ class Engine:
             documents = topic_documents(losers, winners, *rejudged.runs, rejudged.known.documents)
             rankings = titled(side_by_side(rejudged, [topic.topic for topic in documents]), rejudged, self._titles)
             verdict = replace(verdict, documents=documents, rankings=rankings)
-            if gate.is_pool or verdict.replicates:
+            if gate.is_pool or verdict.replicates or not self.qrels.is_uncertain:
                 return verdict
-            missing = None if self.qrels.rules.is_complete else judgements(rejudged)
+            labels = judgements(rejudged)
         except RiskguardError:  # the answer depends on the scores alone, so it stands without its explanation
             return verdict
-        if missing is None:
-            return verdict
-        verdict, unsettled = replace(verdict, judgements=missing), rests_on_unjudged(verdict.outcome, missing)
-        return verdict if unsettled is None else verdict.warned(unsettled)
+        verdict = replace(verdict, judgements=labels)
+        return functools.reduce(Verdict.warned, rests_on_labels(verdict.outcome, labels), verdict)
 
     def _rejudged(self, gate: Gate, question: Question, systems: Sequence[Scored], place: int) -> Rejudged:
         """The candidate and the baseline at a place among the sources, with their runs."""

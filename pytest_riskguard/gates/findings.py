@@ -118,50 +118,6 @@ class TopicDocuments:
 
 
 @dataclass(frozen=True)
-class UnjudgedTopic:
-    """How many of the first ``depth`` documents of each ranking are unjudged."""
-
-    topic: str
-    candidate: int
-    baseline: int
-
-
-@dataclass(frozen=True)
-class IfJudged:
-    """What the gate would have said if unjudged documents had been judged.
-
-    With the highest grade of their topic: none (``irrelevant``, as scored), all, or those that one of the two systems
-    ranks higher. With the grades that give each topic the ``lowest`` or the ``highest`` difference that was found; or
-    with ``other`` grades, the first that were found to change the outcome.
-    """
-
-    case: Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant", "lowest", "highest", "other"]
-    urisk: float
-    outcome: Literal["pass", "fail", "inconclusive"]
-
-
-@dataclass(frozen=True)
-class Judgements:
-    """Unjudged documents in the first ``depth`` ranks, and whether the outcome was found to ``depend`` on them.
-
-    Counts are of (topic, document) pairs; ``documents`` are those in either ranking. ``left_out`` is how many more
-    topics there are than ``topics`` names. ``tried`` is how many ways of judging these documents were tried. It is
-    ``certain`` whether the outcome depends on them if one of these changes it, or if there are no others.
-    """
-
-    depth: int
-    candidate: int
-    baseline: int
-    documents: int
-    topics: tuple[UnjudgedTopic, ...]
-    cases: tuple[IfJudged, ...]
-    depends: bool
-    left_out: Count = field(default=0, metadata=UNLESS_EMPTY)
-    tried: Count = 0
-    certain: bool = False
-
-
-@dataclass(frozen=True)
 class TopicColumns:
     """Topics with their figures, column by column: what charts draw.
 

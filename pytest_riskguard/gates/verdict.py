@@ -18,7 +18,6 @@ from pytest_riskguard.gates.findings import (
     Estimates,
     Exhibits,
     Explanation,
-    Judgements,
     Level,
     Lineage,
     PoolFigures,
@@ -30,6 +29,7 @@ from pytest_riskguard.gates.findings import (
     TopicDocuments,
 )
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, OPTIONS, EveryOption, Gate, options_of
+from pytest_riskguard.gates.rankings.label_findings import Judgements
 
 if TYPE_CHECKING:  # numpy, which scores load, is not needed by a run that only collects gates
     from pytest_riskguard.evaluation.scores import TopicScores

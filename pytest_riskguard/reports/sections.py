@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeVar
 
 from pytest_riskguard.gates.findings import MovedDocument, ResponsibleTopic, Slice, TopicDocuments, TopicGroup
 from pytest_riskguard.gates.kinds import options_of
+from pytest_riskguard.gates.rankings.label_findings import Judgements, LabelInterval
 from pytest_riskguard.gates.verdict import JSON_TYPES, Verdict
 from pytest_riskguard.reports.shown import OUTCOMES, Shown
 from pytest_riskguard.reports.wording.numbers import from_to
@@ -257,14 +258,49 @@ def _tagged(part: Slice | TopicGroup) -> str:
     return f"{clean(part.tag, limit=_MAX_TAG)}={clean(part.value, limit=_MAX_ID)}"
 
 
+def _labels(shown: Shown, labels: Judgements) -> list[str]:
+    """What the verdict would be with other judges, and with unjudged documents that may be relevant."""
+    found = []
+    if (judges := labels.judges) is not None:
+        said = f"judges: {judges.agreeing:.0%} of the panels that could have judged give this outcome"
+        if judges.interval is not None:
+            said += f"; with judges drawn at random {_drawn(shown, judges.interval)}"
+        found.append(said)
+    if labels.expected is not None:
+        found.append(f"unjudged documents: with their stated relevance {_drawn(shown, labels.expected)}")
+    return found
+
+
+def _drawn(shown: Shown, interval: LabelInterval) -> str:
+    """An interval that labels widen, and what the gate would say of it."""
+    urisk = f"{shown.value(interval.urisk)} {shown.limits(interval.lower, interval.upper)}"
+    return f"URisk is {urisk}, which {OUTCOMES[interval.outcome]}; labels are {interval.share:.0%} of the variance"
+
+
+def _by_judge(shown: Shown, labels: Judgements) -> tuple[Table, ...]:
+    """The verdict under each judge, if there are several."""
+    if labels.judges is None:
+        return ()
+    table = _table(
+        "The verdict under each judge",
+        labels.judges.judges,
+        _name("Judge", lambda judge: judge.judge),
+        _number("URisk", lambda judge: shown.value(judge.urisk)),
+        _words("Outcome", lambda judge: judge.outcome),
+    )
+    return (table,)
+
+
 def judgements(verdict: Verdict, *, everything: bool = True) -> Section | None:
     """Whether the outcome rests on unjudged documents; a sentence if it does, or if everything was asked for."""
     unjudged = verdict.judgements
     if unjudged is None:
         return None
     shown, title = Shown(verdict), "Unjudged documents"
+    labels = _labels(shown, unjudged)
     if not unjudged.documents:
-        return Section("judgements", title, text=f"Every document in the first {unjudged.depth} ranks was judged.")
+        text = f"Every document in the first {unjudged.depth} ranks was judged."
+        return Section("judgements", title, tuple(labels) if everything else (), text, _by_judge(shown, unjudged))
     where = (
         f"{counted(unjudged.documents, 'unjudged document')} in the first {unjudged.depth} ranks "
         f"({unjudged.candidate} of the candidate, {unjudged.baseline} of the baseline)"
@@ -283,8 +319,10 @@ def judgements(verdict: Verdict, *, everything: bool = True) -> Section | None:
             f"(URisk {shown.value(case.urisk)})"
             for case in cases
         )
+    sentences += labels if everything else []
     advice = " riskguard judge-next lists those to judge first." if unjudged.depends else ""
     tables = (
+        *_by_judge(shown, unjudged),
         _table(
             "The verdict in each case",
             unjudged.cases,

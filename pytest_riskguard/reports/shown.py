@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_riskguard.gates.findings import IfJudged, ReportedInterval, ResponsibleTopic, Slice
+from pytest_riskguard.gates.findings import ReportedInterval, ResponsibleTopic, Slice
+from pytest_riskguard.gates.rankings.label_findings import IfJudged
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.text import clean, counted, percent, plain, short, signed
 

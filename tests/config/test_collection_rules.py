@@ -55,6 +55,7 @@ def checked(capsys, status: int) -> dict[str, Any]:
         (", grades: {scale: [-2, 0.5]}, relevant_from: 0.5", LabelRules(scale=(-2, 0.5), relevant_from=0.5)),
         (', chunks: {separator: "#"}, judgements: complete', LabelRules(separator="#", is_complete=True)),
         (", judgements: partial", LabelRules()),
+        (", unjudged_relevance: 0.2", LabelRules(unjudged_relevance=0.2)),
     ],
 )
 def test_the_rules_go_with_the_judgements(project, tmp_path, text, rules):
@@ -74,6 +75,8 @@ def test_the_rules_go_with_the_judgements(project, tmp_path, text, rules):
         ("relevant_from: yes", "expected a number from -1000 to 1000, found 'yes'"),
         ("chunks: {separator: ''}", "expected a text such as '#', found ''"),
         ("judgements: all", "expected complete or partial, found 'all'"),
+        ("unjudged_relevance: 20", "expected a probability from 0 to 1 such as 0.1, found the number 20"),
+        ("judgements: complete, unjudged_relevance: 0.2", "no document is unjudged; leave one out"),
     ],
 )
 def test_wrong_rules_are_refused(project, tmp_path, text, problem):

@@ -32,7 +32,7 @@ class Pair:
 
     candidate: Rankings
     baseline: Rankings
-    grades: Mapping[str, Mapping[str, int]]
+    grades: Mapping[str, Mapping[str, float]]
     measure: str = "nDCG@10"
     gate: Gate = field(default_factory=lambda: gate_of("g"))
     topics: Topics | None = None

@@ -25,12 +25,9 @@ from pytest_riskguard.evaluation.scoring.provider_scores import evaluate
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
 from pytest_riskguard.gates.findings import (
-    IfJudged,
-    Judgements,
     MovedDocument,
     ResponsibleTopic,
     TopicDocuments,
-    UnjudgedTopic,
 )
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
@@ -43,6 +40,7 @@ from pytest_riskguard.gates.rankings.documents import (
     MAX_WINS,
 )
 from pytest_riskguard.gates.rankings.entries import TopicRanking
+from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnjudgedTopic
 from pytest_riskguard.gates.rankings.unjudged import Answer, ToJudge
 
 if TYPE_CHECKING:

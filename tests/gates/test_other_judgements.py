@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.scoring import possible_scores
 from pytest_riskguard.gates.judge import rule
@@ -151,3 +153,31 @@ def test_a_list_ends_where_every_way_of_judging_the_rest_gives_the_verdict():
         assert len(outcomes(replace(pair, grades=grades))) == 1
         settled += 1
     assert settled > 5
+
+
+def test_of_the_four_cases_that_go_by_rank_none_shows_that_a_document_decides(shared: Path):
+    """Judging d1 of t00, which the candidate ranks higher, turns a pass into a failure."""
+    folder = shared / "data" / "judge_next_counterexample"
+    gate = gate_of("g", alpha=1.0, tolerance=0.05)
+    rankings = {
+        name: {topic: list(documents) for topic, documents in rows_of(folder / f"{name}.run").items()}
+        for name in ("new", "old")
+    }
+    before, after = (
+        Pair(rankings["new"], rankings["old"], dict(read_qrels(folder / f"{name}.txt").grades), "RR@10", gate)
+        for name in ("qrels", "q2")
+    )
+    assert (before.verdict().outcome, after.verdict().outcome) == ("pass", "fail")
+    found = judgements(before.rejudged())
+    assert {case.outcome for case in found.cases[:4]} == {"pass"}
+    assert found.depends
+    assert ("t00", "d1") in {(one.topic, one.document) for one in judge_next(before.rejudged())}
+
+
+def rows_of(path: Path) -> dict[str, list[str]]:
+    """The documents of a run by topic, in the order of the file."""
+    found: dict[str, list[str]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        topic, _, document, *_ = line.split()
+        found.setdefault(topic, []).append(document)
+    return found

@@ -9,9 +9,9 @@ from functools import partial
 import pytest
 
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.findings import Judgements
 from pytest_riskguard.gates.kinds import Gate, gate_of
-from pytest_riskguard.gates.rankings.unjudged import ToJudge, judge_next, judgements, rests_on_unjudged, together
+from pytest_riskguard.gates.rankings.label_findings import Judgements
+from pytest_riskguard.gates.rankings.unjudged import ToJudge, judge_next, judgements, rests_on_labels, together
 from tests.gates.runs import Pair
 
 TOPICS = [f"t{number:02d}" for number in range(30)]
@@ -96,12 +96,12 @@ def test_a_verdict_on_documents_that_are_all_judged_rests_on_nothing_else():
 
 def test_only_an_answer_that_is_no_pass_warns():
     found = Judgements(10, 1, 2, 3, (), (), depends=True)
-    assert rests_on_unjudged("pass", found) is None
-    assert rests_on_unjudged("fail", replace(found, depends=False)) is None
-    notice = rests_on_unjudged("fail", found)
+    assert not list(rests_on_labels("pass", found))
+    assert not list(rests_on_labels("fail", replace(found, depends=False)))
+    (notice,) = rests_on_labels("fail", found)
     assert notice.code == "rests_on_unjudged"
     assert notice.parameters == {"documents": 3}
-    assert rests_on_unjudged("inconclusive", found) is not None
+    assert list(rests_on_labels("inconclusive", found))
 
 
 @pytest.mark.parametrize("seed", range(4))

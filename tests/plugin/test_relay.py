@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard import check
-from pytest_riskguard.gates.findings import IfJudged, Judgements, MovedDocument, TopicDocuments, UnjudgedTopic
+from pytest_riskguard.gates.findings import MovedDocument, TopicDocuments
+from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnjudgedTopic
 from pytest_riskguard.plugin.relay import CARRIED, Attempts, PayloadError, Relay
 from pytest_riskguard.run_context import changed
 

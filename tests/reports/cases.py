@@ -16,15 +16,13 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.findings import (
     Exhibits,
     Explanation,
-    IfJudged,
-    Judgements,
     MovedDocument,
     Slice,
     TopicColumns,
     TopicDocuments,
-    UnjudgedTopic,
 )
 from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnjudgedTopic
 from pytest_riskguard.gates.verdict import Family, Verdict, incomparable
 from tests.plugin.world import CHURN, GOOD, LOSS, QUERIES, TOPICS, differences
 from tests.verdicts import altered

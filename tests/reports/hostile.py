@@ -14,14 +14,12 @@ from hypothesis import strategies as st
 from pytest_riskguard import check
 from pytest_riskguard.gates.findings import (
     Explanation,
-    IfJudged,
-    Judgements,
     MovedDocument,
     Slice,
     TopicDocuments,
     TopicGroup,
-    UnjudgedTopic,
 )
+from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnjudgedTopic
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from tests.plugin.world import LOSS, TOPICS, differences
 from tests.verdicts import altered

@@ -11,13 +11,11 @@ from markdown_it import MarkdownIt
 from pytest_riskguard import check
 from pytest_riskguard.gates.findings import (
     Explanation,
-    IfJudged,
-    Judgements,
     MovedDocument,
     Slice,
     TopicDocuments,
-    UnjudgedTopic,
 )
+from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnjudgedTopic
 from pytest_riskguard.gates.verdict import Inputs, VerdictWarning
 from pytest_riskguard.reports.markdown import COMMENT_LIMIT, render
 from pytest_riskguard.reports.markdown.escape import code, prose

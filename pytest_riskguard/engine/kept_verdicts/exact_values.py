@@ -20,10 +20,10 @@ from typing import Any
 
 from pytest_riskguard.formats import metadata, records
 from pytest_riskguard.gates import findings, kinds, origins, verdict
-from pytest_riskguard.gates.rankings import entries
+from pytest_riskguard.gates.rankings import entries, label_findings
 from pytest_riskguard.gates.verdict import Deferred, Verdict
 
-_MODULES = (verdict, findings, kinds, origins, entries, metadata, records)
+_MODULES = (verdict, findings, label_findings, kinds, origins, entries, metadata, records)
 _DEFERRED, _LIST, _MAPPING = "deferred", "list", "mapping"
 _SCALARS = frozenset((str, bool, int, float, type(None)))
 #: Before the name of a type: many of them, column by column.
@@ -31,7 +31,7 @@ _COLUMNS = "columns of "
 #: The same on a line of their own: which line, and how many there are.
 _BELOW = "columns below of "
 #: One for each topic, of which no screen shows more than a few.
-_LATE = (findings.UnjudgedTopic,)
+_LATE = (label_findings.UnjudgedTopic,)
 
 
 class ExactError(ValueError):

@@ -20,6 +20,30 @@ _RULES: Mapping[JudgeRule, Callable[[Sequence[float]], float]] = {
 }
 
 
+def regraded(
+    grades: Mapping[str, Mapping[str, float]], by_judge: ByJudge, panel: Sequence[str], rule: JudgeRule
+) -> dict[str, dict[str, float]]:
+    """The grades that a panel of judges gives; a document that none of them graded keeps the one that it has.
+
+    A judge who is named twice counts twice. Topics and documents stay in their order.
+    """
+    changed = {topic: dict(judged) for topic, judged in grades.items()}
+    for topic, documents in by_judge.items():
+        for document, given in documents.items():
+            if values := [given[judge] for judge in panel if judge in given]:
+                changed[topic][document] = whole(_RULES[rule](values))
+    return changed
+
+
+def shared_documents(by_judge: ByJudge) -> ByJudge | None:
+    """The grades of documents that several judges graded; None where there are none."""
+    shared = {
+        topic: {document: given for document, given in documents.items() if len(given) > 1}
+        for topic, documents in by_judge.items()
+    }
+    return {topic: documents for topic, documents in shared.items() if documents} or None
+
+
 def put_together(by_judge: ByJudge, rule: JudgeRule) -> tuple[dict[str, dict[str, float]], Agreement | None]:
     """One grade for each document, and how far the judges agree; None where there is one judge at most."""
     grades: dict[str, dict[str, float]] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.evaluation.judgements.judged_topics import JudgedTopics
 from pytest_riskguard.evaluation.judgements.judgement_arrays import JudgementArrays
-from pytest_riskguard.evaluation.judgements.judges import ByJudge, put_together
+from pytest_riskguard.evaluation.judgements.judges import ByJudge, put_together, regraded, shared_documents
 from pytest_riskguard.evaluation.judgements.trec_judgements import read_columns
 from pytest_riskguard.evaluation.memory import shapes
 from pytest_riskguard.evaluation.memory.input_data import Input, InputData
@@ -55,6 +55,8 @@ class Qrels:
         What is said about the judgements as a whole.
     agreement : Agreement, optional
         How far the judges agree, where the file names several.
+    by_judge : mapping topic -> document -> judge -> grade, optional
+        Who gave which grade, of documents that several judges graded; not where ids name passages.
     """
 
     path_name: str
@@ -65,6 +67,22 @@ class Qrels:
     texts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     rules: LabelRules = AS_GIVEN
     agreement: Agreement | None = None
+    by_judge: ByJudge | None = None
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether there may be unjudged documents, or documents that several judges graded."""
+        return not self.rules.is_complete or self.by_judge is not None
+
+    def under(self, panel: Sequence[str]) -> Qrels:
+        """The judgements of a panel of judges, on the same topics and documents in the same order.
+
+        A topic without a document that they find relevant is still scored.
+        """
+        if self.by_judge is None or self.agreement is None:
+            raise ValueError("expected judgements by several judges, found those of one")
+        grades = regraded(self.grades, self.by_judge, panel, self.agreement.rule)
+        return replace(self, grades=MappingProxyType(grades), by_judge=None)
 
     @cached_property
     def arrays(self) -> JudgementArrays:
@@ -148,7 +166,7 @@ def _of_records(
         digest.update(line.encode())
     texts = queries | {topic: text for topic, text in records.texts.items() if topic in grades}
     qrels = _qrels(given.name, f"sha256:{digest.hexdigest()}", grades, given.refuse, labels, texts)
-    return replace(qrels, agreement=agreement)
+    return replace(qrels, agreement=agreement, by_judge=None if labels.separator else shared_documents(by_judge))
 
 
 def write_qrels(grades: Mapping[str, Mapping[str, float]]) -> bytes:

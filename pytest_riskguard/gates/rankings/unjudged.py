@@ -22,11 +22,13 @@ from pytest_riskguard.evaluation.scoring.unjudged_documents import (
 )
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.label_rules import LabelRules
-from pytest_riskguard.gates.findings import MAX_LISTED, IfJudged, Judgements, UnjudgedTopic
+from pytest_riskguard.gates.findings import MAX_LISTED
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnjudgedTopic
 from pytest_riskguard.gates.rankings.other_judgements import OtherJudgements
-from pytest_riskguard.gates.ruling import Comparison
+from pytest_riskguard.gates.rankings.uncertain_labels import expected, under_judges
+from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 
 if TYPE_CHECKING:
@@ -133,11 +135,9 @@ class Rejudged:
 
     def other_cases(self, others: OtherJudgements) -> Iterator[tuple[OtherCase, float, Answer]]:
         """URisk and the gate's answer in each of these ways of judging, the two extremes first; none twice."""
-        places, known = self._places[others.topics], {}
+        places, known = self.places[others.topics], {}
         searched = (
-            others.combinations()
-            if others.exhaustive
-            else others.searched(self.gate, self._comparison(*self.scores).evidence, places)
+            others.combinations() if others.exhaustive else others.searched(self.gate, self.ruling.evidence, places)
         )
         extremes: tuple[tuple[OtherCase, IntArray], ...] = (("lowest", others.lowest), ("highest", others.highest))
         more: Iterator[tuple[OtherCase, IntArray]] = (("other", rows) for rows in searched)
@@ -173,7 +173,7 @@ class Rejudged:
     @cached_property
     def as_judged(self) -> tuple[float, Answer]:
         """URisk and the gate's answer on the judgements as they are."""
-        return self._ruled(*self.scores)
+        return self.ruled(*self.scores)
 
     def in_case(self, case: Case) -> tuple[float, Answer]:
         """URisk and the gate's answer in one of the extreme cases."""
@@ -199,13 +199,13 @@ class Rejudged:
         candidate, baseline = (
             values_if_relevant(run, topics, counts, rows[:, side]) for side, run in enumerate(self.runs)
         )
-        return self._places[topics], candidate, baseline
+        return self.places[topics], candidate, baseline
 
     def _ruled_with(self, places: IntArray, *values: FloatArray) -> tuple[float, Answer]:
         candidate, baseline = (
             _changed(scores, places, of_side) for scores, of_side in zip(self.scores, values, strict=True)
         )
-        return self._ruled(candidate, baseline)
+        return self.ruled(candidate, baseline)
 
     @cached_property
     def effects(self) -> FloatArray:
@@ -214,19 +214,25 @@ class Rejudged:
         candidate, baseline = (
             values_if_relevant(run, topics, np.ones_like(topics), rows[:, side]) for side, run in enumerate(self.runs)
         )
-        now = (self.scores[0].values - self.scores[1].values)[self._places[topics]]
+        now = (self.scores[0].values - self.scores[1].values)[self.places[topics]]
         effects: FloatArray = candidate - baseline - now
         return effects
 
     @cached_property
-    def _places(self) -> IntArray:
+    def places(self) -> IntArray:
         """The place in the scores of each topic of the judgements' columns; -1 for others."""
         known = self.runs[0].qrels.arrays.places
         places = np.full(len(known), -1, dtype=np.int64)
         places[[known[topic] for topic in self.scores[0].topics]] = np.arange(len(self.scores[0].topics))
         return places
 
-    def _ruled(self, candidate: TopicScores, baseline: TopicScores) -> tuple[float, Answer]:
+    @cached_property
+    def ruling(self) -> Ruling:
+        """The gate's ruling on the judgements as they are."""
+        return self._comparison(*self.scores).ruling
+
+    def ruled(self, candidate: TopicScores, baseline: TopicScores) -> tuple[float, Answer]:
+        """URisk and the gate's answer on other scores of the same topics."""
         comparison = self._comparison(candidate, baseline)
         return comparison.evidence.estimate(self.gate.alpha), comparison.answer[0]
 
@@ -241,7 +247,14 @@ def _changed(scores: TopicScores, places: IntArray, values: FloatArray) -> Topic
 
 
 def judgements(rejudged: Rejudged) -> Judgements:
-    """Which documents are unjudged, and what the gate would say if they were judged in the ways that were tried."""
+    """Which documents are unjudged, and what the gate would say if they were judged in the ways that were tried.
+
+    Where judgements are complete, only what is uncertain about those that there are.
+    """
+    judges = under_judges(rejudged)
+    if rejudged.rules.is_complete:
+        depth = depth_of(rejudged.measure)
+        return Judgements(depth, 0, 0, 0, (), (), depends=False, certain=True, judges=judges)
     unjudged, tried = rejudged.unjudged, rejudged.tried
     candidate, baseline = np.count_nonzero(unjudged.found, axis=0).tolist()
     return Judgements(
@@ -255,6 +268,8 @@ def judgements(rejudged: Rejudged) -> Judgements:
         left_out=max(len(rejudged.unjudged_topics) - MAX_LISTED, 0),
         tried=tried.count,
         certain=tried.certain,
+        judges=judges,
+        expected=expected(rejudged),
     )
 
 
@@ -269,11 +284,13 @@ def _by_topic(unjudged: UnjudgedDocuments, names: Sequence[str]) -> tuple[Unjudg
     return tuple(row for _, row in in_order)
 
 
-def rests_on_unjudged(outcome: Outcome, unjudged: Judgements) -> VerdictWarning | None:
-    """The warning for a verdict that is not a pass and that more judgements could change."""
-    if outcome == "pass" or not unjudged.depends:
-        return None
-    return warning("rests_on_unjudged", documents=unjudged.documents)
+def rests_on_labels(outcome: Outcome, labels: Judgements) -> Iterator[VerdictWarning]:
+    """The warnings that more judgements could change a verdict that is not a pass, and that judges disagree on it."""
+    if outcome != "pass" and labels.depends:
+        yield warning("rests_on_unjudged", documents=labels.documents)
+    if (found := labels.judges) is not None and found.depends:
+        agree = sum(judge.outcome == outcome for judge in found.judges)
+        yield warning("rests_on_judges", judges=len(found.judges), agree=agree, agreeing=found.agreeing)
 
 
 @dataclass(frozen=True)

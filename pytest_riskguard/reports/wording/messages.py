@@ -268,6 +268,14 @@ def _rests_on_unjudged(verdict: Verdict, *, documents: int) -> str:
     )
 
 
+def _rests_on_judges(verdict: Verdict, *, judges: int, agree: int, agreeing: float) -> str:
+    answer = {"pass": "pass", "fail": "failure"}.get(verdict.outcome, "answer")
+    return (
+        f"the judges decide: {agree} of {judges} alone give this {answer}, and {agreeing:.0%} of panels drawn from "
+        "them do; have them agree on what is relevant, or judge again"
+    )
+
+
 def _slow_slide(verdict: Verdict) -> str:
     lineage = verdict.lineage
     if lineage is None:
@@ -306,5 +314,6 @@ _MESSAGES: dict[str, Callable[..., str]] = {
     "methods_disagree": _methods_disagree,
     "georisk_vanishes": _georisk_vanishes,
     "rests_on_unjudged": _rests_on_unjudged,
+    "rests_on_judges": _rests_on_judges,
     "slow_slide": _slow_slide,
 }

@@ -40,6 +40,7 @@ OF_COLLECTION: dict[str, Any] = {
     "grades": {"scale": [0, 1]},
     "relevant_from": 1,
     "chunks": {"separator": "#"},
+    "unjudged_relevance": 0.2,
     "judgements": "complete",
 }
 OF_FILE: dict[str, Any] = {

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.engine.kept_verdicts import exact_values
 from pytest_riskguard.engine.kept_verdicts.exact_values import ExactError, read, written
-from pytest_riskguard.gates.findings import Estimates, Judgements, ResponsibleTopic, UnjudgedTopic
+from pytest_riskguard.gates.findings import Estimates, ResponsibleTopic
 from pytest_riskguard.gates.kinds import KINDS, gate_of
+from pytest_riskguard.gates.rankings.label_findings import Judgements, UnjudgedTopic
 from pytest_riskguard.gates.verdict import Deferred, Findings, Verdict, VerdictWarning
 
 QUESTION = Verdict(gate_of("g", "not_significantly_risky"), "pass", None, "AP", "candidate", ("prod",))

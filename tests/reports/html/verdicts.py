@@ -12,18 +12,16 @@ import numpy as np
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.gates.findings import (
     Exhibits,
-    IfJudged,
-    Judgements,
     MovedDocument,
     TopicColumns,
     TopicDocuments,
-    UnjudgedTopic,
 )
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.origins import BaselineOrigin, CandidateOrigin
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.rankings import Rankings, TopicRanking
+from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnjudgedTopic
 from pytest_riskguard.gates.verdict import Family, Verdict
 from pytest_riskguard.reports.html import render
 from pytest_riskguard.reports.html.charts import Chart, charts

@@ -11,7 +11,8 @@ import pytest
 from rich.cells import cell_len
 
 from pytest_riskguard import TopicScores, check
-from pytest_riskguard.gates.findings import Judgements, MovedDocument, TopicDocuments
+from pytest_riskguard.gates.findings import MovedDocument, TopicDocuments
+from pytest_riskguard.gates.rankings.label_findings import Judgements
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning
 from pytest_riskguard.reports.sections import Column, Table
 from pytest_riskguard.reports.terminal.failure import explain, repeats

@@ -1,0 +1,203 @@
+"""Labels as a source of chance: what several judges would have said, and what unjudged documents may be worth.
+
+References
+----------
+[1] A. B. Owen, "The pigeonhole bootstrap", Annals of Applied Statistics 1 (2007): topics and judges are crossed, and
+    the variances that their draws add to a mean are added.
+[2] W. G. Cochran, "Approximate significance levels of the Behrens-Fisher test", Biometrics 20 (1964).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import stdtrit
+
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation.judgements.grades import check_labels
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
+from pytest_riskguard.evaluation.scoring.unjudged_documents import values_if_judged, values_if_relevant
+from pytest_riskguard.gates.rankings.label_findings import LabelInterval, UnderJudge, UnderJudges
+from pytest_riskguard.gates.ruling import Ruling, margin_of
+from pytest_riskguard.risk.tradeoff import tradeoff
+
+if TYPE_CHECKING:
+    from pytest_riskguard.gates.rankings.unjudged import Rejudged
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+#: With more judges than this, panels are those without one judge.
+MOST_RESAMPLED = 4
+#: Every way in which a topic's unjudged documents can be relevant counts if there are at most so many; else so many
+#: are drawn from a generator that is the same for everyone, and fewer where topics are many.
+MOST_WAYS, MOST_DRAWN, LEAST_DRAWN = 256, 200_000, 8
+#: With more judges than this, nothing is said of them: each has judged little.
+MOST_JUDGES = 50
+
+
+def under_judges(rejudged: Rejudged) -> UnderJudges | None:
+    """What the gate says under each judge and under other panels; None without several judges.
+
+    Also None where a judge gave a grade that the measure does not take.
+    """
+    by_judge = rejudged.runs[0].qrels.by_judge
+    if by_judge is None:
+        return None
+    judges = sorted({judge for documents in by_judge.values() for given in documents.values() for judge in given})
+    if len(judges) > MOST_JUDGES:
+        return None
+    panels = list(panels_of(judges))
+    try:
+        alone = [UnderJudge(judge, *rejudged.ruled(*_scores_under(rejudged, [judge]))) for judge in judges]
+        ruled = [rejudged.ruled(*_scores_under(rejudged, panel)) for panel, _ in panels]
+    except DataError:
+        return None
+    outcome, chances = rejudged.as_judged[1], np.array([chance for _, chance in panels])
+    agrees = np.array([answer == outcome for _, answer in ruled])
+    return UnderJudges(
+        judges=tuple(alone),
+        depends=len({judge.outcome for judge in alone}) > 1,
+        panels=len(panels),
+        agreeing=min(math.fsum(chances[agrees]), 1.0),
+        interval=_interval(
+            rejudged, variance_of_judges([urisk for urisk, _ in ruled], chances, len(judges)), len(judges)
+        ),
+    )
+
+
+def panels_of(judges: Sequence[str]) -> Iterator[tuple[Sequence[str], float]]:
+    """Panels that could have judged instead, each with its probability."""
+    count = len(judges)
+    if count > MOST_RESAMPLED:
+        yield from (([*judges[:place], *judges[place + 1 :]], 1 / count) for place in range(count))
+        return
+    for panel in combinations_with_replacement(judges, count):
+        orders = math.factorial(count) // math.prod(map(math.factorial, Counter(panel).values()))
+        yield panel, orders / count**count
+
+
+def variance_of_judges(estimates: Sequence[float], chances: FloatArray, count: int) -> float:
+    """The variance that the draw of ``count`` judges adds to an estimate, from its values under ``panels_of`` them.
+
+    That of the bootstrap over judges, or of the jackknife, each without its bias for a mean.
+    """
+    values = np.asarray(estimates)
+    spread = float(np.sum(chances * np.square(values - np.sum(chances * values))))
+    return spread * (count / (count - 1) if count <= MOST_RESAMPLED else count - 1)
+
+
+def _interval(rejudged: Rejudged, variance: float, judges: int) -> LabelInterval | None:
+    """The interval of URisk if so many judges had been drawn at random too."""
+    ruling = rejudged.ruling
+    if rejudged.gate.by_topic or ruling.evidence.n < 2:
+        return None
+    of_topics = (ruling.test.standard_error or 0.0) ** 2, ruling.evidence.n - 1
+    return label_interval(ruling, ruling.estimate, of_topics, (variance, judges - 1))
+
+
+def label_interval(
+    ruling: Ruling, estimate: float, of_topics: tuple[float, int], of_labels: tuple[float, int]
+) -> LabelInterval:
+    """The interval of an estimate at the gate's level, and the gate's answer to it.
+
+    ``of_topics`` and ``of_labels`` are variances with their degrees of freedom.
+    """
+    half = half_width(of_topics, of_labels, level=ruling.gate.level)
+    lower, upper = estimate - half, estimate + half
+    decides = lower if ruling.gate.side == "lower" else upper
+    total = of_topics[0] + of_labels[0]
+    return LabelInterval(
+        estimate,
+        lower,
+        upper,
+        share=of_labels[0] / total if total > 0 else 0.0,
+        outcome="pass" if margin_of(ruling.gate, decides) >= 0 else "fail",
+    )
+
+
+def half_width(of_topics: tuple[float, int], of_labels: tuple[float, int], *, level: float) -> float:
+    """How far limits lie from an estimate whose variance is the sum of two estimates with degrees of freedom.
+
+    The quantiles of Student's t are weighted by the variances, as in [2]: unlike Satterthwaite's degrees of freedom,
+    this keeps its level where two judges (1 degree of freedom) disagree a lot.
+    """
+    total = of_topics[0] + of_labels[0]
+    if total == 0:
+        return 0.0
+    quantiles = sum(
+        variance * float(stdtrit(freedom, (1 + level) / 2)) for variance, freedom in (of_topics, of_labels)
+    )
+    return quantiles / math.sqrt(total)
+
+
+def expected(rejudged: Rejudged) -> LabelInterval | None:
+    """URisk if each unjudged document had the highest grade of its topic with the probability that is stated.
+
+    Independently of each other. None where no probability is stated, for weighted gates and for those by topic.
+    """
+    chance, ruling = rejudged.rules.unjudged_relevance, rejudged.ruling
+    n = ruling.evidence.n
+    if chance is None or rejudged.gate.by_topic or ruling.evidence.weights is not None or n < 2:
+        return None
+    means, variances = np.array(ruling.evidence.parts(ruling.alpha)), np.zeros(n)
+    for places, differences, weights in _ways(rejudged, chance):
+        parts = tradeoff(differences.ravel(), kind=rejudged.gate.tradeoff, alpha=ruling.alpha)
+        parts = parts.reshape(differences.shape)
+        means[places] = np.sum(parts * weights, axis=1)
+        variances[places] = np.sum(np.square(parts - means[places, None]) * weights, axis=1)
+    of_topics, of_labels = float(np.var(means, ddof=1)) / n, float(np.mean(variances)) / n
+    return label_interval(ruling, float(np.mean(means)), (of_topics, n - 1), (of_labels, n - 1))
+
+
+def _ways(rejudged: Rejudged, chance: float) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
+    """The places of topics, the differences that they could have, shape (n_topics, n_ways), and each way's chance."""
+    unjudged = rejudged.unjudged
+    topics, sizes = np.unique(unjudged.topics, return_counts=True)
+    begins = np.cumsum(sizes) - sizes
+    drawn = min(MOST_WAYS, max(MOST_DRAWN // max(len(topics), 1), LEAST_DRAWN))
+    rng = np.random.default_rng(0)
+    for size in np.unique(sizes).tolist():
+        of_size = np.flatnonzero(sizes == size)
+        places = rejudged.places[topics[of_size]]
+        if 2**size <= drawn:
+            ways = np.indices((2,) * size).reshape(size, -1).T.astype(np.bool_)
+            weights = np.prod(np.where(ways, chance, 1 - chance), axis=1)
+            relevant = np.broadcast_to(ways, (len(of_size), *ways.shape))
+        else:
+            weights = np.full(drawn, 1 / drawn)
+            relevant = rng.random((len(of_size), drawn, size)) < chance
+        documents = begins[of_size, None, None] + np.arange(size)
+        rows = unjudged.rows[np.broadcast_to(documents, relevant.shape)[relevant]]
+        counts = np.count_nonzero(relevant, axis=2).ravel()
+        of_topic = np.repeat(topics[of_size], len(weights))
+        ours, theirs = (
+            values_if_relevant(run, of_topic, counts, rows[:, side]) for side, run in enumerate(rejudged.runs)
+        )
+        yield places, (ours - theirs).reshape(len(of_size), len(weights)), weights
+
+
+def _scores_under(rejudged: Rejudged, panel: Sequence[str]) -> tuple[TopicScores, TopicScores]:
+    """Candidate and baseline on the grades of a panel; ``DataError`` for grades that the measure does not take."""
+    qrels = rejudged.runs[0].qrels.under(panel)
+    check_labels(rejudged.measure, qrels)
+    ours, theirs = (
+        _scored(scores, RankedRun(run.run, qrels, run.measure))
+        for scores, run in zip(rejudged.scores, rejudged.runs, strict=True)
+    )
+    return ours, theirs
+
+
+def _scored(scores: TopicScores, run: RankedRun) -> TopicScores:
+    places = run.qrels.arrays.places_of(scores.topics)
+    none = np.zeros(0, dtype=np.int64)
+    values = values_if_judged(run, places, np.zeros_like(places), none, np.zeros(0))
+    return replace(scores, values=values)

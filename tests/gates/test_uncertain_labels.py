@@ -1,0 +1,252 @@
+"""Verdicts under each judge, under other panels, and with unjudged documents that may be relevant."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.evaluation import Qrels, read_qrels
+from pytest_riskguard.evaluation.judgements.judges import regraded
+from pytest_riskguard.evaluation.measures import parse_measure
+from pytest_riskguard.formats.given_file import JudgeRule
+from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.rankings import uncertain_labels
+from pytest_riskguard.gates.rankings.label_findings import Judgements, UnderJudge, UnderJudges
+from pytest_riskguard.gates.rankings.uncertain_labels import (
+    expected,
+    half_width,
+    panels_of,
+    under_judges,
+    variance_of_judges,
+)
+from pytest_riskguard.gates.rankings.unjudged import Case, Rejudged, judgements, rests_on_labels
+from pytest_riskguard.gates.verdict import Outcome
+from tests.gates.runs import Pair, ranked
+from tests.gates.slow_rankings import scores_of
+
+DOCUMENTS = [f"d{number}" for number in range(8)]
+NAMES = ("ann", "bob", "cy", "dee", "eve", "flo", "gus")
+
+
+def judged(seed: int, *, judges: int, topics: int = 12, rule: JudgeRule = "median") -> tuple[Pair, Qrels]:
+    """Two runs, and what several judges say of their documents; the last one has seen the odd documents only."""
+    rng = random.Random(seed)
+    names = [f"t{number:02d}" for number in range(topics)]
+    rows = [
+        {"query_id": topic, "docid": document, "judge": judge, "grade": rng.choice([0, 0, 1, 2])}
+        for topic in names
+        for document in [*DOCUMENTS[:6], "sure"]
+        for place, judge in enumerate(NAMES[:judges])
+        if place < judges - 1 or document in ("d1", "d3", "d5", "sure")
+    ]
+    for row in rows:
+        row["grade"] = 2 if row["docid"] == "sure" else row["grade"]
+    qrels = read_qrels(rows, judges=rule)
+    baseline = {topic: rng.sample(DOCUMENTS, 8) for topic in names}
+    candidate = {topic: rng.sample(DOCUMENTS, 8) for topic in names}
+    grades = {topic: dict(of_topic) for topic, of_topic in qrels.grades.items()}
+    return Pair(candidate, baseline, grades, "nDCG@5", gate_of("g", alpha=1.0)), qrels
+
+
+def rejudged(pair: Pair, qrels: Qrels) -> Rejudged:
+    ours, theirs = (ranked(side, qrels, pair.measure) for side in (pair.candidate, pair.baseline))
+    return Rejudged(pair.gate, pair.scores(), (ours, theirs), pair.topics)
+
+
+@pytest.mark.parametrize("judges", [2, 3, 5])
+def test_under_each_judge_the_gate_says_what_it_says_of_that_judges_grades(judges):
+    pair, qrels = judged(judges, judges=judges)
+    found = under_judges(rejudged(pair, qrels))
+    assert [one.judge for one in found.judges] == list(NAMES[:judges])
+    for one in found.judges:
+        grades = regraded(qrels.grades, qrels.by_judge, [one.judge], "median")
+        verdict = replace(pair, grades=grades).verdict()
+        assert one.urisk == pytest.approx(verdict.estimates.urisk, abs=1e-12)
+        assert one.outcome == verdict.outcome
+    assert found.depends == (len({one.outcome for one in found.judges}) > 1)
+    assert found.panels == (math.comb(2 * judges - 1, judges) if judges <= 4 else judges)
+    ways = (
+        itertools.product(NAMES[:judges], repeat=judges) if judges <= 4 else itertools.combinations(NAMES[:judges], 4)
+    )
+    agree = [
+        replace(pair, grades=regraded(qrels.grades, qrels.by_judge, panel, "median")).verdict().outcome
+        == pair.verdict().outcome
+        for panel in ways
+    ]
+    assert found.agreeing == pytest.approx(np.mean(agree))
+
+
+def test_all_judges_together_give_the_grades_as_they_are():
+    pair, qrels = judged(4, judges=3)
+    assert qrels.under(NAMES[:3]).grades == qrels.grades
+    assert qrels.under(["nobody"]).grades == qrels.grades
+    with pytest.raises(ValueError, match="several judges"):
+        read_qrels(pair.grades).under(["ann"])
+
+
+def test_a_judge_who_finds_nothing_relevant_leaves_scores_of_0():
+    pair, qrels = judged(5, judges=3)
+    nothing = {t: {d: {**g, "ann": 0} for d, g in documents.items()} for t, documents in qrels.by_judge.items()}
+    found = under_judges(rejudged(pair, replace(qrels, by_judge=nothing)))
+    ann = found.judges[0]
+    assert (ann.judge, ann.outcome) == ("ann", "pass")
+    assert ann.urisk == 0.0
+
+
+def test_nothing_is_said_of_one_judge_of_a_crowd_and_of_grades_beyond_the_measure():
+    pair, qrels = judged(6, judges=3)
+    assert under_judges(rejudged(pair, replace(qrels, by_judge=None))) is None
+    crowd = {"t00": {"d1": {f"judge {number}": 1.0 for number in range(51)}}}
+    assert under_judges(rejudged(pair, replace(qrels, by_judge=crowd))) is None
+    wild = {"t00": {"d1": {"ann": 0.0, "bob": 9.0}}}
+    assert under_judges(rejudged(replace(pair, measure="ERR@5"), replace(qrels, by_judge=wild))) is None
+
+
+@pytest.mark.parametrize("judges", range(2, 8))
+def test_the_variance_of_a_mean_over_judges_is_the_usual_one(judges):
+    values = np.random.default_rng(judges).normal(size=judges)
+    panels = [([NAMES.index(name) for name in panel], chance) for panel, chance in panels_of(NAMES[:judges])]
+    chances = np.array([chance for _, chance in panels])
+    assert math.fsum(chances) == pytest.approx(1)
+    estimates = [float(np.mean(values[panel])) for panel, _ in panels]
+    assert variance_of_judges(estimates, chances, judges) == pytest.approx(np.var(values, ddof=1) / judges)
+
+
+def test_a_sum_of_variances_has_a_width_between_those_of_its_parts():
+    assert half_width((0.0, 9), (0.0, 1), level=0.95) == 0
+    assert half_width((4.0, 9), (0.0, 1), level=0.95) == pytest.approx(2 * 2.262157)  # t tables, 9 df
+    assert half_width((0.0, 9), (4.0, 1), level=0.95) == pytest.approx(2 * 12.706205)  # 1 df
+    assert half_width((1.0, 9), (3.0, 1), level=0.95) == pytest.approx((2.262157 + 3 * 12.706205) / 2)
+
+
+def false_alarms(*, topics: int, judges: int, between: float, within: float, rng: np.random.Generator) -> float:
+    """How often the upper limit lies below the true mean of 0, where judges and topics are drawn at random."""
+    alarms, repetitions = 0, 4000
+    panels = [([NAMES.index(name) for name in panel], chance) for panel, chance in panels_of(NAMES[:judges])]
+    chances = np.array([chance for _, chance in panels])
+    for _ in range(repetitions):
+        differences = rng.normal(size=(topics, 1)) + between * rng.normal(size=judges)
+        differences = differences + within * rng.normal(size=differences.shape)
+        by_judge, by_topic = np.mean(differences, axis=0), np.mean(differences, axis=1)
+        variance = variance_of_judges([float(np.mean(by_judge[panel])) for panel, _ in panels], chances, judges)
+        of_topics = float(np.var(by_topic, ddof=1)) / topics
+        half = half_width((of_topics, topics - 1), (variance, judges - 1), level=0.95)
+        alarms += bool(np.mean(by_topic) + half < 0)
+    return alarms / repetitions
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("topics", [10, 50])
+@pytest.mark.parametrize("judges", [2, 3, 5])
+@pytest.mark.parametrize(("between", "within"), [(0.0, 0.0), (0.0, 1.0), (0.05, 0.5), (0.2, 0.5), (1.0, 0.5)])
+def test_false_alarms_stay_at_nominal_whether_judges_disagree_at_random_or_lean(topics, judges, between, within):
+    rng = np.random.default_rng([topics, judges, round(100 * between), round(100 * within)])
+    rate = false_alarms(topics=topics, judges=judges, between=between, within=within, rng=rng)
+    assert 0.003 <= rate <= 0.033
+
+
+@pytest.mark.slow
+def test_the_gate_stays_at_nominal_where_judges_disagree_at_random():
+    """Two systems that are equally good, three judges who err: the gate itself, on the median of their grades."""
+    rng = random.Random(16)
+    failed, repetitions = 0, 1000
+    for _ in range(repetitions):
+        rows: list[dict[str, object]] = []
+        runs: tuple[dict[str, list[str]], dict[str, list[str]]] = ({}, {})
+        for number in range(30):
+            topic, true = f"t{number:02d}", {document: rng.choice([0, 0, 1, 2]) for document in DOCUMENTS}
+            for document, grade in true.items():
+                for judge in NAMES[:3]:
+                    wrong = min(2, max(0, grade + rng.choice([-1, 0, 1])))
+                    rows.append({"query_id": topic, "docid": document, "judge": judge, "grade": wrong})
+            rows += [{"query_id": topic, "docid": "sure", "judge": judge, "grade": 2} for judge in NAMES[:3]]
+            for run in runs:
+                run[topic] = rng.sample(DOCUMENTS, 8)
+        qrels = read_qrels(rows)
+        grades = {topic: dict(of_topic) for topic, of_topic in qrels.grades.items()}
+        failed += Pair(*runs, grades, "nDCG@5", gate_of("g", alpha=0.0)).verdict().outcome == "fail"
+    assert failed / repetitions <= 0.043
+
+
+@pytest.mark.parametrize("measure", ["nDCG@5", "AP", "RR@5", "ERR@5"])
+def test_expected_urisk_is_that_of_every_way_in_which_documents_can_be_relevant(measure):
+    pair, qrels = judged(7, judges=2, rule="max")
+    pair = replace(pair, measure=measure)
+    qrels = replace(qrels, rules=LabelRules(unjudged_relevance=0.3))
+    found, ours = expected(rejudged(pair, qrels)), pair.scores()[0]
+    means, variances = [], []
+    for topic in ours.topics:
+        rankings = (pair.candidate[topic], pair.baseline[topic])
+        depth = 10 if measure == "AP" else 5
+        free = sorted({d for ranking in rankings for d in ranking[:depth]} - {*pair.grades[topic]})
+        parts, chances = [], []
+        for way in itertools.product((False, True), repeat=len(free)):
+            highest = max(pair.grades[topic].values())
+            grades = {
+                **pair.grades[topic],
+                **{d: highest for d, is_relevant in zip(free, way, strict=True) if is_relevant},
+            }
+            one, other = scores_of(parse_measure(measure), [(grades, ranking) for ranking in rankings])
+            parts.append((one - other) * (2 if one < other else 1))
+            chances.append(math.prod(0.3 if is_relevant else 0.7 for is_relevant in way))
+        means.append(np.average(parts, weights=chances))
+        variances.append(np.average(np.square(np.array(parts) - means[-1]), weights=chances))
+    n = len(ours.topics)
+    of_topics, of_labels = float(np.var(means, ddof=1)) / n, float(np.mean(variances)) / n
+    half = half_width((of_topics, n - 1), (of_labels, n - 1), level=0.95)
+    assert found.urisk == pytest.approx(np.mean(means), abs=1e-12)
+    assert (found.lower, found.upper) == pytest.approx((np.mean(means) - half, np.mean(means) + half), abs=1e-12)
+    assert found.share == pytest.approx(of_labels / (of_topics + of_labels))
+    assert found.outcome == ("pass" if found.upper >= 0 else "fail")
+
+
+def test_where_all_ways_are_too_many_those_drawn_are_near_them(monkeypatch):
+    pair, qrels = judged(8, judges=2, topics=30)
+    qrels = replace(qrels, rules=LabelRules(unjudged_relevance=0.3))
+    exact = expected(rejudged(pair, qrels))
+    monkeypatch.setattr(uncertain_labels, "MOST_WAYS", 3)
+    few = expected(rejudged(pair, qrels))
+    assert few == expected(rejudged(pair, qrels)) != exact
+    monkeypatch.setattr(uncertain_labels, "MOST_WAYS", 256)
+    monkeypatch.setattr(uncertain_labels, "MOST_DRAWN", 0)
+    monkeypatch.setattr(uncertain_labels, "LEAST_DRAWN", 3)
+    assert expected(rejudged(pair, qrels)) == few
+    assert few.urisk == pytest.approx(exact.urisk, abs=0.05)
+
+
+def test_what_is_certain_adds_nothing():
+    pair, qrels = judged(9, judges=2)
+    cases: tuple[tuple[float, Case], ...] = ((0.0, "irrelevant"), (1.0, "relevant"))
+    for chance, case in cases:
+        asked = rejudged(pair, replace(qrels, rules=LabelRules(unjudged_relevance=chance)))
+        found = expected(asked)
+        assert found.urisk == pytest.approx(asked.in_case(case)[0], abs=1e-12)
+        assert found.share == pytest.approx(0, abs=1e-12)
+    assert expected(rejudged(pair, qrels)) is None
+    pair = replace(pair, gate=gate_of("g", kind="no_topic_collapse"))
+    assert expected(rejudged(pair, replace(qrels, rules=LabelRules(unjudged_relevance=0.1)))) is None
+
+
+def test_complete_judgements_by_several_judges_tell_of_these_alone():
+    pair, qrels = judged(10, judges=3)
+    found = judgements(rejudged(pair, replace(qrels, rules=LabelRules(is_complete=True))))
+    assert (found.documents, found.cases, found.depends, found.certain) == (0, (), False, True)
+    assert found.judges == under_judges(rejudged(pair, qrels))
+
+
+def test_judges_who_decide_are_named_in_a_warning_whatever_the_outcome():
+    judges = (UnderJudge("ann", -0.1, "fail"), UnderJudge("bob", 0.1, "pass"), UnderJudge("cy", 0.2, "pass"))
+    labels = Judgements(5, 0, 0, 0, (), (), depends=False, judges=UnderJudges(judges, True, 10, 0.75))
+    outcomes: tuple[tuple[Outcome, int], ...] = (("pass", 2), ("fail", 1))
+    for outcome, agree in outcomes:
+        (notice,) = rests_on_labels(outcome, labels)
+        assert notice.code == "rests_on_judges"
+        assert notice.parameters == {"judges": 3, "agree": agree, "agreeing": 0.75}
+    agreed = replace(labels, judges=UnderJudges(judges[1:], False, 3, 1.0))
+    assert not list(rests_on_labels("pass", agreed))
