@@ -35,15 +35,19 @@ def test_shares_fall_and_sum_to_1():
             share_of_next_look(k, looks=looks)
 
 
-def years_with_a_false_alarm(p_values, true, *, looks):
-    """The share of years with a rejection among the true hypotheses; shapes (years, looks) and (looks,)."""
+def years_with_a_false_alarm(p_values, true, *, looks, at_once=1):
+    """The share of years with a rejection among the true hypotheses; shapes (years, looks) and (looks,).
+
+    So many looks are taken ``at_once``, each without knowing of the others.
+    """
     g = np.array([share_of_next_look(k, looks=looks) for k in range(p_values.shape[1] + 1)])
     k = np.zeros(p_values.shape[0], dtype=int)
     alarm = np.zeros(p_values.shape[0], dtype=bool)
-    for look in range(p_values.shape[1]):
-        rejects = p_values[:, look] <= ERROR * g[k]
-        alarm |= rejects & true[look]
-        k += ~rejects
+    for first in range(0, p_values.shape[1], at_once):
+        together = slice(first, first + at_once)
+        rejects = p_values[:, together] <= ERROR * g[k][:, None]
+        alarm |= np.any(rejects & true[together], axis=1)
+        k += np.count_nonzero(~rejects, axis=1)
     return float(np.mean(alarm))
 
 
@@ -96,6 +100,18 @@ def test_a_look_that_rejects_costs_nothing():
     with_harm = years_with_a_false_alarm(p, true, looks=20)
     without = years_with_a_false_alarm(p[:, 1::2], np.ones(20, dtype=bool), looks=20)
     assert with_harm == without
+
+
+@pytest.mark.parametrize("at_once", [2, 10, 50])
+def test_looks_taken_at_once_exceed_the_budget_by_no_more_than_said(at_once):
+    """The first of each group has the right share and so have the others, but for the edges between two shares."""
+    looks, number = 20, 200
+    g = [share_of_next_look(at_once * (k // at_once), looks=looks) for k in range(number)]
+    edges = np.concatenate([[0], np.cumsum(ERROR * np.array(g))])
+    p = (np.random.default_rng(6).random((YEARS, 1)) - edges[:-1]) % 1.0  # least favourable: no two looks reject
+    found = years_with_a_false_alarm(p, np.ones(number, dtype=bool), looks=looks, at_once=at_once)
+    bound = ERROR * (1 + at_once / (2 * looks))
+    assert found <= bound + 3 * math.sqrt(bound / YEARS)
 
 
 def growing(rng, *, alpha, topics):

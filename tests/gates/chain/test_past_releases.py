@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.gates.chain.past_releases import Replay, replay
+from pytest_riskguard.gates.chain.past_releases import AnswerAt, PastRelease, Replay, replay
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import NoTopicCollapse, NotSignificantlyRisky
 
@@ -133,3 +134,10 @@ def test_names_and_numbers_of_runs_are_checked(releases):
         replayed(releases[:1])
     with pytest.raises(ValueError, match="regretted: expected one of better, churned, lost, broken, found 'first'"):
         replayed(releases, regretted=["first"])
+
+
+def test_an_alpha_stops_every_release_that_passes_no_larger_one():
+    answers = (AnswerAt(1.0, "pass", None, 0.0, None, None),)
+    one = PastRelease("a", "x", True, 0.5, answers=answers, alpha_star=2.0)
+    same, later = replace(one, name="b", regretted=False), replace(one, name="c", regretted=False, alpha_star=2.5)
+    assert Replay("AP", 0.95, "auto", 0.0, 60, (one, same, later), ()).price == ("b",)
