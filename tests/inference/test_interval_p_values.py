@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
-from pytest_riskguard.inference import interval, intervals, upper_p_value
-from pytest_riskguard.inference.intervals import METHODS
+from pytest_riskguard.inference import Sample, interval, intervals, mean_law, upper_p_value
+from pytest_riskguard.inference.intervals import METHODS, bias_correction
 from pytest_riskguard.risk import linear, trisk
 from tests.inference.made_up_scores import made_up
 
@@ -152,7 +153,7 @@ def test_p_falls_as_the_scores_are_moved_down(seed: int, method: str, step: floa
         return
     unit = step * float(np.std(x)) / math.sqrt(x.size)
     p_values = [upper_p_value(x - shift, method=method) for shift in unit * np.arange(-2, 9)]
-    assert all(later <= earlier * (1 + 1e-4) + 1e-300 for earlier, later in itertools.pairwise(p_values))
+    assert all(later <= earlier * (1 + 1e-9) for earlier, later in itertools.pairwise(p_values))
 
 
 def test_p_values_of_percentiles_keep_their_digits_far_in_the_tail():
@@ -161,3 +162,33 @@ def test_p_values_of_percentiles_keep_their_digits_far_in_the_tail():
     for drawn in (30, 40, 60, 100, 199):
         p = 2 * float(binom.sf(drawn - 1, 200, 0.05))
         assert upper_p_value(gained, method="percentile", bound=(drawn - 0.5) / 200) == pytest.approx(p, rel=1e-7)
+
+
+def test_beyond_the_pole_of_bca_the_limit_is_the_outermost_score_and_p_follows():
+    """One topic far above the others: the formula of the upper limit has its pole at a level of about 1 - 1e-8."""
+    x = np.append(np.random.default_rng(2).normal(size=59) * 1e-3, 1.0)
+    sample, levels = Sample.of(x), [1 - 10.0**-k for k in range(4, 14)]
+    pole = bias_correction(mean_law(x)) - 1 / sample.acceleration
+    beyond = [level for level in levels if ndtri((1 - level) / 2) < pole]
+    assert 0 < len(beyond) < len(levels)
+    for level in levels:
+        upper = interval(x, level=level).upper
+        assert upper < sample.x[-1] or level > 0.99999
+        assert upper == sample.x[-1] or level not in beyond
+        for bound in (0.5, 0.999, upper - 1e-6, float(sample.x[-1])):
+            p = upper_p_value(x, method="bca", bound=bound)
+            assert (upper < bound) == (p <= 1 - level)
+    # only replicates of the outermost score alone keep the p-value above that of the pole
+    assert 2 * ndtr(pole) < upper_p_value(x, method="bca", bound=float(sample.x[-1])) < 1e-5
+    assert upper_p_value(x, method="bca", bound=float(sample.x[-1]) + 1e-6) == 0.0
+
+
+def test_on_the_other_side_of_the_pole_bca_has_limits_that_no_level_moves_and_p_is_0_beyond_them():
+    x = -np.append(np.random.default_rng(2).normal(size=59) * 1e-3, 1.0)
+    sample, law = Sample.of(x), mean_law(x)
+    furthest = float(law.at_scores(np.array([bias_correction(law) - 1 / sample.acceleration]))[0])
+    uppers = [interval(x, level=1 - 10.0**-k).upper for k in range(2, 16)]
+    assert uppers == sorted(uppers)
+    assert uppers[-1] < furthest < sample.x[-1]
+    assert upper_p_value(x, method="bca", bound=furthest + 1e-9) == 0.0
+    assert 0 < upper_p_value(x, method="bca", bound=uppers[-1]) < 1e-13

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import bdtr, log_ndtr, ndtri
+from scipy.special import bdtr, log_ndtr, ndtri, ndtri_exp
 
 from pytest_riskguard.inference import mean_law
 from pytest_riskguard.inference._bootstrap.far_tail import (
@@ -237,6 +237,55 @@ def test_where_frequencies_end_and_steps_begin_the_law_does_not_fall() -> None:
         assert around[0] - 1e-9 <= value <= around[-1] + 1e-9
         assert tail.log_share(value + 1e-9 * sample.scale, inclusive=False) <= share + 1e-7
         assert tail.log_share(value - 1e-9 * sample.scale, inclusive=True) >= share - 1e-7
+
+
+@pytest.mark.parametrize("error", [0.02, -0.02])
+def test_pieces_that_are_off_leave_the_law_rising(error: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where one way of computing ends and another begins, the law stays where it was or jumps, but never falls."""
+    pieces = StepPiece.log_share
+    monkeypatch.setattr(StepPiece, "log_share", lambda *args, **kept: pieces(*args, **kept) + error)
+    sample = Sample.of(np.random.default_rng(8).normal(size=60))
+    tail = FarTail(sample, 1, smooth=True)
+    last = [type(tail._piece(rung)) for rung in range(30)].index(StepPiece) - 1
+    around = tail._end_of(last) + np.linspace(-1, 1, 41) * 1e-2 * sample.scale
+    shares = [tail.log_share(value, inclusive=True) for value in around.tolist()]
+    assert all(following <= share for share, following in itertools.pairwise(shares))
+
+    tails = FarTail.log_share
+    monkeypatch.setattr(FarTail, "log_share", lambda *args, **kept: tails(*args, **kept) + error)
+    law = mean_law(sample)
+    assert isinstance(law, ComputedLaw)
+    border = float(law.at_scores(np.array([law._bound]))[0])
+    scores = [law.score(value) for value in (border + np.linspace(-1, 1, 41) * 1e-2 * sample.scale).tolist()]
+    assert all(following >= score for score, following in itertools.pairwise(scores))
+    values = FarTail.value
+    monkeypatch.setattr(FarTail, "value", lambda *args: values(*args) - error * sample.scale)
+    quantiles = law.at_scores(law._bound + np.linspace(-1, 1, 41) * 1e-3)
+    assert np.all(np.diff(quantiles) >= 0)
+
+
+def test_next_to_the_last_score_the_law_leaves_room_for_replicates_of_it_alone() -> None:
+    """Spread over a step, half of their probability would lie beyond all scores."""
+    x = np.append(np.array(CLUSTERED[:15]) / 100 + np.random.default_rng(0).uniform(-0.005, 0.005, 15), 0.3)
+    sample = Sample.of(x)
+    tail, last, alone = FarTail(sample, 1, smooth=True), float(sample.x[-1]), -16 * math.log(16)
+    values = last - np.array([1e-3, 1e-5, 1e-7, 1e-9, 1e-11, 0.0]) * sample.scale
+    shares = [tail.log_share(value, inclusive=True) for value in values.tolist()]
+    assert all(following <= share for share, following in itertools.pairwise(shares))
+    assert shares[-2:] == pytest.approx([alone, alone], rel=1e-12)
+    assert tail.value(alone - 1e-6) == tail.value(alone - 50) == last
+
+
+def test_the_replicate_without_changed_topics_is_an_atom_of_the_far_tail_too() -> None:
+    x = np.zeros(40)
+    x[:14] = -np.abs(np.random.default_rng(0).normal(0.3, 0.1, 14))
+    x[14] = 0.01234567
+    law = mean_law(x)
+    assert law.kind == "grid"
+    assert isinstance(law, ComputedLaw)
+    up_to, below = law._tail(1).log_share(0.0, inclusive=True), law._tail(1).log_share(0.0, inclusive=False)
+    assert math.exp(up_to) - math.exp(below) == pytest.approx((25 / 40) ** 40, rel=1e-9)
+    assert law.score(0.0, inclusive=False) == pytest.approx(-float(ndtri_exp(up_to)), rel=1e-12)
 
 
 def test_rungs_lie_so_many_tilted_deviations_apart_and_end_at_the_furthest_tilt() -> None:
