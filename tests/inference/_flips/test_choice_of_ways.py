@@ -7,7 +7,7 @@ import pytest
 
 from pytest_riskguard.inference._flips.bets import Bets
 from pytest_riskguard.inference._flips.choice import at_least_observed
-from tests.inference._flips.laws import bets, met_in_the_middle
+from tests.inference._flips.laws import bets, convolved, met_in_the_middle
 
 M = 36
 
@@ -50,6 +50,18 @@ def test_p_is_never_below_the_exact_one_and_hardly_above(kind: str, alpha: float
         if kind == "close to a lattice":  # sums that only the seventh digit tells apart may count as equal
             exact = met_in_the_middle(np.rint(10 * sizes), np.full(M, 1 / (2 + alpha)), lost)
         assert p <= exact * 1.01
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("m", [60, 120, 400])
+def test_sums_that_only_the_ninth_digit_tells_apart_count_as_equal(m: int, alpha: float) -> None:
+    """Only wins are off the lattice, upwards: all patterns with as many points as observed are above it."""
+    rng = np.random.default_rng(m)
+    steps = rng.integers(1, 4, size=m)
+    lost = rng.random(m) < 1.2 / (2 + alpha)
+    exact = convolved(steps, np.full(m, 1 / (2 + alpha)))[int(steps[lost].sum()) :].sum()
+    p, _ = at_least_observed(bets(steps + 1e-9 * rng.uniform(1, 2, size=m) * ~lost, alpha, lost))
+    assert exact * (1 - 1e-9) <= p <= exact * 1.05
 
 
 def test_sums_beyond_all_others_are_impossible() -> None:
