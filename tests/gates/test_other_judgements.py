@@ -13,6 +13,7 @@ import pytest
 from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.scoring import possible_scores
+from pytest_riskguard.evaluation.scoring.kept_depths import depth_of
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings import other_judgements
@@ -57,18 +58,25 @@ def near_the_bound(seed: int) -> Pair:
 
 
 def outcomes(pair: Pair) -> set[str]:
-    """What the gate says of every way of judging the unjudged documents, as ir-measures scores it."""
+    """What the gate says of every way of judging the unjudged documents, as ir-measures scores it.
+
+    Those in the first ranks; no other is spoken of. Scores stay as they are, since limits are steps: a rounded score
+    can be another step.
+    """
     measure, (ours, theirs) = parse_measure(pair.measure), pair.scores()
+    depth = depth_of(measure)
     options = []
     for topic in ours.topics:
         grades, rankings = pair.grades[topic], (pair.candidate[topic], pair.baseline[topic])
-        free = [name for name in NAMES if name not in grades]
+        first = {name for ranking in rankings for name in ranking[:depth]}
+        free = [name for name in NAMES if name in first and name not in grades]
         ways = [
             {**grades, **{name: grade for name, grade in zip(free, way, strict=True) if grade is not None}}
             for way in itertools.product((None, 0, 1, 2), repeat=len(free))
         ]
         scores = scores_of(measure, [(way, ranking) for way in ways for ranking in rankings])
-        options.append(sorted({(round(c, 12), round(b, 12)) for c, b in zip(scores[::2], scores[1::2], strict=True)}))
+        pairs = zip(scores[::2], scores[1::2], strict=True)
+        options.append(list({(round(c, 12), round(b, 12)): (c, b) for c, b in pairs}.values()))
     found: set[str] = set()
     for combination in itertools.product(*options):
         candidate, baseline = np.array(combination).T
