@@ -98,13 +98,6 @@ class Evidence:
         """How many topics moved."""
         return int(np.count_nonzero(self.moved(alpha)))
 
-    def effective_changes(self, alpha: float) -> int:
-        """The effective number of topics that moved, rounded down."""
-        moved = self.moved(alpha)
-        if self.weights is None or not np.any(moved):
-            return int(np.count_nonzero(moved))
-        return math.floor(_effective(self._relative[moved]) + 1e-9)
-
     def parts(self, alpha: float) -> FloatArray:
         """Each topic's part in the estimate, times the number of topics: their mean is the estimate.
 
@@ -121,6 +114,26 @@ class Evidence:
         x = x - np.sum(noise_scores, axis=0) / self.noise.shape[0]
         # where candidate and noise are the same, what rounding leaves is not a change
         return np.where(np.abs(x) > ROUNDING_ERROR * (1 + alpha), x, 0.0)
+
+    def stakes(self, alpha: float) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """What each topic that moved adds to the parts if it wins, takes from them if it loses, and whether it lost.
+
+        The sizes are those observed: a topic that lost has the loss that it has, and the gain of a win as large.
+        Where noise is subtracted, size is that of the excess, of which a loss counts 1 + alpha times.
+        """
+        moved = self.moved(alpha)
+        if self.noisy:
+            excess = self._excess(alpha)[moved]
+            lost = excess < 0
+            gains = np.where(lost, -excess / (1 + alpha), excess)
+            losses = (1 + alpha) * gains
+        else:
+            lost = self.differences[moved] < 0
+            sizes = np.abs(self.differences[moved])
+            gains, losses = self._traded(sizes, alpha), -self._traded(-sizes, alpha)
+        if self.weights is not None:
+            gains, losses = gains * self._relative[moved], losses * self._relative[moved]
+        return gains, losses, lost
 
     def weighed(self, values: FloatArray) -> FloatArray:
         """Values per topic times the topic's weight, in weights whose mean is 1."""

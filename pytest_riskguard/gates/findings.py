@@ -219,6 +219,7 @@ class Estimates:
     trisk: float | None = None
     p_value: float | None = None
     sign_flip_p_value: float | None = None
+    break_even_p_value: Probability | None = None
     mean_absolute_difference: float | None = None
     noise_urisk: float | None = None
     decision_p_value: Probability | None = None

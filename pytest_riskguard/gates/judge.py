@@ -17,11 +17,13 @@ from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import Aligned, align, refuse_other_order
 from pytest_riskguard.gates.chart_data import exhibits
 from pytest_riskguard.gates.findings import Diagnostics, Estimates, Exhibits, QuantilePair, ReportedInterval
-from pytest_riskguard.gates.flips import alpha_star, flip_set, without_each
+from pytest_riskguard.gates.flips.alpha_star import alpha_star
+from pytest_riskguard.gates.flips.flip_set import flip_set
+from pytest_riskguard.gates.flips.left_out import without_each
 from pytest_riskguard.gates.kinds import OPTIONS, Gate, NotSignificantlyRisky
 from pytest_riskguard.gates.power_plan import power_of_verdict
 from pytest_riskguard.gates.responsible import bounded, explanation, responsible_topics, standardised_parts
-from pytest_riskguard.gates.ruling import Comparison, min_changes
+from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.verdict import (
     Deferred,
     Family,
@@ -282,7 +284,8 @@ def _has_an_edge(comparison: Comparison) -> bool:
     is_plain = gate.tolerance == 0 and gate.level <= OPTIONS["level"].default
     is_own = not (gate.by_topic or evidence.noisy or evidence.weights is not None)
     can_lose = int(np.count_nonzero(comparison.aligned.baseline.values > 0))
-    return is_plain and is_own and gate.method in _EDGED and can_lose >= min_changes(gate.level)
+    # the break-even test fails if all of these lose: at alpha 0 with 2^-m on one side, at higher alphas with less
+    return is_plain and is_own and gate.method in _EDGED and 2.0 ** (1 - can_lose) <= 1 - gate.level
 
 
 def _fails(gate: Gate, aligned: Aligned) -> bool:
@@ -348,6 +351,7 @@ def paired_estimates(comparison: Comparison) -> Estimates:
         trisk=ruling.test.statistic,
         p_value=ruling.test.p_value,
         sign_flip_p_value=sign_flip(evidence.parts(0.0)).p_value,
+        break_even_p_value=ruling.break_even if comparison.gate.is_tested else None,
         mean_absolute_difference=evidence.mean(np.abs(differences)),
         noise_urisk=evidence.noise_estimate(comparison.gate.alpha),
     )

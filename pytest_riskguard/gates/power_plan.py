@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,9 +16,8 @@ from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import Power
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
-from pytest_riskguard.gates.ruling import Comparison, Ruling, min_changes
+from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.inference import (
-    cannot_fail,
     minimum_detectable_effect,
     power_of,
     topics_for_tolerance,
@@ -26,6 +25,10 @@ from pytest_riskguard.inference import (
 )
 from pytest_riskguard.risk import mean_test
 from pytest_riskguard.risk.checks import FloatArray, mean
+
+
+#: With more topics, the number of changes needed is that for so many: it hardly depends on the others.
+MANY_TOPICS = 10_000
 
 
 def power_of_verdict(ruling: Ruling) -> Power:
@@ -228,21 +231,19 @@ class _Basis:
 
     @cached_property
     def changes_needed(self) -> int | None:
-        """The fewest changed topics with which the gate can fail; None where even all topics are too few.
-
-        Below ``min_changes`` the interval must agree with Student-t; from there on it decides alone.
-        """
-        n, level = self.n, self.gate.level
-        if n < 2:
-            return None
-        student_t = next((m for m in range(1, n + 1) if not cannot_fail(m, n, level=level)), None)
-        if self.gate.method == "student_t":
-            return student_t
-        return min((m for m in (student_t, min_changes(level)) if m is not None and m <= n), default=None)
+        """The fewest changed topics with which the gate can fail, all of them equal losses; None where none suffice."""
+        n, strict = min(self.n, MANY_TOPICS), replace(self.gate, tolerance=0.0)
+        for changed in range(1, n + 1 if n > 1 else 0):
+            losses = np.zeros(n)
+            losses[:changed] = -1.0
+            ruling = Ruling(strict, Evidence.of(losses))
+            if not (ruling.cannot_fail or ruling.passes):
+                return changed
+        return None
 
     @property
     def cannot_fail(self) -> bool:
-        """Whether no values of this many changed topics would fail the gate."""
+        """Whether so few topics changed that the gate would not even fail if all of them lost."""
         return self.changed is not None and self.changes_needed is not None and self.changed < self.changes_needed
 
     @property

@@ -7,8 +7,6 @@ topics without which the verdict flips, slices, families (its p-value), charts a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -22,6 +20,8 @@ from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
 from pytest_riskguard.inference import (
     Interval,
     Sample,
+    break_even,
+    break_even_quantile,
     cannot_fail,
     intervals,
     leave_one_out_upper,
@@ -33,51 +33,20 @@ from pytest_riskguard.risk import RiskTest, mean_test
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 from pytest_riskguard.risk.urisk import mean_test_of
 
-#: Below this many topics BCa and Student-t must both pass: no method covers well there.
-FEW_TOPICS = 25
+#: How far a p-value may lie above the threshold by rounding, as a share of it.
+ROUNDED = 1e-9
 #: Intervals that every verdict reports, cheapest first; the studentized one only where it decides.
 REPORTED = ("student_t", "basic", "percentile", "bca")
-
-
-def min_changes(level: float) -> int:
-    """How many changed topics a gate needs before its interval alone may fail it.
-
-    With m changed topics the sign-flip law has 2^m outcomes, so with fewer than ``ceil(-log2((1 - level)/2))``
-    changes even losses alone are not significant: 6 at 0.95, 11 at 0.999.
-    """
-    return math.ceil(-math.log2((1 - level) / 2))
-
-
-@dataclass(frozen=True)
-class Rule:
-    """How limits are combined for this many topics and changes: all of them must reach the bound, or any."""
-
-    witnesses: tuple[str, ...]
-    demand: str
-
-    def decisive(self, limits: dict[str, float]) -> str:
-        """The witness whose limit decides: the lowest where all must reach the bound, else the highest."""
-        choose = min if self.demand == "all" else max
-        return choose(self.witnesses, key=lambda method: limits[method])
-
-
-def rule_for(gate: Gate, *, n_topics: int, n_changed: int, uneven: bool = False, level: float | None = None) -> Rule:
-    """The rule of judgement for a comparison of this size; ``level`` is the gate's own unless given.
-
-    With few changes, or weights that leave few topics, no interval alone is evidence enough: the gate's method
-    and Student-t must agree. Otherwise ``auto`` is BCa alone from 25 topics, with Student-t below.
-    """
-    agreeing = (own_method(gate), "student_t") if own_method(gate) != "student_t" else ("student_t",)
-    if uneven or n_changed < min_changes(gate.level if level is None else level):
-        return Rule(agreeing, "all" if gate.side == "lower" else "any")
-    if gate.method == "auto" and n_topics < FEW_TOPICS:
-        return Rule(agreeing, "all")
-    return Rule((own_method(gate),), "all")
 
 
 def own_method(gate: Gate) -> str:
     """The interval that the gate's ``method`` names: BCa for ``auto``."""
     return "bca" if gate.method == "auto" else gate.method
+
+
+def witnesses(gate: Gate) -> tuple[str, ...]:
+    """The intervals that the rule asks: the gate's own, and Student-t."""
+    return tuple(dict.fromkeys((own_method(gate), "student_t")))
 
 
 def limit_of(gate: Gate, interval: Interval) -> float:
@@ -100,37 +69,22 @@ def margins_of(gate: Gate, limits: FloatArray) -> FloatArray:
     return np.where(np.isfinite(limits), margins, math.nan)
 
 
+def is_above(gate: Gate, p_value: float) -> bool:
+    """Whether a one-sided p-value is above what the gate's level allows on one side."""
+    return 2 * p_value > (1 - gate.level) * (1 + ROUNDED)
+
+
 def detects_max_mde(gate: Gate, effect: float | None) -> bool:
     """Whether a gate that finds nothing may pass: its minimum detectable effect is no larger than ``max_mde``."""
     return gate.max_mde is None or (effect is not None and effect <= gate.max_mde)
 
 
-def p_by_rule(
-    gate: Gate, p_of: Callable[[str], float], *, n_topics: int, n_changed: int, uneven: bool = False
-) -> float:
-    """The smallest ``1 - level`` at which the rule fails; ``p_of`` gives the p-value of one method.
-
-    With m changed topics both witnesses must fail while ``1 - level`` is below 2^(1 - m); from there on the gate's
-    own method is enough.
-    """
-    own = p_of(own_method(gate))
-    if gate.method == "student_t":
-        return own
-    if uneven:
-        return max(own, p_of("student_t"))
-    either = gate.method == "auto" and n_topics < FEW_TOPICS  # each of the two witnesses alone may fail the gate
-    enough_changes = 2.0 ** (1 - n_changed)
-    if not either and own >= enough_changes:
-        return own
-    student = p_of("student_t")
-    alone = min(own, student) if either else own
-    return min(max(alone, enough_changes), max(own, student))
-
-
 class Ruling:
     """What the rule says of the evidence at one alpha (the gate's own by default), at the gate's level.
 
-    Each interval is computed once, when first needed.
+    A gate that asks for an upper limit fails if its own interval fails **and** Student-t or the break-even test does.
+    A gate that asks for a lower limit passes if its own interval **and** Student-t show it. Each interval is computed
+    once, when first needed.
     """
 
     def __init__(self, gate: Gate, evidence: Evidence, *, alpha: float | None = None) -> None:
@@ -178,16 +132,6 @@ class Ruling:
         """URisk at this alpha; see ``Evidence.estimate``."""
         return self.test.estimate if self.evidence.weights is None else self.evidence.estimate(self.alpha)
 
-    @cached_property
-    def changes(self) -> int:
-        """The effective number of changed topics: with weights, how many of equal weight would count as much."""
-        return self.evidence.effective_changes(self.alpha)
-
-    @cached_property
-    def rule(self) -> Rule:
-        """Which intervals are witnesses, and whether all of them must reach the bound."""
-        return rule_for(self.gate, n_topics=self.evidence.n, n_changed=self.changes, uneven=self.evidence.uneven)
-
     @property
     def has_intervals(self) -> bool:
         """Whether there is a mean with a limit: a single topic has none, nor has a question about single topics."""
@@ -202,7 +146,7 @@ class Ruling:
         """All the intervals that a verdict reports."""
         if not self.has_intervals:
             return ()
-        return self._computed(tuple(dict.fromkeys((*REPORTED, *self.rule.witnesses))))
+        return self._computed(tuple(dict.fromkeys((*REPORTED, *witnesses(self.gate)))))
 
     def _computed(self, methods: tuple[str, ...]) -> tuple[Interval, ...]:
         missing = [method for method in methods if method not in self._intervals]
@@ -210,39 +154,49 @@ class Ruling:
             self._intervals |= {i.method: i for i in intervals(self.sample, methods=missing, level=self.gate.level)}
         return tuple(self._intervals[method] for method in methods)
 
-    def deciding_by(self, rule: Rule) -> Interval:
-        """The interval that decides by a rule, which need not be this ruling's own."""
-        limits = {i.method: limit_of(self.gate, i) for i in self._computed(rule.witnesses)}
-        return self._intervals[rule.decisive(limits)]
-
     @cached_property
     def deciding(self) -> Interval:
-        """The interval whose limit decides."""
-        return self.deciding_by(self.rule)
+        """The interval whose limit decides: it reaches the bound exactly where the rule is met.
+
+        Where both must show it, the one that shows less. Otherwise the gate's own, unless it fails and the gate does
+        not: then Student-t's, which the break-even test confirms.
+        """
+        own, student_t = self.interval(own_method(self.gate)), self.interval("student_t")
+        if self.gate.side == "lower":
+            return min(own, student_t, key=lambda i: limit_of(self.gate, i))
+        return student_t if self.passes and not self.reaches(own.method) else own
 
     def margin_by(self, method: str) -> float:
         """How far the limit of an interval is from the bound."""
         return margin_of(self.gate, limit_of(self.gate, self.interval(method)))
 
-    @cached_property
-    def margin(self) -> float:
-        """How far the rule is from its bound: at least 0 exactly where it is met, in units of the measure.
+    def reaches(self, method: str) -> bool:
+        """Whether the limit of an interval reaches the bound."""
+        return self.margin_by(method) >= 0
 
-        The cheapest witness is computed first, and no other if it settles the answer.
-        """
-        if not self.has_intervals:
-            return math.nan
-        margins = []
-        for method in sorted(self.rule.witnesses, key=lambda m: m != "student_t"):
-            margins.append(self.margin_by(method))
-            if (margins[-1] >= 0) == (self.rule.demand == "any"):
-                return margins[-1]
-        return min(margins) if self.rule.demand == "all" else max(margins)
+    @cached_property
+    def break_even(self) -> float:
+        """The one-sided p-value of the break-even test: how likely a URisk this low is if each change is a fair bet."""
+        stakes = self.evidence.stakes(self.alpha)
+        return break_even(*stakes, tolerated=self.evidence.n * self.gate.tolerance).p_value
 
     @property
+    def breaks_even(self) -> bool:
+        """Whether the break-even test finds no loss at the gate's level."""
+        return is_above(self.gate, self.break_even)
+
+    @cached_property
     def passes(self) -> bool:
-        """Whether the rule is met at this alpha."""
-        return self.margin >= 0
+        """Whether the rule is met at this alpha; what takes longest is asked last."""
+        if not self.has_intervals:
+            return False
+        own = own_method(self.gate)
+        if own == "student_t":
+            return self.reaches(own)
+        by_student_t = self.reaches("student_t")
+        if self.gate.side == "lower":
+            return by_student_t and self.reaches(own)
+        return self.reaches(own) or (by_student_t and self.breaks_even)
 
     @property
     def asks_at_zero_too(self) -> bool:
@@ -274,8 +228,9 @@ class Ruling:
 
     @property
     def few_changes(self) -> bool:
-        """Whether so few topics changed, their weights considered, that no interval alone may answer."""
-        return self.changes < min_changes(self.gate.level)
+        """Whether so few topics changed that the break-even test finds no loss even if all of them lost."""
+        gains, losses, _ = self.evidence.stakes(self.alpha)
+        return is_above(self.gate, float(np.prod(gains / (gains + losses))))
 
     @cached_property
     def cannot_fail(self) -> bool:
@@ -283,7 +238,8 @@ class Ruling:
         changed = self.evidence.changed(self.alpha)
         if changed == 0 or self.evidence.n < 2 or self.evidence.weights is not None:
             return False
-        return cannot_fail(changed, self.evidence.n, level=self.gate.level)
+        student_t = cannot_fail(changed, self.evidence.n, level=self.gate.level)
+        return student_t and (self.gate.method == "student_t" or self.few_changes)
 
     @cached_property
     def p_value(self) -> float:
@@ -302,18 +258,37 @@ class Ruling:
     @cached_property
     def _p_value_here(self) -> float:
         """The p-value of the rule at this alpha alone."""
-        bound = -self.gate.tolerance - ROUNDING_ERROR
-        return p_by_rule(
-            self.gate,
-            lambda method: upper_p_value(self.sample, method=method, bound=bound),
-            n_topics=self.evidence.n,
-            n_changed=self.changes,
-            uneven=self.evidence.uneven,
-        )
+        own, student_t = self._p_by(own_method(self.gate)), self._p_by("student_t")
+        # the break-even test matters only where Student-t alone would let the gate pass at a level where it fails
+        return own if student_t <= own else max(own, min(student_t, 2 * self.break_even))
+
+    def _p_by(self, method: str) -> float:
+        """The smallest ``1 - level`` at which an interval alone fails."""
+        return upper_p_value(self.sample, method=method, bound=-self.gate.tolerance - ROUNDING_ERROR)
 
     def critical(self, *, side: str) -> float | None:
-        """Standard errors from the mean to a limit of the deciding interval; None where scores do not vary."""
-        return observed_critical(self.sample, self.deciding, side=side)
+        """Standard errors from the mean to where the rule changes its answer; None where scores do not vary.
+
+        Below, that is the limit that decides: the lower of two. Above, both the gate's own interval and one of the
+        others must fail: Student-t, or the break-even test.
+        """
+        if self.sample.constant:
+            return None
+        own, student_t = (
+            observed_critical(self.sample, self.interval(method), side=side)
+            for method in (own_method(self.gate), "student_t")
+        )
+        if side == "lower":
+            return max(own, student_t)
+        return own if student_t <= own else max(own, min(student_t, self._break_even_critical))
+
+    @property
+    def _break_even_critical(self) -> float:
+        """How many standard errors below the bound the break-even test finds a loss; infinite if it never does."""
+        gains, losses, _ = self.evidence.stakes(self.alpha)
+        n, tolerated = self.evidence.n, self.evidence.n * self.gate.tolerance
+        lowest = break_even_quantile(gains, losses, (1 - self.gate.level) / 2, tolerated=tolerated)
+        return -(lowest + tolerated) / n / self.sample.standard_error
 
     @cached_property
     def deviation(self) -> float:
@@ -338,14 +313,10 @@ class Ruling:
         """Whether a gate that finds nothing may pass."""
         return self.gate.max_mde is None or detects_max_mde(self.gate, self.minimum_detectable_effect)
 
-    def limits_without_each(self, rule: Rule, places: npt.NDArray[np.intp]) -> FloatArray:
-        """The limit that decides by a rule without each of these topics, one at a time; shape (n_places,)."""
+    def limits_without_each(self, method: str, places: npt.NDArray[np.intp]) -> FloatArray:
+        """The limit of an interval without each of these topics, one at a time; shape (n_places,)."""
         sign = -1.0 if self.gate.side == "lower" else 1.0
-        limits = [
-            sign * leave_one_out_upper(sign * self.scores, method=method, level=self.gate.level, indices=places)
-            for method in rule.witnesses
-        ]
-        return np.asarray(np.min(limits, axis=0) if rule.demand == "all" else np.max(limits, axis=0))
+        return sign * leave_one_out_upper(sign * self.scores, method=method, level=self.gate.level, indices=places)
 
 
 Answer = tuple[Literal["pass", "fail", "inconclusive"], str | None]

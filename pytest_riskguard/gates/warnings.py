@@ -11,7 +11,7 @@ import numpy as np
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.ruling import FEW_TOPICS, Comparison, Ruling, limit_of, min_changes, own_method
+from pytest_riskguard.gates.ruling import Comparison, Ruling, limit_of, own_method, witnesses
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 from pytest_riskguard.pool_study import yardstick_fit
 from pytest_riskguard.risk import looks_like_percent
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 #: Intervals that assume Student's law for the mean.
 PARAMETRIC = ("student_t",)
+#: Below this many topics every interval covers less than its level says.
+FEW_TOPICS = 25
 #: From this many topics on the paper finds parametric and nonparametric intervals alike (ADCS 2019).
 ENOUGH_FOR_STUDENT = 250
 #: Below this many topics a gate over a pool at an alpha above 1 fails too many harmless changes
 #: (docs/explanation/georisk.md).
 ENOUGH_FOR_POOLS, MODEST_ALPHA = 50, 1.0
-#: With fewer changed topics an interval that decides alone fails harmless changes more often than its level promises.
-ENOUGH_CHANGES = 25
 
 
 def warnings(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tuple[VerdictWarning, ...]:
@@ -118,8 +118,7 @@ def _about_the_weights(comparison: Comparison) -> Iterator[VerdictWarning]:
     if effective < MIN_TOPICS <= comparison.n:
         yield warning("few_effective_topics", effective=effective, needed=MIN_TOPICS)
     elif comparison.ruling.enough_topics:
-        needs_student_t = own_method(comparison.gate) != "student_t"
-        yield warning("few_effective_topics", effective=effective, needs_student_t=needs_student_t)
+        yield warning("few_effective_topics", effective=effective)
 
 
 def _about_the_evidence(comparison: Comparison) -> Iterator[VerdictWarning]:
@@ -135,8 +134,7 @@ def _about_the_evidence(comparison: Comparison) -> Iterator[VerdictWarning]:
     if ruling.few_changes and comparison.changed > 0:
         yield _few_changes(comparison)
     if comparison.n < FEW_TOPICS:
-        both_must_pass = gate.method == "auto" and not ruling.few_changes and not flat
-        yield warning("few_topics", enough=FEW_TOPICS, both_must_pass=both_must_pass)
+        yield warning("few_topics", enough=FEW_TOPICS)
     if gate.method in PARAMETRIC and comparison.n < ENOUGH_FOR_STUDENT and not flat:
         yield warning("parametric_interval", enough=ENOUGH_FOR_STUDENT)
 
@@ -148,13 +146,11 @@ def _about_the_answer(comparison: Comparison, outcome: Outcome) -> Iterator[Verd
     if ruling.passes and not ruling.holds:
         yield warning("loss_within_noise")
     disagree = disagreement(ruling)
-    if outcome == "fail" and not ruling.passes and disagree and _alone(comparison):
-        yield warning("sparse_changes")
     if outcome == "pass" and not ruling.passes:
         yield warning("churn")
     if disagree:
         yield disagree
-    better = all(ruling.plain.interval(method).lower > 0 for method in ruling.plain.rule.witnesses)
+    better = all(ruling.plain.interval(method).lower > 0 for method in witnesses(ruling.gate))
     if outcome == "pass" and ruling.passes and better and comparison.mean_difference > 0 and not ruling.few_changes:
         yield warning("refresh_baseline", mean_difference=comparison.mean_difference)
 
@@ -162,8 +158,8 @@ def _about_the_answer(comparison: Comparison, outcome: Outcome) -> Iterator[Verd
 def disagreement(ruling: Ruling | ReferenceRuling) -> VerdictWarning | None:
     """The warning that Student-t and the gate's own method give opposite answers; None where they agree."""
     own = own_method(ruling.gate)
-    student_t_passes = ruling.margin_by("student_t") >= 0
-    if (ruling.margin_by(own) >= 0) == student_t_passes:
+    student_t_passes = ruling.reaches("student_t")
+    if ruling.reaches(own) == student_t_passes:
         return None
     return warning(
         "methods_disagree",
@@ -172,18 +168,13 @@ def disagreement(ruling: Ruling | ReferenceRuling) -> VerdictWarning | None:
         student_t_limit=limit_of(ruling.gate, ruling.interval("student_t")),
         student_t_passes=student_t_passes,
         decisive=ruling.deciding.method,
+        break_even_p_value=_asked_break_even(ruling) if student_t_passes else None,
     )
 
 
-def _alone(comparison: Comparison) -> bool:
-    """Whether an interval decided without Student-t although few topics changed."""
-    return (
-        comparison.gate.is_tested
-        and comparison.changed < ENOUGH_CHANGES
-        and not comparison.ruling.few_changes
-        and not comparison.evidence.uneven
-        and comparison.ruling.deciding.method != "student_t"
-    )
+def _asked_break_even(ruling: Ruling | ReferenceRuling) -> float | None:
+    """The p-value of the test that decides where the gate's own interval fails and Student-t does not."""
+    return ruling.break_even if isinstance(ruling, Ruling) and ruling.gate.is_tested else None
 
 
 def _may_change(comparison: Comparison) -> float | None:
@@ -197,11 +188,9 @@ def _few_changes(comparison: Comparison) -> VerdictWarning:
     gate, evidence = comparison.gate, comparison.evidence
     topics = comparison.aligned.candidate.topics
     changed = tuple(topic for topic, moved in zip(topics, evidence.moved(gate.alpha), strict=True) if moved)
-    effective = evidence.effective_changes(gate.alpha)
     return warning(
         "few_changed_topics",
         topics=changed,
-        effective=effective if effective < comparison.changed else None,
         needs_student_t=gate.method != "student_t",
         cannot_fail=gate.side != "lower" and comparison.ruling.cannot_fail,
     )
@@ -216,7 +205,7 @@ def _about_the_pools_evidence(comparison: PoolComparison) -> Iterator[VerdictWar
         pass  # the answer says so
     elif changed == 0:
         yield warning("no_variation", reference=name)
-    elif changed < min_changes(comparison.ruling.level):
+    elif comparison.ruling.few_changes:
         topics = comparison.candidate.topics
         differing = (comparison.decided.differences != 0).nonzero()[0]
         yield warning(
@@ -226,7 +215,7 @@ def _about_the_pools_evidence(comparison: PoolComparison) -> Iterator[VerdictWar
             needs_student_t=gate.method != "student_t",
         )
     if n < FEW_TOPICS or (n < ENOUGH_FOR_POOLS and gate.alpha > MODEST_ALPHA):
-        yield warning("few_topics", both_must_pass=n < FEW_TOPICS and gate.method == "auto")
+        yield warning("few_topics")
 
 
 def _about_the_pools_answer(comparison: PoolComparison) -> Iterator[VerdictWarning]:

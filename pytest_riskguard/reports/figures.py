@@ -81,9 +81,12 @@ def _tests(shown: Shown) -> str | None:
     verdict, estimates = shown.verdict, shown.verdict.estimates
     if estimates.trisk is None or estimates.p_value is None or not verdict.intervals or verdict.pool is not None:
         return None
+    found = [f"sign-flip p of the mean {probability(estimates.sign_flip_p_value)}"]
+    if estimates.break_even_p_value is not None and verdict.alpha > 0:
+        found.insert(0, f"break-even p {probability(estimates.break_even_p_value)}")
     return (
-        f"TRisk{shown.suffix} {shown.value(estimates.trisk, 3)} (p {probability(estimates.p_value)}); sign-flip p of "
-        f"the mean {probability(estimates.sign_flip_p_value)}; {_intervals(shown)}"
+        f"TRisk{shown.suffix} {shown.value(estimates.trisk, 3)} (p {probability(estimates.p_value)}); "
+        f"{', '.join(found)}; {_intervals(shown)}"
     )
 
 

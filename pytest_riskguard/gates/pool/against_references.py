@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.gates.kinds import MEDIAN, MIN_TOPICS, Gate
-from pytest_riskguard.gates.ruling import Rule, p_by_rule, rule_for
+from pytest_riskguard.gates.ruling import own_method
 from pytest_riskguard.inference import GeoRiskDifference, Interval, effective_levels, holm, replicates_for
 from pytest_riskguard.inference.georisk_pool import Draws, georisk_differences
 from pytest_riskguard.risk import georisk
@@ -18,6 +18,8 @@ from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 
 #: Intervals that every verdict reports.
 REPORTED = ("student_t", "percentile", "bca")
+#: With fewer topics that differ, resampling pools overstates the evidence: Student-t must fail the gate too.
+FEW_CHANGES = 40
 #: How many of several references are tried first, where only the answer is asked for.
 CLEAREST = 3
 #: Row of the candidate in every matrix.
@@ -26,8 +28,9 @@ CANDIDATE = 0
 
 @dataclass(frozen=True, eq=False)
 class ReferenceRuling:
-    """The rule of ``gates.ruling`` applied to the difference in GeoRisk from one reference, at one alpha.
+    """The rule for the difference in GeoRisk from one reference, at one alpha.
 
+    The gate fails if its own interval fails, and with few changes only if Student-t, by the jackknife, fails too.
     ``changed`` topics differ; ``level`` is what Holm's method leaves this reference; the upper limit must reach
     ``bound``. P-values are the smallest ``1 - level`` at which the rule fails, for it alone and among all references.
     """
@@ -39,12 +42,6 @@ class ReferenceRuling:
     bound: float
     p_value: float
     adjusted_p_value: float
-
-    @cached_property
-    def rule(self) -> Rule:
-        """Which intervals are witnesses, and whether all of them must reach the bound."""
-        n = self.difference.left_out.size
-        return rule_for(self.gate, n_topics=n, n_changed=self.changed, level=self.level)
 
     @cached_property
     def _intervals(self) -> Mapping[str, Interval]:
@@ -62,11 +59,16 @@ class ReferenceRuling:
     @cached_property
     def deciding(self) -> Interval:
         """The interval whose upper limit decides."""
-        return self._intervals[self.rule.decisive({method: i.upper for method, i in self._intervals.items()})]
+        asked = _witnesses(self.gate, self.changed)
+        return max((self._intervals[method] for method in asked), key=lambda i: i.upper)
 
     def margin_by(self, method: str) -> float:
         """How far the upper limit of an interval is from the bound: at least 0 where it reaches it."""
         return self._intervals[method].upper - self.bound
+
+    def reaches(self, method: str) -> bool:
+        """Whether the upper limit of an interval reaches the bound."""
+        return self.margin_by(method) >= 0
 
     @property
     def margin(self) -> float:
@@ -74,9 +76,20 @@ class ReferenceRuling:
         return self.margin_by(self.deciding.method)
 
     @property
+    def few_changes(self) -> bool:
+        """Whether so few topics differ that Student-t must fail too."""
+        return self.changed < FEW_CHANGES
+
+    @property
     def passes(self) -> bool:
         """Whether the candidate is not significantly below this reference."""
         return self.margin >= 0
+
+
+def _witnesses(gate: Gate, changed: int) -> tuple[str, ...]:
+    """The intervals all of which must fail for the gate to fail, the gate's own first."""
+    own = own_method(gate)
+    return (own, "student_t") if changed < FEW_CHANGES and own != "student_t" else (own,)
 
 
 class PoolRulings:
@@ -221,12 +234,8 @@ class PoolRulings:
 
     def _p_value(self, difference: GeoRiskDifference, moved: int, bound: float, *, at_most: float = 1.0) -> float:
         """The smallest ``1 - level`` at which the rule fails against one reference alone; 1 if above ``at_most``."""
-        return p_by_rule(
-            self.gate,
-            lambda method: difference.p_value(method=method, bound=bound, at_most=at_most),
-            n_topics=self.n,
-            n_changed=moved,
-        )
+        p_values = (difference.p_value(method=m, bound=bound, at_most=at_most) for m in _witnesses(self.gate, moved))
+        return max(p_values)
 
     def _one_fails(self, largest: float, differences: Sequence[GeoRiskDifference], changed: Sequence[int]) -> bool:
         """Whether one of these among all references fails: by Holm's method one does if its p-value is this low."""

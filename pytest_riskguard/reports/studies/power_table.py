@@ -91,8 +91,8 @@ def _notes(plans: Sequence[Plan]) -> list[str]:
         notes.append("scores do not vary: there is nothing to plan from")
     elif first.cannot_fail:
         notes.append(
-            f"this gate cannot fail with {counted(first.changed or 0, 'changed topic')}, whatever their values: "
-            f"at least {first.changes_needed} are needed. n assumes that the same share of topics changes"
+            f"{counted(first.changed or 0, 'changed topic')} would not fail this gate even if all of them lost: at "
+            f"least {first.changes_needed} are needed. n assumes that the same share of topics changes"
         )
     if first.method == "student_t" and first.topics < MIN_PARAMETRIC_TOPICS:
         notes.append(f"below about {MIN_PARAMETRIC_TOPICS} topics a nonparametric interval is safer (--method auto)")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from pytest_riskguard.reports.shown import METHOD_NAMES
-from pytest_riskguard.text import clean, counted, listed, named
+from pytest_riskguard.text import clean, counted, listed, named, probability
 
 #: Messages that need only the parameters.
 _TEMPLATES = {
@@ -140,13 +140,9 @@ def _stale_labels(_: Verdict, *, topics: Sequence[str], documents: int, file: st
     )
 
 
-def _few_effective_topics(
-    verdict: Verdict, *, effective: float, needed: int | None = None, needs_student_t: bool = False
-) -> str:
+def _few_effective_topics(verdict: Verdict, *, effective: float, needed: int | None = None) -> str:
     text = f"the weights make {verdict.topics.count} topics count like {effective:.3g} of equal weight"
-    if needed is not None:
-        return f"{text}; at least {needed} are needed"
-    return f"{text}: {_only_with_student_t(verdict)}" if needs_student_t else text
+    return text if needed is None else f"{text}; at least {needed} are needed"
 
 
 def _only_with_student_t(verdict: Verdict) -> str:
@@ -168,7 +164,6 @@ def _few_changed_topics(
     topics: Sequence[str],
     needs_student_t: bool,
     reference: str | None = None,
-    effective: int | None = None,
     cannot_fail: bool = False,
 ) -> str:
     of_all, names = f"only {len(topics)} of {verdict.topics.count} topics", named(topics)
@@ -176,8 +171,6 @@ def _few_changed_topics(
         text = f"{of_all} differ from {reference} ({names})"
         return f"{text}: the gate fails only if Student-t (jackknife) agrees" if needs_student_t else text
     text = f"{of_all} changed ({names})"
-    if effective is not None:
-        text += f", whose weights make them count like {effective}"
     if needs_student_t:
         text += f": {_only_with_student_t(verdict)}"
     return f"{text}; with {counted(len(topics), 'changed topic')} it cannot fail" if cannot_fail else text
@@ -201,13 +194,11 @@ def _outweighed(_: Verdict, *, topics: Sequence[str], share: float) -> str:
     )
 
 
-def _few_topics(verdict: Verdict, *, both_must_pass: bool, enough: int | None = None) -> str:
+def _few_topics(verdict: Verdict, *, enough: int | None = None) -> str:
     text = f"only {verdict.topics.count} topics"
     if enough is None:
-        text += ": with so few, gates on GeoRisk fail more harmless changes than their level allows"
-    else:
-        text += f": below {enough}, every interval covers less than its nominal level"
-    return f"{text}, so BCa and Student-t must both pass" if both_must_pass else text
+        return f"{text}: with so few, gates on GeoRisk fail more harmless changes than their level allows"
+    return f"{text}: below {enough}, every interval covers less than its nominal level"
 
 
 def _parametric_interval(verdict: Verdict, *, enough: int) -> str:
@@ -234,22 +225,25 @@ def _loss_excused(_: Verdict, *, replicate: str, mean: float, baseline_mean: flo
     )
 
 
-def _sparse_changes(verdict: Verdict) -> str:
-    return (
-        f"only {verdict.topics.changed} of {verdict.topics.count} topics changed: with so few, intervals other than "
-        "Student-t fail a harmless change up to four times as often as their level allows"
-    )
-
-
 def _methods_disagree(
-    verdict: Verdict, *, method: str, limit: float, student_t_limit: float, student_t_passes: bool, decisive: str
+    verdict: Verdict,
+    *,
+    method: str,
+    limit: float,
+    student_t_limit: float,
+    student_t_passes: bool,
+    decisive: str,
+    break_even_p_value: float | None = None,
 ) -> str:
     student_t, other = ("passes", "fails") if student_t_passes else ("fails", "passes")
     side = verdict.asked.side
-    return (
+    text = (
         f"by Student-t it {student_t} ({side} limit {student_t_limit:+.3g}), by {METHOD_NAMES[method]} it {other} "
-        f"({limit:+.3g}); {METHOD_NAMES[decisive]} decided"
+        f"({limit:+.3g}); "
     )
+    if break_even_p_value is None:
+        return f"{text}{METHOD_NAMES[decisive]} decided"
+    return f"{text}the break-even test agrees with {METHOD_NAMES[decisive]} (p {probability(break_even_p_value)})"
 
 
 def _georisk_vanishes(verdict: Verdict, *, largest: float, largest_at_0: float) -> str:
@@ -310,7 +304,6 @@ _MESSAGES: dict[str, Callable[..., str]] = {
     "parametric_interval": _parametric_interval,
     "loss_within_noise": _loss_within_noise,
     "loss_excused": _loss_excused,
-    "sparse_changes": _sparse_changes,
     "methods_disagree": _methods_disagree,
     "georisk_vanishes": _georisk_vanishes,
     "rests_on_unjudged": _rests_on_unjudged,

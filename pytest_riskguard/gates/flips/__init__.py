@@ -1,0 +1,1 @@
+"""What would flip a verdict: one topic left out, a set of topics, another alpha."""

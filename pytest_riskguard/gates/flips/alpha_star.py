@@ -1,0 +1,153 @@
+"""The alpha at which a candidate first fails its gate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from pytest_riskguard.gates.ruling import Ruling, is_above, own_method
+from pytest_riskguard.inference import critical_value
+from pytest_riskguard.risk.checks import ROUNDING_ERROR
+
+#: A candidate that passes at this alpha, where a loss counts a million times, is said to pass at any.
+MAX_ALPHA = 2.0**20
+#: The relative width to which alpha* is found; its lower end, which still passes, is reported.
+WIDTH = 1e-4
+#: Where the gate's own interval has to be followed, alphas are tried from this one on, each so many times the last.
+FIRST, GROWTH = 2.0**-6, 1.1
+
+
+class _Change(NamedTuple):
+    """An alpha at which something still passes, and one not far above it at which it fails."""
+
+    passes: float
+    fails: float
+
+
+Passes = Callable[[float], bool]
+
+
+def alpha_star(ruling: Ruling) -> float | Literal["any"] | None:
+    """The alpha up to which the candidate passes the gate's own interval rule, and above which it first fails.
+
+    None for a loss (it fails even at alpha 0) and for the smooth trade-off, ``"any"`` when it passes up to 2^20.
+    The gate passes at the value reported, and fails within a ten-thousandth above it. Limits of few topics are steps,
+    so it may pass again at some higher alpha: the first failure counts. It is exact where Student-t or the
+    break-even test decides; a failure of the gate's own interval between two alphas a tenth apart, at both of which
+    it passes, goes unnoticed.
+    """
+    evidence = ruling.evidence
+    if evidence.kind != "linear" or not ruling.plain.passes:
+        return None
+    if not (np.any(evidence.differences < -ROUNDING_ERROR) or np.any(evidence.noise < -ROUNDING_ERROR)):
+        return "any"
+    found = _first_failure(ruling)
+    return "any" if found is None else _few_digits(found, ruling)
+
+
+def _first_failure(ruling: Ruling) -> _Change | None:
+    """Where the gate first fails; None where it passes up to ``MAX_ALPHA``."""
+
+    def passes(alpha: float) -> bool:
+        return ruling.at(alpha).passes
+
+    by_student_t = _student_t_fails(ruling)
+    if ruling.gate.side == "lower":  # both intervals must show it, so Student-t ends the search
+        return _scanned(passes, _Change(0.0, FIRST), until=by_student_t)
+    if own_method(ruling.gate) == "student_t":
+        return by_student_t
+    if ruling.evidence.noisy:  # with noise the break-even test may find less at a higher alpha
+        return _scanned(passes, _Change(0.0, FIRST))
+    # up to here Student-t and the break-even test both find no loss, so the gate passes whatever its own interval says
+    start = _break_even_fails(ruling, below=by_student_t)
+    return start if start is None or not passes(start.fails) else _scanned(passes, _Change(start.fails, GROWTH * start.fails))
+
+
+def _scanned(passes: Passes, tried: _Change, *, until: _Change | None = None) -> _Change | None:
+    """The first failure among alphas ``GROWTH`` times as large as the one before, narrowed down; None up to the end."""
+    low, high = tried
+    end = MAX_ALPHA if until is None else until.passes
+    while passes(min(high, end)):
+        if high >= end:
+            return until
+        low, high = high, GROWTH * high
+    return _narrowed(passes, _Change(low, min(high, end)))
+
+
+def _narrowed(passes: Passes, between: _Change) -> _Change:
+    low, high = between
+    while high - low > WIDTH * high:
+        middle = (low + high) / 2 if low == 0 else math.sqrt(low * high)
+        low, high = (middle, high) if passes(middle) else (low, middle)
+    return _Change(low, high)
+
+
+def _student_t_fails(ruling: Ruling) -> _Change | None:
+    """Where Student-t first fails; None where it never does.
+
+    Scores are linear in alpha, so its limit is a mean that is linear, plus the root of a quadratic.
+    """
+    gate, plain = ruling.gate, ruling.plain.scores
+    slopes = ruling.at(1.0).scores - plain
+    order = np.lexsort((slopes, plain))
+    plain, slopes = plain[order], slopes[order]
+    n, half = plain.size, critical_value(plain.size, level=gate.level)
+    mean, slope = float(np.mean(plain)) + gate.tolerance, float(np.mean(slopes))
+    spread = np.cov(plain, slopes) * half**2 / n
+    roots = np.roots([slope**2 - spread[1, 1], 2 * (mean * slope - spread[0, 1]), mean**2 - spread[0, 0]])
+
+    def passes(alpha: float) -> bool:
+        return ruling.at(alpha).reaches("student_t")
+
+    for root in sorted(roots[np.isreal(roots)].real.tolist()):
+        low, high = root * (1 - WIDTH / 2), root * (1 + WIDTH / 2)
+        if 0 < low < MAX_ALPHA and passes(low) and not passes(high):
+            return _Change(low, high)
+    return None
+
+
+def _break_even_fails(ruling: Ruling, *, below: _Change | None) -> _Change | None:
+    """Where the break-even test first fails, or Student-t does (``below``) if that is earlier.
+
+    The higher alpha, the lower are the chances of loss at which the bets are fair, and with them the p-value: it falls
+    about as a power of 2 + alpha.
+    """
+
+    def log_p(alpha: float) -> float:
+        return math.log(ruling.at(alpha).break_even)
+
+    def passes(log_p: float) -> bool:
+        return is_above(ruling.gate, math.exp(log_p))
+
+    low, high = 0.0, MAX_ALPHA if below is None else below.fails
+    at_low, at_high = log_p(low), log_p(high)
+    if passes(at_high):
+        return below
+    target, step = math.log((1 - ruling.gate.level) / 2), 0
+    while high - low > WIDTH * high:
+        share = 0.5 if step % 3 == 2 or not at_high < at_low else (at_low - target) / (at_low - at_high)
+        share += (-1, 1)[step % 2] * 1e-3 if step % 3 != 2 else 0  # so that both ends close in
+        width = math.log((2 + high) / (2 + low))
+        alpha = (2 + low) * math.exp(min(max(share, 1e-3), 1 - 1e-3) * width) - 2
+        at_alpha = log_p(alpha)
+        if passes(at_alpha):
+            low, at_low = alpha, at_alpha
+        else:
+            high, at_high = alpha, at_alpha
+        step += 1
+    return _Change(low, high)
+
+
+def _few_digits(found: _Change, ruling: Ruling) -> float:
+    """An alpha with few digits at which the gate still passes: the search gives more digits than it knows."""
+    low, high = found
+    asked, round_number = ruling.gate.alpha, float(f"{high:.4g}")  # scores on a grid often break even at one
+    for alpha in (asked, round_number):
+        if low < alpha <= high * (1 + WIDTH) and ruling.at(alpha).passes:
+            return alpha
+    scale = 10.0 ** (5 - math.floor(math.log10(low))) if low > 0 else 1.0
+    fewer = math.floor(low * scale) / scale
+    return fewer if ruling.at(fewer).passes else low

@@ -1,0 +1,205 @@
+"""The gate without each topic: the limit that decides then, and the topics that carry the verdict alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.gates.evidence import BoolArray
+from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
+from pytest_riskguard.gates.ruling import Comparison, Ruling, is_above, limit_of, margins_of, own_method, witnesses
+from pytest_riskguard.gates.verdict import Outcome
+from pytest_riskguard.inference import break_even, break_even_without_each
+from pytest_riskguard.risk.checks import FloatArray, exact_sum, first_in_order
+
+#: Intervals for which one pass over all topics gives the limits without each of them.
+SHARED = ("student_t", "percentile", "bca")
+#: Beyond this many topics even that takes seconds, so only topics that bring the limit near the bound are left out.
+MAX_AT_ONCE = 200_000
+#: Intervals so slow that limits are computed only where the verdict could change.
+COSTLY = ("studentized",)
+#: Where every topic needs an interval of its own: how many of the most harmful, and of the best, always get one.
+ALONE = 10
+#: Beyond this product of topics and topics left out, the minimum detectable effect is that of all topics.
+MAX_RULED_ANEW = 20_000
+#: Where every topic needs an interval of its own: the largest product of topics and topics left out; a costly
+#: interval counts as ``COSTLIER`` others. Topics with the largest parts come first.
+MAX_SCORES, COSTLIER = 100_000, 20
+#: How much further a limit may move when a topic is left out than its mean and width suggest. On 400 samples, among
+#: them Student's t with 1.5 degrees of freedom, one outlier, few changes, it was 4.5 times at most.
+NEAR = 6.0
+#: Where the break-even test is repeated without each topic: the largest product of changed topics and topics left out.
+MAX_FLIPPED = 2_000_000
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A gate with each topic left out alone: the limit that decides then (NaN: not looked for), and whether it flips.
+
+    ``failed`` says whether it fails on all topics; both arrays have shape (n_topics,).
+    """
+
+    limits: FloatArray
+    flips: BoolArray
+    failed: bool
+
+    @property
+    def pivots(self) -> tuple[int, ...]:
+        """The topics that flip the verdict: first the one without which the limit is furthest beyond the bound."""
+        places = np.flatnonzero(self.flips)
+        beyond = np.round(-self.limits[places] if self.failed else self.limits[places], 12)
+        return tuple(places[np.argsort(beyond, kind="stable")].tolist())
+
+
+def without_each(comparison: Comparison, outcome: Outcome) -> LeftOut:
+    """The gate on n - 1 topics, for each topic that may be left out; nothing flips where it neither fails nor passes.
+
+    With weights, or intervals that share nothing between topics, only topics with the largest parts and those
+    near the bound are left out, as many as time allows; otherwise one pass finds all limits.
+    """
+    n, failed = comparison.n, outcome == "fail"
+    limits, flips = np.full(n, np.nan), np.zeros(n, dtype=np.bool_)
+    if comparison.gate.by_topic:
+        guilty = list(comparison.collapsed)
+        flips[guilty] = len(guilty) == 1
+        return LeftOut(limits, flips, failed)
+    ruling = comparison.ruling
+    if comparison.identical or n - 1 < MIN_TOPICS or not ruling.enough_topics:
+        return LeftOut(limits, flips, failed)
+    limits, lets_through = passes_without_each(ruling, passing=not failed)
+    if failed and comparison.gate.max_mde is not None and np.any(lets_through):
+        lets_through &= _detects_max_mde(ruling, np.flatnonzero(lets_through))
+    return LeftOut(limits, lets_through == failed if outcome in ("pass", "fail") else flips, failed)
+
+
+def _detects_max_mde(ruling: Ruling, places: npt.NDArray[np.intp]) -> BoolArray:
+    """Whether the gate could still detect a loss of ``max_mde`` without each of these topics.
+
+    Among many topics one makes no difference: the answer is then that of all topics.
+    """
+    n = ruling.evidence.n
+    if places.size * n > MAX_RULED_ANEW:
+        return np.full(n, ruling.detects_max_mde)
+    enough = np.zeros(n, dtype=np.bool_)
+    enough[places] = [ruling.without(int(place)).detects_max_mde for place in places]
+    return enough
+
+
+def passes_without_each(ruling: Ruling, *, passing: bool) -> tuple[FloatArray, BoolArray]:
+    """Deciding limits without each topic, and whether the gate passes then: ``passing`` where no limit is known."""
+    if ruling.evidence.weights is not None:
+        return _one_by_one(ruling, passing=passing)
+    gate = ruling.gate
+    limits, lets_through = _met_without_each(ruling, passing=passing)
+    if ruling.asks_at_zero_too and np.any(lets_through):
+        lets_through &= _met_without_each(ruling.plain, passing=passing)[1]
+    if gate.on_churn == "warn" and gate.alpha > 0 and not np.all(lets_through):
+        lets_through |= _met_without_each(ruling.plain, passing=passing)[1]
+    return limits, lets_through
+
+
+def _met_without_each(ruling: Ruling, *, passing: bool) -> tuple[FloatArray, BoolArray]:
+    """Deciding limits without each topic, and whether the rule is met then, at the ruling's alpha alone."""
+    gate, own = ruling.gate, own_method(ruling.gate)
+    by_student_t = _limits(ruling, "student_t", passing=passing)
+    if own == "student_t":
+        return by_student_t, _reached(gate, by_student_t, otherwise=passing)
+    limits = _limits(ruling, own, passing=passing)
+    student_t_reaches = _reached(gate, by_student_t, otherwise=passing)
+    own_reaches = _reached(gate, limits, otherwise=passing)
+    if gate.side == "lower":
+        return np.minimum(limits, by_student_t), own_reaches & student_t_reaches
+    saved = _saved(ruling, np.flatnonzero(student_t_reaches & ~own_reaches), passing=passing)
+    return np.where(saved, by_student_t, limits), own_reaches | saved
+
+
+def _saved(ruling: Ruling, places: npt.NDArray[np.intp], *, passing: bool) -> BoolArray:
+    """Without which of these topics, each alone, the break-even test finds no loss; False for all other topics."""
+    saved = np.zeros(ruling.evidence.n, dtype=np.bool_)
+    if not places.size:
+        return saved
+    gate, scores, moved = ruling.gate, ruling.scores, ruling.evidence.moved(ruling.alpha)
+    saved[places] = passing
+    stakes = ruling.evidence.stakes(ruling.alpha)
+    affordable = max(ALONE, MAX_FLIPPED // max(stakes[0].size, 1))
+    if places.size > affordable:  # those whose parts pull most towards the other verdict
+        pull = np.round(scores[places] if not passing else -scores[places], 12)
+        places = places[first_in_order(pull, affordable)]
+    tolerated = (ruling.evidence.n - 1) * gate.tolerance
+    unmoved = places[~moved[places]]
+    if unmoved.size:  # all the same to the test, which asks for changed topics alone
+        saved[unmoved] = is_above(gate, break_even(*stakes, tolerated=tolerated).p_value)
+    changed = places[moved[places]]
+    if changed.size:
+        rank = np.cumsum(moved) - 1
+        p_values = break_even_without_each(*stakes, tolerated=tolerated, places=rank[changed])
+        saved[changed] = [is_above(gate, p_value) for p_value in p_values.tolist()]
+    return saved
+
+
+def _reached(gate: Gate, limits: FloatArray, *, otherwise: bool) -> BoolArray:
+    """Which limits suffice; ``otherwise`` stands for those that are not known."""
+    return np.where(np.isnan(limits), otherwise, margins_of(gate, limits) >= 0)
+
+
+def _affordable(likely: BoolArray, parts: FloatArray, method: str, *, passing: bool) -> npt.NDArray[np.intp]:
+    """The likely topics whose intervals there is time for: those whose parts pull most towards the actual verdict."""
+    places = np.flatnonzero(likely)
+    costs = parts.size * (COSTLIER if method in COSTLY else 1)
+    pull = np.round(parts[places] if not passing else -parts[places], 12)
+    return places[first_in_order(pull, max(ALONE, MAX_SCORES // costs))]
+
+
+def _limits(ruling: Ruling, method: str, *, passing: bool) -> FloatArray:
+    """The limit of an interval without each topic; NaN where it is not looked for."""
+    n = ruling.evidence.n
+    limits = np.full(n, np.nan)
+    if n > MAX_AT_ONCE or method not in SHARED:
+        likely = _affordable(_likely(ruling), ruling.scores, method, passing=passing)
+        places = np.union1d(likely, _extremes(ruling.scores, method))
+    else:
+        places = np.arange(n)
+    if places.size:
+        limits[places] = ruling.limits_without_each(method, places)
+    return limits
+
+
+def _one_by_one(ruling: Ruling, *, passing: bool) -> tuple[FloatArray, BoolArray]:
+    rulings = [ruling]
+    if ruling.alpha > 0 and (ruling.gate.on_churn == "warn" or ruling.asks_at_zero_too):
+        rulings.append(ruling.plain)
+    n, own = ruling.evidence.n, own_method(ruling.gate)
+    likely, parts = np.any([_likely(at_alpha) for at_alpha in rulings], axis=0), ruling.evidence.parts(ruling.alpha)
+    limits, lets_through = np.full(n, np.nan), np.full(n, passing)
+    for i in np.union1d(_extremes(parts, own), _affordable(likely, parts, own, passing=passing)):
+        rest = ruling.without(int(i))
+        if rest.enough_topics:
+            limits[i] = limit_of(rest.gate, rest.deciding)
+            lets_through[i] = rest.lets_through
+    return limits, lets_through
+
+
+def _extremes(parts: FloatArray, method: str) -> npt.NDArray[np.intp]:
+    """The topics whose limits are wanted though they decide nothing: those with the largest parts on either side."""
+    if method in COSTLY:
+        return np.zeros(0, dtype=np.intp)
+    rounded, last = np.round(parts, 12), parts.size - 1
+    return np.union1d(first_in_order(rounded, ALONE), last - first_in_order(-rounded[::-1], ALONE))
+
+
+def _likely(ruling: Ruling) -> BoolArray:
+    """Topics without which the verdict may change: those near the bound; all where the two intervals disagree."""
+    asked = witnesses(ruling.gate)
+    if len({ruling.reaches(method) for method in asked}) > 1:
+        return np.ones(ruling.evidence.n, dtype=np.bool_)
+    return np.asarray(np.any([_near(ruling, method) for method in asked], axis=0))
+
+
+def _near(ruling: Ruling, method: str) -> BoolArray:
+    """Topics without which a limit would reach the bound if it moved ``NEAR`` times as far as mean and width do."""
+    scores = ruling.scores
+    mean, limit = exact_sum(scores) / scores.size, limit_of(ruling.gate, ruling.interval(method))
+    shifts = (np.abs(scores - mean) + abs(limit - mean)) / (scores.size - 1)
+    return np.asarray(NEAR * shifts >= abs(limit + ruling.gate.tolerance))
