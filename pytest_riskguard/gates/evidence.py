@@ -122,6 +122,8 @@ class Evidence:
         Where noise is subtracted, size is that of the excess, of which a loss counts 1 + alpha times.
         """
         moved = self.moved(alpha)
+        if not np.any(moved):
+            return np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.bool_)
         if self.noisy:
             excess = self._excess(alpha)[moved]
             lost = excess < 0

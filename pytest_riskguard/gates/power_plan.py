@@ -26,7 +26,6 @@ from pytest_riskguard.inference import (
 from pytest_riskguard.risk import mean_test
 from pytest_riskguard.risk.checks import FloatArray, mean
 
-
 #: With more topics, the number of changes needed is that for so many: it hardly depends on the others.
 MANY_TOPICS = 10_000
 

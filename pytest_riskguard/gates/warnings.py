@@ -205,14 +205,13 @@ def _about_the_pools_evidence(comparison: PoolComparison) -> Iterator[VerdictWar
         pass  # the answer says so
     elif changed == 0:
         yield warning("no_variation", reference=name)
-    elif comparison.ruling.few_changes:
+    elif 2.0 ** (1 - changed) > 1 - comparison.ruling.level:  # as by flips of a fair coin
         topics = comparison.candidate.topics
         differing = (comparison.decided.differences != 0).nonzero()[0]
         yield warning(
             "few_changed_topics",
             topics=tuple(topics[i] for i in differing),
             reference=name,
-            needs_student_t=gate.method != "student_t",
         )
     if n < FEW_TOPICS or (n < ENOUGH_FOR_POOLS and gate.alpha > MODEST_ALPHA):
         yield warning("few_topics")

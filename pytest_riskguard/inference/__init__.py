@@ -2,7 +2,13 @@
 
 from pytest_riskguard.inference._bootstrap.choice import mean_law, studentized_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.inference.break_even import BreakEven, break_even, break_even_above, break_even_without_each
+from pytest_riskguard.inference.break_even import (
+    BreakEven,
+    break_even,
+    break_even_above,
+    break_even_quantile,
+    break_even_without_each,
+)
 from pytest_riskguard.inference.georisk_pool import GeoRiskDifference, PoolInference, pool_inference, replicates_for
 from pytest_riskguard.inference.intervals import (
     Interval,
@@ -45,6 +51,7 @@ __all__ = [
     "benjamini_hochberg",
     "break_even",
     "break_even_above",
+    "break_even_quantile",
     "break_even_without_each",
     "cannot_fail",
     "critical_value",

@@ -17,11 +17,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtri
 
 from pytest_riskguard.inference._flips.bets import Bets
 from pytest_riskguard.inference._flips.choice import at_least_observed, at_least_observed_without
 from pytest_riskguard.risk.checks import BoolArray, FloatArray, IntArray, exact_sum, per_topic
 
+#: The width to which a quantile is found, in standard deviations of the law.
+QUANTILE_WIDTH = 1e-2
 #: No p-value is 0: the smallest normal floating-point number.
 MIN_P_VALUE = sys.float_info.min
 
@@ -122,6 +125,37 @@ def _together(sizes: FloatArray, chances: FloatArray, lost: BoolArray, places: I
     bets = Bets.of(sizes, chances, lost)
     p = at_least_observed_without(bets, sizes[places], chances[places], lost[places])
     return np.clip(p, MIN_P_VALUE, 1.0)
+
+
+def break_even_quantile(
+    gains: npt.ArrayLike, losses: npt.ArrayLike, p_value: float, *, tolerated: float = 0.0
+) -> float:
+    """The sum of trade-off scores at and below which the test has at most this p-value, to a hundredth of its spread.
+
+    Minus infinity where the p-value is higher even if every changed topic is a loss. Parameters and errors are those
+    of ``break_even``.
+    """
+    sizes, chances, _ = _checked(gains, losses, np.ones(np.size(gains), dtype=np.bool_), tolerated)
+    total, everything = exact_sum(sizes), np.ones(sizes.size, dtype=np.bool_)
+    best = exact_sum(per_topic(gains, name="gains", at_least=0)) if sizes.size else 0.0
+    if not sizes.size or _break_even(sizes, chances, everything).p_value > p_value:
+        return -math.inf
+    spread = math.sqrt(exact_sum(sizes**2 * chances * (1 - chances)))
+    low, high = exact_sum(sizes * chances), total
+    lost, step = low - float(ndtri(p_value)) * spread, 1.0
+    while high - low > QUANTILE_WIDTH * spread:
+        lost = min(max(lost, low + QUANTILE_WIDTH / 3 * spread), high - QUANTILE_WIDTH / 3 * spread)
+        ratio = _break_even(sizes, chances, everything, short=total - lost).p_value / p_value
+        if ratio > 1:
+            low = lost
+        else:
+            high = lost
+        # as far as a normal law's tail has to go; then just beyond, to close in from both sides
+        step = max(abs(math.log(ratio)) / 2.3, QUANTILE_WIDTH / 2) * spread
+        lost = lost + step if ratio > 1 else lost - step
+        if not low < lost < high:
+            lost = (low + high) / 2
+    return best - high
 
 
 def _checked(

@@ -8,7 +8,8 @@ from pytest_riskguard.baselines import lock, manifest
 from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.evaluation.scoring.providers import err
 from pytest_riskguard.formats import input_files, text_files
-from pytest_riskguard.gates import flips, kinds, ruling, warnings
+from pytest_riskguard.gates import kinds, ruling, warnings
+from pytest_riskguard.gates.flips import alpha_star
 from pytest_riskguard.inference import cannot_fail, georisk_pool, minimum_detectable_effect, replicates_for
 from pytest_riskguard.inference._bootstrap import convolution, fft_law
 from pytest_riskguard.inference._flips.counting import MAX_COUNTED
@@ -35,7 +36,7 @@ STATED = [
     ("explanation/rules.md", "a loss of 1e-6 or less does not count", COUNTED == 1e-6),
     ("explanation/rules.md", "fewer than 250 topics warns", warnings.ENOUGH_FOR_STUDENT == 250),
     ("how-to/judge-several-gates.md", "in 18% of cases (1 - 0.975^8)", round(100 * (1 - 0.975**8)) == 18),
-    ("explanation/alpha.md", "at every alpha (up to a million)", flips.MAX_ALPHA == 2**20),
+    ("explanation/alpha.md", "at every alpha (up to a million)", alpha_star.MAX_ALPHA == 2**20),
     ("explanation/intervals.md", "With up to 30\nchanged topics", MAX_COUNTED == 30),
     ("explanation/intervals.md", "up to 131,072 steps where", fft_law.MAX_SPARSE_LATTICE_POINTS == 131_072),
     ("explanation/intervals.md", "over 32,768 steps in 24 standard errors", fft_law.MAX_LATTICE_POINTS == 32_768),

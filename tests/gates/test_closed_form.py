@@ -12,9 +12,11 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import t as student_t
 
-from pytest_riskguard.gates import flips
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.flips import LeftOut, alpha_star, flip_set, passes_without_each, without_each
+from pytest_riskguard.gates.flips import left_out
+from pytest_riskguard.gates.flips.alpha_star import alpha_star
+from pytest_riskguard.gates.flips.flip_set import flip_set
+from pytest_riskguard.gates.flips.left_out import LeftOut, passes_without_each, without_each
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.ruling import Ruling
@@ -128,7 +130,7 @@ def test_a_verdict_flips_where_the_gate_on_the_other_topics_says_the_opposite(me
 
 @pytest.mark.parametrize(("max_ruled", "max_mde"), [(20_000, 0.05), (20_000, 0.09), (20_000, 0.5), (0, 0.09)])
 def test_a_failure_flips_only_where_the_gate_could_still_have_seen_the_loss(max_ruled, max_mde, monkeypatch):
-    monkeypatch.setattr(flips, "MAX_RULED_ANEW", max_ruled)  # of many topics, one makes no difference to that
+    monkeypatch.setattr(left_out, "MAX_RULED_ANEW", max_ruled)  # of many topics, one makes no difference to that
     gate = gate_of("g", alpha=0, method="student_t", max_mde=max_mde)
     flipping = 0
     for seed in range(12):
@@ -193,8 +195,8 @@ def test_alpha_star_is_where_the_limit_reaches_the_bound_and_found_in_few_steps(
     assert root * (1 - 2e-4) <= star <= root * (1 + 1e-9)
     assert star == float(f"{star:.6g}")
     first_guess = asked.alphas[2]  # after 0, and 1 for the slopes
-    assert root < first_guess < 1.05 * root
-    assert len(asked.alphas) <= 14
+    assert first_guess == pytest.approx(root, rel=1e-4)
+    assert len(asked.alphas) <= (8 if gate.side == "upper" else 100)
 
 
 def test_alpha_star_is_none_for_a_loss_and_for_the_smooth_trade_off():
@@ -209,7 +211,7 @@ def test_alpha_star_is_any_where_nothing_that_counts_is_lost(asked):
     assert asked.alphas == [0.0, 0.0]
     losing_replicate = Evidence(wins, -np.abs(differences(2))[None, :])
     assert alpha_star(Ruling(RISK, losing_replicate)) == "any"
-    assert asked.alphas[-1] == 2.0**20  # the noise loses: it is asked at ever larger alphas
+    assert asked.alphas[-1] == 1.0  # the noise loses, so that it is asked how scores change with alpha
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -240,9 +242,9 @@ def test_no_more_topics_are_taken_out_than_leave_ten(asked):
 @pytest.mark.parametrize(("passing", "seen"), [(False, "lowest"), (True, "highest")])
 def test_where_each_topic_costs_an_interval_those_that_carry_the_verdict_are_looked_at(passing, seen, monkeypatch):
     """Only so many as time allows, and the largest parts on either side for the reader."""
-    monkeypatch.setattr(flips, "ALONE", 2)
-    monkeypatch.setattr(flips, "MAX_SCORES", 5 * 26)
-    monkeypatch.setattr(flips, "NEAR", 1e9)  # all of them are near
+    monkeypatch.setattr(left_out, "ALONE", 2)
+    monkeypatch.setattr(left_out, "MAX_SCORES", 5 * 26)
+    monkeypatch.setattr(left_out, "NEAR", 1e9)  # all of them are near
     d = differences(4, 26)
     ruling = Ruling(gate_of("g", alpha=0, method="basic"), Evidence.of(d))
     limits, lets_through = passes_without_each(ruling, passing=passing)
@@ -270,8 +272,8 @@ def test_of_many_weighted_topics_those_that_bring_either_limit_near_the_bound_ar
     reach = abs(limit(plain) + 0.02) / float(
         np.median(np.abs(plain - plain.mean()) + abs(limit(plain) - plain.mean())) / 29
     )
-    monkeypatch.setattr(flips, "NEAR", reach)
-    monkeypatch.setattr(flips, "ALONE", 1)
+    monkeypatch.setattr(left_out, "NEAR", reach)
+    monkeypatch.setattr(left_out, "ALONE", 1)
     expected = near(x, -0.02, reach) | near(plain, -0.02, reach)
     assert 10 < expected.sum() < 28
     parts = evidence.parts(alpha)
@@ -282,11 +284,11 @@ def test_of_many_weighted_topics_those_that_bring_either_limit_near_the_bound_ar
 
 @pytest.mark.parametrize("most", [40, 39])
 def test_of_more_topics_than_one_pass_takes_those_near_the_bound_are_looked_at(most, monkeypatch):
-    monkeypatch.setattr(flips, "MAX_AT_ONCE", most)
-    monkeypatch.setattr(flips, "ALONE", 1)
+    monkeypatch.setattr(left_out, "MAX_AT_ONCE", most)
+    monkeypatch.setattr(left_out, "ALONE", 1)
     d = differences(5, 40, -0.1)
     reach = abs(limit(d)) / float(np.median(np.abs(d - d.mean()) + abs(limit(d) - d.mean())) / 39)
-    monkeypatch.setattr(flips, "NEAR", reach)
+    monkeypatch.setattr(left_out, "NEAR", reach)
     expected = near(d, 0.0, reach) | (most == 40)
     expected[[int(np.argmin(d)), int(np.argmax(d))]] = True
     gate = gate_of("g", alpha=0, method="student_t")

@@ -12,12 +12,13 @@ from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.flips import passes_without_each
+from pytest_riskguard.gates.flips.left_out import passes_without_each
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import NotInferior, NotSignificantlyRisky, gate_of
 from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.inference import interval
 from pytest_riskguard.risk import linear, smooth
+from pytest_riskguard.risk.tradeoff import tradeoff
 from tests.gates.conftest import pair, topic_scores
 
 NONE = np.zeros((0, 40))
@@ -285,14 +286,38 @@ def test_equal_weights_are_none_whatever_their_size():
         assert [notice.code for notice in verdict.warnings] == [notice.code for notice in bare.warnings]
 
 
-def test_changes_that_one_weight_rules_are_few_changes():
+def test_changes_that_one_weight_rules_fail_only_if_that_topic_is_not_lost_by_chance():
     d = np.zeros(80)
     d[:10] = -0.3 + 0.01 * np.arange(10)
     weights = np.ones(80)
+    assert weighted_verdict(d, weights, alpha=0).outcome == "fail"
+    d[1:10] *= -1
     weights[0] = 30.0
     verdict = weighted_verdict(d, weights, alpha=0)
-    notice = next(notice for notice in verdict.warnings if notice.code == "few_changed_topics")
-    assert (notice.parameters["effective"], notice.parameters["cannot_fail"]) == (1, False)
+    assert verdict.estimates.break_even_p_value == pytest.approx(0.5, abs=1e-9)  # as likely as that topic's loss
+    assert verdict.outcome == "pass"
+
+
+def test_stakes_are_what_a_topic_adds_as_a_win_and_takes_as_a_loss():
+    d = np.array([0.2, 0.0, -0.4])
+    gains, losses, lost = Evidence.of(d).stakes(3.0)
+    assert (gains.tolist(), losses.tolist(), lost.tolist()) == ([0.2, 0.4], [0.8, 1.6], [False, True])
+    smooth = Evidence(d, np.zeros((0, 3)), kind="smooth")
+    gains, losses, _ = smooth.stakes(1.0)
+    assert gains.tolist() == tradeoff(np.array([0.2, 0.4]), kind="smooth", alpha=1.0).tolist()
+    assert losses.tolist() == (-tradeoff(np.array([-0.2, -0.4]), kind="smooth", alpha=1.0)).tolist()
+    assert [side.tolist() for side in smooth.stakes(0.0)[:2]] == [[0.2, 0.4], [0.2, 0.4]]
+    gains, losses, _ = Evidence(d, np.zeros((0, 3)), np.array([1.0, 1.0, 4.0])).stakes(1.0)
+    assert losses.tolist() == (2 * gains).tolist()
+    assert gains == pytest.approx([0.1, 0.8], rel=1e-15)
+
+
+def test_stakes_of_an_excess_are_as_large_as_it_is():
+    d, noise = np.array([0.2, -0.3, -0.1, 0.0]), np.array([[0.1, 0.0, -0.1, -0.2]])
+    gains, losses, lost = Evidence(d, noise).stakes(1.0)  # the excess: 0.1, -0.6, 0, 0.4
+    assert gains == pytest.approx([0.1, 0.3, 0.4], rel=1e-12)
+    assert losses == pytest.approx([0.2, 0.6, 0.8], rel=1e-12)
+    assert lost.tolist() == [False, True, False]
 
 
 def between(
@@ -348,14 +373,8 @@ def test_what_rounding_leaves_of_equal_candidate_and_noise_is_no_change_at_any_a
 def test_the_effective_number_of_topics_is_kishs():
     uneven = Evidence(np.array([-0.1, 0.1, 0.0]), np.zeros((0, 3)), np.array([1.0, 1.0, 2.0]))
     assert uneven.effective == pytest.approx(16 / 6, rel=1e-15)
-    assert (uneven.changed(0.0), uneven.effective_changes(0.0)) == (2, 2)
-    assert uneven.without(0).effective_changes(0.0) == 1
-    assert Evidence(np.zeros(3), np.zeros((0, 3)), np.array([1.0, 1.0, 2.0])).effective_changes(0.0) == 0
-    changed = Evidence(np.full(4, -0.1), np.zeros((0, 4)), np.array([1.0, 1.0, 1.0, 3.0]))
-    assert changed.effective_changes(0.0) == 3  # 36 / 12
-    heavy = Evidence(np.full(4, -0.1), np.zeros((0, 4)), np.array([1.0, 1.0, 1.0, 3.5]))
-    assert heavy.effective_changes(0.0) == 2  # 42.25 / 15.25
-    assert (Evidence.of(D).effective, Evidence.of(D).effective_changes(1.0)) == (40.0, 40)
+    assert uneven.changed(0.0) == 2
+    assert Evidence.of(D).effective == 40.0
 
 
 def test_the_jackknife_of_a_weighted_mean_holds_where_one_topic_has_nearly_all_weight():

@@ -244,7 +244,7 @@ def test_a_baseline_that_does_not_vary_gives_nothing_to_plan_from() -> None:
 
 # What docs/explanation/topics.md says of Cranfield, nDCG@10: 14 systems whose scores correlate with BM25's above 0.75
 # and changed on six topics or more.
-@pytest.mark.parametrize(("alpha", "least", "most"), [(0, 0.98, 1.09), (1, 0.80, 1.04), (5, 0.65, 1.03)])
+@pytest.mark.parametrize(("alpha", "least", "most"), [(0, 0.96, 1.02), (1, 0.80, 1.01), (5, 0.65, 1.03)])
 def test_the_assumption_of_normal_differences_does_as_well_on_real_runs_as_is_said(
     shared: Path, alpha: float, least: float, most: float
 ) -> None:
@@ -271,7 +271,10 @@ def test_a_plan_for_the_bootstrap_takes_its_critical_values_from_the_data() -> N
     sd, upper = plan.standard_deviation, plan.critical
     interval = Ruling(gate, Evidence.of(d)).interval("bca")
     lower = (plan.urisk - interval.lower) / (sd / math.sqrt(60))
-    assert upper == pytest.approx((interval.upper - plan.urisk) / (sd / math.sqrt(60)))
+    error = sd / math.sqrt(60)
+    ruling = Ruling(gate, Evidence.of(d), alpha=5)
+    by_student_t = (ruling.interval("student_t").upper - plan.urisk) / error
+    assert (interval.upper - plan.urisk) / error < upper < by_student_t  # what the break-even test asks for
     needed = topics_needed(sd, 0.1, level=0.95, power=0.8, critical=upper, n=60)
     assert plan.effects[0].topics_needed == needed != topics_needed(sd, 0.1, level=0.95, power=0.8)
     shown = topics_for_tolerance(sd, plan.urisk, tolerance=0.6, level=0.95, power=0.8, critical=lower, n=60)

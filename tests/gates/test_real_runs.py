@@ -46,15 +46,18 @@ def test_truncated_long_queries_fail_and_every_responsible_topic_was_planted(cra
         assert topic in planted or difference == 0
 
 
-def test_five_slightly_changed_topics_pass_with_a_warning_that_names_them(cranfield: Scored):
+def test_five_slightly_changed_topics_pass_at_alpha_0_with_a_warning_that_names_them(cranfield: Scored):
     verdict = judge(gate_of("g", alpha=1), cranfield("bm25s_atire"), cranfield("bm25s_lucene"))
-    assert verdict.outcome == "pass"
+    assert (verdict.outcome, verdict.reason) == ("fail", "churn")
     assert verdict.topics.changed == 5
+    # only the topic that moved least but one is a win: three losses, and at least one of the two smallest
+    assert verdict.estimates.break_even_p_value == pytest.approx(5 / 243, rel=1e-9)
+    verdict = judge(gate_of("g", alpha=0), cranfield("bm25s_atire"), cranfield("bm25s_lucene"))
+    assert verdict.outcome == "pass"
     (few,) = [w for w in verdict.warnings if w.code == "few_changed_topics"]
     assert few.parameters["topics"] == ("166", "173", "186", "2", "69")
     upper = {i.method: i.upper for i in verdict.intervals}
-    assert upper["bca"] == pytest.approx(-1e-4, abs=5e-5)  # BCa alone would fail it
-    assert upper["student_t"] == pytest.approx(4e-4, abs=5e-5)
+    assert upper["bca"] < 0 < upper["student_t"]  # BCa alone would fail it
 
 
 @pytest.mark.parametrize(("alpha", "upper"), [(1, -0.0054), (0, -0.0027)])
@@ -94,7 +97,7 @@ def test_a_verdict_that_rests_on_how_equal_scores_are_ranked_is_incomparable(cra
 
 
 def test_pairs_of_cranfield_runs_fall_into_the_classes_that_were_counted(cranfield: Scored, shared: Path):
-    """STATISTICS section 4: 374 pairs with 6 or more changed topics, alpha 1, BCa: 157 pass, 135 losses, 82 churn."""
+    """374 pairs with 6 or more changed topics, alpha 1; by BCa alone 157 would pass, 135 be losses, 82 churn."""
     names = sorted(path.name.removesuffix(".run.gz") for path in (shared / "data/cranfield_runs/runs").iterdir())
     scores = {name: cranfield(name) for name in names}
     found = {"pass": 0, "loss": 0, "churn": 0}
@@ -112,5 +115,5 @@ def test_pairs_of_cranfield_runs_fall_into_the_classes_that_were_counted(cranfie
                 up += d.mean() > 0
             else:
                 found["loss"] += 1
-    assert found == {"pass": 157, "loss": 135, "churn": 82}
-    assert up == 30
+    assert found == {"pass": 161, "loss": 134, "churn": 79}
+    assert up == 26

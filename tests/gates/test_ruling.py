@@ -1,63 +1,115 @@
-"""The decisive rule: few changes, few topics, auto, explicit methods."""
+"""The rule of judgement: which interval and which test must fail, few changes, few topics, explicit methods."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.flips import passes_without_each
+from pytest_riskguard.gates.flips.left_out import passes_without_each
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky, gate_of
 from pytest_riskguard.gates.ruling import (
-    Rule,
     Ruling,
     detects_max_mde,
     limit_of,
     margin_of,
-    min_changes,
-    p_by_rule,
-    rule_for,
 )
-from pytest_riskguard.inference import interval
+from pytest_riskguard.inference import Interval, interval
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import evidence
 
+Answers = dict[str, float]
 
-@pytest.mark.parametrize(("level", "changes"), [(0.95, 6), (0.999, 11), (0.9, 5), (0.5, 2)])
-def test_min_changes_follow_the_sign_flip_law(level, changes):
-    assert min_changes(level) == changes
+
+def answering(gate, limits: Answers, *, break_even: float) -> Ruling:
+    """A ruling whose intervals and whose break-even test are these."""
+    ruling = Ruling(gate, evidence(np.linspace(-0.2, 0.1, 40)))
+    side = {m: (v, 1.0) if gate.side == "lower" else (-1.0, v) for m, v in limits.items()}
+    ruling._intervals = {m: Interval(m, gate.level, *both) for m, both in side.items()}
+    ruling.break_even = break_even
+    return ruling
 
 
 @pytest.mark.parametrize(
-    ("method", "n", "changed", "witnesses", "demand"),
+    ("own", "student_t", "break_even", "passes", "deciding"),
     [
-        ("auto", 25, 25, ("bca",), "all"),
-        ("auto", 24, 24, ("bca", "student_t"), "all"),
-        ("auto", 200, 5, ("bca", "student_t"), "any"),
-        ("auto", 24, 5, ("bca", "student_t"), "any"),
-        ("auto", 200, 6, ("bca",), "all"),
-        ("percentile", 12, 12, ("percentile",), "all"),
-        ("percentile", 200, 3, ("percentile", "student_t"), "any"),
-        ("student_t", 200, 3, ("student_t",), "any"),
+        (0.1, 0.1, 0.9, True, "bca"),
+        (0.1, -0.1, 0.001, True, "bca"),  # whatever the others say
+        (-0.1, -0.2, 0.9, False, "bca"),  # Student-t agrees
+        (-0.1, 0.1, 0.025, False, "bca"),  # the break-even test agrees
+        (-0.1, 0.1, 0.0251, True, "student_t"),  # neither does
     ],
 )
-def test_the_rule_for_a_comparison_of_this_size(method, n, changed, witnesses, demand):
-    rule = rule_for(gate_of("g", method=method), n_topics=n, n_changed=changed)
-    assert (rule.witnesses, rule.demand) == (witnesses, demand)
+def test_a_gate_fails_by_its_own_interval_and_one_of_the_others(own, student_t, break_even, passes, deciding):
+    for method, name in (("auto", "bca"), ("percentile", "percentile")):
+        gate = gate_of("g", method=method)
+        ruling = answering(gate, {name: own, "student_t": student_t}, break_even=break_even)
+        assert ruling.passes is passes
+        assert ruling.deciding.method == (name if deciding == "bca" else deciding)
+        assert (margin_of(gate, limit_of(gate, ruling.deciding)) >= 0) is passes
 
 
-def test_below_25_topics_the_lower_of_both_limits_decides():
-    d = np.array([0.1, 0.05, -0.02, 0.2, 0.15, -0.3, 0.02, 0.01, 0.04, 0.03, -0.01, 0.02])
-    ruling = Ruling(NotSignificantlyRisky("g"), evidence(d))
-    upper = {i.method: i.upper for i in ruling.intervals}
-    assert upper[ruling.deciding.method] == min(upper["bca"], upper["student_t"])
+@pytest.mark.parametrize(
+    ("own", "student_t", "passes", "deciding"),
+    [
+        (0.1, 0.2, True, "bca"),
+        (0.1, 0.05, True, "student_t"),
+        (0.1, -0.1, False, "student_t"),
+        (-0.1, 0.1, False, "bca"),
+    ],
+)
+def test_not_inferior_is_shown_by_both_intervals(own, student_t, passes, deciding):
+    ruling = answering(gate_of("g", kind="not_inferior"), {"bca": own, "student_t": student_t}, break_even=0.001)
+    assert (ruling.passes, ruling.deciding.method) == (passes, deciding)
 
 
-def test_with_few_changes_the_higher_limit_decides():
+@pytest.mark.parametrize(("limit", "passes"), [(0.1, True), (-0.1, False)])
+def test_student_t_decides_alone_if_it_is_asked_for(limit, passes):
+    ruling = answering(gate_of("g", method="student_t"), {"student_t": limit}, break_even=0.9 - limit)
+    assert (ruling.passes, ruling.deciding.method) == (passes, "student_t")
+
+
+def test_four_lost_topics_of_a_hundred_fail_at_alpha_1_though_one_lost_most():
+    """Student-t sees an outlier; that all four lost is what counts: 3^-4 by chance."""
+    for lost, alpha, passes in (
+        (4, 1, False),
+        (3, 1, True),
+        (5, 0, True),
+        (6, 0, False),
+        (3, 5, False),
+        (2, 5, True),
+    ):
+        d = np.zeros(100)
+        d[:lost] = -0.9, *[-0.1] * (lost - 1)
+        ruling = Ruling(gate_of("g", alpha=alpha), evidence(d))
+        assert ruling.reaches("student_t")
+        assert (lost, alpha, ruling.passes) == (lost, alpha, passes)
+        assert ruling.break_even == pytest.approx((2 + alpha) ** -lost, rel=1e-12)
+
+
+def test_three_ruined_topics_beside_seven_slight_gains_pass_at_alpha_1():
     d = np.zeros(100)
-    d[:5] = -0.001
-    ruling = Ruling(NotSignificantlyRisky("g"), evidence(d))
-    upper = {i.method: i.upper for i in ruling.intervals}
-    assert upper[ruling.deciding.method] == max(upper["bca"], upper["student_t"])
+    d[:3], d[3:10] = -0.5, 0.01
+    ruling = Ruling(gate_of("g", alpha=1), evidence(d))
+    assert ruling.passes
+    assert ruling.break_even == pytest.approx(1 / 27, rel=1e-9)  # all three lost, whatever the small ones did
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99, 0.999])
+@pytest.mark.parametrize("kind", ["few", "dense", "grid"])
+def test_the_p_value_is_the_smallest_at_which_the_rule_fails(kind, level):
+    for seed in range(12):
+        rng = np.random.default_rng([seed, *kind.encode()])
+        n = int(rng.integers(10, 60))
+        d = rng.normal(-0.06, 0.2, n)
+        if kind == "grid":
+            d = np.round(d, 1)
+        if kind == "few":
+            d[rng.permutation(n)[: n - 5]] = 0
+        for alpha, tolerance in ((0, 0.0), (1, 0.0), (1, 0.02), (5, 0.0)):
+            p = Ruling(gate_of("g", alpha=alpha, tolerance=tolerance), evidence(d), alpha=alpha).p_value
+            ruling = Ruling(gate_of("g", alpha=alpha, tolerance=tolerance, level=level), evidence(d))
+            if abs(p - (1 - level)) > 1e-6:
+                assert ruling.passes == (p > 1 - level)
 
 
 def test_a_limit_within_1e_12_of_the_bound_has_reached_it():
@@ -101,7 +153,7 @@ def test_a_limit_that_is_no_number_never_passes(limit):
     assert not margin_of(NotSignificantlyRisky("g"), limit) >= 0
 
 
-def test_method_decides_alone_when_it_is_named():
+def test_a_method_that_is_named_takes_the_place_of_bca():
     rng = np.random.default_rng(3)
     d = rng.normal(0.02, 0.2, 50)
     for method in ("student_t", "basic", "percentile", "bca"):
@@ -135,31 +187,6 @@ def test_an_option_outside_its_range_is_refused_by_name(option, value, message):
         gate_of("g", **{option: value})
 
 
-def test_the_lowest_limit_decides_where_all_must_reach_the_bound_and_the_highest_where_any_must():
-    limits = {"bca": 0.2, "student_t": 0.1}
-    assert Rule(("bca", "student_t"), "all").decisive(limits) == "student_t"
-    assert Rule(("bca", "student_t"), "any").decisive(limits) == "bca"
-    assert Rule(("bca",), "all").decisive(limits) == "bca"
-
-
-@pytest.mark.parametrize(
-    ("options", "sizes", "witnesses", "demand"),
-    [
-        ({"kind": "not_inferior"}, {"n_changed": 5}, ("bca", "student_t"), "all"),
-        ({"kind": "not_inferior"}, {"n_changed": 6}, ("bca",), "all"),
-        ({}, {"n_changed": 10, "level": 0.999}, ("bca", "student_t"), "any"),
-        ({}, {"n_changed": 11, "level": 0.999}, ("bca",), "all"),
-        ({"level": 0.999}, {"n_changed": 10}, ("bca", "student_t"), "any"),
-        ({"level": 0.999}, {"n_changed": 10, "level": 0.95}, ("bca",), "all"),
-        ({}, {"n_changed": 200, "uneven": True}, ("bca", "student_t"), "any"),
-        ({"kind": "not_inferior"}, {"n_changed": 200, "uneven": True}, ("bca", "student_t"), "all"),
-    ],
-)
-def test_the_rule_depends_on_the_side_the_level_and_the_weights(options, sizes, witnesses, demand):
-    rule = rule_for(gate_of("g", **options), n_topics=200, **sizes)
-    assert (rule.witnesses, rule.demand) == (witnesses, demand)
-
-
 def test_an_upper_limit_must_reach_the_bound_and_a_lower_one_lie_above_it():
     upper, lower = gate_of("g", tolerance=0.125), gate_of("g", kind="not_inferior", tolerance=0.125)
     bca = interval(np.linspace(-0.2, 0.3, 30), method="bca")
@@ -175,29 +202,21 @@ def test_an_effect_as_large_as_max_mde_is_small_enough(effect, detects):
 
 
 @pytest.mark.parametrize(
-    ("method", "n", "changed", "own", "student_t", "expected"),
+    ("own", "student_t", "break_even", "expected"),
     [
-        ("auto", 25, 20, 0.03, 0.02, 0.03),  # BCa alone
-        ("auto", 24, 20, 0.03, 0.02, 0.02),  # below 25 topics either may fail the gate
-        ("auto", 24, 20, 0.02, 0.03, 0.02),
-        ("percentile", 24, 20, 0.03, 0.02, 0.03),
-        # five changes: both must fail while 1 - level is below 2^-4 = 0.0625
-        ("auto", 100, 5, 0.01, 0.03, 0.03),
-        ("auto", 100, 5, 0.01, 0.2, 0.0625),
-        ("auto", 100, 5, 0.08, 0.5, 0.08),
-        ("auto", 24, 3, 0.01, 0.02, 0.02),
-        ("auto", 24, 3, 0.01, 0.4, 0.25),
-        ("auto", 24, 5, 0.08, 0.07, 0.07),
+        (0.03, 0.02, None, 0.03),  # the break-even test is not even asked
+        (0.02, 0.03, 0.9, 0.03),
+        (0.02, 0.06, 0.015, 0.03),
+        (0.02, 0.06, 0.005, 0.02),
     ],
 )
-def test_the_p_value_is_the_smallest_at_which_the_rule_fails(method, n, changed, own, student_t, expected):
-    def p_of(name: str) -> float:
-        return {"bca": own, "percentile": own, "student_t": student_t}[name]
-
-    gate = gate_of("g", method=method)
-    assert p_by_rule(gate, p_of, n_topics=n, n_changed=changed) == expected
-    assert p_by_rule(gate, p_of, n_topics=n, n_changed=changed, uneven=True) == max(own, student_t)
-    assert p_by_rule(gate_of("g", method="student_t"), p_of, n_topics=n, n_changed=changed) == student_t
+def test_the_p_value_is_that_of_the_interval_and_the_lower_of_the_others(own, student_t, break_even, expected):
+    ruling = Ruling(gate_of("g", alpha=0), evidence(np.linspace(-0.2, 0.1, 40)))
+    ruling._p_by = {"bca": own, "student_t": student_t}.__getitem__
+    if break_even is not None:
+        ruling.break_even = break_even
+    assert ruling.p_value == expected
+    assert ("break_even" in vars(ruling)) == (break_even is not None)
 
 
 def test_a_ruling_on_other_topics_is_at_the_same_alpha():
@@ -213,11 +232,11 @@ def test_a_ruling_on_other_topics_is_at_the_same_alpha():
     assert Ruling(gate_of("g", method="studentized"), evidence(d)).deciding.method == "studentized"
 
 
-@pytest.mark.parametrize(("kind", "demand"), [("not_inferior", "all"), ("not_significantly_risky", "any")])
-def test_limits_without_each_topic_are_those_of_the_others(kind, demand):
+@pytest.mark.parametrize("kind", ["not_inferior", "not_significantly_risky"])
+@pytest.mark.parametrize("method", ["bca", "student_t"])
+def test_limits_without_each_topic_are_those_of_the_others(kind, method):
     d = np.random.default_rng(5).normal(0.02, 0.2, 30)
     gate = gate_of("g", kind=kind, alpha=1)
-    rule = Rule(("bca", "student_t"), demand)
-    expected = [limit_of(gate, Ruling(gate, evidence(np.delete(d, i))).deciding_by(rule)) for i in (0, 7, 29)]
-    limits = Ruling(gate, evidence(d)).limits_without_each(rule, np.array([0, 7, 29]))
+    expected = [limit_of(gate, Ruling(gate, evidence(np.delete(d, i))).interval(method)) for i in (0, 7, 29)]
+    limits = Ruling(gate, evidence(d)).limits_without_each(method, np.array([0, 7, 29]))
     assert limits == pytest.approx(expected, abs=1e-9)

@@ -12,7 +12,7 @@ import numpy as np
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.alignment import Aligned, align
-from pytest_riskguard.gates.flips import alpha_star
+from pytest_riskguard.gates.flips.alpha_star import alpha_star
 from pytest_riskguard.gates.kinds import NoTopicCollapse, NotSignificantlyRisky
 from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.risk.checks import mean

@@ -63,7 +63,11 @@ def _first_failure(ruling: Ruling) -> _Change | None:
         return _scanned(passes, _Change(0.0, FIRST))
     # up to here Student-t and the break-even test both find no loss, so the gate passes whatever its own interval says
     start = _break_even_fails(ruling, below=by_student_t)
-    return start if start is None or not passes(start.fails) else _scanned(passes, _Change(start.fails, GROWTH * start.fails))
+    return (
+        start
+        if start is None or not passes(start.fails)
+        else _scanned(passes, _Change(start.fails, GROWTH * start.fails))
+    )
 
 
 def _scanned(passes: Passes, tried: _Change, *, until: _Change | None = None) -> _Change | None:
@@ -102,9 +106,11 @@ def _student_t_fails(ruling: Ruling) -> _Change | None:
     def passes(alpha: float) -> bool:
         return ruling.at(alpha).reaches("student_t")
 
-    for root in sorted(roots[np.isreal(roots)].real.tolist()):
+    sign = 1 if gate.side == "lower" else -1  # squaring has added roots of the other limit
+    real = roots[np.isreal(roots)].real
+    for root in sorted(real[(real > 0) & (sign * (mean + real * slope) >= 0)].tolist()):
         low, high = root * (1 - WIDTH / 2), root * (1 + WIDTH / 2)
-        if 0 < low < MAX_ALPHA and passes(low) and not passes(high):
+        if low < MAX_ALPHA and passes(low) and not passes(high):
             return _Change(low, high)
     return None
 

@@ -111,7 +111,8 @@ def _met_without_each(ruling: Ruling, *, passing: bool) -> tuple[FloatArray, Boo
     own_reaches = _reached(gate, limits, otherwise=passing)
     if gate.side == "lower":
         return np.minimum(limits, by_student_t), own_reaches & student_t_reaches
-    saved = _saved(ruling, np.flatnonzero(student_t_reaches & ~own_reaches), passing=passing)
+    open_to_chance = student_t_reaches & ~own_reaches & np.isfinite(limits)
+    saved = _saved(ruling, np.flatnonzero(open_to_chance), passing=passing)
     return np.where(saved, by_student_t, limits), own_reaches | saved
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.gates.kinds import MEDIAN, MIN_TOPICS, Gate
-from pytest_riskguard.gates.ruling import own_method
+from pytest_riskguard.gates.ruling import witnesses
 from pytest_riskguard.inference import GeoRiskDifference, Interval, effective_levels, holm, replicates_for
 from pytest_riskguard.inference.georisk_pool import Draws, georisk_differences
 from pytest_riskguard.risk import georisk
@@ -18,8 +18,6 @@ from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 
 #: Intervals that every verdict reports.
 REPORTED = ("student_t", "percentile", "bca")
-#: With fewer topics that differ, resampling pools overstates the evidence: Student-t must fail the gate too.
-FEW_CHANGES = 40
 #: How many of several references are tried first, where only the answer is asked for.
 CLEAREST = 3
 #: Row of the candidate in every matrix.
@@ -30,14 +28,13 @@ CANDIDATE = 0
 class ReferenceRuling:
     """The rule for the difference in GeoRisk from one reference, at one alpha.
 
-    The gate fails if its own interval fails, and with few changes only if Student-t, by the jackknife, fails too.
-    ``changed`` topics differ; ``level`` is what Holm's method leaves this reference; the upper limit must reach
+    The gate fails if its own interval and Student-t, by the jackknife, both fail.
+    ``level`` is what Holm's method leaves this reference; the upper limit must reach
     ``bound``. P-values are the smallest ``1 - level`` at which the rule fails, for it alone and among all references.
     """
 
     gate: Gate
     difference: GeoRiskDifference
-    changed: int
     level: float
     bound: float
     p_value: float
@@ -59,8 +56,7 @@ class ReferenceRuling:
     @cached_property
     def deciding(self) -> Interval:
         """The interval whose upper limit decides."""
-        asked = _witnesses(self.gate, self.changed)
-        return max((self._intervals[method] for method in asked), key=lambda i: i.upper)
+        return max((self._intervals[method] for method in witnesses(self.gate)), key=lambda i: i.upper)
 
     def margin_by(self, method: str) -> float:
         """How far the upper limit of an interval is from the bound: at least 0 where it reaches it."""
@@ -76,20 +72,9 @@ class ReferenceRuling:
         return self.margin_by(self.deciding.method)
 
     @property
-    def few_changes(self) -> bool:
-        """Whether so few topics differ that Student-t must fail too."""
-        return self.changed < FEW_CHANGES
-
-    @property
     def passes(self) -> bool:
         """Whether the candidate is not significantly below this reference."""
         return self.margin >= 0
-
-
-def _witnesses(gate: Gate, changed: int) -> tuple[str, ...]:
-    """The intervals all of which must fail for the gate to fail, the gate's own first."""
-    own = own_method(gate)
-    return (own, "student_t") if changed < FEW_CHANGES and own != "student_t" else (own,)
 
 
 class PoolRulings:
@@ -205,18 +190,15 @@ class PoolRulings:
         """
         largest, differences = self._differences(alpha)
         bound = self._bound(largest)
-        p_values = [
-            self._p_value(difference, moved, bound)
-            for difference, moved in zip(differences, self.changed, strict=True)
-        ]
+        p_values = [self._p_value(difference, bound) for difference in differences]
         levels = np.array([self.level])
         if len(p_values) > 1:
             levels = 1 - effective_levels(p_values, level=self.level, correction="holm")
-        rows = zip(differences, self.changed, p_values, holm(p_values).tolist(), levels.tolist(), strict=True)
+        rows = zip(differences, p_values, holm(p_values).tolist(), levels.tolist(), strict=True)
         return tuple(
             # no interval reaches further than the draws: at least two replicates must lie outside it
-            ReferenceRuling(self.gate, difference, moved, min(left, 1 - 2 / difference.law.size), bound, p, adjusted)
-            for difference, moved, p, adjusted, left in rows
+            ReferenceRuling(self.gate, difference, min(left, 1 - 2 / difference.law.size), bound, p, adjusted)
+            for difference, p, adjusted, left in rows
         )
 
     @property
@@ -225,25 +207,24 @@ class PoolRulings:
         if not self.enough_topics:
             return False
         if self._passes_only and len(self.rows) > 1:
-            return not (self._clearest_fails or self._one_fails(*self._differences(self.gate.alpha), self.changed))
+            return not (self._clearest_fails or self._one_fails(*self._differences(self.gate.alpha)))
         return all(ruling.passes for ruling in self.rulings) or (self.gate.on_churn == "warn" and not self.loses)
 
     def _bound(self, largest: float) -> float:
         """What upper limits must reach, which they may miss by rounding beside the largest GeoRisk of the pool."""
         return -self.gate.tolerance - ROUNDING_ERROR * min(largest, 1.0)
 
-    def _p_value(self, difference: GeoRiskDifference, moved: int, bound: float, *, at_most: float = 1.0) -> float:
+    def _p_value(self, difference: GeoRiskDifference, bound: float, *, at_most: float = 1.0) -> float:
         """The smallest ``1 - level`` at which the rule fails against one reference alone; 1 if above ``at_most``."""
-        p_values = (difference.p_value(method=m, bound=bound, at_most=at_most) for m in _witnesses(self.gate, moved))
-        return max(p_values)
+        asked = witnesses(self.gate)
+        return max(difference.p_value(method=method, bound=bound, at_most=at_most) for method in asked)
 
-    def _one_fails(self, largest: float, differences: Sequence[GeoRiskDifference], changed: Sequence[int]) -> bool:
+    def _one_fails(self, largest: float, differences: Sequence[GeoRiskDifference]) -> bool:
         """Whether one of these among all references fails: by Holm's method one does if its p-value is this low."""
         k, bound = len(self.rows), self._bound(largest)
         at_most = (1 - self.level) / k * (1 + 1e-9)  # the comparison below is the one that counts
         return any(
-            k * self._p_value(difference, moved, bound, at_most=at_most) <= 1 - self.level
-            for difference, moved in zip(differences, changed, strict=True)
+            k * self._p_value(difference, bound, at_most=at_most) <= 1 - self.level for difference in differences
         )
 
     @property
@@ -260,7 +241,7 @@ class PoolRulings:
         below = (values[rows] - values[CANDIDATE]) / np.maximum(spreads, np.finfo(np.float64).tiny)
         clearest = np.argsort(-below, kind="stable")[:CLEAREST].tolist()
         largest, differences = self._against([self.rows[place] for place in clearest], (alpha,))[alpha]
-        return self._one_fails(largest, differences, [self.changed[place] for place in clearest])
+        return self._one_fails(largest, differences)
 
     @property
     def loses(self) -> bool:

@@ -162,14 +162,13 @@ def _few_changed_topics(
     verdict: Verdict,
     *,
     topics: Sequence[str],
-    needs_student_t: bool,
+    needs_student_t: bool = False,
     reference: str | None = None,
     cannot_fail: bool = False,
 ) -> str:
     of_all, names = f"only {len(topics)} of {verdict.topics.count} topics", named(topics)
     if reference is not None:
-        text = f"{of_all} differ from {reference} ({names})"
-        return f"{text}: the gate fails only if Student-t (jackknife) agrees" if needs_student_t else text
+        return f"{of_all} differ from {reference} ({names})"
     text = f"{of_all} changed ({names})"
     if needs_student_t:
         text += f": {_only_with_student_t(verdict)}"

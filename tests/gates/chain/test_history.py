@@ -198,7 +198,7 @@ def test_parameters_are_those_of_a_gate(slide, option, value):
 
 
 def test_a_change_of_real_runs_has_the_figures_of_its_gate(shared):
-    # bm25s_atire passes against bm25s_lucene (5 of 225 topics change), as shared/STATISTICS.md says.
+    # 5 of 225 topics change; all but the least of them are losses: 3^-4 + 2 * 3^-5 by chance
     data = shared / "data" / "cranfield_runs"
     qrels = read_qrels(data / "qrels.txt")
     chain = [
@@ -208,8 +208,9 @@ def test_a_change_of_real_runs_has_the_figures_of_its_gate(shared):
     (step,) = drift(chain, alpha=1).steps
     assert step.against_oldest.changed == 5
     assert step.against_oldest.mean_difference == pytest.approx(-0.0007, abs=5e-5)
-    assert step.against_oldest.interval.upper == pytest.approx(4e-4, abs=5e-5)
-    assert step.against_oldest.risky is False
+    assert step.against_oldest.interval.upper == pytest.approx(-1e-4, abs=5e-5)
+    assert step.against_oldest.risky is True
+    assert step.against_oldest.worse is False
 
 
 def sliding_runs(steps: int = 4, *, n: int = 60, loss: float = 0.02) -> list[TopicScores]:

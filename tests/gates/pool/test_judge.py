@@ -181,7 +181,7 @@ def test_a_loss_fails_at_alpha_0_too():
     assert verdict.estimates.flip_set is None or len(verdict.estimates.flip_set) > 5
 
 
-def test_few_changes_need_student_t_to_agree():
+def test_few_topics_that_differ_are_named():
     pool = systems(6, n=60)
     values = pool[1].values.copy()
     values[:4] *= 0.6
@@ -212,16 +212,14 @@ def test_fewer_than_ten_topics_are_inconclusive_and_one_is_not_computed():
         assert verdict.estimates.georisk is not None
 
 
-def test_below_25_topics_both_witnesses_must_pass_and_the_verdict_warns():
+@pytest.mark.parametrize("n", [20, 40])
+def test_both_intervals_must_fail(n):
     for seed in range(3):
-        pool = systems(seed, n=20, shift=-0.04)
+        pool = systems(seed, n=n, shift=-0.04)
         comparison = PoolComparison(gate(alpha=1.0, level=0.8), pool[0], pool[1:])
         uppers = {interval.method: interval.upper for interval in comparison.ruling.intervals}
-        assert (comparison.answer[0] == "pass") == (min(uppers["bca"], uppers["student_t"]) >= -1e-12)
-        assert "few_topics" in codes(comparison)
-    pool = systems(1, n=40)
-    assert "few_topics" in codes(PoolComparison(gate(alpha=5.0), pool[0], pool[1:]))
-    assert "few_topics" not in codes(PoolComparison(gate(alpha=1.0), pool[0], pool[1:]))
+        assert (comparison.answer[0] == "pass") == (max(uppers["bca"], uppers["student_t"]) >= -1e-12)
+        assert ("few_topics" in codes(comparison)) == (n == 20)
 
 
 @pytest.mark.parametrize(
@@ -365,7 +363,7 @@ def test_an_alpha_that_leaves_hardly_any_georisk_never_passes():
     asked = [PoolComparison(gate(alpha=alpha), pool[0], pool[1:]) for alpha in (5.0, 50.0, 200.0, 1e6)]
     assert [comparison.answer for comparison in asked] == [
         ("fail", "loss"),
-        ("fail", "loss"),
+        ("inconclusive", "too_weak"),
         ("inconclusive", "too_weak"),
         ("inconclusive", "too_weak"),
     ]
@@ -399,7 +397,7 @@ def test_topics_keep_their_part_where_means_are_equal():
 def test_loss_and_churn_are_what_the_gate_says_at_alpha_0():
     options = {"reference": "any", "level": 0.7}
     reasons = set()
-    for seed in range(12):
+    for seed in range(24):
         pool = systems(seed, n=30, shift=-0.04 * np.random.default_rng(seed).random())
         warned = passes(pool, alpha=2.0, on_churn="warn", **options)
         comparison = PoolComparison(gate(alpha=2.0, **options), pool[0], pool[1:])
