@@ -230,8 +230,9 @@ class _Basis:
 
     @cached_property
     def changes_needed(self) -> int | None:
-        """The fewest changed topics with which the gate can fail, all of them equal losses; None where none suffice."""
-        n, strict = min(self.n, MANY_TOPICS), replace(self.gate, tolerance=0.0)
+        """The fewest changed topics, all of them equal losses, that fail the gate; None where none suffice."""
+        options: dict[str, Any] = {"tolerance": 0.0}
+        n, strict = min(self.n, MANY_TOPICS), replace(self.gate, **options)
         for changed in range(1, n + 1 if n > 1 else 0):
             losses = np.zeros(n)
             losses[:changed] = -1.0

@@ -176,7 +176,7 @@ class Ruling:
 
     @cached_property
     def break_even(self) -> float:
-        """The one-sided p-value of the break-even test: how likely a URisk this low is if each change is a fair bet."""
+        """How likely a URisk this low is if every change is a fair bet: the one-sided p-value of that test."""
         stakes = self.evidence.stakes(self.alpha)
         return break_even(*stakes, tolerated=self.evidence.n * self.gate.tolerance).p_value
 
@@ -272,12 +272,10 @@ class Ruling:
         Below, that is the limit that decides: the lower of two. Above, both the gate's own interval and one of the
         others must fail: Student-t, or the break-even test.
         """
-        if self.sample.constant:
+        own = observed_critical(self.sample, self.interval(own_method(self.gate)), side=side)
+        student_t = observed_critical(self.sample, self.interval("student_t"), side=side)
+        if own is None or student_t is None:
             return None
-        own, student_t = (
-            observed_critical(self.sample, self.interval(method), side=side)
-            for method in (own_method(self.gate), "student_t")
-        )
         if side == "lower":
             return max(own, student_t)
         return own if student_t <= own else max(own, min(student_t, self._break_even_critical))

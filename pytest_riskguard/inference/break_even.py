@@ -135,17 +135,17 @@ def break_even_quantile(
     Minus infinity where the p-value is higher even if every changed topic is a loss. Parameters and errors are those
     of ``break_even``.
     """
-    sizes, chances, _ = _checked(gains, losses, np.ones(np.size(gains), dtype=np.bool_), tolerated)
-    total, everything = exact_sum(sizes), np.ones(sizes.size, dtype=np.bool_)
-    best = exact_sum(per_topic(gains, name="gains", at_least=0)) if sizes.size else 0.0
-    if not sizes.size or _break_even(sizes, chances, everything).p_value > p_value:
+    won_sizes, lost_sizes, everything = _checked(gains, losses, np.ones(np.size(gains), dtype=np.bool_), tolerated)
+    sizes = won_sizes + lost_sizes
+    chances, total = _chances(won_sizes, sizes, tolerated), exact_sum(sizes)
+    if p_value_of_bets(sizes, chances, everything)[0] > p_value:
         return -math.inf
     spread = math.sqrt(exact_sum(sizes**2 * chances * (1 - chances)))
     low, high = exact_sum(sizes * chances), total
     lost, step = low - float(ndtri(p_value)) * spread, 1.0
     while high - low > QUANTILE_WIDTH * spread:
         lost = min(max(lost, low + QUANTILE_WIDTH / 3 * spread), high - QUANTILE_WIDTH / 3 * spread)
-        ratio = _break_even(sizes, chances, everything, short=total - lost).p_value / p_value
+        ratio = p_value_of_bets(sizes, chances, everything, offset=total - lost)[0] / p_value
         if ratio > 1:
             low = lost
         else:
@@ -155,7 +155,7 @@ def break_even_quantile(
         lost = lost + step if ratio > 1 else lost - step
         if not low < lost < high:
             lost = (low + high) / 2
-    return best - high
+    return exact_sum(won_sizes) - high
 
 
 def _checked(

@@ -360,11 +360,13 @@ def test_eight_changes_that_chance_explains_pass_and_eight_losses_do_not():
     d = np.zeros(60)
     d[:8] = -0.9, -0.7, -0.1, -0.05, 0.02, 0.02, -0.05, -0.02
     verdict = judge(gate_of("g", alpha=0), *pair(d, level=0.95))
-    assert (verdict.outcome, verdict.estimates.break_even_p_value) == ("pass", pytest.approx(7 / 256))
+    assert verdict.outcome == "pass"
+    assert verdict.estimates.break_even_p_value == pytest.approx(7 / 256)
     assert "methods_disagree" in [notice.code for notice in verdict.warnings]
     d[:8] = -np.abs(d[:8])
     verdict = judge(gate_of("g", alpha=0), *pair(d, level=0.95))
-    assert (verdict.outcome, verdict.estimates.break_even_p_value) == ("fail", pytest.approx(1 / 256))
+    assert verdict.outcome == "fail"
+    assert verdict.estimates.break_even_p_value == pytest.approx(1 / 256)
     (notice,) = [notice for notice in verdict.warnings if notice.code == "methods_disagree"]
     assert notice.parameters["break_even_p_value"] == verdict.estimates.break_even_p_value
 

@@ -52,8 +52,8 @@ def near_the_bound(seed: int) -> Pair:
         return Pair(candidate, baseline, grades, measure, gate_of("g", kind=kind, max_loss=rng.choice([0.2, 0.4])))
     alpha = rng.choice([0, 1, 5])
     pair = Pair(candidate, baseline, grades, measure, gate_of("g", kind=kind, alpha=alpha))
-    bound = rule(gate_of("g", kind=kind, alpha=alpha, tolerance=0.0), *pair.scores()).ruling.margin
-    tolerance = max(0.0, rng.uniform(-0.02, 0.02) - bound)
+    ruling = rule(gate_of("g", kind=kind, alpha=alpha, tolerance=0.0), *pair.scores()).ruling
+    tolerance = max(0.0, rng.uniform(-0.02, 0.02) - ruling.margin_by(ruling.deciding.method))
     return replace(pair, gate=gate_of("g", kind=kind, alpha=alpha, tolerance=tolerance))
 
 

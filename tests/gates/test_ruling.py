@@ -210,9 +210,11 @@ def test_an_effect_as_large_as_max_mde_is_small_enough(effect, detects):
         (0.02, 0.06, 0.005, 0.02),
     ],
 )
-def test_the_p_value_is_that_of_the_interval_and_the_lower_of_the_others(own, student_t, break_even, expected):
+def test_the_p_value_is_that_of_the_interval_and_the_lower_of_the_others(
+    own, student_t, break_even, expected, monkeypatch
+):
     ruling = Ruling(gate_of("g", alpha=0), evidence(np.linspace(-0.2, 0.1, 40)))
-    ruling._p_by = {"bca": own, "student_t": student_t}.__getitem__
+    monkeypatch.setattr(Ruling, "_p_by", lambda _, method: {"bca": own, "student_t": student_t}[method])
     if break_even is not None:
         ruling.break_even = break_even
     assert ruling.p_value == expected

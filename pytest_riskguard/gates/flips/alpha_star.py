@@ -61,7 +61,7 @@ def _first_failure(ruling: Ruling) -> _Change | None:
         return by_student_t
     if ruling.evidence.noisy:  # with noise the break-even test may find less at a higher alpha
         return _scanned(passes, _Change(0.0, FIRST))
-    # up to here Student-t and the break-even test both find no loss, so the gate passes whatever its own interval says
+    # up to here neither Student-t nor the break-even test finds a loss: the gate passes whatever its interval says
     start = _break_even_fails(ruling, below=by_student_t)
     return (
         start
@@ -71,7 +71,7 @@ def _first_failure(ruling: Ruling) -> _Change | None:
 
 
 def _scanned(passes: Passes, tried: _Change, *, until: _Change | None = None) -> _Change | None:
-    """The first failure among alphas ``GROWTH`` times as large as the one before, narrowed down; None up to the end."""
+    """The first failure among alphas ``GROWTH`` times as large as the last, narrowed down; None without one."""
     low, high = tried
     end = MAX_ALPHA if until is None else until.passes
     while passes(min(high, end)):
@@ -118,7 +118,7 @@ def _student_t_fails(ruling: Ruling) -> _Change | None:
 def _break_even_fails(ruling: Ruling, *, below: _Change | None) -> _Change | None:
     """Where the break-even test first fails, or Student-t does (``below``) if that is earlier.
 
-    The higher alpha, the lower are the chances of loss at which the bets are fair, and with them the p-value: it falls
+    The higher alpha, the lower are the chances of loss at which bets are fair, and with them the p-value: it falls
     about as a power of 2 + alpha.
     """
 

@@ -30,7 +30,7 @@ MAX_SCORES, COSTLIER = 100_000, 20
 #: How much further a limit may move when a topic is left out than its mean and width suggest. On 400 samples, among
 #: them Student's t with 1.5 degrees of freedom, one outlier, few changes, it was 4.5 times at most.
 NEAR = 6.0
-#: Where the break-even test is repeated without each topic: the largest product of changed topics and topics left out.
+#: Where the break-even test is repeated without topics: the largest product of changed topics and topics left out.
 MAX_FLIPPED = 2_000_000
 
 

@@ -19,7 +19,7 @@ from scipy.stats import skew
 
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.ruling import Ruling, margin_of, rule_for
+from pytest_riskguard.gates.ruling import Ruling, margin_of, margins_of
 from pytest_riskguard.inference import intervals, sign_flip
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.populations import weigh
@@ -241,14 +241,19 @@ def limits_of(x: Matrix, methods: Sequence[str], counts: Matrix | None) -> dict[
     return found
 
 
-def gate_fails(d: Matrix, limits: dict[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Whether a gate of method ``auto`` finds each column significantly risky, by the package's own rule."""
-    gate = gate_of("calibration", level=LEVEL)
-    fails = np.zeros(d.shape[1], dtype=bool)
-    for column, changed in enumerate(np.count_nonzero(np.abs(d) > ROUNDING_ERROR, axis=0)):
-        rule = rule_for(gate, n_topics=d.shape[0], n_changed=int(changed))
-        upper = {method: float(limits[method][1][column]) for method in rule.witnesses}
-        fails[column] = not margin_of(gate, upper[rule.decisive(upper)]) >= 0
+def gate_fails(
+    d: Matrix, limits: dict[str, tuple[np.ndarray, np.ndarray]], alpha: float, *, noise: np.ndarray | None = None
+) -> np.ndarray:
+    """Whether a gate of method ``auto`` finds each column significantly risky, by the package's own rule.
+
+    ``noise`` (n_replicates, n_topics, n_simulations) are replicates less the baseline.
+    """
+    gate = gate_of("calibration", level=LEVEL, alpha=alpha)
+    own, student_t = (~(margins_of(gate, limits[method][1]) >= 0) for method in ("bca", "student_t"))
+    fails = own & student_t
+    for column in np.flatnonzero(own & ~student_t):
+        own_noise = np.zeros((0, d.shape[0])) if noise is None else noise[:, :, column]
+        fails[column] = not Ruling(gate, Evidence(d[:, column], own_noise)).breaks_even
     return fails
 
 
@@ -287,7 +292,7 @@ def _outcomes(
     d = differences(0.0 if cell.equal else cell.truth.shifts[alpha])
     x = weigh(d, alpha)
     limits, true = limits_of(x, cell.methods, shared), cell.truth.urisk(alpha, equal=cell.equal)
-    of = {"gate": gate_fails(d, limits)}
+    of = {"gate": gate_fails(d, limits, alpha)}
     for method in cell.methods:
         lower, upper = limits[method]
         of[f"{method} covers"] = (lower <= true + ROUNDING_ERROR) & (true - ROUNDING_ERROR <= upper)
@@ -309,10 +314,10 @@ def churn_warned(cell: Cell) -> dict[float, float]:
     failed = dict.fromkeys(cell.alphas, 0)
     for differences in cell.batches(simulations, 2):
         d = differences(0.0)
-        d = d[:, gate_fails(d, limits_of(d, ("student_t", "bca"), None))]
+        d = d[:, gate_fails(d, limits_of(d, ("student_t", "bca"), None), 0)]
         for alpha in cell.alphas:
             if d.shape[1]:
-                again = gate_fails(d, limits_of(weigh(d, alpha), ("student_t", "bca"), None))
+                again = gate_fails(d, limits_of(weigh(d, alpha), ("student_t", "bca"), None), alpha)
                 failed[alpha] += int(np.count_nonzero(again))
     return {alpha: count / simulations for alpha, count in failed.items()}
 
@@ -348,7 +353,8 @@ def rerun(cell: Rerun) -> dict[tuple[float, int], float]:
             fails = np.zeros(differences.shape[2], dtype=bool)
             for tested in {alpha, 0.0} if count else {alpha}:
                 x = beyond_noise(differences, tested, count)
-                fails |= gate_fails(differences[0], limits_of(x, ("student_t", "bca"), None))
+                noise = differences[1 : 1 + count]
+                fails |= gate_fails(differences[0], limits_of(x, ("student_t", "bca"), None), tested, noise=noise)
             failed[alpha, count] += int(fails.sum())
     return {case: fails / cell.simulations for case, fails in failed.items()}
 

@@ -209,7 +209,9 @@ def test_whole_gates_are_those_of_the_package(n):
     d = population.draw(np.random.default_rng(n), (n, 25)) - 0.01
     d[np.random.default_rng(0).random(d.shape) < 0.5] = 0.0
     fails = {
-        alpha: interval_study.gate_fails(d, interval_study.limits_of(weigh(d, alpha), ("student_t", "bca"), None))
+        alpha: interval_study.gate_fails(
+            d, interval_study.limits_of(weigh(d, alpha), ("student_t", "bca"), None), alpha
+        )
         for alpha in (0, 5)
     }
     for column, differences in enumerate(d.T):
