@@ -69,9 +69,9 @@ def margins_of(gate: Gate, limits: FloatArray) -> FloatArray:
     return np.where(np.isfinite(limits), margins, math.nan)
 
 
-def is_above(gate: Gate, p_value: float) -> bool:
-    """Whether a one-sided p-value is above what the gate's level allows on one side."""
-    return 2 * p_value > (1 - gate.level) * (1 + ROUNDED)
+def highest_p(gate: Gate) -> float:
+    """The highest one-sided p-value with which a test fails at the gate's level, half of ``1 - level``."""
+    return (1 - gate.level) / 2 * (1 + ROUNDED)
 
 
 def detects_max_mde(gate: Gate, effect: float | None) -> bool:
@@ -183,7 +183,7 @@ class Ruling:
     @property
     def breaks_even(self) -> bool:
         """Whether the break-even test finds no loss at the gate's level."""
-        return is_above(self.gate, self.break_even)
+        return self.break_even > highest_p(self.gate)
 
     @cached_property
     def passes(self) -> bool:
@@ -230,7 +230,7 @@ class Ruling:
     def few_changes(self) -> bool:
         """Whether so few topics changed that the break-even test finds no loss even if all of them lost."""
         gains, losses, _ = self.evidence.stakes(self.alpha)
-        return is_above(self.gate, float(np.prod(gains / (gains + losses))))
+        return float(np.prod(gains / (gains + losses))) > highest_p(self.gate)
 
     @cached_property
     def cannot_fail(self) -> bool:

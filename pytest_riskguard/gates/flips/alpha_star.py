@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from pytest_riskguard.gates.ruling import Ruling, is_above, own_method
+from pytest_riskguard.gates.ruling import Ruling, highest_p, own_method
 from pytest_riskguard.inference import critical_value
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 
@@ -126,7 +126,7 @@ def _break_even_fails(ruling: Ruling, *, below: _Change | None) -> _Change | Non
         return math.log(ruling.at(alpha).break_even)
 
     def passes(log_p: float) -> bool:
-        return is_above(ruling.gate, math.exp(log_p))
+        return math.exp(log_p) > highest_p(ruling.gate)
 
     low, high = 0.0, MAX_ALPHA if below is None else below.fails
     at_low, at_high = log_p(low), log_p(high)

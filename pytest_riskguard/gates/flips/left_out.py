@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.gates.evidence import BoolArray
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
-from pytest_riskguard.gates.ruling import Comparison, Ruling, is_above, limit_of, margins_of, own_method, witnesses
+from pytest_riskguard.gates.ruling import Comparison, Ruling, highest_p, limit_of, margins_of, own_method, witnesses
 from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.inference import break_even, break_even_without_each
 from pytest_riskguard.risk.checks import FloatArray, exact_sum, first_in_order
@@ -121,23 +121,40 @@ def _saved(ruling: Ruling, places: npt.NDArray[np.intp], *, passing: bool) -> Bo
     saved = np.zeros(ruling.evidence.n, dtype=np.bool_)
     if not places.size:
         return saved
-    gate, scores, moved = ruling.gate, ruling.scores, ruling.evidence.moved(ruling.alpha)
-    saved[places] = passing
-    stakes = ruling.evidence.stakes(ruling.alpha)
+    gate, stakes = ruling.gate, ruling.evidence.stakes(ruling.alpha)
+    moved, tolerated = ruling.evidence.moved(ruling.alpha), (ruling.evidence.n - 1) * gate.tolerance
+    which, rank = places[moved[places]], np.cumsum(moved) - 1
+    if which.size < places.size:  # the test asks for changed topics alone
+        p_value = break_even(*stakes, tolerated=tolerated).p_value if tolerated else ruling.break_even
+        saved[places] = p_value > highest_p(gate)
+    if tolerated:  # with each topic that leaves, what is tolerated and all chances change
+        open_ones = np.ones(which.size, dtype=np.bool_)
+    else:
+        open_ones = _open(gate, stakes, ruling.break_even)[rank[which]]
+        saved[which] = ruling.breaks_even
+    asked = which[open_ones]
     affordable = max(ALONE, MAX_FLIPPED // max(stakes[0].size, 1))
-    if places.size > affordable:  # those whose parts pull most towards the other verdict
-        pull = np.round(scores[places] if not passing else -scores[places], 12)
-        places = places[first_in_order(pull, affordable)]
-    tolerated = (ruling.evidence.n - 1) * gate.tolerance
-    unmoved = places[~moved[places]]
-    if unmoved.size:  # all the same to the test, which asks for changed topics alone
-        saved[unmoved] = is_above(gate, break_even(*stakes, tolerated=tolerated).p_value)
-    changed = places[moved[places]]
-    if changed.size:
-        rank = np.cumsum(moved) - 1
-        p_values = break_even_without_each(*stakes, tolerated=tolerated, places=rank[changed])
-        saved[changed] = [is_above(gate, p_value) for p_value in p_values.tolist()]
+    if asked.size > affordable:  # those whose parts pull most towards the actual verdict
+        pull = np.round(ruling.scores[asked] if not passing else -ruling.scores[asked], 12)
+        saved[asked] = passing
+        asked = asked[first_in_order(pull, affordable)]
+    if asked.size:
+        saved[asked] = break_even_without_each(*stakes, tolerated=tolerated, places=rank[asked]) > highest_p(gate)
     return saved
+
+
+def _open(gate: Gate, stakes: tuple[FloatArray, FloatArray, BoolArray], p_value: float) -> BoolArray:
+    """Without which changed topics the break-even test may say something else than with all of them.
+
+    If q is a topic's chance of loss, p is q times P(the others' losses suffice with it) plus 1 - q times P(they
+    suffice alone). Without a topic that lost, p is the first of these: at least p, at most p/q. Without one that won
+    it is the second: at most p, at least (p - q)/(1 - q).
+    """
+    gains, losses, lost = stakes
+    chances = gains / (gains + losses)
+    if p_value > highest_p(gate):
+        return np.asarray(~lost & ((p_value - chances) / (1 - chances) <= highest_p(gate)))
+    return np.asarray(lost & (p_value / chances > highest_p(gate)))
 
 
 def _reached(gate: Gate, limits: FloatArray, *, otherwise: bool) -> BoolArray:
