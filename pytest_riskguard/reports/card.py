@@ -131,7 +131,7 @@ def _weight(verdict: Verdict) -> str:
 
 
 def _star(verdict: Verdict) -> str:
-    """The largest alpha at which the gate would still pass."""
+    """The alpha up to which the gate would pass."""
     star, shown = verdict.estimates.alpha_star, Shown(verdict)
     if star == "any" and verdict.outcome == "pass":
         return "it passes at any alpha"

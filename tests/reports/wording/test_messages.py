@@ -96,19 +96,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
     (
         "few_effective_topics",
         VERDICT,
-        {"effective": 12.0, "needs_student_t": True},
-        "the weights make 40 topics count like 12 of equal weight: the gate fails only if Student-t agrees",
-    ),
-    (
-        "few_effective_topics",
-        NOT_INFERIOR,
-        {"effective": 12.0, "needs_student_t": True},
-        "the weights make 40 topics count like 12 of equal weight: the gate passes only if Student-t agrees",
-    ),
-    (
-        "few_effective_topics",
-        STUDENT_T,
-        {"effective": 12.0, "needs_student_t": False},
+        {"effective": 12.0},
         "the weights make 40 topics count like 12 of equal weight",
     ),
     (
@@ -156,33 +144,32 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
     (
         "few_changed_topics",
         VERDICT,
-        {"topics": ("a", "b", "c"), "needs_student_t": True, "effective": 2, "cannot_fail": True},
-        "only 3 of 40 topics changed (a, b, c), whose weights make them count like 2: the gate fails only if "
-        "Student-t agrees; with 3 changed topics it cannot fail",
+        {"topics": ("a", "b", "c"), "needs_student_t": True, "cannot_fail": True},
+        "only 3 of 40 topics changed (a, b, c): the gate fails only if Student-t agrees; with 3 changed topics it "
+        "cannot fail",
     ),
     (
         "few_changed_topics",
         STUDENT_T,
-        {"topics": ("a",), "needs_student_t": False, "effective": None, "cannot_fail": False},
+        {"topics": ("a",), "needs_student_t": False, "cannot_fail": False},
         "only 1 of 40 topics changed (a)",
     ),
     (
         "few_changed_topics",
         altered(POOL, topics=TopicCounts(count=60)),
-        {"topics": ("a", "b"), "needs_student_t": True, "reference": "s1"},
-        "only 2 of 60 topics differ from s1 (a, b): the gate fails only if Student-t (jackknife) agrees",
+        {"topics": ("a", "b"), "reference": "s1"},
+        "only 2 of 60 topics differ from s1 (a, b)",
     ),
     (
         "few_topics",
         VERDICT,
-        {"both_must_pass": True, "enough": 25},
-        "only 40 topics: below 25, every interval covers less than its nominal level, so BCa and Student-t must both "
-        "pass",
+        {"enough": 25},
+        "only 40 topics: below 25, every interval covers less than its nominal level",
     ),
     (
         "few_topics",
         altered(POOL, topics=TopicCounts(count=30)),
-        {"both_must_pass": False},
+        {},
         "only 30 topics: with so few, gates on GeoRisk fail more harmless changes than their level allows",
     ),
     (
@@ -206,19 +193,26 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "at this alpha the baseline's own noise is larger than the loss, but the mean is not shown to be good "
         "enough next to that of the replicates; weighting losses more cannot make up for that",
     ),
-    (
-        "sparse_changes",
-        VERDICT,
-        {},
-        "only 3 of 40 topics changed: with so few, intervals other than Student-t fail a harmless change up to four "
-        "times as often as their level allows",
-    ),
     ("churn", VERDICT, {}, "fails at this alpha only because losses weigh more; on_churn: warn lets it pass"),
     (
         "methods_disagree",
         VERDICT,
         {"method": "bca", "limit": -0.002, "student_t_limit": 0.01, "student_t_passes": True, "decisive": "bca"},
         "by Student-t it passes (upper limit +0.01), by BCa it fails (-0.002); BCa decided",
+    ),
+    (
+        "methods_disagree",
+        VERDICT,
+        {
+            "method": "bca",
+            "limit": -0.01,
+            "student_t_limit": 0.02,
+            "student_t_passes": True,
+            "decisive": "bca",
+            "break_even_p_value": 0.004,
+        },
+        "by Student-t it passes (upper limit +0.02), by BCa it fails (-0.01); the break-even test agrees with BCa "
+        "(p 0.0040)",
     ),
     (
         "methods_disagree",
