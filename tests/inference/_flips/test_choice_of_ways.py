@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.inference._flips.bets import Bets
-from pytest_riskguard.inference._flips.choice import at_least_observed
+from pytest_riskguard.inference._flips.chosen_method import at_least_observed
 from tests.inference._flips.laws import bets, convolved, met_in_the_middle
 
 M = 36

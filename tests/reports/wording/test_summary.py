@@ -81,7 +81,8 @@ def check(verdict: Verdict) -> None:
     ) -> bool:
         (found,) = [g for g in groups if (g.tag, g.value, g.change) == (tag, value, "loss")]
         count = len({x.topic for x in lost} & {*found.topics})
-        said = count == len(lost) if percent is None else abs(int(percent) - 100 * (found.share or 0)) <= (1 if over else 0.5) + 1e-9
+        rounded = (1 if over else 0.5) + 1e-9
+        said = count == len(lost) if percent is None else abs(int(percent) - 100 * (found.share or 0)) <= rounded
         return (int(members), int(tagged)) == (count, found.tagged) and said and (significant or v.kind != "x")
 
     share = r", and (?:no others|they make up (over )?(\d+)% of the loss)"
