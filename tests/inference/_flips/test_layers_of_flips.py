@@ -14,7 +14,7 @@ IMPORTS = {
     "line": {"bets"},
     "swings": {"bets"},
     "tilted": {"bets", "line", "swings"},
-    "choice": {"bets", "counting", "tilted"},
+    "chosen_method": {"bets", "counting", "tilted"},
 }
 
 
