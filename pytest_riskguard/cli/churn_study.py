@@ -1,8 +1,12 @@
-"""How often gates stop changes that leave the mean alone, as the calibration study found it."""
+"""How often gates stop changes: on a team's own topics, or as the calibration study found it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_riskguard.gates.chain.policy_cost import PolicyCost
 
 #: Share of pairs of equally good systems, every topic of which differs, that a gate with ``method: auto`` and
 #: ``on_churn: fail`` fails, in percent, by topics and alpha. The study's table whole-gates.csv has the same figures.
@@ -39,6 +43,19 @@ def cost_of_failing(alpha: float, queries: int | None) -> list[str]:
     if any(sparse):
         lines.append(_row("one query in ten moves", ("" if share is None else _percent(share) for share in sparse)))
     return lines
+
+
+def cost_on(cost: PolicyCost, *, topics: int, correlation: float) -> list[str]:
+    """Lines that say how many of 100 changes on a team's own topics would fail."""
+    rows = [("the mean stays", cost.harmless), *((f"it falls by {harm.size:g}", harm) for harm in cost.harmful)]
+    return [
+        "",
+        f"Of 100 changes so many fail on your {topics} queries, simulated for scores that correlate {correlation:g}",
+        "with those of the run you gave. `warn` stops only the losses.",
+        "",
+        f"  {'':<22}{'as a loss':>12}{'as churn':>12}",
+        *(f"  {name:<22}{chances.loss:>12.0f}{chances.churn:>12.0f}" for name, chances in rows),
+    ]
 
 
 def _row(name: str, cells: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from pytest_riskguard.cli.churn_study import cost_of_failing
+from pytest_riskguard.cli.churn_study import cost_of_failing, cost_on
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import write_text
 from pytest_riskguard.cli.parameters import NumberType, file_option, output_option
@@ -19,6 +19,8 @@ from pytest_riskguard.gates.option_types import Number
 
 #: What a query that gets worse costs, in queries that get as much better.
 WORSE_COSTS = 2.0
+#: What is assumed of a candidate that does not exist yet, and the falls of its mean that are asked about.
+CORRELATION, HARMS = 0.9, (0.01, 0.02, 0.05)
 
 TEMPLATE = """\
 {modeline}
@@ -64,6 +66,11 @@ gates:
     metavar="N",
     help="How many judged queries you have. [default: those of the qrels file, if it is there]",
 )
+@file_option(
+    "--baseline",
+    metavar="RUN",
+    help="A run, to say what the policy costs on your own topics. [default: as the calibration study found it]",
+)
 @click.option(
     "--worse-costs",
     type=NumberType(Number(1, 1 + MAX_ALPHA)),
@@ -86,6 +93,7 @@ def init(
     measure: str,
     candidate: str,
     queries: int | None,
+    baseline: Path | None,
     worse_costs: float | None,
     on_churn: str,
     yes: bool,
@@ -115,11 +123,12 @@ def init(
         queries = _asked_queries(queries) if asks else queries
     if worse_costs is None:
         worse_costs = _asked_cost() if asks else WORSE_COSTS
+    cost = None if baseline is None else _cost_on(baseline, output.parent / qrels, name, worse_costs - 1)
     named = "  # topics: topics.tsv          # topic, query text; failures then show the query"
     named = named if topics is None else f"  topics: {_quoted(topics)}"
     names = {"qrels": _quoted(qrels), "candidate": _quoted(Path(candidate))}
     text = TEMPLATE.format(
-        modeline=MODELINE, topics=named, measure=name, **names, **_policy(worse_costs, queries, on_churn)
+        modeline=MODELINE, topics=named, measure=name, **names, **_policy(worse_costs, queries, on_churn, cost)
     )
     try:
         with output.open("x", encoding="utf-8", newline="\n") as file:
@@ -195,7 +204,22 @@ def _asked_cost() -> float:
     return float(click.prompt("How many times as much?", type=times, default=f"{WORSE_COSTS:g}"))
 
 
-def _policy(worse_costs: float, queries: int | None, on_churn: str) -> dict[str, str]:
+def _cost_on(baseline: Path, qrels: Path, measure: str, alpha: float) -> list[str]:
+    """Lines that say what the policy costs on these topics, by the rule of judgement."""
+    from pytest_riskguard.engine import Engine
+    from pytest_riskguard.engine.sources import RunFile
+    from pytest_riskguard.formats.given_file import GivenFile
+    from pytest_riskguard.gates.kinds import gate_of
+    from pytest_riskguard.gates.power_plan import plan_from_baseline
+
+    given = GivenFile.of(baseline)
+    scores = Engine(qrels=qrels, measures=[measure]).scores(RunFile(given.path, given=given), measure)
+    gate = gate_of("no-risk", alpha=alpha)
+    plan = plan_from_baseline(gate, scores, correlation=CORRELATION, power=0.8, effects=HARMS)
+    return [] if plan.cost is None else cost_on(plan.cost, topics=plan.topics, correlation=CORRELATION)
+
+
+def _policy(worse_costs: float, queries: int | None, on_churn: str, cost: list[str] | None) -> dict[str, str]:
     """What the gate's alpha and ``on_churn`` are, and the comments that explain them."""
     alpha = worse_costs - 1
     times = f"1 + alpha = {worse_costs:g}" if alpha else "1 + alpha"
@@ -208,7 +232,7 @@ def _policy(worse_costs: float, queries: int | None, on_churn: str) -> dict[str,
         "significantly down fails either way.",
     ]
     lines = [part for text in about for part in textwrap.wrap(text, 112) or [""]]
-    comment = "\n".join(f"  # {line}".rstrip() for line in [*lines, *cost_of_failing(alpha, queries)])
+    comment = "\n".join(f"  # {line}".rstrip() for line in [*lines, *(cost or cost_of_failing(alpha, queries))])
     return {"alpha": f"{alpha:g}", "on_churn": on_churn, "policy": comment}
 
 

@@ -13,6 +13,7 @@ from scipy.special import ndtri
 
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.alignment import align
+from pytest_riskguard.gates.chain.policy_cost import PolicyCost, policy_cost
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import Power
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
@@ -111,6 +112,7 @@ class Plan:
     churn_power: float | None
     effects: tuple[Effect, ...]
     topics_for_tolerance: int | None
+    cost: PolicyCost | None
 
 
 def plan_from_runs(
@@ -212,6 +214,7 @@ class _Basis:
             churn_power=self.churn_power(),
             effects=tuple(Effect(size, self.power_for(size), self.topics_for(size)) for size in effects),
             topics_for_tolerance=None if self.changed is None else self.topics_for_tolerance(),
+            cost=policy_cost(gate, self.differences, effects),
         )
 
     @property

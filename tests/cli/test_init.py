@@ -213,3 +213,28 @@ def test_a_table_is_written_for_every_alpha_of_the_study():
         lines = cost_of_failing(alpha, None)
         assert [int(n) for n in re.findall(r"\d+", lines[2])] == list(SHOWN)
         assert [int(n) for n in re.findall(r"(\d+)%", lines[3])] == [round(EVERY_TOPIC[n][alpha]) for n in SHOWN]
+
+
+def test_with_a_run_it_says_what_the_policy_costs_on_the_teams_own_topics(command, folder):
+    (folder / "riskguard.yaml").unlink()
+    ended = command("init -y --baseline loss.run --measure AP --worse-costs 3")
+    assert ended.status == 0, ended.err
+    text = (folder / "riskguard.yaml").read_text()
+    assert "Of 100 changes so many fail on your 30 queries" in text
+    rows = [
+        line.removeprefix("  #").split() for line in text.splitlines() if re.search(r"the mean stays|falls by", line)
+    ]
+    assert [row[:-2] for row in rows] == [
+        ["the", "mean", "stays"],
+        *(["it", "falls", "by", size] for size in ("0.01", "0.02", "0.05")),
+    ]
+    losses = [int(row[-2]) for row in rows]
+    assert losses == sorted(losses)
+    assert "How often `fail` stops" not in text
+    assert command("check --candidate good.run").status in (0, 1, 3)
+
+
+def test_a_run_that_cannot_be_scored_writes_nothing(command, folder):
+    (folder / "riskguard.yaml").unlink()
+    assert command("init -y --baseline nothing.run").status == 3
+    assert not (folder / "riskguard.yaml").exists()

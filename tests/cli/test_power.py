@@ -10,6 +10,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from pytest_riskguard.gates.chain.policy_cost import policy_cost
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.power_plan import Effect, Plan
 from pytest_riskguard.inference import critical_value, minimum_detectable_effect, topics_needed
 from pytest_riskguard.risk import linear
@@ -207,3 +209,27 @@ def test_each_field_of_a_plan_is_in_the_reference(command):
     assert all(f"`{field.name}`" in effects for field in fields(Effect))
     (plan,) = json.loads(command("power loss.run --baseline prod --measure AP --json -").out)["plans"]
     assert list(plan) == [field.name for field in fields(Plan)]
+
+
+def test_it_says_what_the_policy_costs_and_sees(command):
+    asked = "power loss.run --baseline prod --measure AP --alpha 0 --alpha 1 --effect 0.05 --effect 0.1"
+    ended = command(f"{asked} --json -")
+    plans = json.loads(ended.out)["plans"]
+    for plan, alpha in zip(plans, (0, 1), strict=True):
+        cost = plan["cost"]
+        assert [harm["size"] for harm in (cost["harmless"], *cost["harmful"])] == [0, 0.05, 0.1]
+        expected = policy_cost(gate_of("power", alpha=alpha), LOSS, (0.05, 0.1))
+        assert cost["harmless"]["loss"] == pytest.approx(expected.harmless.loss)
+        assert cost["harmful"][1]["churn"] == pytest.approx(expected.harmful[1].churn)
+    heading, names, *rows = ended.err.split("of 100 pull requests")[1].splitlines()[:4]
+    assert heading == " so many fail, as loss + churn:"
+    assert names.split() == ["alpha", "harmless", "-0.05", "-0.1"]
+    assert [row.split()[0] for row in rows] == ["0", "1"]
+    assert rows[0].count("+ 0") == 3  # without alpha there is no churn
+    assert command(f"{asked} --json -").out == ended.out
+
+
+def test_what_cannot_be_simulated_is_left_out(command):
+    ended = command("power --baseline prod --measure AP --json -")  # the baseline does not vary
+    assert {plan["cost"] for plan in json.loads(ended.out)["plans"]} == {None}
+    assert "pull requests so many fail" not in ended.err

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from pytest_riskguard.formats.serialization import to_plain
+from pytest_riskguard.gates.chain.policy_cost import Chances
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.power_plan import Plan
 from pytest_riskguard.reports.json import document
@@ -31,7 +32,7 @@ def explain(plans: Sequence[Plan], *, width: int) -> str:
     blocks = []
     for _, group in groupby(plans, key=lambda plan: (plan.measure, plan.baseline, plan.slice)):
         together = list(group)
-        lines = [_heading(together[0]), *_table(together, width)]
+        lines = [_heading(together[0]), *_table(together, width), *_costs(together, width)]
         lines += layout.wrapped(_notes(together), width=width)
         blocks.append("\n".join(lines))
     return "\n\n".join([*blocks, textwrap.fill(_legend(plans[0]), width=width)])
@@ -42,7 +43,9 @@ def _legend(plan: Plan) -> str:
         f"MDE: minimum detectable effect, the smallest fall of URisk that fails the gate with {percent(plan.power)} "
         f"power, at level {short(plan.level)}, method {plan.method}, tolerance {short(plan.tolerance)}. n for X: "
         "topics needed to detect a fall of X; - where no number is enough. churn fails: probability that the gate "
-        "fails for a change that moves topics as much but does not move the mean."
+        "fails for a change that moves topics as much but does not move the mean. Pull requests: drawn with a fixed "
+        "generator and judged by the rule; each topic moves as far as here, up or down by chance. Harmless: with "
+        "equal chances; -X: so that the mean falls by X. With on_churn: warn only the losses fail."
     )
 
 
@@ -74,6 +77,35 @@ def _table(plans: Sequence[Plan], width: int) -> list[str]:
         cells += ["-" if effect.topics_needed is None else f"{effect.topics_needed}" for effect in plan.effects]
         table.add_row(*(Text(cell) for cell in cells))
     return ["  " + line for line in layout.lines(table, width=width - 2)]
+
+
+def _costs(plans: Sequence[Plan], width: int) -> list[str]:
+    """How many of 100 pull requests fail, where that was simulated."""
+    from rich.text import Text
+
+    simulated = [(plan, plan.cost) for plan in plans if plan.cost is not None]
+    if not simulated:
+        return []
+    assumed = plans[0].correlation is not None
+    table = layout.bare_table()
+    harms = [f"-{short(effect.size)}" for effect in plans[0].effects]
+    for name in [*(["correlation"] if assumed else []), "alpha", "harmless", *harms]:
+        table.add_column(name, justify="right", min_width=len(name))
+    for plan, cost in simulated:
+        cells = [short(plan.correlation)] if plan.correlation is not None else []
+        cells += [short(plan.alpha), *(_failing(chances) for chances in (cost.harmless, *cost.harmful))]
+        table.add_row(*map(Text, cells))
+    heading = "of 100 pull requests so many fail, as loss + churn:"
+    return [f"  {heading}", *("  " + line for line in layout.lines(table, width=width - 2))]
+
+
+def _failing(chances: Chances) -> str:
+    return f"{_in_100(chances.loss)} + {_in_100(chances.churn)}"
+
+
+def _in_100(number: float) -> str:
+    """A number of 100, below 10 with one decimal."""
+    return f"{number:.1f}" if 0 < number < 9.95 else f"{number:.0f}"
 
 
 def _or_dash(value: float | None) -> str:
