@@ -15,6 +15,7 @@ from pytest_riskguard.inference import (
     BreakEven,
     break_even,
     break_even_above,
+    break_even_quantile,
     break_even_without_each,
     sign_flip,
 )
@@ -353,3 +354,24 @@ def test_any_stakes_have_two_sides(values: list[tuple[float, float, bool]], tole
     assert 0 < below <= 1
     assert 0 < above <= 1
     assert below + above >= 1 - 1e-9
+
+
+@pytest.mark.parametrize("p_value", [0.05, 0.025, 0.0025])
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("changed", [4, 12, 31, 120])
+def test_at_a_quantile_the_p_value_is_the_one_asked_for(changed: int, alpha: float, p_value: float) -> None:
+    sizes = np.random.default_rng([changed, int(alpha)]).uniform(0.02, 0.5, changed)
+    gains, losses = sizes, (1 + alpha) * sizes
+    chance = 1 / (2 + alpha)
+    spread = float(np.sqrt(np.sum((gains + losses) ** 2) * chance * (1 - chance)))
+    quantile = break_even_quantile(gains, losses, p_value)
+    if chance**changed > p_value:
+        assert quantile == -np.inf
+        return
+    within = 0.02 if changed < 31 else 0.05
+    rng = np.random.default_rng(1)
+    sums = gains.sum() - (rng.random((200_000, changed)) < chance) @ (gains + losses)
+    low, high = (np.mean(sums <= quantile + side * within * spread) for side in (-1, 1))
+    error = 4 * np.sqrt(p_value / len(sums))
+    assert low <= p_value + error
+    assert high >= p_value - error or changed <= 12  # few bets: the next lower sum may have a much lower p
