@@ -351,7 +351,7 @@ def paired_estimates(comparison: Comparison) -> Estimates:
         trisk=ruling.test.statistic,
         p_value=ruling.test.p_value,
         sign_flip_p_value=sign_flip(evidence.parts(0.0)).p_value,
-        break_even_p_value=ruling.break_even if comparison.gate.is_tested else None,
+        break_even_p_value=None if comparison.gate.by_topic else ruling.break_even,
         mean_absolute_difference=evidence.mean(np.abs(differences)),
         noise_urisk=evidence.noise_estimate(comparison.gate.alpha),
     )

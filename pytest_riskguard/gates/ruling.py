@@ -21,6 +21,7 @@ from pytest_riskguard.inference import (
     Interval,
     Sample,
     break_even,
+    break_even_above,
     break_even_quantile,
     cannot_fail,
     intervals,
@@ -30,11 +31,13 @@ from pytest_riskguard.inference import (
     upper_p_value,
 )
 from pytest_riskguard.risk import RiskTest, mean_test
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
 from pytest_riskguard.risk.urisk import mean_test_of
 
 #: How far a p-value may lie above the threshold by rounding, as a share of it.
 ROUNDED = 1e-9
+#: With fewer changes no gate may show that a candidate is good enough: at alpha 0, and at alpha 1 and above.
+CHANGES_TO_SHOW = 10, 25
 #: Intervals that every verdict reports, cheapest first; the studentized one only where it decides.
 REPORTED = ("student_t", "basic", "percentile", "bca")
 
@@ -83,8 +86,8 @@ class Ruling:
     """What the rule says of the evidence at one alpha (the gate's own by default), at the gate's level.
 
     A gate that asks for an upper limit fails if its own interval fails **and** Student-t or the break-even test does.
-    A gate that asks for a lower limit passes if its own interval **and** Student-t show it. Each interval is computed
-    once, when first needed.
+    A gate that asks for a lower limit passes if its own interval, Student-t **and** the break-even test, asked from
+    the other side, all show it. Each interval is computed once, when first needed.
     """
 
     def __init__(self, gate: Gate, evidence: Evidence, *, alpha: float | None = None) -> None:
@@ -156,10 +159,10 @@ class Ruling:
 
     @cached_property
     def deciding(self) -> Interval:
-        """The interval whose limit decides: it reaches the bound exactly where the rule is met.
+        """The interval whose limit decides: it reaches the bound where the rule is met, an upper one only there.
 
-        Where both must show it, the one that shows less. Otherwise the gate's own, unless it fails and the gate does
-        not: then Student-t's, which the break-even test confirms.
+        Where both must show it, the one that shows less, though the break-even test may still not. Otherwise the
+        gate's own, unless it fails and the gate does not: then Student-t's, which the break-even test confirms.
         """
         own, student_t = self.interval(own_method(self.gate)), self.interval("student_t")
         if self.gate.side == "lower":
@@ -176,13 +179,21 @@ class Ruling:
 
     @cached_property
     def break_even(self) -> float:
-        """How likely a URisk this low is if every change is a fair bet: the one-sided p-value of that test."""
-        stakes = self.evidence.stakes(self.alpha)
-        return break_even(*stakes, tolerated=self.evidence.n * self.gate.tolerance).p_value
+        """How likely a URisk this low is if every change is a fair bet: the one-sided p-value of that test.
+
+        How likely one this high is, where a lower limit is asked for.
+        """
+        test = break_even_above if self.gate.side == "lower" else break_even
+        return test(*self.evidence.stakes(self.alpha), tolerated=self._tolerated).p_value
+
+    @property
+    def _tolerated(self) -> float:
+        """The tolerance, in units of the sum over topics."""
+        return self.evidence.n * self.gate.tolerance
 
     @property
     def breaks_even(self) -> bool:
-        """Whether the break-even test finds no loss at the gate's level."""
+        """Whether the break-even test finds nothing at the gate's level."""
         return self.break_even > highest_p(self.gate)
 
     @cached_property
@@ -191,11 +202,11 @@ class Ruling:
         if not self.has_intervals:
             return False
         own = own_method(self.gate)
-        if own == "student_t":
-            return self.reaches(own)
         by_student_t = self.reaches("student_t")
         if self.gate.side == "lower":
-            return by_student_t and self.reaches(own)
+            return by_student_t and self.reaches(own) and self.changes_show
+        if own == "student_t":
+            return by_student_t
         return self.reaches(own) or (by_student_t and self.breaks_even)
 
     @property
@@ -225,6 +236,31 @@ class Ruling:
     def enough_topics(self) -> bool:
         """Whether there are enough topics for any interval, their weights considered."""
         return self.evidence.effective >= MIN_TOPICS - ROUNDING_ERROR
+
+    @property
+    def changes_show(self) -> bool:
+        """Whether the break-even test shows a lower limit.
+
+        It is not asked where all changes together are within the tolerance, even if every one had been a loss.
+        """
+        return self._is_tolerable or not (self.too_few_changes or self.breaks_even)
+
+    @property
+    def _is_tolerable(self) -> bool:
+        _, losses, _ = self.evidence.stakes(self.alpha)
+        return exact_sum(losses) <= self._tolerated
+
+    @cached_property
+    def too_few_changes(self) -> bool:
+        """Whether too few topics changed to show a lower limit, however well they did."""
+        gains, losses, lost = self.evidence.stakes(self.alpha)
+        if self.gate.side != "lower" or self._is_tolerable:
+            return False
+        least, most = CHANGES_TO_SHOW
+        if lost.size < least + (most - least) * min(self.alpha, 1.0):
+            return True
+        every_win = break_even_above(gains, losses, np.zeros(lost.size, dtype=np.bool_), tolerated=self._tolerated)
+        return every_win.p_value > highest_p(self.gate)
 
     @property
     def few_changes(self) -> bool:
@@ -367,6 +403,9 @@ class Comparison:
             return "inconclusive", "too_few_topics"
         if not ruling.holds:
             if self.gate.side == "lower":
+                shown = all(ruling.reaches(method) for method in witnesses(self.gate))
+                if shown and ruling.too_few_changes:
+                    return "inconclusive", "too_few_changes"
                 return "fail", "not_shown"
             if not ruling.plain.passes:
                 return "fail", "loss"

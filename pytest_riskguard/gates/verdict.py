@@ -329,6 +329,7 @@ REASONS = (
     "not_shown",
     "collapse",
     "too_slow",
+    "too_few_changes",
     "too_few_topics",
     "too_weak",
     "bad_run",

@@ -263,7 +263,8 @@ class Shown:
     @property
     def inconclusive(self) -> str:
         """Why there is no answer."""
-        return "too few topics" if self.verdict.reason == "too_few_topics" else "too weak"
+        few = {"too_few_topics": "too few topics", "too_few_changes": "too few topics changed"}
+        return few.get(self.verdict.reason or "", "too weak")
 
     @property
     def collapse(self) -> str:

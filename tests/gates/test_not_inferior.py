@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
+from pytest_riskguard.gates.flips.left_out import passes_without_each
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.inference import interval
+from pytest_riskguard.inference import break_even_above, interval
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import evidence, pair
 
@@ -23,15 +25,68 @@ def codes(verdict):
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 @pytest.mark.parametrize("seed", range(6))
-def test_it_passes_exactly_where_the_lower_limit_is_above_the_bound(seed, alpha):
+def test_it_passes_exactly_where_both_intervals_and_the_break_even_test_show_it(seed, alpha):
     d = np.random.default_rng(seed).normal(0, 0.1, 60)
-    lower = interval(linear(d, alpha=alpha), method="bca").lower
-    for tolerance, outcome in ((-lower + 1e-6, "pass"), (max(-lower - 1e-6, 0.0), "fail")):
+    x, sizes, outcomes = linear(d, alpha=alpha), np.abs(d), []
+    lower = min(interval(x, method=method).lower for method in ("bca", "student_t"))
+    for tolerance in (-lower - 1e-6, -lower + 1e-6, -lower + 0.002, -lower + 0.005):
+        chance = break_even_above(sizes, (1 + alpha) * sizes, d < 0, tolerated=60 * tolerance).p_value
         verdict = judge(gate(alpha=alpha, tolerance=tolerance), *pair(d))
-        assert verdict.outcome == outcome
-        assert verdict.reason == (None if outcome == "pass" else "not_shown")
-        assert verdict.decisive_interval is not None
-        assert verdict.decisive_interval.method == "bca"
+        shown = lower > -tolerance and 2 * chance <= 0.05
+        assert verdict.outcome == ("pass" if shown else "fail")
+        assert verdict.reason == (None if shown else "not_shown")
+        assert verdict.estimates.break_even_p_value == pytest.approx(chance, rel=1e-9)
+        outcomes.append(shown)
+    assert outcomes[0] is False
+    assert outcomes[-1] is True
+
+
+def wins(m: int, n: int, *losses: float) -> np.ndarray:
+    """So many equal wins, these losses, and topics that did not change."""
+    changes = [0.1] * m + [-loss for loss in losses]
+    return np.array(changes + [0.0] * (n - len(changes)))
+
+
+@pytest.mark.parametrize(("alpha", "m"), [(0, 9), (0.2, 12), (1, 24), (5, 23), (10, 42)])
+def test_too_few_changes_show_nothing(alpha, m):
+    verdict = judge(gate(alpha=alpha), *pair(wins(m, 100) + np.linspace(0, 1e-4, 100) * (wins(m, 100) > 0)))
+    assert (verdict.outcome, verdict.reason) == ("inconclusive", "too_few_changes")
+
+
+@pytest.mark.parametrize(("alpha", "m"), [(0, 10), (0.2, 13), (1, 25), (5, 25), (10, 43)])
+def test_as_many_wins_are_enough(alpha, m):
+    assert judge(gate(alpha=alpha), *pair(wins(m, 100))).outcome == "pass"
+
+
+def test_a_few_losses_are_still_a_failure():
+    # in doubt it fails: inconclusive is only what the intervals would have let through
+    verdict = judge(gate(tolerance=0.001), *pair(wins(0, 50, 0.3, 0.2, 0.4)))
+    assert (verdict.outcome, verdict.reason) == ("fail", "not_shown")
+
+
+def test_few_changes_that_the_tolerance_covers_show_it_whatever_they_are():
+    # at alpha 1 all three as losses would cost 2 * 0.3 / 50
+    assert judge(gate(tolerance=0.0121), *pair(wins(3, 50))).outcome == "pass"
+    assert judge(gate(tolerance=0.0119), *pair(wins(3, 50))).reason == "too_few_changes"
+
+
+def test_intervals_that_a_little_luck_explains_show_nothing():
+    d = wins(22, 60, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1)
+    verdict = judge(gate(tolerance=0.0), *pair(d))
+    assert verdict.estimates.break_even_p_value == pytest.approx(binom.cdf(6, 28, 1 / 3), rel=1e-9)
+    assert (verdict.outcome, verdict.reason) == ("fail", "not_shown")
+
+
+@pytest.mark.parametrize("method", ["auto", "student_t"])
+@pytest.mark.parametrize("alpha", [0, 1])
+def test_the_topics_that_carry_it_are_those_without_which_it_is_judged_otherwise(method, alpha):
+    rng = np.random.default_rng(3)
+    d = np.where(rng.random(40) < 0.75, rng.exponential(0.1, 40), -rng.exponential(0.02, 40))
+    d[:8] = 0.0
+    asked = gate(alpha=alpha, tolerance=0.002, method=method)
+    ruling = Ruling(asked, evidence(d))
+    _, lets_through = passes_without_each(ruling, passing=ruling.passes)
+    assert lets_through.tolist() == [ruling.without(place).passes for place in range(40)]
 
 
 def test_equal_systems_are_shown_not_inferior_by_any_tolerance_but_none():

@@ -32,6 +32,8 @@ MAX_SCORES, COSTLIER = 100_000, 20
 NEAR = 6.0
 #: Where the break-even test is repeated without topics: the largest product of changed topics and topics left out.
 MAX_FLIPPED = 2_000_000
+#: The same for a gate that asks for a lower limit, whose changes are counted anew without each topic.
+MAX_SHOWN = 200_000
 
 
 @dataclass(frozen=True)
@@ -104,16 +106,40 @@ def _met_without_each(ruling: Ruling, *, passing: bool) -> tuple[FloatArray, Boo
     """Deciding limits without each topic, and whether the rule is met then, at the ruling's alpha alone."""
     gate, own = ruling.gate, own_method(ruling.gate)
     by_student_t = _limits(ruling, "student_t", passing=passing)
-    if own == "student_t":
-        return by_student_t, _reached(gate, by_student_t, otherwise=passing)
-    limits = _limits(ruling, own, passing=passing)
     student_t_reaches = _reached(gate, by_student_t, otherwise=passing)
+    if own == "student_t" and gate.side == "upper":
+        return by_student_t, student_t_reaches
+    limits = by_student_t if own == "student_t" else _limits(ruling, own, passing=passing)
     own_reaches = _reached(gate, limits, otherwise=passing)
     if gate.side == "lower":
-        return np.minimum(limits, by_student_t), own_reaches & student_t_reaches
+        reached = own_reaches & student_t_reaches
+        return np.minimum(limits, by_student_t), _shown(ruling, np.flatnonzero(reached), passing=passing)
     open_to_chance = student_t_reaches & ~own_reaches & np.isfinite(limits)
     saved = _saved(ruling, np.flatnonzero(open_to_chance), passing=passing)
     return np.where(saved, by_student_t, limits), own_reaches | saved
+
+
+def _shown(ruling: Ruling, places: npt.NDArray[np.intp], *, passing: bool) -> BoolArray:
+    """Without which of these topics, each alone, the changes of the others show a lower limit; False for all others.
+
+    Among many topics one makes no difference to the break-even test: the answer is then that of all topics, except
+    for those whose parts pull most towards the other verdict.
+    """
+    shown = np.zeros(ruling.evidence.n, dtype=np.bool_)
+    if not places.size:
+        return shown
+    shown[places] = passing
+    moved = ruling.evidence.moved(ruling.alpha)
+    unmoved, changed = places[~moved[places]], places[moved[places]]
+    pull = np.round(ruling.scores[changed] if not passing else -ruling.scores[changed], 12)
+    asked = changed[first_in_order(pull, max(ALONE, MAX_SHOWN // max(int(np.count_nonzero(moved)), 1)))]
+    for place in asked.tolist():
+        rest = ruling.without(place)
+        shown[place] = rest.changes_show
+    if unmoved.size:
+        rest = ruling.without(int(unmoved[0]))
+        shown[unmoved] = rest.changes_show
+    return shown
 
 
 def _saved(ruling: Ruling, places: npt.NDArray[np.intp], *, passing: bool) -> BoolArray:

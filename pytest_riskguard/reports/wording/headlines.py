@@ -62,6 +62,8 @@ def _template(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
 def _undecided(verdict: Verdict) -> str:
     if verdict.reason == "too_few_topics":
         return "too few queries to judge"
+    if verdict.reason == "too_few_changes":
+        return "too few queries changed to show anything"
     return "too little GeoRisk to compare" if Shown(verdict).has("georisk_vanishes") else "too weak to judge"
 
 

@@ -12,7 +12,7 @@ from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.wording import groups
 from pytest_riskguard.reports.wording.headlines import digits_of
 from pytest_riskguard.reports.wording.numbers import decimals, share, size
-from pytest_riskguard.text import counted, plain, sentence, signed
+from pytest_riskguard.text import counted, plain, probability, sentence, signed
 
 #: How many collapsed topics are named; the others are counted.
 MAX_NAMED = 3
@@ -121,6 +121,9 @@ def _undecided(verdict: Verdict) -> str:
             verb = "is" if verdict.topics.count == 1 else "are"
             return f"{queries(verdict)} {verb} too few; at least {MIN_TOPICS} are needed."
         return f"The weights leave less evidence than {MIN_TOPICS} queries of equal weight."
+    if verdict.reason == "too_few_changes":
+        changed = counted(verdict.topics.changed, "changed query", "changed queries")
+        return f"The interval lies above the bound, but {changed} cannot show it: that few may all win by chance."
     if Shown(verdict).has("georisk_vanishes"):
         return "At this alpha too little GeoRisk is left to compare."
     seen = verdict.power.minimum_detectable_effect
@@ -230,6 +233,11 @@ def _not_inferior(verdict: Verdict) -> Iterator[str]:
     side, end, far = ("below", "most", "high") if minus else ("above", "least", "low")
     if verdict.outcome == "pass":
         yield sentence(f"{what} is shown to be {side} {limit}: it is at {end} {found}")
+        return
+    chance = verdict.estimates.break_even_p_value
+    if lowest > bound and chance is not None:
+        text = f"{what} is not shown to be {side} {limit}: its interval is, but wins and losses by chance"
+        yield sentence(f"{text} alone look this good with probability {probability(chance)}")
         return
     text = sentence(f"{what} is not shown to be {side} {limit}: it may be as {far} as {found}")
     needed = verdict.power.topics_for_tolerance

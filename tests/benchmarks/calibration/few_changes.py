@@ -4,8 +4,8 @@ Every data set is n differences, of which m are not 0, with a true URisk of 0 (o
 each the p-values of BCa, Student-t and the break-even flips are those of the package; from them come the rule of
 ``method: auto`` and the rules that it was compared with.
 
-What cannot matter is not computed: a p-value counts as 1 where the mean is above 0, and BCa is computed only where
-Student-t or the flips leave the rule a chance to fail, and on the first data sets of a cell for BCa's own column.
+What cannot matter is not computed: a p-value counts as 1 where the mean is not well below 0, and after the first data
+sets of a cell BCa is computed only where Student-t or the flips leave the rule a chance to fail.
 """
 
 from __future__ import annotations
@@ -23,15 +23,17 @@ from pytest_riskguard.inference import Sample, break_even, upper_p_value
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.populations import BETS, CONTINUOUS, LATTICE, REAL, REWEIGHTED, SHIFTED, draw, weigh
 from tests.benchmarks.calibration.tables import Table, percent, row
+from tests.shared_data import SHARED
 
 Array = np.ndarray
 
-LEVELS = (0.9, 0.95, 0.99, 0.999)
 LEVEL = 0.95
-#: No p-value above this matters to any level.
-LARGEST_P = 1 - min(LEVELS)
-#: BCa alone is counted on so many data sets of a cell.
-BCA_ALONE = 2000
+#: Levels that the rule alone is counted at.
+LOWER_LEVEL, HIGHER_LEVELS = 0.9, (0.99, 0.999)
+#: On so many data sets of a cell everything is computed: BCa alone and the lower level are counted on them.
+EVERYTHING = 1000
+#: Where Student-t's p-value is above this, no other is low; the second holds from so many changes on.
+PLAUSIBLE, MANY = (0.9, 0.5), 50
 #: How far below 0 a loss is that a gate should see, in standard errors of the data set.
 LOSS = 3.0
 FAMILIES = (3, 5, 10)
@@ -49,7 +51,6 @@ SIZES = (
     (12, 12),
     (50, 12),
     (100, 25),
-    (100, 50),
     (100, 100),
     (1000, 100),
 )
@@ -82,7 +83,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class PValues:
-    """Two-sided p-values of each data set; those of BCa are NaN where they were not needed."""
+    """Two-sided p-values of each data set; those of BCa are 1 where they do not matter."""
 
     bca: Array
     student_t: Array
@@ -90,8 +91,8 @@ class PValues:
 
     @property
     def rule(self) -> Array:
-        """The smallest ``1 - level`` at which a gate of method ``auto`` fails, or a number above ``LARGEST_P``."""
-        return np.fmax(self.bca, np.minimum(self.student_t, self.flips))
+        """The smallest ``1 - level`` at which a gate of method ``auto`` fails."""
+        return np.maximum(self.bca, np.minimum(self.student_t, self.flips))
 
     def rules(self) -> dict[str, Array]:
         """The rule and those it was compared with, by the words of the tables."""
@@ -99,8 +100,8 @@ class PValues:
             "Student-t": self.student_t,
             "flips": self.flips,
             "rule": self.rule,
-            "BCa and Student-t": np.fmax(self.bca, self.student_t),
-            "BCa and flips": np.fmax(self.bca, self.flips),
+            "BCa and Student-t": np.maximum(self.bca, self.student_t),
+            "BCa and flips": np.maximum(self.bca, self.flips),
             "Student-t or flips": np.minimum(self.student_t, self.flips),
         }
 
@@ -120,12 +121,11 @@ def p_values(cell: Cell) -> PValues:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(errors > 0, (means + ROUNDING_ERROR) / errors, np.sign(means) * math.inf)
     student = np.where(means < 0, 2 * stdtr(cell.topics - 1, t), 1.0)
-    flips, bca = np.ones(means.size), np.full(means.size, math.nan)
-    for i in np.flatnonzero(means < 0):
+    flips, bca = np.ones(means.size), np.ones(means.size)
+    for i in np.flatnonzero(student < PLAUSIBLE[int(cell.changed >= MANY)]):
         flips[i] = flip_p(d[i], cell.alpha)
-    first = np.arange(means.size) < BCA_ALONE
-    bca[first | (np.minimum(student, flips) > LARGEST_P)] = 1.0
-    for i in np.flatnonzero((means < 0) & (first | (np.minimum(student, flips) <= LARGEST_P))):
+    matters = (np.arange(means.size) < EVERYTHING) | (np.minimum(student, flips) <= 1 - LEVEL)
+    for i in np.flatnonzero((student < PLAUSIBLE[0]) & matters):
         bca[i] = bca_p(x[i], cell.topics)
     return PValues(bca, student, flips)
 
@@ -157,13 +157,13 @@ def fails(p: Array, level: float) -> float:
 
 def false_alarm_cells(simulations: int, seed: int, sources: Sequence[str]) -> list[Cell]:
     """Cells with a true URisk of 0, those of the fewest changes first."""
-    cells = []
+    cells: list[Cell] = []
     for source in sources:
-        sizes = SIZES if source == REAL else OTHER_SIZES
         kinds = {REAL: (SHIFTED, BETS, REWEIGHTED), CONTINUOUS: (SHIFTED,), LATTICE: (REWEIGHTED,)}[source]
-        for (n, m), kind, alpha in product(sizes, kinds, ALPHAS):
-            if kind != REWEIGHTED or alpha != 10:
-                cells.append(Cell(source, kind, n, m, alpha, simulations, seed))
+        for kind in kinds:
+            sizes = SIZES if source == REAL and kind != REWEIGHTED else OTHER_SIZES
+            alphas = ALPHAS if kind != REWEIGHTED else ALPHAS[:3]
+            cells += [Cell(source, kind, n, m, alpha, simulations, seed) for (n, m), alpha in product(sizes, alphas)]
     return sorted(cells, key=lambda cell: (cell.changed, cell.topics))
 
 
@@ -180,36 +180,43 @@ Done = list[tuple[Cell, PValues]]
 
 def false_alarm_table(done: Done) -> Table:
     """Shares that fail at level 0.95 by each rule, and by the rule at the other levels."""
-    lines: Table = []
+    others = [f"rule at {level}" for level in (LOWER_LEVEL, *HIGHER_LEVELS)]
+    lines = [row(*PLACE, "BCa", *done[0][1].rules(), *others)]
     for cell, p in done:
-        shares = [fails(p.bca[:BCA_ALONE], LEVEL), *(fails(each, LEVEL) for each in p.rules().values())]
-        others = [f"{100 * fails(p.rule, level):.2f}" for level in LEVELS if level != LEVEL]
-        lines.append(row(*_place(cell), *map(percent, shares), *others))
-    return [
-        row(*PLACE, "BCa", *done[0][1].rules(), *(f"rule at {level}" for level in LEVELS if level != LEVEL)),
-        *lines,
-    ]
+        shares = [fails(p.bca[:EVERYTHING], LEVEL), *(fails(each, LEVEL) for each in p.rules().values())]
+        higher = [f"{100 * fails(p.rule, level):.2f}" for level in HIGHER_LEVELS]
+        lower = fails(p.rule[:EVERYTHING], LOWER_LEVEL)
+        lines.append(row(*_place(cell), *map(percent, (*shares, lower)), *higher))
+    return lines
 
 
 def power_table(done: Done) -> Table:
     """Shares that fail by BCa, Student-t and the rule, at level 0.95."""
     lines = [row("changed", "topics", "alpha", "BCa", "Student-t", "rule")]
     for cell, p in done:
-        shares = fails(p.bca[:BCA_ALONE], LEVEL), fails(p.student_t, LEVEL), fails(p.rule, LEVEL)
+        shares = fails(p.bca[:EVERYTHING], LEVEL), fails(p.student_t, LEVEL), fails(p.rule, LEVEL)
         lines.append(row(cell.changed, cell.topics, cell.alpha, *map(percent, shares)))
     return lines
 
 
 def family_table(done: Done) -> Table:
     """How often any gate of a family of independent ones fails by Holm's method, at level 0.95."""
-    lines = [row("changed", "topics", "alpha", *(f"{what}, {k} gates" for k in FAMILIES for what in ("BCa", "rule")))]
+    lines = [
+        row(
+            "changed",
+            "topics",
+            "kind",
+            "alpha",
+            *(f"{what}, {k} gates" for k in FAMILIES for what in ("BCa", "rule")),
+        )
+    ]
     for cell, p in done:
-        if (cell.topics, cell.changed) in FAMILY_SIZES and (cell.source, cell.kind) == (REAL, SHIFTED):
+        if (cell.topics, cell.changed) in FAMILY_SIZES and cell.source == REAL and cell.kind != REWEIGHTED:
             shares = []
             for k in FAMILIES:
-                for each in (p.bca[:BCA_ALONE], p.rule):
+                for each in (p.bca[:EVERYTHING], p.rule):
                     shares.append(1 - (1 - fails(each, 1 - (1 - LEVEL) / k)) ** k)
-            lines.append(row(cell.changed, cell.topics, cell.alpha, *map(percent, shares)))
+            lines.append(row(cell.changed, cell.topics, cell.kind, cell.alpha, *map(percent, shares)))
     return lines
 
 
@@ -220,8 +227,9 @@ def _place(cell: Cell) -> Iterator[object]:
     return iter((cell.changed, cell.topics, cell.source, cell.kind, cell.alpha))
 
 
-def all_tables(pool: Executor, *, simulations: int, seed: int, sources: Sequence[str]) -> dict[str, Table]:
-    """The tables by the names of their files; real pairs only if they are among the sources."""
+def all_tables(pool: Executor, *, simulations: int, seed: int) -> dict[str, Table]:
+    """The tables by the names of their files; without the folder ``shared`` those parts that need no real pairs."""
+    sources = (*((REAL,) if SHARED.is_dir() else ()), CONTINUOUS, LATTICE)
     false, power = false_alarm_cells(simulations, seed, sources), []
     if REAL in sources:
         power = power_cells(simulations, seed)
@@ -233,3 +241,13 @@ def all_tables(pool: Executor, *, simulations: int, seed: int, sources: Sequence
         "losses-seen": power_table(losses),
         "families": family_table(alarms),
     }
+
+
+def counted(table: str, column: str, simulations: int) -> int | None:
+    """On how many data sets a column of a table was counted; 0 for those that say which cell it is."""
+    if column in PLACE:
+        return 0
+    everything = min(EVERYTHING, simulations)
+    if table == "families":
+        return None  # a power of a share: no share itself
+    return everything if column in ("BCa", f"rule at {LOWER_LEVEL}") else simulations

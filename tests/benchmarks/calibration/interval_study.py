@@ -541,10 +541,18 @@ def facts(truth: Truth, simulations: int) -> str:
     )
 
 
-def all_tables(pool: Executor, *, simulations: int, seed: int, count: int) -> tuple[dict[str, Table], str]:
-    """The tables by the names of their files, and what the page says of the study as a whole."""
-    plans = plan(simulations=simulations, seed=seed, count=count)
+def all_tables(pool: Executor, *, simulations: int, seed: int) -> dict[str, Table]:
+    """The tables by the names of their files; prints what the page says of the study as a whole."""
+    plans = plan(simulations=simulations, seed=seed, count=1000 * min(simulations, 4000))
     reruns = [Rerun(n, simulations, seed) for n in TOPICS]
     weighted = [Weighted(n, spread, simulations, seed) for n in WEIGHTED_TOPICS for spread in UNEVEN]
     results, noise, heavy = run(plans, reruns, weighted, pool)
-    return tables(results, noise, heavy), facts(results["zero"][0][0].truth, simulations)
+    print(facts(results["zero"][0][0].truth, simulations), end="")
+    return tables(results, noise, heavy)
+
+
+def counted(table: str, column: str, simulations: int) -> int | None:
+    """On how many data sets a column was counted: 0 if it names the cell, None if it holds no share."""
+    if column in ("differences", "topics", "alpha", "spread"):
+        return 0
+    return None if column in ("skewness", "effective topics") else simulations

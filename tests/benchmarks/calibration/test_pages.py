@@ -1,0 +1,175 @@
+"""What pages say of the study by the number of changes is what its tables hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from tests.benchmarks.calibration.few_changes import FAMILIES
+from tests.benchmarks.calibration.pool_study import POPULATIONS
+from tests.benchmarks.calibration.populations import BETS, CONTINUOUS, LATTICE, REAL, REWEIGHTED, SHIFTED
+from tests.benchmarks.calibration.tables import read
+from tests.docs.pages import DOCS
+
+EXPLANATION = DOCS / "explanation"
+#: Changes from which on the rule is near its level.
+ENOUGH = 6
+
+
+def rows(name: str) -> list[dict[str, str]]:
+    header, *lines = read(name)
+    return [dict(zip(header, line, strict=True)) for line in lines]
+
+
+def everywhere(row: dict[str, str]) -> bool:
+    return bool(row)
+
+
+def shares(name: str, column: str, where: Callable[[dict[str, str]], bool] = everywhere) -> list[float]:
+    """A column of the rows asked for, of which there must be some."""
+    found = [float(row[column]) for row in rows(name) if where(row)]
+    assert found
+    return found
+
+
+def span(found: Iterable[float]) -> str:
+    """The lowest and the highest of shares, in words."""
+    found = sorted(found)
+    low, high = f"{found[0]:.1f}%", f"{found[-1]:.1f}%"
+    return low if low == high else f"{low} to {high}"
+
+
+def few(
+    column: str,
+    *,
+    kinds: tuple[str, ...] = (SHIFTED, BETS),
+    alphas: tuple[int, ...] = (0, 1, 5, 10),
+    changed: Iterable[int] = range(ENOUGH, 10_000),
+    sources: tuple[str, ...] = (REAL, CONTINUOUS, LATTICE),
+) -> list[float]:
+    """Shares of the table of few changes."""
+    sizes = set(changed)
+    return shares(
+        "few-changes",
+        column,
+        lambda row: (
+            row["kind"] in kinds
+            and int(row["alpha"]) in alphas
+            and int(row["changed"]) in sizes
+            and row["data"] in sources
+        ),
+    )
+
+
+def said_of_few_changes() -> list[str]:
+    """What calibration.md says of the rule and its rivals."""
+    return [
+        f"the rule fails {span(few('rule', alphas=(0, 1, 5)))} at alpha 0, 1 and 5,",
+        f"and {span(few('rule', alphas=(10,)))} at alpha 10",
+        f"BCa alone fails {span(few('BCa', alphas=(0,), changed=range(6, 13)))} at alpha 0 with 6 to 12 changes",
+        f"Reweighted data fail in {span(few('rule', kinds=(REWEIGHTED,)))}",
+        f"`Student-t or flips` fails {span(few('Student-t or flips'))}",
+        f"`BCa and Student-t` fails {span(few('BCa and Student-t', alphas=(5, 10)))} at alpha 5 and 10",
+        f"at level 0.9 (nominal 5%) the rule fails {span(few('rule at 0.9'))},",
+        f"at 0.99 (nominal 0.5%) {span(few('rule at 0.99'))}",
+    ]
+
+
+def families(kind: str) -> list[float]:
+    """Shares of all families of one kind of data that fail by the rule."""
+    return [s for k in FAMILIES for s in shares("families", f"rule, {k} gates", lambda row: row["kind"] == kind)]
+
+
+def said_of_families() -> list[str]:
+    """What rules.md says of Holm's method."""
+    return [f"{span(families(BETS))} of families", f"with skewed differences {span(families(SHIFTED))}"]
+
+
+def said_of_auto() -> list[str]:
+    """The table of intervals.md by the number of changes."""
+    lines = []
+    for n, m in ((100, 4), (100, 6), (100, 10), (50, 12), (100, 25), (100, 100)):
+        cells = []
+        for alpha in (0, 1, 5):
+            for column in ("BCa", "Student-t", "rule"):
+                (share,) = shares(
+                    "few-changes",
+                    column,
+                    lambda row, place=(str(m), str(n), REAL, SHIFTED, str(alpha)): (  # type: ignore[misc]
+                        tuple(row[key] for key in ("changed", "topics", "data", "kind", "alpha")) == place
+                    ),
+                )
+                cells.append(f"{share:.1f}")
+        three = [" / ".join(cells[i : i + 3]) for i in (0, 3, 6)]
+        lines.append(f"| {m} | {n} | {' | '.join(three)} |")
+    return lines
+
+
+def said_of_losses() -> list[str]:
+    """The power of the rule beside Student-t's."""
+    seen = [
+        shares("losses-seen", column, lambda row: int(row["changed"]) >= ENOUGH) for column in ("rule", "Student-t")
+    ]
+    return [f"the rule sees {span(seen[0])} of such losses, Student-t alone {span(seen[1])}"]
+
+
+def said_of_not_inferior() -> list[str]:
+    """What intervals.md says of the lower side."""
+
+    def of(column: str, *alphas: int) -> str:
+        return span(shares("not-inferior", column, lambda row: int(row["alpha"]) in alphas))
+
+    return [
+        f"BCa and Student-t together pass {of('BCa and Student-t', 0)} at alpha 0,",
+        f"{of('BCa and Student-t', 1)} at alpha 1 and {of('BCa and Student-t', 5)} at alpha 5",
+        f"the gate passes {of('rule', 0, 1, 5)}",
+    ]
+
+
+def said_of_pools() -> list[str]:
+    """What georisk.md says of pools in which few topics changed."""
+
+    def of(column: str, most: int) -> str:
+        return span(shares("georisk-few-changes", column, lambda row: ENOUGH <= int(row["changed"]) <= most))
+
+    return [
+        f"BCa alone fails {of('BCa', 12)} where 6 to 12 topics changed",
+        f"the gate {of('rule', 10_000)} from 6 changes on",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        ("calibration.md", said_of_few_changes),
+        ("calibration.md", said_of_losses),
+        ("rules.md", said_of_families),
+        ("intervals.md", said_of_auto),
+        ("intervals.md", said_of_not_inferior),
+        ("georisk.md", said_of_pools),
+    ],
+)
+def test_pages_say_what_the_tables_hold(page: str, said: Callable[[], list[str]]) -> None:
+    text = " ".join((EXPLANATION / page).read_text(encoding="utf-8").split())
+    assert [each for each in said() if each not in text] == []
+
+
+def test_false_alarms_are_near_their_level() -> None:
+    # nominal is 2.5%; where only conservative, as with fair bets at alpha 10 and few changes, it may be less
+    assert max(few("rule")) <= 4.5
+    assert min(few("rule", alphas=(0, 1, 5), sources=(REAL,))) >= 0.9
+    assert max(few("BCa", alphas=(0,))) > 8
+
+
+def test_families_keep_to_what_was_promised() -> None:
+    assert max(families(BETS)) <= 6.5
+
+
+def test_not_inferior_seldom_passes_what_it_should_not() -> None:
+    assert max(shares("not-inferior", "rule")) <= 4.8
+
+
+def test_pools_are_near_their_level() -> None:
+    assert max(shares("georisk-few-changes", "rule")) <= 4.3
+    assert set(POPULATIONS) > {row["population"] for row in rows("georisk-few-changes")}

@@ -1,0 +1,65 @@
+"""Every table of the study can be made again, and agrees with what the docs show."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.benchmarks.calibration.studies import STUDIES
+from tests.benchmarks.calibration.tables import TABLES, Table, allowed, disagreements, processes, read
+from tests.docs.pages import DOCS
+
+#: Data sets for each cell of a study made again.
+AGAIN = {"few-changes": 150, "not-inferior": 150, "georisk": 80, "intervals": 80}
+SHOWN: Table = [["topics", "rule", "skewness"], ["50", "2.5", "1"], ["100", "3.0", "2"]]
+
+
+def counts(column: str) -> tuple[int, ...] | None:
+    return {"topics": (), "rule": (1000, 4000)}.get(column)
+
+
+@pytest.mark.parametrize(
+    ("again", "said"),
+    [
+        ([["50", "2.6", "9"], ["100", "3.4", "9"]], []),
+        ([["100", "3.4", ""]], []),
+        ([["50", "9.9", "1"]], ["50, rule: 9.9, shown as 2.5"]),
+        ([["50", "nan", "1"]], ["50, rule: nan, shown as 2.5"]),
+    ],
+)
+def test_shares_further_apart_than_chance_are_told(again, said):
+    assert disagreements([SHOWN[0], *again], SHOWN, counts) == said
+
+
+def test_tables_of_other_columns_disagree():
+    assert disagreements([["topics"]], SHOWN, counts) == [f"columns are ['topics'], not {SHOWN[0]}"]
+
+
+def test_more_data_sets_allow_less():
+    assert allowed(2.5, 2.5, 100, 100) > allowed(2.5, 2.5, 10_000, 10_000) > 0.1
+
+
+def test_the_study_names_every_table_and_command():
+    text = (DOCS / "study" / "error-control.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\(\.\./data/calibration/([\w-]+)\.csv\)", text)) == {
+        path.stem for path in TABLES.iterdir()
+    }
+    assert set(STUDIES) <= set(re.findall(r"^\| `([\w-]+)`", text, re.MULTILINE))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STUDIES)
+def test_made_again_every_table_agrees_with_the_one_shown(name):
+    study = STUDIES[name]
+    with processes(2) as pool:
+        tables = study.all_tables(pool, simulations=AGAIN[name], seed=1)
+    found = []
+    for file, table in tables.items():
+
+        def counted(column: str, file: str = file) -> tuple[int, ...] | None:
+            shown, again = (study.counted(file, column, count) for count in (study.simulations, AGAIN[name]))
+            return None if shown is None or again is None else (again, shown) if shown else ()
+
+        found += [f"{file}: {line}" for line in disagreements(table, read(file), counted)]
+    assert found == []
