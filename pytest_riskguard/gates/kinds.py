@@ -204,7 +204,7 @@ class _ByInterval(Gate):
     """Kinds that an interval decides."""
 
     method: Method = option(
-        "auto", OneOf(METHODS), "The interval that decides. auto is BCa; below 25 topics Student-t must pass too."
+        "auto", OneOf(METHODS), "The interval that must fail, beside Student-t or the break-even test. auto is BCa."
     )
     tolerance: float = option(
         0.0, _AT_LEAST_ZERO, "How far below 0 URisk may lie, in units of the measure (GeoRisk: in units of GeoRisk)."
