@@ -42,7 +42,8 @@ def alpha_star(ruling: Ruling) -> float | Literal["any"] | None:
     evidence = ruling.evidence
     if evidence.kind != "linear" or not ruling.plain.passes:
         return None
-    if not (np.any(evidence.differences < -ROUNDING_ERROR) or np.any(evidence.noise < -ROUNDING_ERROR)):
+    loses = np.any(evidence.differences < -ROUNDING_ERROR) or np.any(evidence.noise < -ROUNDING_ERROR)
+    if not loses and ruling.gate.side == "upper":  # to show a lower limit, more wins are needed the higher alpha is
         return "any"
     found = _first_failure(ruling)
     return "any" if found is None else _few_digits(found, ruling)
