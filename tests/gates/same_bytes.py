@@ -71,6 +71,7 @@ def in_parts(order: np.random.Generator | None) -> Iterator[Verdict]:
     ours = TopicScores.from_mapping(named(candidate, order), name="candidate")
     theirs = TopicScores.from_mapping(named(baseline, order), name="baseline")
     yield judge(gate_of("in parts", alpha=1), ours, theirs, topics=Topics({}, tags))
+    yield judge(gate_of("since a release", kind="no_drift"), ours, theirs)
 
 
 def verdicts(order: np.random.Generator | None = None) -> Iterator[Verdict]:

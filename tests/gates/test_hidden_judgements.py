@@ -1,10 +1,10 @@
 """Judgements are hidden until a verdict is wrong: what judge-next asks for makes it right again.
 
 The cases were found by hiding a random 60 % of the rows of the qrels, with seeds 0 to 9, and judging all ordered
-pairs of the 20 runs on Cranfield and of the 8 on Web 2012 (nDCG@10, alpha 1): 412 pairs and seeds have then another
-verdict than with all judgements (368 and 44). Those below are a random draw from them. The judgements of the whole
-depth-10 pool bring the verdict back in 371 of the 412; what lies outside the two pools, and topics that lost all of
-their relevant documents, stay hidden.
+pairs of the 20 runs on Cranfield and of the 8 on Web 2012 (nDCG@10, alpha 1), by BCa alone: 412 pairs and seeds had
+then another verdict than with all judgements. Those below are of a random draw from them, the nine that Student-t or
+the break-even test confirms. The judgements of the whole depth-10 pool brought the verdict back in 371 of the 412; what
+lies outside the two pools, and topics that lost all of their relevant documents, stay hidden.
 """
 
 from __future__ import annotations
@@ -38,14 +38,11 @@ CASES = (
     ("cranfield_runs", "bm25s_nostop", "bm25s_k3b09", 0, "fail"),
     ("cranfield_runs", "ties_bm25s_int", "bm25s_k12b075", 2, "fail"),
     ("cranfield_runs", "ties_bm25s_int", "bm25s_nostop", 2, "fail"),
-    ("cranfield_runs", "bm25s_k09b04", "tantivy_default", 4, "fail"),
     ("cranfield_runs", "bm25s_nostop", "bm25s_k3b09", 5, "fail"),
     ("cranfield_runs", "bm25s_k09b04", "fts5_or", 6, "fail"),
     ("cranfield_runs", "bm25s_k12b075", "bm25s_k3b09", 7, "fail"),
-    ("cranfield_runs", "fts5_porter_or", "bm25s_k09b04", 7, "pass"),
     ("cranfield_runs", "bm25s_bm25plus", "bm25s_nostem", 9, "pass"),
     ("cranfield_runs", "bm25s_bm25plus", "tantivy_default", 9, "pass"),
-    ("web2012_runs", "rm-cata", "ql-cata", 7, "fail"),
 )
 
 Pairs = Sequence[tuple[str, str]]
