@@ -124,9 +124,12 @@ def by_baseline(folder: Path, names: dict[str, str], case: Case | None) -> bytes
 
 
 def without_provenance(report: str) -> bytes:
-    """A report without the names of systems and what is said of where they come from."""
+    """A report without the names of systems, where they come from, and what single judges say: TREC has none."""
     data: dict[str, Any] = json.loads(report)
     data.pop("provenance", None)
+    for verdict in data["verdicts"]:
+        if verdict["judgements"] is not None:
+            verdict["judgements"]["judges"] = None
     (name,) = {verdict["candidate"] for verdict in data["verdicts"]}
     return json.dumps(data, indent=1).replace(name, "candidate").encode()
 

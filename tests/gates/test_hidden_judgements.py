@@ -3,8 +3,8 @@
 The cases were found by hiding a random 60 % of the rows of the qrels, with seeds 0 to 9, and judging all ordered
 pairs of the 20 runs on Cranfield and of the 8 on Web 2012 (nDCG@10, alpha 1), by BCa alone: 412 pairs and seeds had
 then another verdict than with all judgements. Those below are of a random draw from them, the nine that Student-t or
-the break-even test confirms. The judgements of the whole depth-10 pool brought the verdict back in 371 of the 412; what
-lies outside the two pools, and topics that lost all of their relevant documents, stay hidden.
+the break-even test confirms. The judgements of the whole depth-10 pool brought the verdict back in 371 of the 412;
+what lies outside the two pools, and topics that lost all of their relevant documents, stay hidden.
 """
 
 from __future__ import annotations

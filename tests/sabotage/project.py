@@ -30,7 +30,7 @@ candidate: runs/candidate.run
 gates:
   - {name: no-risk, kind: not_significantly_risky, baseline: prod, alpha: 1}
   - {name: pool, kind: georisk_not_worse, baselines: [prod, bm25, old], reference: prod, alpha: 5}
-  - {name: not-worse, kind: not_inferior, baseline: prod, tolerance: 0.02}
+  - {name: not-worse, kind: not_inferior, baseline: prod, tolerance: 0.02, alpha: 0}
   - {name: no-collapse, kind: no_topic_collapse, baseline: prod, max_loss: 0.5}
 """
 

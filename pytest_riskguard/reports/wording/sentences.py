@@ -123,7 +123,10 @@ def _undecided(verdict: Verdict) -> str:
         return f"The weights leave less evidence than {MIN_TOPICS} queries of equal weight."
     if verdict.reason == "too_few_changes":
         changed = counted(verdict.topics.changed, "changed query", "changed queries")
-        return f"The interval lies above the bound, but {changed} cannot show it: that few may all win by chance."
+        return (
+            f"The interval lies above the bound, but {changed} cannot show it: among so few, large losses that are "
+            "rare may be missing."
+        )
     if Shown(verdict).has("georisk_vanishes"):
         return "At this alpha too little GeoRisk is left to compare."
     seen = verdict.power.minimum_detectable_effect
