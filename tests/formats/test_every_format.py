@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -57,7 +58,7 @@ def given(folder: Path, names: dict[str, str], kind: str, case: Case | None) -> 
 
 
 def by_python(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
-    """The verdict of the engine."""
+    """The verdict of the engine, without what several judges make it look up in the rankings."""
     files = {kind: given(folder, names, kind, case) for kind in names}
     engine = Engine(qrels=files["judgements"], topics=files["topics"])
     gate = gate_of("no-risk", "not_significantly_risky", alpha=1.0)
@@ -67,7 +68,8 @@ def by_python(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
     else:
         run = files["rankings"]
         question = Question(gate, RunFile(run.path, "candidate", given=run), RunFile(folder / "prod.run"), MEASURE)
-    return without_provenance(dumps([engine.verdict(question)]))
+    report = json.loads(dumps([replace(engine.verdict(question), documents=None, judgements=None)]))
+    return without_provenance(json.dumps({**report, "rankings": []}))
 
 
 def by_compare(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
