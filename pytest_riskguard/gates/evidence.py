@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.alignment import Aligned
+from pytest_riskguard.inference import bayesian_bootstrap
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
 from pytest_riskguard.risk.tradeoff import tradeoff
 
@@ -155,6 +156,11 @@ class Evidence:
     def estimate(self, alpha: float) -> float:
         """URisk at this alpha, weighted if there are weights, minus the baseline's own if there are replicates."""
         return exact_sum(self.parts(alpha)) / self.n
+
+    def bayesian_bootstrap(self, alpha: float, *, below: float) -> float:
+        """How probable an estimate below this is by the Bayesian bootstrap."""
+        weights = None if self.weights is None else self._relative
+        return bayesian_bootstrap(self._excess(alpha), below=below, weights=weights)
 
     def noise_estimate(self, alpha: float) -> float | None:
         """The mean URisk of the baseline's replicates against it; None without replicates."""

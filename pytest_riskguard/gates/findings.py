@@ -202,6 +202,27 @@ class Exhibits:
 
 
 @dataclass(frozen=True)
+class ReportedEffect:
+    """An effect size with its interval at the gate's level."""
+
+    value: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class EffectSizes:
+    """What has no unit; each is None where it does not exist.
+
+    ``standardised`` is URisk over the standard deviation of the trade-off scores; ``loss_share`` the probability that
+    a topic that changed lost.
+    """
+
+    standardised: ReportedEffect | None
+    loss_share: ReportedEffect | None
+
+
+@dataclass(frozen=True)
 class Estimates:
     """The figures of the literature, in units of the measure; None where they do not exist.
 
@@ -220,6 +241,8 @@ class Estimates:
     p_value: float | None = None
     sign_flip_p_value: float | None = None
     break_even_p_value: Probability | None = None
+    bayesian_bootstrap_probability: Probability | None = None
+    effect_sizes: EffectSizes | None = None
     mean_absolute_difference: float | None = None
     noise_urisk: float | None = None
     decision_p_value: Probability | None = None

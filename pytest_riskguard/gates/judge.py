@@ -16,14 +16,22 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import Aligned, align, refuse_other_order
 from pytest_riskguard.gates.chart_data import exhibits
-from pytest_riskguard.gates.findings import Diagnostics, Estimates, Exhibits, QuantilePair, ReportedInterval
+from pytest_riskguard.gates.findings import (
+    Diagnostics,
+    EffectSizes,
+    Estimates,
+    Exhibits,
+    QuantilePair,
+    ReportedEffect,
+    ReportedInterval,
+)
 from pytest_riskguard.gates.flips.alpha_star import alpha_star
 from pytest_riskguard.gates.flips.flip_set import flip_set
 from pytest_riskguard.gates.flips.left_out import without_each
 from pytest_riskguard.gates.kinds import OPTIONS, Gate, NotSignificantlyRisky
 from pytest_riskguard.gates.power_plan import power_of_verdict
 from pytest_riskguard.gates.responsible import bounded, explanation, responsible_topics, standardised_parts
-from pytest_riskguard.gates.ruling import Comparison
+from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.verdict import (
     Deferred,
     Family,
@@ -42,8 +50,10 @@ from pytest_riskguard.inference import (
     mean_law,
     qq_points,
     shapiro_wilk,
+    share,
     sign_flip,
     skewness,
+    standardised_mean,
 )
 from pytest_riskguard.risk import counts
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
@@ -352,9 +362,26 @@ def paired_estimates(comparison: Comparison) -> Estimates:
         p_value=ruling.test.p_value,
         sign_flip_p_value=sign_flip(evidence.parts(0.0)).p_value,
         break_even_p_value=None if comparison.gate.by_topic else ruling.break_even,
+        bayesian_bootstrap_probability=ruling.bayesian_bootstrap,
+        effect_sizes=_effect_sizes(ruling),
         mean_absolute_difference=evidence.mean(np.abs(differences)),
         noise_urisk=evidence.noise_estimate(comparison.gate.alpha),
     )
+
+
+def _effect_sizes(ruling: Ruling) -> EffectSizes | None:
+    """Effect sizes at the gate's level; None for kinds that ask no limit of URisk."""
+    gate = ruling.gate
+    if not ruling.has_intervals or gate.is_pool:
+        return None
+    standardised = loss_share = None
+    if ruling.deviation > 0:
+        d = standardised_mean(ruling.estimate, ruling.deviation, ruling.evidence.n, level=gate.level)
+        standardised = ReportedEffect(d.value, d.lower, d.upper)
+    if (lost := ruling.evidence.stakes(ruling.alpha)[2]).size:
+        losses = share(int(np.count_nonzero(lost)), lost.size, level=gate.level)
+        loss_share = ReportedEffect(losses.value, losses.lower, losses.upper)
+    return EffectSizes(standardised, loss_share)
 
 
 def topic_counts(comparison: Comparison) -> TopicCounts:

@@ -192,6 +192,13 @@ class Ruling:
         return self.evidence.n * self.gate.tolerance
 
     @property
+    def bayesian_bootstrap(self) -> float | None:
+        """How probable URisk below the bound is by the Bayesian bootstrap; it decides nothing. None for a pool."""
+        if not self.has_intervals or self.gate.is_pool:
+            return None
+        return self.evidence.bayesian_bootstrap(self.alpha, below=-self.gate.tolerance)
+
+    @property
     def breaks_even(self) -> bool:
         """Whether the break-even test finds nothing at the gate's level."""
         return self.break_even > highest_p(self.gate)

@@ -2,6 +2,7 @@
 
 from pytest_riskguard.inference._bootstrap.choice import mean_law, studentized_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference.bayesian_bootstrap import bayesian_bootstrap
 from pytest_riskguard.inference.break_even import (
     BreakEven,
     break_even,
@@ -9,6 +10,7 @@ from pytest_riskguard.inference.break_even import (
     break_even_quantile,
     break_even_without_each,
 )
+from pytest_riskguard.inference.effect_sizes import EffectSize, share, standardised_mean
 from pytest_riskguard.inference.georisk_pool import GeoRiskDifference, PoolInference, pool_inference, replicates_for
 from pytest_riskguard.inference.intervals import (
     Interval,
@@ -38,6 +40,7 @@ from pytest_riskguard.inference.sign_flip import SignFlip, sign_flip
 
 __all__ = [
     "BreakEven",
+    "EffectSize",
     "GeoRiskDifference",
     "Interval",
     "IntervalBatch",
@@ -48,6 +51,7 @@ __all__ = [
     "SignFlip",
     "always_valid_e_value",
     "always_valid_upper_limit",
+    "bayesian_bootstrap",
     "benjamini_hochberg",
     "break_even",
     "break_even_above",
@@ -68,9 +72,11 @@ __all__ = [
     "qq_points",
     "replicates_for",
     "shapiro_wilk",
+    "share",
     "share_of_next_look",
     "sign_flip",
     "skewness",
+    "standardised_mean",
     "studentized_law",
     "topics_for_tolerance",
     "topics_needed",

@@ -70,7 +70,7 @@ def minimum_detectable_effect(
     """
     critical = _checked(standard_deviation, n, level, critical)
     between_0_and_1(power, name="power")
-    return _noncentrality(n, critical, power) * standard_deviation / math.sqrt(n)
+    return max(noncentrality(n, critical, power), 0.0) * standard_deviation / math.sqrt(n)
 
 
 def power_of(
@@ -103,8 +103,11 @@ def _checked(standard_deviation: float, n: int, level: float, critical: float | 
     return critical
 
 
-def _noncentrality(n: int, critical: float, power: float) -> float:
-    """How many standard errors away the mean must lie so that t passes its critical value with this power."""
+def noncentrality(n: int, critical: float, power: float) -> float:
+    """How many standard errors away the mean must lie so that t passes its critical value with this power.
+
+    For ``n`` normal scores; what it gives has the power to a few ten-thousandths of it at worst.
+    """
     df, goal = n - 1, float(ndtri(power))
     # nearly: the root of a chi-square over its degrees of freedom, taken as normal
     away = critical * (1 - 1 / (4 * df)) + goal * math.sqrt(1 + critical**2 / (2 * df))
@@ -118,7 +121,7 @@ def _noncentrality(n: int, critical: float, power: float) -> float:
             away += step
             if abs(step) < 1e-10 * abs(critical):
                 break
-    return max(away, 0.0)
+    return away
 
 
 def _is_normal(df: int, critical: float) -> bool:

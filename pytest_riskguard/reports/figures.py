@@ -30,6 +30,7 @@ def figures(verdict: Verdict) -> list[str]:
         _intervals(shown) if verdict.pool is not None else None,
         _noise(shown),
         _tests(shown),
+        _companions(shown),
         verdict.family and _family(verdict, verdict.family),
         _counts(verdict),
         _detectable(shown, power) if verdict.outcome == "pass" and power else None,
@@ -88,6 +89,25 @@ def _tests(shown: Shown) -> str | None:
         f"TRisk{shown.suffix} {shown.value(estimates.trisk, 3)} (p {probability(estimates.p_value)}); "
         f"{', '.join(found)}; {_intervals(shown)}"
     )
+
+
+def _companions(shown: Shown) -> str | None:
+    """What decides nothing, but is asked for beside a p-value."""
+    estimates, said = shown.verdict.estimates, []
+    if not shown.verdict.intervals:
+        return None
+    if (below := estimates.bayesian_bootstrap_probability) is not None:
+        risky = f"URisk{shown.suffix} {'above' if shown.sign < 0 else 'below'} {shown.bound}"
+        how_probable = "> 0.9999" if below > 1 - 1e-4 else probability(below)
+        said.append(f"Bayesian bootstrap: {risky} with probability {how_probable}")
+    if (effects := estimates.effect_sizes) is not None:
+        if (d := effects.standardised) is not None:
+            name = f"effect size URisk{shown.suffix}/SD"
+            said.append(f"{name} {shown.value(d.value, 2)} {shown.limits(d.lower, d.upper, 2)}")
+        if (lost := effects.loss_share) is not None:
+            limits = f"({percent(lost.lower, 0)} to {percent(lost.upper, 0)})"
+            said.append(f"{percent(lost.value, 0)} of changed topics lost {limits}")
+    return "; ".join(said)
 
 
 def _intervals(shown: Shown) -> str:

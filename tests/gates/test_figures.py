@@ -24,7 +24,7 @@ from pytest_riskguard.gates.judge import (
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.verdict import Family
-from pytest_riskguard.inference import Interval
+from pytest_riskguard.inference import Interval, bayesian_bootstrap
 from tests.gates.conftest import pair, topic_scores
 
 D = np.array([-0.4, 0.1, -0.05, 0.2, 0.0, -0.15, 0.3, -0.1, 0.25, -0.2, 0.05, 0.15])
@@ -75,6 +75,49 @@ def test_weighted_estimates_and_those_less_the_noise_of_replicates():
     noise_urisk = np.where(noise < 0, 3 * noise, noise).mean()
     assert noisy.noise_urisk == pytest.approx(noise_urisk, abs=1e-14)
     assert noisy.urisk == pytest.approx((1.05 - 2.7) / 12 - noise_urisk, abs=1e-14)
+
+
+def test_the_bayesian_bootstrap_takes_tolerance_noise_and_weights():
+    x = np.where(D < 0, 3 * D, D)
+    plain = paired_estimates(compared(gate_of("g", alpha=2, tolerance=0.05)))
+    assert plain.bayesian_bootstrap_probability == pytest.approx(bayesian_bootstrap(x, below=-0.05), rel=1e-9)
+    noise = np.roll(D, 1)
+    noisy = paired_estimates(compared(replicates=[topic_scores("old/1", BASE + noise)]))
+    excess = x - np.where(noise < 0, 3 * noise, noise)
+    assert noisy.bayesian_bootstrap_probability == pytest.approx(bayesian_bootstrap(excess), rel=1e-9)
+    weights = np.linspace(1, 2, 12)
+    topics = Topics({}, weights=dict(zip(topic_scores("", BASE).topics, weights, strict=True)))
+    weighted = paired_estimates(compared(gate_of("g", alpha=2, weighted=True), topics=topics))
+    assert weighted.bayesian_bootstrap_probability == pytest.approx(bayesian_bootstrap(x, weights=weights), rel=1e-9)
+    assert 0.5 < plain.bayesian_bootstrap_probability < weighted.bayesian_bootstrap_probability < 1
+
+
+def test_effect_sizes_have_no_unit():
+    x = np.where(D < 0, 3 * D, D)
+    found = paired_estimates(compared()).effect_sizes
+    assert found.standardised.value == pytest.approx(x.mean() / x.std(ddof=1), rel=1e-12)
+    for limit, tail in ((found.standardised.lower, 0.975), (found.standardised.upper, 0.025)):
+        t = found.standardised.value * np.sqrt(12)
+        assert stats.nct.cdf(t, 11, limit * np.sqrt(12)) == pytest.approx(tail, abs=1e-5)
+    exact = stats.binomtest(5, 11).proportion_ci(0.95, method="exact")  # one topic did not change
+    assert found.loss_share.value == 5 / 11
+    assert (found.loss_share.lower, found.loss_share.upper) == pytest.approx((exact.low, exact.high), rel=1e-9)
+
+
+def test_effect_sizes_that_do_not_exist():
+    nothing = paired_estimates(compared(d=np.zeros(12))).effect_sizes
+    assert (nothing.standardised, nothing.loss_share) == (None, None)
+    constant = paired_estimates(compared(d=np.full(12, -0.25))).effect_sizes
+    assert constant.standardised is None
+    assert constant.loss_share.value == 1.0
+    assert paired_estimates(compared(gate_of("g", kind="no_topic_collapse"))).effect_sizes is None
+
+
+def test_kinds_without_a_limit_of_urisk_have_no_bayesian_bootstrap():
+    assert paired_estimates(compared(gate_of("g", kind="no_topic_collapse"))).bayesian_bootstrap_probability is None
+    pool = gate_of("g", kind="georisk_not_worse")
+    assert paired_estimates(compared(pool)).bayesian_bootstrap_probability is None
+    assert paired_estimates(compared(gate_of("g", kind="not_inferior"))).bayesian_bootstrap_probability is not None
 
 
 def test_no_loss_at_all_is_printed_without_a_sign():
