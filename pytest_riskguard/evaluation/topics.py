@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
@@ -24,6 +25,8 @@ from pytest_riskguard.formats.topic_keys import derived_id
 
 _Lines = LineReader[TopicsFormatError]
 _WEIGHT = "weight"
+#: The tag that says which topics hang together: variants of a query, a session, one need in several languages.
+CLUSTER = "cluster"
 _NO_HEADER = ("", "")
 _HEADERLESS = "2 columns (id, query text) with a tab between them"
 
@@ -49,6 +52,11 @@ class Topics:
     weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     path_name: str = ""
     digest: str | None = None
+
+    @cached_property
+    def clusters(self) -> Mapping[str, str]:
+        """The cluster of each topic that has one: its value of the tag ``cluster``."""
+        return {topic: cluster for topic, tags in self.tags.items() if (cluster := tags.get(CLUSTER))}
 
 
 def read_topics(given: Path | str | GivenFile | TopicsData) -> Topics:

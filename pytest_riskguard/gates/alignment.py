@@ -11,7 +11,7 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.risk.checks import FloatArray, IntArray
 from pytest_riskguard.text import counted, named
 
 #: Topics about which nothing is known.
@@ -23,7 +23,7 @@ class Aligned:
     """Both systems' scores on the same topics, with a 0 on topics that a system missed.
 
     ``weights`` (n_topics,) are None where the gate counts all topics the same; ``tags`` map topic to tag to
-    value.
+    value. ``clusters`` (n_topics,) number the cluster of each topic from 0; None where no two topics share one.
     """
 
     candidate: TopicScores
@@ -33,6 +33,7 @@ class Aligned:
     replicates: tuple[TopicScores, ...] = ()
     weights: FloatArray | None = None
     tags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    clusters: IntArray | None = None
 
 
 def align(
@@ -43,7 +44,7 @@ def align(
     replicates: Sequence[TopicScores] = (),
     topics: Topics | None = None,
 ) -> Aligned:
-    """Put all runs on one list of topics, with the topics' weights where the gate asks for them.
+    """Put all runs on one list of topics, with the topics' clusters, and their weights where the gate asks for them.
 
     Runs scored with the same qrels are on one already. Per-topic scores must name the same topics, unless a
     missing topic scores 0 (``missing: zero``).
@@ -62,7 +63,8 @@ def align(
         others.append(other)
     topics = topics or NO_TOPICS
     weights = _weights(topics, baseline.topics) if gate.weighted else None
-    return Aligned(candidate, baseline, gaps, baseline_gaps, tuple(others), weights, topics.tags)
+    clusters = _clusters(topics, baseline.topics)
+    return Aligned(candidate, baseline, gaps, baseline_gaps, tuple(others), weights, topics.tags, clusters)
 
 
 def _partial_replicate(replicate: TopicScores, baseline: TopicScores, lacking: Sequence[str]) -> DataError:
@@ -73,6 +75,16 @@ def _partial_replicate(replicate: TopicScores, baseline: TopicScores, lacking: S
         "would count as noise of the baseline: store it again, or let missing topics score 0 (missing: zero)",
         reason="bad_baseline",
     )
+
+
+def _clusters(topics: Topics, wanted: tuple[str, ...]) -> IntArray | None:
+    """Each topic's cluster by number, clusters in the order of their first topic; a topic without one has its own."""
+    if not topics.clusters:
+        return None
+    numbers: dict[tuple[str, bool], int] = {}
+    named = ((topics.clusters.get(topic), topic) for topic in wanted)
+    places = [numbers.setdefault((cluster or topic, cluster is None), len(numbers)) for cluster, topic in named]
+    return np.array(places, dtype=np.int64) if len(numbers) < len(wanted) else None
 
 
 def _weights(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:

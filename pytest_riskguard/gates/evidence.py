@@ -1,13 +1,14 @@
 """The evidence for a gate's rule: differences over topics, and how they become the scores whose mean is judged.
 
 Three things can come between the two: the trade-off (what a loss costs), the baseline's own noise (what replicates
-lose against it, subtracted topic by topic), and the topics' weights.
+lose against it, subtracted topic by topic), and the topics' weights. Topics that hang together, such as variants of
+one query, are one unit: estimates count topics, but what varies independently is the cluster.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.inference import bayesian_bootstrap
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum
 from pytest_riskguard.risk.tradeoff import tradeoff
 
 BoolArray = npt.NDArray[np.bool_]
@@ -32,13 +33,15 @@ class Evidence:
     """Differences over topics with everything that turns them into trade-off scores.
 
     ``differences`` (n_topics,) up to 1e-12 count as 0; ``noise`` (n_replicates, n_topics) is each replicate minus the
-    baseline; of ``weights`` (n_topics,) only the ratios matter; ``kind`` is the trade-off.
+    baseline; of ``weights`` (n_topics,) only the ratios matter; ``kind`` is the trade-off. ``clusters`` (n_topics,)
+    numbers each topic's cluster from 0, without gaps; None where every topic stands for itself.
     """
 
     differences: FloatArray
     noise: FloatArray
     weights: FloatArray | None = None
     kind: str = "linear"
+    clusters: IntArray | None = None
 
     @classmethod
     def between(cls, aligned: Aligned, *, tradeoff: str) -> Evidence:
@@ -50,6 +53,7 @@ class Evidence:
             np.array(noise).reshape(len(noise), baseline.size),
             aligned.weights,
             tradeoff,
+            aligned.clusters,
         )
         if tradeoff == "smooth":
             evidence._refuse_wide_differences(aligned.candidate.topics)
@@ -75,6 +79,16 @@ class Evidence:
         """How many topics."""
         return self.differences.size
 
+    @cached_property
+    def units(self) -> int:
+        """How many clusters, or topics where there are none: what varies independently."""
+        return self.n if self.clusters is None else int(np.max(self.clusters, initial=-1)) + 1
+
+    @property
+    def counts_alike(self) -> bool:
+        """Whether every topic is a unit of its own, with the weight of any other: scores are then parts, by topic."""
+        return self.weights is None and self.clusters is None
+
     @property
     def noisy(self) -> bool:
         """Whether the baseline's own noise is subtracted."""
@@ -82,13 +96,29 @@ class Evidence:
 
     @cached_property
     def effective(self) -> float:
-        """How many topics of equal weight would say as much: Kish's effective sample size, (sum w)^2 / sum w^2."""
-        return float(self.n) if self.weights is None else _effective(self._relative)
+        """How many units of equal weight would say as much: Kish's effective sample size, (sum w)^2 / sum w^2.
+
+        A cluster has the weight of all its topics.
+        """
+        return float(self.n) if self.counts_alike else _effective(self._by_unit(self._relative))
 
     @property
     def uneven(self) -> bool:
         """Whether the weights leave so few topics that the bootstrap alone is not to be trusted."""
-        return self.weights is not None and self.effective < min(EVEN, NEARLY_ALL * self.n)
+        return not self.counts_alike and self.effective < min(EVEN, NEARLY_ALL * self.units)
+
+    def effective_topics(self, alpha: float) -> float | None:
+        """How many independent topics would give the estimate's variance; None without clusters or variation.
+
+        That is the number of topics over the design effect, which is the variance of the estimate by clusters over
+        that by topics: L. Kish, "Survey Sampling" (1965), section 5.4.
+        """
+        if self.clusters is None or self.units < 2:
+            return None
+        by_topic = replace(self, clusters=None).scores(alpha)
+        by_cluster = self.scores(alpha)
+        of_mean = float(np.var(by_cluster, ddof=1)) / self.units
+        return float(np.var(by_topic, ddof=1)) / of_mean if of_mean > 0 else None
 
     def moved(self, alpha: float) -> BoolArray:
         """Which topics contribute to the estimate at this alpha: those that changed beyond the baseline's noise."""
@@ -117,19 +147,19 @@ class Evidence:
         return np.where(np.abs(x) > ROUNDING_ERROR * (1 + alpha), x, 0.0)
 
     def stakes(self, alpha: float) -> tuple[FloatArray, FloatArray, BoolArray]:
-        """What each topic that moved adds to the parts if it wins, takes from them if it loses, and whether it lost.
+        """What each unit that moved adds to the parts if it wins, takes from them if it loses, and whether it lost.
 
         The sizes are those observed: a topic that lost has the loss that it has, and the gain of a win as large.
-        Where noise is subtracted, size is that of the excess, of which a loss counts 1 + alpha times.
+        Where noise is subtracted, size is that of the excess, of which a loss counts 1 + alpha times; likewise for
+        clusters, which win or lose as a whole: their size is that of the sum of their topics' parts.
         """
+        if self.clusters is not None:
+            return _bets(self.sums(alpha), alpha)
         moved = self.moved(alpha)
         if not np.any(moved):
             return np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.bool_)
         if self.noisy:
-            excess = self._excess(alpha)[moved]
-            lost = excess < 0
-            gains = np.where(lost, -excess / (1 + alpha), excess)
-            losses = (1 + alpha) * gains
+            gains, losses, lost = _bets(self._excess(alpha), alpha)
         else:
             lost = self.differences[moved] < 0
             sizes = np.abs(self.differences[moved])
@@ -158,9 +188,11 @@ class Evidence:
         return exact_sum(self.parts(alpha)) / self.n
 
     def bayesian_bootstrap(self, alpha: float, *, below: float) -> float:
-        """How probable an estimate below this is by the Bayesian bootstrap."""
-        weights = None if self.weights is None else self._relative
-        return bayesian_bootstrap(self._excess(alpha), below=below, weights=weights)
+        """How probable an estimate below this is by the Bayesian bootstrap, of clusters where there are any."""
+        if self.counts_alike:
+            return bayesian_bootstrap(self.parts(alpha), below=below)
+        weights = self._by_unit(self._relative)
+        return bayesian_bootstrap(self.sums(alpha) / weights, below=below, weights=weights)
 
     def noise_estimate(self, alpha: float) -> float | None:
         """The mean URisk of the baseline's replicates against it; None without replicates."""
@@ -175,14 +207,30 @@ class Evidence:
         Without weights these are the parts. A weighted mean is a ratio, so its variation is that of its
         jackknife: leaving topic i out moves it by w_i (x_i - mean)/(sum w - w_i). The vector has these moves,
         times n - 1, around the mean: topics that all score the same do not vary, and equal weights change
-        nothing.
+        nothing. With clusters, w_i and w_i x_i are sums over a cluster's topics, and the vector has an entry for
+        each cluster: its mean where all are of one size.
         """
-        parts = self.parts(alpha)
-        if self.weights is None:
+        if self.counts_alike:
+            return self.parts(alpha)
+        count, size = self.units, self.n / self.units
+        mean = self.estimate(alpha)
+        parts, weights = self.sums(alpha) / size, self._by_unit(self._relative) / size
+        if np.all(weights == 1):
             return parts
-        mean = exact_sum(parts) / self.n
-        moves = (parts - mean * self._relative) * (self.n - 1) / np.maximum(self.n - self._relative, 1e-9)
-        return mean + (moves - exact_sum(moves) / self.n)
+        moves = (parts - mean * weights) * (count - 1) / np.maximum(count - weights, 1e-9)
+        return mean + (moves - exact_sum(moves) / count)
+
+    def sums(self, alpha: float) -> FloatArray:
+        """What all topics of a unit have in parts together."""
+        sums = self._by_unit(self.parts(alpha))
+        # where topics of a cluster cancel out, what rounding leaves is not a change
+        return sums if self.clusters is None else np.where(np.abs(sums) > ROUNDING_ERROR * (1 + alpha), sums, 0.0)
+
+    def _by_unit(self, values: FloatArray) -> FloatArray:
+        """Sums over the topics of each cluster; the values themselves without clusters."""
+        if self.clusters is None:
+            return values
+        return np.bincount(self.clusters, values, minlength=self.units).astype(np.float64, copy=False)
 
     def without(self, places: npt.NDArray[np.intp] | int) -> Evidence:
         """The evidence without these topics."""
@@ -191,7 +239,8 @@ class Evidence:
     def only(self, places: npt.NDArray[np.intp]) -> Evidence:
         """The evidence on these topics alone."""
         weights = None if self.weights is None else self.weights[places]
-        return Evidence(self.differences[places], self.noise[:, places], weights, self.kind)
+        clusters = None if self.clusters is None else np.unique(self.clusters[places], return_inverse=True)[1]
+        return Evidence(self.differences[places], self.noise[:, places], weights, self.kind, clusters)
 
     def _traded(self, differences: FloatArray, alpha: float) -> FloatArray:
         return tradeoff(differences, kind="linear" if alpha == 0 else self.kind, alpha=alpha)
@@ -201,6 +250,14 @@ def _differences(candidate: FloatArray, baseline: FloatArray) -> FloatArray:
     differences = candidate - baseline
     # rounding is not a change: otherwise 1 + alpha would multiply it and add steps to the bootstrap distribution
     return np.where(np.abs(differences) > ROUNDING_ERROR, differences, 0.0)
+
+
+def _bets(sums: FloatArray, alpha: float) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Gains, losses and which lost, of sums in which a loss counts 1 + alpha times; those that are 0 are left out."""
+    sums = sums[sums != 0]
+    lost = sums < 0
+    gains = np.where(lost, -sums / (1 + alpha), sums)
+    return gains, (1 + alpha) * gains, lost
 
 
 def _effective(weights: FloatArray) -> float:

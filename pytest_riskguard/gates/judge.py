@@ -292,7 +292,7 @@ def _has_an_edge(comparison: Comparison) -> bool:
     """Whether a gate can certainly fail, without another interval: nothing is tolerated, and many topics can lose."""
     gate, evidence = comparison.gate, comparison.evidence
     is_plain = gate.tolerance == 0 and gate.level <= OPTIONS["level"].default
-    is_own = not (gate.by_topic or evidence.noisy or evidence.weights is not None)
+    is_own = evidence.counts_alike and not (gate.by_topic or evidence.noisy)
     can_lose = int(np.count_nonzero(comparison.aligned.baseline.values > 0))
     # the break-even test fails if all of these lose: at alpha 0 with 2^-m on one side, at higher alphas with less
     return is_plain and is_own and gate.method in _EDGED and 2.0 ** (1 - can_lose) <= 1 - gate.level
@@ -360,7 +360,7 @@ def paired_estimates(comparison: Comparison) -> Estimates:
         standard_error=ruling.test.standard_error,
         trisk=ruling.test.statistic,
         p_value=ruling.test.p_value,
-        sign_flip_p_value=sign_flip(evidence.parts(0.0)).p_value,
+        sign_flip_p_value=sign_flip(evidence.sums(0.0)).p_value,
         break_even_p_value=None if comparison.gate.by_topic else ruling.break_even,
         bayesian_bootstrap_probability=ruling.bayesian_bootstrap,
         effect_sizes=_effect_sizes(ruling),
@@ -376,7 +376,7 @@ def _effect_sizes(ruling: Ruling) -> EffectSizes | None:
         return None
     standardised = loss_share = None
     if ruling.deviation > 0:
-        d = standardised_mean(ruling.estimate, ruling.deviation, ruling.evidence.n, level=gate.level)
+        d = standardised_mean(ruling.estimate, ruling.deviation, ruling.evidence.units, level=gate.level)
         standardised = ReportedEffect(d.value, d.lower, d.upper)
     if (lost := ruling.evidence.stakes(ruling.alpha)[2]).size:
         losses = share(int(np.count_nonzero(lost)), lost.size, level=gate.level)
@@ -386,7 +386,7 @@ def _effect_sizes(ruling: Ruling) -> EffectSizes | None:
 
 def topic_counts(comparison: Comparison) -> TopicCounts:
     """How many topics there are, how many moved, and which were missing or unknown."""
-    aligned = comparison.aligned
+    aligned, evidence = comparison.aligned, comparison.evidence
     tally = counts(aligned.candidate.values, aligned.baseline.values)
     return TopicCounts(
         count=comparison.n,
@@ -399,6 +399,8 @@ def topic_counts(comparison: Comparison) -> TopicCounts:
         missing_in_baseline=aligned.missing_in_baseline,
         unknown_in_candidate=aligned.candidate.unknown,
         without_relevant=tuple(sorted({*aligned.candidate.without_relevant, *aligned.baseline.without_relevant})),
+        clusters=0 if evidence.clusters is None else evidence.units,
+        effective=None if comparison.gate.by_topic else evidence.effective_topics(comparison.gate.alpha),
     )
 
 

@@ -39,15 +39,16 @@ def power_of_verdict(ruling: Ruling) -> Power:
             minimum_detectable_effect=ruling.minimum_detectable_effect, churn_failure_rate=_churn_failure_rate(ruling)
         )
     if gate.side == "lower" and ruling.has_intervals:
-        critical = ruling.critical(side="lower")
-        topics = topics_for_tolerance(
+        critical, units = ruling.critical(side="lower"), ruling.evidence.units
+        needed = topics_for_tolerance(
             ruling.deviation,
             ruling.evidence.estimate(gate.alpha),
             tolerance=gate.tolerance,
             level=gate.level,
             critical=critical,
-            n=None if critical is None else ruling.evidence.n,
+            n=None if critical is None else units,
         )
+        topics = None if needed is None else math.ceil(needed * ruling.evidence.n / units)  # clusters of this size
         return Power(topics_for_tolerance=topics)
     return Power()
 
@@ -56,10 +57,10 @@ def _churn_failure_rate(ruling: Ruling) -> float | None:
     """The ``churn_power`` of a plan from the same two systems; None where there is no churn, or none that is known.
 
     There is none at alpha 0. Replicates already subtract it, the smooth trade-off has no closed form for it, and
-    with weights it would depend on which topics move.
+    with weights or clusters it would depend on which topics move.
     """
     gate, evidence = ruling.gate, ruling.evidence
-    if gate.tradeoff != "linear" or gate.alpha == 0 or evidence.noisy or evidence.weights is not None:
+    if gate.tradeoff != "linear" or gate.alpha == 0 or evidence.noisy or not evidence.counts_alike:
         return None
     return _Basis.observed(ruling, power=0.8).churn_power()
 

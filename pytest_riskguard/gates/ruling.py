@@ -119,13 +119,13 @@ class Ruling:
 
     @cached_property
     def sample(self) -> Sample:
-        """The same scores in ascending order, with what intervals compute from them; at least two topics."""
+        """The same scores in ascending order, with what intervals compute from them; at least two."""
         return Sample.of(self.scores)
 
     @cached_property
     def test(self) -> RiskTest:
         """The estimate over its standard error."""
-        if self.evidence.n < 2:
+        if self.evidence.units < 2:
             return mean_test(self.scores)
         sample = self.sample
         return mean_test_of(sample.mean, None if sample.constant else sample.squares, n=sample.n)
@@ -133,12 +133,12 @@ class Ruling:
     @property
     def estimate(self) -> float:
         """URisk at this alpha; see ``Evidence.estimate``."""
-        return self.test.estimate if self.evidence.weights is None else self.evidence.estimate(self.alpha)
+        return self.test.estimate if self.evidence.counts_alike else self.evidence.estimate(self.alpha)
 
     @property
     def has_intervals(self) -> bool:
         """Whether there is a mean with a limit: a single topic has none, nor has a question about single topics."""
-        return self.evidence.n > 1 and not self.gate.by_topic
+        return self.evidence.units > 1 and not self.gate.by_topic
 
     def interval(self, method: str) -> Interval:
         """The interval of this method."""
@@ -241,7 +241,7 @@ class Ruling:
 
     @property
     def enough_topics(self) -> bool:
-        """Whether there are enough topics for any interval, their weights considered."""
+        """Whether there are enough topics for any interval, their weights and clusters considered."""
         return self.evidence.effective >= MIN_TOPICS - ROUNDING_ERROR
 
     @property
@@ -271,15 +271,15 @@ class Ruling:
 
     @property
     def few_changes(self) -> bool:
-        """Whether so few topics changed that the break-even test finds no loss even if all of them lost."""
+        """Whether so few topics or clusters changed that the break-even test finds no loss even if all lost."""
         gains, losses, _ = self.evidence.stakes(self.alpha)
         return float(np.prod(gains / (gains + losses))) > highest_p(self.gate)
 
     @cached_property
     def cannot_fail(self) -> bool:
-        """Whether no values of this many changed topics would fail the gate; never claimed of weighted topics."""
+        """Whether no values of this many changed topics would fail the gate; not known with weights or clusters."""
         changed = self.evidence.changed(self.alpha)
-        if changed == 0 or self.evidence.n < 2 or self.evidence.weights is not None:
+        if changed == 0 or self.evidence.n < 2 or not self.evidence.counts_alike:
             return False
         student_t = cannot_fail(changed, self.evidence.n, level=self.gate.level)
         return student_t and (self.gate.method == "student_t" or self.few_changes)
@@ -333,8 +333,8 @@ class Ruling:
 
     @cached_property
     def deviation(self) -> float:
-        """Standard deviation of the scores over topics, divisor n - 1."""
-        return (self.test.standard_error or 0.0) * math.sqrt(self.evidence.n)
+        """Standard deviation of the scores over topics, or clusters, divisor n - 1."""
+        return (self.test.standard_error or 0.0) * math.sqrt(self.evidence.units)
 
     @cached_property
     def minimum_detectable_effect(self) -> float | None:
@@ -346,7 +346,7 @@ class Ruling:
         if not self.has_intervals or self.cannot_fail:
             return None
         return self.gate.tolerance + minimum_detectable_effect(
-            tested.deviation, self.evidence.n, level=self.gate.level, critical=tested.critical(side="upper")
+            tested.deviation, self.evidence.units, level=self.gate.level, critical=tested.critical(side="upper")
         )
 
     @property

@@ -81,6 +81,8 @@ class TopicCounts:
     unknown_in_candidate: tuple[str, ...] = ()
     without_relevant: tuple[str, ...] = ()
     left_out: Mapping[str, Count] = field(default_factory=dict, metadata=UNLESS_EMPTY)
+    clusters: Count = field(default=0, metadata=UNLESS_EMPTY)
+    effective: float | None = field(default=None, metadata=UNLESS_EMPTY)
 
 
 @dataclass(frozen=True)

@@ -112,13 +112,14 @@ def _about_the_order(systems: Mapping[str, TopicScores]) -> Iterator[VerdictWarn
 
 
 def _about_the_weights(comparison: Comparison) -> Iterator[VerdictWarning]:
-    effective = comparison.evidence.effective
-    if not comparison.evidence.uneven or comparison.gate.by_topic:
+    evidence = comparison.evidence
+    if not evidence.uneven or comparison.gate.by_topic:
         return
-    if effective < MIN_TOPICS <= comparison.n:
-        yield warning("few_effective_topics", effective=effective, needed=MIN_TOPICS)
+    figures = {"effective": evidence.effective} | ({} if evidence.clusters is None else {"clusters": evidence.units})
+    if evidence.effective < MIN_TOPICS <= evidence.units:
+        yield warning("few_effective_topics", **figures, needed=MIN_TOPICS)
     elif comparison.ruling.enough_topics:
-        yield warning("few_effective_topics", effective=effective)
+        yield warning("few_effective_topics", **figures)
 
 
 def _about_the_evidence(comparison: Comparison) -> Iterator[VerdictWarning]:
@@ -133,9 +134,9 @@ def _about_the_evidence(comparison: Comparison) -> Iterator[VerdictWarning]:
         yield warning("no_variation")
     if ruling.few_changes and comparison.changed > 0:
         yield _few_changes(comparison)
-    if comparison.n < FEW_TOPICS:
+    if comparison.evidence.units < FEW_TOPICS:
         yield warning("few_topics", enough=FEW_TOPICS)
-    if gate.method in PARAMETRIC and comparison.n < ENOUGH_FOR_STUDENT and not flat:
+    if gate.method in PARAMETRIC and comparison.evidence.units < ENOUGH_FOR_STUDENT and not flat:
         yield warning("parametric_interval", enough=ENOUGH_FOR_STUDENT)
 
 
@@ -181,7 +182,7 @@ def _may_change(comparison: Comparison) -> float | None:
     """Upper confidence limit of the share of topics that change if none of these n did; for lower limits only."""
     if comparison.gate.side != "lower":
         return None
-    return float(1 - ((1 - comparison.gate.level) / 2) ** (1 / comparison.n))
+    return float(1 - ((1 - comparison.gate.level) / 2) ** (1 / comparison.evidence.units))
 
 
 def _few_changes(comparison: Comparison) -> VerdictWarning:

@@ -106,7 +106,8 @@ def _companions(shown: Shown) -> str | None:
             said.append(f"{name} {shown.value(d.value, 2)} {shown.limits(d.lower, d.upper, 2)}")
         if (lost := effects.loss_share) is not None:
             limits = f"({percent(lost.lower, 0)} to {percent(lost.upper, 0)})"
-            said.append(f"{percent(lost.value, 0)} of changed topics lost {limits}")
+            units = "clusters" if shown.verdict.topics.clusters else "topics"
+            said.append(f"{percent(lost.value, 0)} of changed {units} lost {limits}")
     return "; ".join(said)
 
 
@@ -132,9 +133,13 @@ def _family(verdict: Verdict, family: Family) -> str:
 
 def _counts(verdict: Verdict) -> str:
     topics = verdict.topics
+    together = ""
+    if topics.clusters:
+        like = "" if topics.effective is None else f", which say as much as {topics.effective:.3g} independent topics"
+        together = f"; {counted(topics.count, 'topic')} in {counted(topics.clusters, 'cluster')}{like}"
     return (
         f"{counted(topics.wins, 'win')}, {counted(topics.losses, 'loss', 'losses')} ({topics.losses_over_20_percent} "
-        f"of more than 20%), {counted(topics.ties, 'tie')}"
+        f"of more than 20%), {counted(topics.ties, 'tie')}{together}"
     )
 
 

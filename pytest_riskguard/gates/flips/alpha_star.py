@@ -55,14 +55,16 @@ def _first_failure(ruling: Ruling) -> _Change | None:
     def passes(alpha: float) -> bool:
         return ruling.at(alpha).passes
 
-    plain = ruling.plain
+    plain, evidence = ruling.plain, ruling.evidence
     by_student_t = _student_t_fails(ruling) if plain.reaches("student_t") else None
     if ruling.gate.side == "lower":  # both intervals must show it, so Student-t ends the search
         return _scanned(passes, _Change(0.0, FIRST), until=by_student_t)
     if own_method(ruling.gate) == "student_t":
         return by_student_t
-    # at alpha 0 one of them may fail already; and with noise the break-even test may find less at a higher alpha
-    if ruling.evidence.noisy or not (plain.reaches("student_t") and plain.breaks_even):
+    # at alpha 0 one of them may fail already; and with noise, or clusters of wins and losses, the break-even test
+    # may find less at a higher alpha
+    falls = not (evidence.noisy or evidence.clusters is not None)
+    if not (falls and plain.reaches("student_t") and plain.breaks_even):
         return _scanned(passes, _Change(0.0, FIRST))
     # up to here neither Student-t nor the break-even test finds a loss: the gate passes whatever its interval says
     start = _break_even_fails(ruling, below=by_student_t)

@@ -31,7 +31,9 @@ def flip_set(ruling: Ruling, topics: tuple[str, ...]) -> tuple[str, ...] | None:
     if ruling.lets_through:
         return ()
     fails_at, passes_at = 0, most + 1
-    reached = _reached_by_student_t(ruling.gate, ruling.scores[order], most)
+    # clusters have fewer scores than topics: which sizes are tried first then goes by parts
+    of_topics = ruling.scores if ruling.evidence.clusters is None else parts
+    reached = _reached_by_student_t(ruling.gate, of_topics[order], most)
     guess, stride = (int(np.argmax(reached >= 0)) + 1 if np.any(reached >= 0) else max(most, 1)), 1
     while passes_at - fails_at > 1:
         if passes_without(guess):

@@ -58,8 +58,8 @@ class LeftOut:
 def without_each(comparison: Comparison, outcome: Outcome) -> LeftOut:
     """The gate on n - 1 topics, for each topic that may be left out; nothing flips where it neither fails nor passes.
 
-    With weights, or intervals that share nothing between topics, only topics with the largest parts and those
-    near the bound are left out, as many as time allows; otherwise one pass finds all limits.
+    With weights or clusters, or intervals that share nothing between topics, only topics with the largest parts and
+    those near the bound are left out, as many as time allows; otherwise one pass finds all limits.
     """
     n, failed = comparison.n, outcome == "fail"
     limits, flips = np.full(n, np.nan), np.zeros(n, dtype=np.bool_)
@@ -91,7 +91,7 @@ def _detects_max_mde(ruling: Ruling, places: npt.NDArray[np.intp]) -> BoolArray:
 
 def passes_without_each(ruling: Ruling, *, passing: bool) -> tuple[FloatArray, BoolArray]:
     """Deciding limits without each topic, and whether the gate passes then: ``passing`` where no limit is known."""
-    if ruling.evidence.weights is not None:
+    if not ruling.evidence.counts_alike:
         return _one_by_one(ruling, passing=passing)
     gate = ruling.gate
     limits, lets_through = _met_without_each(ruling, passing=passing)
@@ -246,4 +246,7 @@ def _near(ruling: Ruling, method: str) -> BoolArray:
     scores = ruling.scores
     mean, limit = exact_sum(scores) / scores.size, limit_of(ruling.gate, ruling.interval(method))
     shifts = (np.abs(scores - mean) + abs(limit - mean)) / (scores.size - 1)
+    if ruling.evidence.clusters is not None:  # a topic may hold a larger part of its cluster than all of it
+        parts = ruling.evidence.parts(ruling.alpha)
+        shifts = shifts[ruling.evidence.clusters] + np.abs(parts - mean) / ruling.evidence.n
     return np.asarray(NEAR * shifts >= abs(limit + ruling.gate.tolerance))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from statistics import NormalDist
 
@@ -78,7 +79,7 @@ class OtherJudgements:
         if gate.by_topic or not len(self.topics):
             return
         alpha = 0.0 if gate.on_churn == "warn" else gate.alpha
-        now = evidence.scores(alpha)
+        now = replace(evidence, clusters=None).scores(alpha)  # one for each topic: this only finds what to try
         weights = evidence.weighed(np.ones(evidence.n))[places]
         kind = "linear" if alpha == 0 else gate.tradeoff
         parts = tradeoff(self._differences, kind=kind, alpha=alpha) * weights[self._topic]

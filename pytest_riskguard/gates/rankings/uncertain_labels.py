@@ -98,9 +98,9 @@ def variance_of_judges(estimates: Sequence[float], chances: FloatArray, count: i
 def _interval(rejudged: Rejudged, variance: float, judges: int) -> LabelInterval | None:
     """The interval of URisk if so many judges had been drawn at random too."""
     ruling = rejudged.ruling
-    if rejudged.gate.by_topic or ruling.evidence.n < 2:
+    if rejudged.gate.by_topic or ruling.evidence.units < 2:
         return None
-    of_topics = (ruling.test.standard_error or 0.0) ** 2, ruling.evidence.n - 1
+    of_topics = (ruling.test.standard_error or 0.0) ** 2, ruling.evidence.units - 1
     return label_interval(ruling, ruling.estimate, of_topics, (variance, judges - 1))
 
 
@@ -142,11 +142,12 @@ def half_width(of_topics: tuple[float, int], of_labels: tuple[float, int], *, le
 def expected(rejudged: Rejudged) -> LabelInterval | None:
     """URisk if each unjudged document had the highest grade of its topic with the probability that is stated.
 
-    Independently of each other. None where no probability is stated, for weighted gates and for those by topic.
+    Independently of each other. None where no probability is stated, for gates with weights or clusters, and for
+    those by topic.
     """
     chance, ruling = rejudged.rules.unjudged_relevance, rejudged.ruling
     n = ruling.evidence.n
-    if chance is None or rejudged.gate.by_topic or ruling.evidence.weights is not None or n < 2:
+    if chance is None or rejudged.gate.by_topic or not ruling.evidence.counts_alike or n < 2:
         return None
     means, variances = np.array(ruling.evidence.parts(ruling.alpha)), np.zeros(n)
     for places, differences, weights in _ways(rejudged, chance):

@@ -140,8 +140,13 @@ def _stale_labels(_: Verdict, *, topics: Sequence[str], documents: int, file: st
     )
 
 
-def _few_effective_topics(verdict: Verdict, *, effective: float, needed: int | None = None) -> str:
+def _few_effective_topics(
+    verdict: Verdict, *, effective: float, clusters: int | None = None, needed: int | None = None
+) -> str:
     text = f"the weights make {verdict.topics.count} topics count like {effective:.3g} of equal weight"
+    if clusters is not None:
+        sizes = "weights" if verdict.weighted else "sizes"
+        text = f"their {sizes} make {clusters} clusters of topics count like {effective:.3g} of equal weight"
     return text if needed is None else f"{text}; at least {needed} are needed"
 
 
@@ -193,17 +198,24 @@ def _outweighed(_: Verdict, *, topics: Sequence[str], share: float) -> str:
     )
 
 
+def _units(verdict: Verdict) -> str:
+    """What varies independently: topics, or clusters of them."""
+    clusters = verdict.topics.clusters
+    return f"{clusters} clusters of topics" if clusters else f"{verdict.topics.count} topics"
+
+
 def _few_topics(verdict: Verdict, *, enough: int | None = None) -> str:
-    text = f"only {verdict.topics.count} topics"
+    text = f"only {_units(verdict)}"
     if enough is None:
         return f"{text}: with so few, gates on GeoRisk fail more harmless changes than their level allows"
     return f"{text}: below {enough}, every interval covers less than its nominal level"
 
 
 def _parametric_interval(verdict: Verdict, *, enough: int) -> str:
+    units = "clusters" if verdict.topics.clusters else "topics"
     return (
-        f"{METHOD_NAMES[verdict.method]} assumes that the mean of {verdict.topics.count} topics is nearly normal; "
-        f"below about {enough} topics a nonparametric interval is safer (method: auto)"
+        f"{METHOD_NAMES[verdict.method]} assumes that the mean of {_units(verdict)} is nearly normal; "
+        f"below about {enough} {units} a nonparametric interval is safer (method: auto)"
     )
 
 

@@ -120,6 +120,9 @@ def _undecided(verdict: Verdict) -> str:
         if verdict.topics.count < MIN_TOPICS:
             verb = "is" if verdict.topics.count == 1 else "are"
             return f"{queries(verdict)} {verb} too few; at least {MIN_TOPICS} are needed."
+        if verdict.topics.clusters:
+            clusters = counted(verdict.topics.clusters, "cluster")
+            return f"{queries(verdict)} in {clusters} say less than {MIN_TOPICS} clusters of equal size."
         return f"The weights leave less evidence than {MIN_TOPICS} queries of equal weight."
     if verdict.reason == "too_few_changes":
         changed = counted(verdict.topics.changed, "changed query", "changed queries")

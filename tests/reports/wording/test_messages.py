@@ -96,6 +96,12 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
     (
         "few_effective_topics",
         VERDICT,
+        {"effective": 7.321, "clusters": 14, "needed": 10},
+        "their sizes make 14 clusters of topics count like 7.32 of equal weight; at least 10 are needed",
+    ),
+    (
+        "few_effective_topics",
+        VERDICT,
         {"effective": 12.0},
         "the weights make 40 topics count like 12 of equal weight",
     ),

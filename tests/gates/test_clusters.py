@@ -1,0 +1,173 @@
+"""Topics that hang together: estimates by topic, inference by cluster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.alignment import align
+from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.inference import break_even
+from pytest_riskguard.reports.figures import figures
+from pytest_riskguard.risk import linear
+from tests.gates.conftest import pair
+
+RNG = np.random.default_rng(11)
+SIZES = RNG.integers(1, 6, 30)
+UNEQUAL = np.repeat(np.arange(30), SIZES)
+EQUAL = np.repeat(np.arange(30), 4)
+
+
+def evidence_of(clusters, *, weights=None, replicates: int = 0, seed: int = 5) -> Evidence:
+    """Differences of which half belongs to the cluster."""
+    rng = np.random.default_rng(seed)
+    d = 0.1 * (rng.normal(size=clusters.max() + 1)[clusters] + rng.normal(size=clusters.size)) - 0.03
+    return Evidence(d, rng.normal(0, 0.05, (replicates, d.size)), weights, "linear", clusters)
+
+
+def clusters_of(topics, numbers) -> Topics:
+    """Topics in these clusters."""
+    tags = {topic: {"cluster": f"need {number}"} for topic, number in zip(topics, numbers, strict=True)}
+    return Topics(dict.fromkeys(topics, ""), tags)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_estimate_is_that_of_topics_and_its_spread_the_jackknife_over_clusters(alpha, weighted):
+    weights = np.random.default_rng(2).uniform(0.2, 5, UNEQUAL.size) if weighted else None
+    evidence = evidence_of(UNEQUAL, weights=weights)
+    assert evidence.estimate(alpha) == replace(evidence, clusters=None).estimate(alpha)
+    scores = evidence.scores(alpha)
+    assert scores.size == evidence.units == 30
+    assert scores.mean() == pytest.approx(evidence.estimate(alpha), abs=1e-15)
+    left = np.array([evidence.only(np.flatnonzero(cluster != UNEQUAL)).estimate(alpha) for cluster in range(30)])
+    jackknife = np.sqrt(29 / 30 * np.sum((left - left.mean()) ** 2))
+    assert scores.std(ddof=1) / np.sqrt(30) == pytest.approx(jackknife, rel=1e-12)
+
+
+def test_scores_of_equal_clusters_are_their_means():
+    evidence = evidence_of(EQUAL)
+    means = linear(evidence.differences, alpha=1).reshape(30, 4).mean(axis=1)
+    assert evidence.scores(1.0) == pytest.approx(means, abs=1e-15)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_clusters_of_one_topic_say_what_no_clusters_say(alpha):
+    evidence = evidence_of(np.arange(40))
+    alone = replace(evidence, clusters=None)
+    one, other = (Ruling(gate_of("g", alpha=alpha), each) for each in (evidence, alone))
+    assert one.p_value == pytest.approx(other.p_value, rel=1e-9)
+    assert [i.upper for i in one.intervals] == pytest.approx([i.upper for i in other.intervals], abs=1e-12)
+    assert evidence.effective_topics(alpha) == pytest.approx(40, rel=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_copies_of_a_topic_add_nothing(alpha):
+    """Each of 30 topics asked three times over: the verdict's p-value is that of the 30."""
+    d = np.random.default_rng(7).normal(-0.04, 0.1, 30)
+    once = Evidence.of(d)
+    thrice = Evidence(np.repeat(d, 3), np.zeros((0, 90)), clusters=np.repeat(np.arange(30), 3))
+    gate = gate_of("g", alpha=alpha, tolerance=0.005)
+    assert Ruling(gate, thrice).p_value == pytest.approx(Ruling(gate, once).p_value, rel=1e-9)
+    assert Ruling(gate, thrice).break_even == pytest.approx(Ruling(gate, once).break_even, rel=1e-9)
+    assert thrice.effective_topics(alpha) == pytest.approx(30 * 87 / 89, rel=1e-9)  # s^2 of 90 copies has divisor 89
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("replicates", [0, 3])
+def test_the_break_even_test_bets_on_whole_clusters(alpha, replicates):
+    evidence = evidence_of(UNEQUAL, replicates=replicates)
+    sums = np.bincount(UNEQUAL, evidence.parts(alpha))
+    gains = np.where(sums < 0, -sums / (1 + alpha), sums)
+    p = break_even(gains, (1 + alpha) * gains, sums < 0).p_value
+    assert Ruling(gate_of("g", alpha=alpha), evidence).break_even == pytest.approx(p, rel=1e-12)
+
+
+def test_wins_and_losses_that_cancel_within_a_cluster_leave_nothing_to_bet_on():
+    d = np.tile([0.1, 0.2, -0.3], 12)  # 0.1 + 0.2 is not 0.3 in floating point
+    evidence = Evidence(d, np.zeros((0, 36)), clusters=np.repeat(np.arange(12), 3))
+    assert [part.size for part in evidence.stakes(0.0)] == [0, 0, 0]
+    assert not np.any(evidence.scores(0.0))
+    assert evidence.changed(0.0) == 36
+
+
+def test_leaving_out_topics_keeps_clusters_together():
+    evidence = evidence_of(EQUAL)
+    rest = evidence.without(np.array([0, 1, 2, 3, 4]))  # a whole cluster, and a part of the next
+    assert rest.units == 29
+    assert np.bincount(rest.clusters).tolist() == [3] + 28 * [4]
+
+
+def test_clusters_come_from_the_topics_file_and_a_topic_without_one_stands_alone():
+    candidate, baseline = pair([0.1] * 6)
+    names = list(baseline.topics)
+    tags = {names[0]: {"cluster": names[3]}, names[1]: {"cluster": ""}, names[5]: {"cluster": names[3]}, names[2]: {}}
+    aligned = align(gate_of("g"), candidate, baseline, topics=Topics({}, tags))
+    assert aligned.clusters.tolist() == [
+        0,
+        1,
+        2,
+        3,
+        4,
+        0,
+    ]  # though one is named like the cluster
+    single = Topics({}, {names[0]: {"cluster": "a"}, names[1]: {"cluster": "b"}})
+    assert align(gate_of("g"), candidate, baseline, topics=single).clusters is None
+
+
+def test_a_loss_of_few_clusters_is_no_evidence_and_too_few_are_none():
+    """Fifteen needs in four variants each: what fails as 60 topics may pass as 15, and 9 decide nothing."""
+    rng = np.random.default_rng(1)
+    per_need = np.round(rng.normal(-0.06, 0.15, 15), 3)
+    candidate, baseline = pair(np.repeat(per_need, 4).tolist())
+    gate = gate_of("g", alpha=0)
+    topics = clusters_of(baseline.topics, np.repeat(np.arange(15), 4))
+    assert judge(gate, candidate, baseline).outcome == "fail"
+    verdict = judge(gate, candidate, baseline, topics=topics)
+    assert verdict.outcome == "pass"
+    assert verdict.estimates.urisk == judge(gate, candidate, baseline).estimates.urisk
+    few = judge(gate, candidate, baseline, topics=clusters_of(baseline.topics, np.arange(60) % 9))
+    assert (few.outcome, few.reason) == ("inconclusive", "too_few_topics")
+
+
+def test_what_would_flip_a_verdict_is_judged_by_clusters():
+    d = np.repeat(np.random.default_rng(4).normal(-0.07, 0.1, 20), 3)
+    candidate, baseline = pair(d.tolist())
+    topics = clusters_of(baseline.topics, np.repeat(np.arange(20), 3))
+    gate = gate_of("g", alpha=1)
+    verdict = judge(gate, candidate, baseline, topics=topics)
+    assert verdict.outcome == "fail"
+    assert verdict.topics.clusters == 20
+    assert verdict.topics.effective == pytest.approx(20 * 57 / 59, rel=1e-9)
+    assert "60 topics in 20 clusters, which say as much as 19.3 independent topics" in "\n".join(figures(verdict))
+    assert verdict.estimates.flip_set
+    left = [topic for topic in baseline.topics if topic not in verdict.estimates.flip_set]
+
+    def without(scores):
+        kept = [topic in left for topic in scores.topics]
+        return replace(scores, topics=tuple(left), values=scores.values[kept])
+
+    assert judge(gate, without(candidate), without(baseline), topics=topics).outcome == "pass"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_false_alarms_are_near_nominal_where_topics_hang_together(alpha):
+    """25 needs in 4 variants, correlation 0.5, URisk 0: topic by topic it is several times nominal (2.5%)."""
+    rng, trials = np.random.default_rng(9), 600
+    clusters, shift = np.repeat(np.arange(25), 4), {0.0: 0.0, 1.0: 0.276}[alpha]
+    fails = np.zeros(2)
+    for _ in range(trials):
+        z = np.sqrt(0.5) * (rng.normal(size=25)[clusters] + rng.normal(size=100)) + shift
+        evidence = Evidence(0.1 * z, np.zeros((0, 100)), clusters=clusters)
+        gate = gate_of("g", alpha=alpha)
+        fails += [not Ruling(gate, each).passes for each in (evidence, replace(evidence, clusters=None))]
+    by_cluster, by_topic = fails / trials
+    assert 0.005 <= by_cluster <= 0.05  # three standard errors of 600 trials are 2%
+    assert by_topic > 0.06
