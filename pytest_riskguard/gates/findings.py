@@ -211,11 +211,30 @@ class ReportedEffect:
 
 
 @dataclass(frozen=True)
+class TopicCounts:
+    """How many topics there are, moved, and are left out of long lists, and which were missing or unknown."""
+
+    count: Count = 0
+    changed: Count = 0
+    wins: Count = 0
+    losses: Count = 0
+    ties: Count = 0
+    losses_over_20_percent: Count = 0
+    missing_in_candidate: tuple[str, ...] = ()
+    missing_in_baseline: tuple[str, ...] = ()
+    unknown_in_candidate: tuple[str, ...] = ()
+    without_relevant: tuple[str, ...] = ()
+    left_out: Mapping[str, Count] = field(default_factory=dict, metadata=UNLESS_EMPTY)
+    clusters: Count = field(default=0, metadata=UNLESS_EMPTY)
+    effective: float | None = field(default=None, metadata=UNLESS_EMPTY)
+
+
+@dataclass(frozen=True)
 class EffectSizes:
     """What has no unit; each is None where it does not exist.
 
     ``standardised`` is URisk over the standard deviation of the trade-off scores; ``loss_share`` the probability that
-    a topic that changed lost.
+    a topic that changed lost; a cluster where topics have clusters.
     """
 
     standardised: ReportedEffect | None

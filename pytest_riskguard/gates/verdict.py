@@ -26,6 +26,7 @@ from pytest_riskguard.gates.findings import (
     Probability,
     ReportedInterval,
     ResponsibleTopic,
+    TopicCounts,
     TopicDocuments,
 )
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, OPTIONS, EveryOption, Gate, options_of
@@ -64,25 +65,6 @@ class Inputs:
     candidate: str | None = None
     baselines: Mapping[str, str | None] = field(default_factory=dict)
     replicates: tuple[str | None, ...] = ()
-
-
-@dataclass(frozen=True)
-class TopicCounts:
-    """How many topics there are, moved, and are left out of long lists, and which were missing or unknown."""
-
-    count: Count = 0
-    changed: Count = 0
-    wins: Count = 0
-    losses: Count = 0
-    ties: Count = 0
-    losses_over_20_percent: Count = 0
-    missing_in_candidate: tuple[str, ...] = ()
-    missing_in_baseline: tuple[str, ...] = ()
-    unknown_in_candidate: tuple[str, ...] = ()
-    without_relevant: tuple[str, ...] = ()
-    left_out: Mapping[str, Count] = field(default_factory=dict, metadata=UNLESS_EMPTY)
-    clusters: Count = field(default=0, metadata=UNLESS_EMPTY)
-    effective: float | None = field(default=None, metadata=UNLESS_EMPTY)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ import pytest
 from pytest_riskguard import text
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.topics import Topics, read_topics
-from pytest_riskguard.gates import chart_data, responsible, slices
+from pytest_riskguard.gates import responsible, slices
 from pytest_riskguard.gates.alignment import align
+from pytest_riskguard.gates.figures import chart_data
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.slices import longest

@@ -13,7 +13,8 @@ from pytest_riskguard.evaluation.measures import least_and_greatest
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import refuse_other_order
-from pytest_riskguard.gates.chart_data import alphas_for, topic_columns
+from pytest_riskguard.gates.figures.chart_data import alphas_for, topic_columns
+from pytest_riskguard.gates.figures.estimates import paired_estimates, reported, topic_counts
 from pytest_riskguard.gates.findings import (
     AgainstReference,
     CurvePoint,
@@ -23,8 +24,9 @@ from pytest_riskguard.gates.findings import (
     PoolFigures,
     Power,
     SystemMap,
+    TopicCounts,
 )
-from pytest_riskguard.gates.judge import paired_estimates, refuse_without_scores, reported, topic_counts
+from pytest_riskguard.gates.judge import refuse_without_scores
 from pytest_riskguard.gates.kinds import MEDIAN, Gate
 from pytest_riskguard.gates.pool.against_references import CANDIDATE
 from pytest_riskguard.gates.pool.responsible import (
@@ -40,7 +42,6 @@ from pytest_riskguard.gates.verdict import (
     Deferred,
     Family,
     Findings,
-    TopicCounts,
     Verdict,
     refused,
     unanswered,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.gates.findings import ChainedRun, Lineage
-from pytest_riskguard.gates.verdict import TopicCounts, Verdict, VerdictWarning
+from pytest_riskguard.gates.findings import ChainedRun, Lineage, TopicCounts
+from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.reports.wording.messages import _MESSAGES, _TEMPLATES
 from tests.reports.cases import CASES

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates import chart_data
-from pytest_riskguard.gates.chart_data import ALPHAS, BINS, TAIL, alphas_for, density
+from pytest_riskguard.gates.figures import chart_data
+from pytest_riskguard.gates.figures.chart_data import ALPHAS, BINS, TAIL, alphas_for, density
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool

@@ -11,16 +11,9 @@ from scipy import stats
 
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.chain.families import in_families
+from pytest_riskguard.gates.figures.estimates import diagnostics, paired_estimates, reported, topic_counts
 from pytest_riskguard.gates.findings import ReportedInterval
-from pytest_riskguard.gates.judge import (
-    diagnostics,
-    explain,
-    judge,
-    paired_estimates,
-    reported,
-    rule,
-    topic_counts,
-)
+from pytest_riskguard.gates.judge import explain, judge, rule
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.verdict import Family

@@ -1,0 +1,1 @@
+"""Numbers and chart data that a verdict carries and that decide nothing."""
