@@ -14,9 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.gates.alignment import Aligned
-from pytest_riskguard.gates.collapse import collapsed
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
+from pytest_riskguard.gates.rule.collapse import collapsed
+from pytest_riskguard.gates.rule.limits import (
+    detects_max_mde,
+    highest_p,
+    limit_of,
+    margin_of,
+    own_method,
+    witnesses,
+)
 from pytest_riskguard.inference import (
     Interval,
     Sample,
@@ -34,52 +42,10 @@ from pytest_riskguard.risk import RiskTest, mean_test
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
 from pytest_riskguard.risk.urisk import mean_test_of
 
-#: How far a p-value may lie above the threshold by rounding, as a share of it.
-ROUNDED = 1e-9
 #: With fewer changes no gate may show that a candidate is good enough: at alpha 0, and at alpha 1 and above.
 CHANGES_TO_SHOW = 10, 25
 #: Intervals that every verdict reports, cheapest first; the studentized one only where it decides.
 REPORTED = ("student_t", "basic", "percentile", "bca")
-
-
-def own_method(gate: Gate) -> str:
-    """The interval that the gate's ``method`` names: BCa for ``auto``."""
-    return "bca" if gate.method == "auto" else gate.method
-
-
-def witnesses(gate: Gate) -> tuple[str, ...]:
-    """The intervals that the rule asks: the gate's own, and Student-t."""
-    return tuple(dict.fromkeys((own_method(gate), "student_t")))
-
-
-def limit_of(gate: Gate, interval: Interval) -> float:
-    """The limit that the gate's question is about."""
-    return interval.lower if gate.side == "lower" else interval.upper
-
-
-def margin_of(gate: Gate, limit: float) -> float:
-    """How far a limit is from the bound, in units of the measure: at least 0 exactly where it suffices.
-
-    An upper limit must reach the bound, a lower one must lie above it. NaN for a limit that is not finite, so
-    that it fails.
-    """
-    return float(margins_of(gate, np.array(limit)))
-
-
-def margins_of(gate: Gate, limits: FloatArray) -> FloatArray:
-    """``margin_of`` each of several limits."""
-    margins = limits + gate.tolerance + (-ROUNDING_ERROR if gate.side == "lower" else ROUNDING_ERROR)
-    return np.where(np.isfinite(limits), margins, math.nan)
-
-
-def highest_p(gate: Gate) -> float:
-    """The highest one-sided p-value with which a test fails at the gate's level, half of ``1 - level``."""
-    return (1 - gate.level) / 2 * (1 + ROUNDED)
-
-
-def detects_max_mde(gate: Gate, effect: float | None) -> bool:
-    """Whether a gate that finds nothing may pass: its minimum detectable effect is no larger than ``max_mde``."""
-    return gate.max_mde is None or (effect is not None and effect <= gate.max_mde)
 
 
 class Ruling:

@@ -7,12 +7,8 @@ import pytest
 
 from pytest_riskguard.gates.flips.left_out import passes_without_each
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky, gate_of
-from pytest_riskguard.gates.ruling import (
-    Ruling,
-    detects_max_mde,
-    limit_of,
-    margin_of,
-)
+from pytest_riskguard.gates.rule.limits import detects_max_mde, limit_of, margin_of
+from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import Interval, interval
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import evidence

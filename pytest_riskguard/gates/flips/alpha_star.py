@@ -8,7 +8,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from pytest_riskguard.gates.ruling import Ruling, highest_p, own_method
+from pytest_riskguard.gates.rule.limits import highest_p, own_method
+from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import critical_value
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from pytest_riskguard.gates.evidence import BoolArray
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
-from pytest_riskguard.gates.ruling import Comparison, Ruling, highest_p, limit_of, margins_of, own_method, witnesses
+from pytest_riskguard.gates.rule.limits import highest_p, limit_of, margins_of, own_method, witnesses
+from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.inference import break_even, break_even_without_each
 from pytest_riskguard.risk.checks import FloatArray, exact_sum, first_in_order

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.gates.kinds import MEDIAN, MIN_TOPICS, Gate
-from pytest_riskguard.gates.ruling import witnesses
+from pytest_riskguard.gates.rule.limits import witnesses
 from pytest_riskguard.inference import GeoRiskDifference, Interval, effective_levels, holm, replicates_for
 from pytest_riskguard.inference.georisk_pool import Draws, georisk_differences
 from pytest_riskguard.risk import georisk

@@ -15,7 +15,8 @@ from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import NO_TOPICS, Aligned, on_one_list
 from pytest_riskguard.gates.kinds import ANY, MEDIAN, Gate, NotSignificantlyRisky
 from pytest_riskguard.gates.pool.against_references import CANDIDATE, PoolRulings
-from pytest_riskguard.gates.ruling import Answer, Comparison, detects_max_mde
+from pytest_riskguard.gates.rule.limits import detects_max_mde
+from pytest_riskguard.gates.ruling import Answer, Comparison
 from pytest_riskguard.inference import minimum_detectable_effect
 from pytest_riskguard.inference.georisk_ranks import CandidateRanks, candidate_ranks
 from pytest_riskguard.risk import expected_scores, georisk

@@ -26,7 +26,8 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
 from pytest_riskguard.evaluation.scoring.unjudged_documents import values_if_judged, values_if_relevant
 from pytest_riskguard.gates.rankings.label_findings import LabelInterval, UnderJudge, UnderJudges
-from pytest_riskguard.gates.ruling import Ruling, margin_of
+from pytest_riskguard.gates.rule.limits import margin_of
+from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.risk.tradeoff import tradeoff
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from pytest_riskguard.gates.flips.left_out import passes_without_each
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, NotSignificantlyRisky, gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.gates.ruling import Ruling, limit_of
+from pytest_riskguard.gates.rule.limits import limit_of
+from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.wording import worded
 from tests.gates.conftest import pair, topic_scores
