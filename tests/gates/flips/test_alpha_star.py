@@ -17,6 +17,7 @@ OPTIONS = [
     {"tolerance": 0.01},
     {"method": "percentile"},
     {"method": "student_t"},
+    {"method": "student_t", "tolerance": 0.02},
     {"kind": "not_inferior", "tolerance": 0.05},
     {"level": 0.8},
 ]

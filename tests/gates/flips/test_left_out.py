@@ -11,9 +11,10 @@ from pytest_riskguard.gates.flips.left_out import passes_without_each
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, NotSignificantlyRisky, gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.gates.rule.limits import limit_of
+from pytest_riskguard.gates.rule.limits import highest_p, limit_of
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.inference import break_even
 from pytest_riskguard.reports.wording import worded
 from tests.gates.conftest import pair, topic_scores
 
@@ -72,6 +73,27 @@ def test_without_a_topic_the_break_even_test_decides_where_the_intervals_disagre
             flipped += rest.passes != ruling.passes
     assert {(False, True, True), (False, True, False)} <= decided
     assert flipped > 20
+
+
+def test_what_is_tolerated_without_a_topic_is_that_of_the_topics_left():
+    """n - 1 topics tolerate a loss of n - 1 times the tolerance; cases in which that decides."""
+    told_apart = 0
+    for seed in range(150):
+        rng, n = np.random.default_rng(seed), 14
+        d = rng.exponential(0.1, n) * rng.choice([-1, 1], n, p=[0.8, 0.2])
+        ruling = Ruling(NotSignificantlyRisky("g", alpha=1.0, tolerance=0.08), Evidence.of(d))
+        gains, losses, lost = ruling.evidence.stakes(1.0)
+        highest = highest_p(ruling.gate)
+        _, lets_through = passes_without_each(ruling, passing=ruling.lets_through)
+        for i in range(n):
+            assert lets_through[i] == ruling.without(i).passes
+            others = np.delete(np.arange(n), i)
+            p = [
+                break_even(gains[others], losses[others], lost[others], tolerated=m * 0.08).p_value
+                for m in (n - 1, n)
+            ]
+            told_apart += (p[0] <= highest) != (p[1] <= highest)
+    assert told_apart > 5
 
 
 def at_the_bound(seed: int, gate: Gate, *, n: int = 30) -> np.ndarray:
