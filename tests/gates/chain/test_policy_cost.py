@@ -86,9 +86,11 @@ def test_the_same_again_whatever_the_order_and_the_signs_of_topics():
 
 
 def test_a_harm_beyond_all_movement_makes_every_change_larger():
-    differences = np.full(40, 0.01)
-    cost = policy_cost(gate_of("g", alpha=0.0), differences, (0.5,))
-    assert cost.harmful[0].loss == 100
+    differences = moves(60, 40) / 10
+    gate = gate_of("g", alpha=0.0, tolerance=0.1)
+    assert np.mean(np.abs(differences)) < gate.tolerance
+    cost = policy_cost(gate, differences, (0.02, 0.5))
+    assert [found.loss for found in cost.harmful] == [0, 100]
 
 
 def test_student_t_alone_needs_no_other_test():
@@ -133,3 +135,14 @@ def test_what_only_the_break_even_test_finds_is_judged_too():
     assert not everything_lost.passes
     (cost,) = policy_cost(gate, differences, (np.sum(differences) / 60,)).harmful
     assert cost.loss + cost.churn == 100
+
+
+def test_with_a_tolerance_the_first_look_lets_only_those_pass_that_the_whole_rule_lets_pass():
+    differences, rng = moves(60, 40), np.random.default_rng(8)
+    gate = gate_of("g", alpha=1.0, method="student_t", tolerance=0.02)
+    signs = rng.choice([-1.0, 1.0], (400, 40), p=[0.75, 0.25])
+    drawn = module.Drawn(gate, np.abs(differences[:40]), signs, 60)
+    for alpha in (0.0, 1.0):
+        fails = [not Ruling(gate, Evidence.of(drawn.differences(i))).at(alpha).passes for i in range(400)]
+        assert 10 < sum(fails) < 390
+        assert drawn.screened(alpha)[1].tolist() == fails
