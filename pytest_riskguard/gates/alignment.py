@@ -24,6 +24,7 @@ class Aligned:
 
     ``weights`` (n_topics,) are None where the gate counts all topics the same; ``tags`` map topic to tag to
     value. ``clusters`` (n_topics,) number the cluster of each topic from 0; None where no two topics share one.
+    ``topics``: what else is known about them.
     """
 
     candidate: TopicScores
@@ -34,6 +35,23 @@ class Aligned:
     weights: FloatArray | None = None
     tags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     clusters: IntArray | None = None
+    topics: Topics = NO_TOPICS
+
+    def with_copies_together(self) -> tuple[Aligned, tuple[tuple[int, ...], ...]]:
+        """The same with near copies as clusters, and their places in groups; what the file says of clusters stays.
+
+        Of topics with nearly the same text those without a cluster join the first that has one, else each other.
+        """
+        names, said = self.candidate.topics, self.topics.clusters
+        clusters = np.arange(len(names)) if self.clusters is None else self.clusters.copy()
+        groups = []
+        for copies in self.topics.near_copies(names):
+            free = [place for place in copies if names[place] not in said]
+            if free:
+                first = next((place for place in copies if names[place] in said), free[0])
+                clusters[free] = clusters[first]
+                groups.append(tuple(sorted({first, *free})))
+        return replace(self, clusters=np.unique(clusters, return_inverse=True)[1]), tuple(groups)
 
 
 def align(
@@ -64,7 +82,7 @@ def align(
     topics = topics or NO_TOPICS
     weights = _weights(topics, baseline.topics) if gate.weighted else None
     clusters = _clusters(topics, baseline.topics)
-    return Aligned(candidate, baseline, gaps, baseline_gaps, tuple(others), weights, topics.tags, clusters)
+    return Aligned(candidate, baseline, gaps, baseline_gaps, tuple(others), weights, topics.tags, clusters, topics)
 
 
 def _partial_replicate(replicate: TopicScores, baseline: TopicScores, lacking: Sequence[str]) -> DataError:
