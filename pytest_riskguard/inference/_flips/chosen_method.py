@@ -37,12 +37,18 @@ def at_least_observed(bets: Bets, *, apart: int = 0) -> tuple[float, bool]:
     by_counting = counted(bets)
     if by_counting is not None:
         return by_counting, True
-    by_inversion = Inversion(bets).inverted()
-    if by_inversion.converged:
+    inversion = Inversion(bets)
+    if inversion.other_side_is_nothing:
+        return 1.0, True
+    by_inversion = None if inversion.cannot_converge else inversion.inverted()
+    if by_inversion is not None and by_inversion.converged:
         return by_inversion.safe, by_inversion.exact
     by_counting = counted(bets, MAX_COUNTED_INSTEAD)
     if by_counting is not None:
         return by_counting, True
+    by_few_swings = inversion.by_few_swings()
+    if by_few_swings is not None:
+        return by_few_swings, False
     more = Inversion(bets, max(FREQUENCIES, min(MAX_FREQUENCIES, MAX_ANGLES // bets.sizes.size)))
     by_inversion, (lower, upper) = more.inverted(), more.bounds()
     if by_inversion.converged:
@@ -77,6 +83,8 @@ def at_least_observed_without(bets: Bets, sizes: FloatArray, chances: FloatArray
     if lattice_step(bets.sizes) is None and any(lattice_step(half) is not None for half in halves):
         return p
     inversion = Inversion(bets)
+    if inversion.cannot_converge:
+        return p
     for k in range(sizes.size):
         rest = inversion.without(float(sizes[k]), float(chances[k]), lost=bool(lost[k]))
         if rest is not None and rest.converged:

@@ -9,25 +9,28 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_riskguard.inference._bootstrap.inversion import ComplexArray, half_integers
 from pytest_riskguard.inference._flips.bets import Bets
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 
-#: Frequencies at a time: the first block is enough for a law that is close to normal.
+#: Frequencies at a time: the first block is enough for a law that is close to normal, others are wide.
 BLOCK, WIDE_BLOCK = 48, 512
-#: Up to this many entries have the wide block.
-FEW_ENTRIES = 128
 #: Angles at a time: bounds the memory.
 ANGLES = 2**16
 #: With no more angles than this all are computed; else frequencies are tried in single precision before.
-MAX_UNTRIED = 2**18
+MAX_UNTRIED = 2**17
+#: Blocks are wide if at least one frequency of so many that were tried has something.
+NARROW = 32
 #: Frequencies with less than this squared magnitude are passed over. A factor counts no less than the second number,
 #: because single precision would make more of it.
 NOTHING_SQUARED, MIN_FACTOR = np.float32(1e-30), np.float32(1e-3)
 #: So many sizes are tried at once, or more if that is no more than ANGLES; and one frequency of so many, since the
 #: magnitude hardly changes over a reciprocal standard deviation, which is that many.
 TRIED_AT_ONCE, STRIDE = 16, 4
+#: At first so many sizes are tried as leave nothing on average, times this.
+ENOUGH = 1.3
 #: From this many entries on, those whose angles are all below the second number have their part from cumulants, of so
 #: many orders. The logarithm has its nearest singularity at pi: what is left out is below (0.3 / pi)^14.
 MANY_ENTRIES, SMALL_ANGLE, CUMULANTS, CUMULATED_AT_ONCE = 4096, 0.3, 13, 2**14
@@ -59,39 +62,44 @@ def characteristic(
     ``swing_up`` and ``swing_down`` are the chances of an entry's wins to become losses, and of its losses to become
     wins.
     """
-    entries = bets.sizes.size
-    width = min(count, WIDE_BLOCK if entries <= FEW_ENTRIES else BLOCK)
-    blocks = np.arange(-(-count // width))
-    if entries * count > MAX_UNTRIED:
-        tried = _tried(bets, 2 * swing_up * swing_down, angle, width, count)
-        blocks = np.unique(np.append(0, tried // width))
+    width, blocks = _blocks(bets, 2 * swing_up * swing_down, angle, count)
     phi = np.ones((blocks.size, width), dtype=np.complex128)
     rows, few = max(1, ANGLES // width), 0
-    if blocks.size == 1 and entries >= MANY_ENTRIES:
+    if blocks.size == 1 and bets.sizes.size >= MANY_ENTRIES:
         few = int(np.searchsorted(bets.sizes, SMALL_ANGLE / (width * angle)))
         t = angle * half_integers(width)
         phi[0] = _by_cumulants(bets.sizes[:few], swing_up[:few], swing_down[:few], bets.won[:few], bets.lost[:few], t)
-    for chances, topics, turn_back in ((swing_up, bets.won, False), (swing_down, bets.lost, True)):
-        swinging = few + np.flatnonzero((topics[few:] > 0) & (chances[few:] > 0))
-        for start in range(0, swinging.size, rows):
-            part = swinging[start : start + rows]
-            product = _product(bets.sizes[part] * angle, chances[part], topics[part], blocks, width)
-            phi *= np.conj(product) if turn_back else product
+    up = few + np.flatnonzero((bets.won[few:] > 0) & (swing_up[few:] > 0))
+    down = few + np.flatnonzero((bets.lost[few:] > 0) & (swing_down[few:] > 0))
+    angles = np.append(bets.sizes[up], -bets.sizes[down]) * angle
+    chances, topics = np.append(swing_up[up], swing_down[down]), np.append(bets.won[up], bets.lost[down])
+    for start in range(0, angles.size, rows):
+        part = slice(start, start + rows)
+        phi *= _product(angles[part], chances[part], topics[part], blocks, width)
     result = np.zeros((blocks[-1] + 1) * width, dtype=np.complex128)
     result.reshape(-1, width)[blocks] = phi
     return np.append(result, np.zeros(max(0, count - result.size)))[:count]
 
 
+def _blocks(bets: Bets, spread: FloatArray, angle: float, count: int) -> tuple[int, IntArray]:
+    """How many frequencies a block has, and the blocks where there may be something: always the first."""
+    tried = np.arange(count)
+    if bets.sizes.size * count > MAX_UNTRIED:
+        tried = np.append(0, _tried(bets, spread, angle, BLOCK, count))
+    width = min(count, WIDE_BLOCK if tried.size * NARROW >= count else BLOCK)
+    return width, np.unique(tried // width)
+
+
 def _product(angles: FloatArray, chances: FloatArray, topics: IntArray, blocks: IntArray, width: int) -> ComplexArray:
     """The product of 1 - v + v exp(i (k + 1/2) angle) over entries, for blocks of so many k."""
-    turns = _turns(angles, width)
+    turned = turns(angles, width)
     stays = (1 - chances)[:, None]
     product = np.empty((blocks.size, width), dtype=np.complex128)
-    factors = np.empty_like(turns)
+    factors = np.empty_like(turned)
     bits = int(topics.max()).bit_length()
     for row, block in enumerate(blocks.tolist()):
         shift = chances * np.exp(1j * angles * (block * width)) if block else chances
-        np.multiply(turns, shift[:, None], out=factors)
+        np.multiply(turned, shift[:, None], out=factors)
         factors.real += stays
         power = np.prod(factors[topics >> (bits - 1) > 0], axis=0) if bits > 1 else np.prod(factors, axis=0)
         for bit in range(bits - 2, -1, -1):
@@ -128,40 +136,62 @@ def _by_cumulants(
     return np.asarray(np.exp(logs))
 
 
-def _turns(angles: FloatArray, width: int) -> ComplexArray:
+def turns(angles: FloatArray, width: int) -> ComplexArray:
     """exp(i (k + 1/2) angle), each the product of a few turns."""
-    turns = np.empty((angles.size, width), dtype=np.complex128)
-    turns[:, 0] = np.exp(0.5j * angles)
+    turned = np.empty((angles.size, width), dtype=np.complex128)
+    turned[:, 0] = np.exp(0.5j * angles)
     turn = np.exp(1j * angles)
     done = 1
     while done < width:
         more = min(done, width - done)
-        np.multiply(turns[:, :more], turn[:, None], out=turns[:, done : done + more])
+        np.multiply(turned[:, :more], turn[:, None], out=turned[:, done : done + more])
         turn = turn * turn
         done += more
-    return turns
+    return turned
+
+
+def _single_turns(angles: FloatArray, numbers: IntArray) -> npt.NDArray[np.complex64]:
+    """exp(i (k + 1/2) angle) for evenly spaced numbers k, in single precision."""
+    turned = np.empty((angles.size, numbers.size), dtype=np.complex64)
+    turned[:, 0] = np.exp(1j * angles * (numbers[0] + 0.5))
+    done = 1
+    while done < numbers.size:
+        more = min(done, numbers.size - done)
+        turn = np.exp(1j * angles * (numbers[done] - numbers[0]))  # not a square, which would double the rounding
+        np.multiply(turned[:, :more], turn.astype(np.complex64)[:, None], out=turned[:, done : done + more])
+        done += more
+    return turned
 
 
 def _tried(bets: Bets, spread: FloatArray, angle: float, first: int, count: int) -> IntArray:
     """Frequencies from ``first`` on, one of a few, where there may be something, by factors of the largest sizes."""
     left = np.arange(first + STRIDE // 2, count, STRIDE)
-    product = np.ones(left.size, dtype=np.float32)
-    end = bets.sizes.size
-    while end > 0 and left.size:
+    if not left.size:
+        return left
+    # so many of the largest as on average leave nothing at a frequency: most are left out at once
+    logs = bets.topics * 2 * np.log((1 + np.sqrt(np.maximum(1 - 2 * spread, 0))) / 2)
+    enough = 1 + int(np.searchsorted(np.cumsum(-logs[::-1]), ENOUGH * -math.log(NOTHING_SQUARED)))
+    end = max(0, bets.sizes.size - min(enough, MAX_UNTRIED // left.size))
+    tried = slice(end, bets.sizes.size)
+    product = _squares(_single_turns(bets.sizes[tried] * angle, left).real, spread[tried], bets.topics[tried])
+    while True:
+        remains = product > NOTHING_SQUARED
+        left, product = left[remains], product[remains]
+        if end == 0 or not left.size:
+            return left
         tried = slice(max(0, end - max(TRIED_AT_ONCE, ANGLES // left.size)), end)
         turns = np.multiply.outer(bets.sizes[tried] * (angle / (2 * math.pi)), left + 0.5)
         turns -= np.rint(turns)
-        squares = np.cos(turns.astype(np.float32) * np.float32(2 * math.pi))
-        # the squared magnitude of 1 - v + v exp(i angle) is 1 - 2 v (1 - v) (1 - cos angle)
-        squares -= 1
-        squares *= spread[tried, None].astype(np.float32)
-        squares += 1
-        np.maximum(squares, MIN_FACTOR, out=squares)
-        topics = bets.topics[tried]
-        if np.any(topics > 1):
-            squares **= topics[:, None].astype(np.float32)
-        product *= np.prod(squares, axis=0)
-        remains = product > NOTHING_SQUARED
-        left, product = left[remains], product[remains]
+        cosines = np.cos(turns.astype(np.float32) * np.float32(2 * math.pi))
+        product *= _squares(cosines, spread[tried], bets.topics[tried])
         end = tried.start
-    return left
+
+
+def _squares(cosines: npt.NDArray[np.float32], spread: FloatArray, topics: IntArray) -> npt.NDArray[np.float32]:
+    """The product over entries of 1 - 2 v (1 - v) (1 - cos angle), which is |1 - v + v exp(i angle)|^2."""
+    squares = cosines * spread[:, None].astype(np.float32)
+    squares += (1 - spread[:, None]).astype(np.float32)
+    np.maximum(squares, MIN_FACTOR, out=squares)
+    if np.any(topics > 1):
+        squares **= topics[:, None].astype(np.float32)
+    return np.asarray(np.prod(squares, axis=0))

@@ -12,8 +12,6 @@ References
 R. B. Davies, "Numerical inversion of a characteristic function", Biometrika 60 (1973).
 R. Lugannani, S. Rice, "Saddle point approximation for the distribution of the sum of independent random variables",
 Advances in Applied Probability 12 (1980): the line of integration.
-S. W. Graham, J. D. Vaaler, "A class of extremal functions for the Fourier transform", Transactions of the American
-Mathematical Society 265 (1981): the least function above exp(-x) for x >= 0, 0 below, with no higher frequencies.
 """
 
 from __future__ import annotations
@@ -25,9 +23,11 @@ from functools import cached_property
 import numpy as np
 from scipy.special import expit, logit
 
-from pytest_riskguard.inference._bootstrap.inversion import PERIOD, ComplexArray, half_integers
+from pytest_riskguard.inference._bootstrap.inversion import PERIOD, ComplexArray
 from pytest_riskguard.inference._bootstrap.sample import lattice_step
 from pytest_riskguard.inference._flips.bets import Bets
+from pytest_riskguard.inference._flips.bounds import bounds_along, real_sum
+from pytest_riskguard.inference._flips.few_swings import by_few_swings
 from pytest_riskguard.inference._flips.line import line_of
 from pytest_riskguard.inference._flips.swings import characteristic
 from pytest_riskguard.risk.checks import IntArray
@@ -38,11 +38,11 @@ FREQUENCIES = 4096
 MAX_POINTS = 2**17
 #: Error of a sum over frequencies, as a share of its scale.
 ROUNDING = 1e-14
-#: Error of the bound: what of it wraps round the period, measured below 1e-10.
-WRAPPED = 1e-9
 #: The line serves the law without one topic as well if its size is at most this many standard deviations and its
 #: factor's squared magnitude no less than this.
 NARROW, MIN_FACTOR = 0.5, 0.05
+#: What is less than this share of 1 is nothing.
+NOTHING = 1e-17
 #: A sum has converged if what it leaves out is at most this share of the probability.
 MAX_ERROR = 3e-4
 
@@ -72,14 +72,21 @@ class Inversion:
         self._exact = self._step is not None and line.period <= MAX_POINTS
         count = math.ceil(line.period / 2) if self._exact else count
         self._angle = math.pi / count if self._exact else 2 * math.pi / line.period
-        if line.scale == 0:  # and so is the probability, or that of the other side
-            self._phi = np.zeros(count, dtype=np.complex128)
-        else:
-            self._phi = characteristic(bets, line.chances, line.complements, self._angle, count)
-        self._turns = 1j * self._angle * half_integers(count)
-        # on a lattice sums are geometric series, elsewhere integrals
-        z = line.tilt + self._turns
-        self._weights = np.exp(self._turns * bets.slack) / (z if self._step is None else -np.expm1(-z))
+        self._count = count
+
+    @property
+    def other_side_is_nothing(self) -> bool:
+        """Whether the probability is 1 up to rounding: Chernoff's bound of the other side's says so."""
+        return self._line.tilt < 0 and self._line.scale < NOTHING
+
+    @property
+    def cannot_converge(self) -> bool:
+        """Whether more is left out than may be, whatever the integral is, which is at most 1."""
+        return not self._exact and self._line.scale > 0 and self._error(self._everywhere, 0.0) > MAX_ERROR
+
+    def by_few_swings(self) -> float | None:
+        """P(sum >= observed) where it cannot converge because few topics swing; None where that is no reason."""
+        return by_few_swings(self._bets, self._line) if self._step is None else None
 
     def inverted(self) -> Inverted:
         """P(sum >= observed)."""
@@ -93,41 +100,23 @@ class Inversion:
             return None
         odds = logit(chance) + self._line.tilt * size
         swing, stay = float(expit(-odds if lost else odds)), float(expit(odds if lost else -odds))
-        alive = self._alive
-        factors = 1 - swing + swing * np.exp((-size if lost else size) * self._turns[alive])
+        factors = 1 - swing + swing * np.exp((-size if lost else size) * self._turns)
         squares = factors.real**2 + factors.imag**2
-        if float(np.min(squares)) < MIN_FACTOR:
+        if float(np.min(squares, initial=1.0)) < MIN_FACTOR:
             return None
-        phi = self._phi.copy()
-        phi[alive] /= factors
         ratio = math.log(chance if lost else 1 - chance) - math.log(stay)
         scale = math.exp(self._line.log_scale - ratio)
-        return self._integrated(phi, self._everywhere * math.exp(2 * swing * stay), scale)
+        return self._integrated(self._phi / factors, self._everywhere * math.exp(2 * swing * stay), scale)
 
     def bounds(self) -> tuple[float, float]:
-        """P(sum >= observed) lies between these, whatever the law is at higher frequencies.
-
-        exp(-x) where a pattern counts, 0 elsewhere, is replaced by the least function above it, or the largest below,
-        whose Fourier transform ends where the frequencies do. It and its derivative are known at whole numbers
-        (Graham and Vaaler, 1981): two geometric series give the transform. The functions differ by
-        (sin(pi x) / (pi x))^2.
-        """
-        line, count = self._line, self._phi.size
-        u = half_integers(count) / count
-        phi = self._phi * np.exp(self._turns * self._bets.slack)
-        if line.tilt < 0:
-            phi = np.conj(phi)
-        decay = abs(line.tilt) * 2 * math.pi / (self._angle * count)
-        ratio = np.exp(-decay - 2j * math.pi * u)
-        slopes = decay * (1 / math.expm1(decay) - ratio / (1 - ratio))
-        below = 2 / count * _real_sum(phi, (1 - u) * ratio / (1 - ratio) + slopes / (2j * math.pi))
-        above = below + 2 / count * float(np.sum(phi.real * (1 - u)))
-        # where the tilt is negative the other side's probability is subtracted
-        lower, upper = (below, above) if line.tilt > 0 else (-above, -below)
-        return line.other_side + line.scale * (lower - WRAPPED), line.other_side + line.scale * (upper + WRAPPED)
+        """P(sum >= observed) lies between these, whatever the law is at higher frequencies."""
+        line, step = self._line, self._line.tilt * 2 * math.pi / self._angle
+        places = self._alive.astype(np.float64) + 0.5
+        lower, upper = bounds_along(self._phi * self._shifted, places, count=self._count, step=step)
+        return line.other_side + line.scale * lower, line.other_side + line.scale * upper
 
     def _integrated(self, phi: ComplexArray, everywhere: float, scale: float) -> Inverted:
-        integral = self._angle / math.pi * _real_sum(phi, self._weights)
+        integral = self._angle / math.pi * real_sum(phi, self._weights)
         left_out = 0.0 if self._exact else self._left_out(phi, everywhere)
         return Inverted(
             self._line.other_side + scale * integral,
@@ -144,21 +133,48 @@ class Inversion:
         or as over all frequencies if that is more, with signs as good as random. The factor is for heavy tails: in
         1,400 laws of 16 to 30 topics that were counted too, at most 5.6 was needed where it nearly converged.
         """
-        late = slice(phi.size // 2, None)
-        near = float(np.mean((phi[late] * np.exp(self._turns[late] * self._bets.slack)).real))
-        square = max(float(np.mean(phi[late].real ** 2 + phi[late].imag ** 2)), everywhere)
-        return 8 * math.sqrt(square / phi.size) / math.pi + max(near, 0.0) / 2
+        first = self._count // 2
+        late = slice(int(np.searchsorted(self._alive, first)), None)
+        near = float(np.sum((phi[late] * self._shifted[late]).real)) / (self._count - first)
+        squares = float(np.sum(phi[late].real ** 2 + phi[late].imag ** 2)) / (self._count - first)
+        return self._error(max(squares, everywhere), near)
 
-    @cached_property
-    def _alive(self) -> IntArray:
-        """Frequencies where the characteristic function is something."""
-        return np.flatnonzero(self._phi)
+    def _error(self, square: float, near: float) -> float:
+        return 8 * math.sqrt(square / self._count) / math.pi + max(near, 0.0) / 2
 
     @cached_property
     def _everywhere(self) -> float:
         """The mean of the squared magnitude over all frequencies, where no sizes have a common measure."""
         return math.exp(-2 * float(np.sum(self._bets.topics * self._line.chances * self._line.complements)))
 
+    @cached_property
+    def _values(self) -> tuple[IntArray, ComplexArray]:
+        """Frequencies where the characteristic function is something, mostly few, and what it is there."""
+        line = self._line
+        if line.scale == 0:  # and so is the probability, or that of the other side
+            return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.complex128)
+        phi = characteristic(self._bets, line.chances, line.complements, self._angle, self._count)
+        alive = np.flatnonzero(phi)
+        return alive, phi[alive]
 
-def _real_sum(phi: ComplexArray, weights: ComplexArray) -> float:
-    return float(np.sum(phi.real * weights.real - phi.imag * weights.imag))
+    @property
+    def _alive(self) -> IntArray:
+        return self._values[0]
+
+    @property
+    def _phi(self) -> ComplexArray:
+        return self._values[1]
+
+    @cached_property
+    def _turns(self) -> ComplexArray:
+        return np.asarray(1j * self._angle * (self._alive + 0.5))
+
+    @cached_property
+    def _shifted(self) -> ComplexArray:
+        return np.asarray(np.exp(self._turns * self._bets.slack))
+
+    @cached_property
+    def _weights(self) -> ComplexArray:
+        # on a lattice sums are geometric series, elsewhere integrals
+        z = self._line.tilt + self._turns
+        return np.asarray(self._shifted / (z if self._step is None else -np.expm1(-z)))

@@ -13,7 +13,9 @@ IMPORTS = {
     "counting": {"bets"},
     "line": {"bets"},
     "swings": {"bets"},
-    "tilted": {"bets", "line", "swings"},
+    "bounds": set(),
+    "few_swings": {"bets", "bounds", "line", "swings"},
+    "tilted": {"bets", "bounds", "few_swings", "line", "swings"},
     "chosen_method": {"bets", "counting", "tilted"},
 }
 

@@ -1,0 +1,121 @@
+"""Laws of few swings against counting and convolution."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.inference._flips import few_swings, tilted
+from pytest_riskguard.inference._flips.bets import Bets
+from pytest_riskguard.inference._flips.chosen_method import at_least_observed
+from pytest_riskguard.inference._flips.few_swings import FEW_TOPICS, MAX_TOPICS, by_few_swings
+from pytest_riskguard.inference._flips.line import line_of
+from pytest_riskguard.inference._flips.tilted import Inversion
+from tests.inference._flips.laws import bets, convolved, met_in_the_middle
+
+
+def lost_topics(m: int, kind: str, seed: int) -> np.ndarray:
+    """A few that lost, or almost all."""
+    rng = np.random.default_rng([m, seed])
+    lost = np.zeros(m, dtype=np.bool_)
+    lost[rng.choice(m, size=int(rng.integers(1, 5)), replace=False)] = True
+    return lost if kind == "few lost" else ~lost
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", ["few lost", "few won"])
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 30.0, 1000.0])
+@pytest.mark.parametrize("spread", [1, 3])
+def test_few_topics_are_between_the_exact_probability_and_a_little_more(
+    alpha: float, kind: str, seed: int, spread: int
+) -> None:
+    """Sizes of one magnitude, and of several."""
+    m = 34
+    sizes = np.random.default_rng(seed).exponential(size=m) ** spread
+    lost = lost_topics(m, kind, seed)
+    exact = met_in_the_middle(sizes, np.full(m, 1 / (2 + alpha)), lost)
+    made = bets(sizes, alpha, lost)
+    p = by_few_swings(made, line_of(made))
+    if p is not None:
+        assert exact * (1 - 1e-11) <= p <= exact * (1 + 4e-3 if exact < 1e-7 else 1 + 4e-4) + 1e-12
+
+
+@pytest.mark.parametrize("losses", [1, 2, 4])
+@pytest.mark.parametrize("alpha", [0.0, 20.0, 300.0, 5000.0])
+@pytest.mark.parametrize(("m", "largest"), [(FEW_TOPICS - 1, 20_000), (FEW_TOPICS + 1, 20_000), (190, 5_000)])
+def test_many_topics_have_the_law_of_a_fine_lattice(m: int, largest: int, alpha: float, losses: int) -> None:
+    """Of which it is not told, so that half of the atom may be left out."""
+    rng = np.random.default_rng([m, losses])
+    steps = rng.integers(largest // 10, largest, size=m)
+    lost = np.zeros(m, dtype=np.bool_)
+    lost[rng.choice(m, size=losses, replace=False)] = True
+    if alpha == 0:
+        lost = ~lost
+    masses = convolved(steps, np.full(m, 1 / (2 + alpha)))
+    observed = int(steps[lost].sum())
+    exact = math.fsum(masses[observed:])
+    made = Bets.of(steps.astype(float), np.full(m, 1 / (2 + alpha)), lost)
+    p = by_few_swings(made, line_of(made))
+    assert p is not None or losses > 1
+    if p is not None:
+        assert exact - 0.6 * masses[observed] <= p <= exact * (1 + 5e-3 if exact < 1e-7 else 1 + 1e-3) + 1e-12
+
+
+@pytest.mark.parametrize("alpha", [200.0, 2000.0])
+def test_topics_that_are_alike_swing_one_by_one(alpha: float) -> None:
+    sizes = np.repeat(np.random.default_rng(4).exponential(size=9), 4)
+    lost = np.zeros(36, dtype=np.bool_)
+    lost[[5, 6, 30]] = True
+    exact = met_in_the_middle(sizes, np.full(36, 1 / (2 + alpha)), lost)
+    made = bets(sizes, alpha, lost)
+    assert made.sizes.size == 9
+    p = by_few_swings(made, line_of(made))
+    assert p is not None
+    assert exact * (1 - 1e-11) <= p <= exact * (1 + 4e-4)
+
+
+def test_it_is_asked_where_the_inversion_cannot_converge(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    sizes, lost = rng.exponential(size=120), lost_topics(120, "few lost", 1)
+    made = bets(sizes, 400.0, lost)
+    assert Inversion(made).cannot_converge
+    assert not Inversion(made).inverted().converged
+    p, exact = at_least_observed(made)
+    assert not exact
+    monkeypatch.setattr(tilted, "by_few_swings", lambda *_: None)
+    slowly, _ = at_least_observed(made)  # from many more frequencies, or their bound
+    assert p == pytest.approx(slowly, rel=5e-3)
+
+
+def test_what_it_cannot_answer_it_leaves() -> None:
+    rng = np.random.default_rng(5)
+    sizes = rng.exponential(size=MAX_TOPICS + 1)
+    lost = np.arange(sizes.size) < 3
+    made = bets(sizes, 1e5, lost)
+    assert by_few_swings(made, line_of(made)) is None
+
+
+@pytest.mark.parametrize("alpha", [1.0, 50.0])
+def test_parts_that_would_overflow_are_left(alpha: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = np.append(np.random.default_rng(6).exponential(size=60) * 1e-6, 1.0)
+    lost = np.arange(61) < 20
+    made = bets(sizes, alpha, lost)
+    monkeypatch.setattr(few_swings, "MAX_LOG", 0.1)
+    assert by_few_swings(made, line_of(made)) is None
+
+
+def test_a_probability_of_one_up_to_rounding_is_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(8)
+    steps = rng.integers(200, 2000, size=150)
+    lost = np.arange(150) == int(np.argmin(steps))
+    exact = math.fsum(convolved(steps, np.full(150, 0.5))[int(steps[lost].sum()) :])
+    assert exact == pytest.approx(1.0, abs=1e-15)
+
+    def fail(*_: object) -> None:
+        raise AssertionError("computed")
+
+    monkeypatch.setattr(Inversion, "inverted", fail)
+    monkeypatch.setattr(tilted, "by_few_swings", fail)
+    assert at_least_observed(Bets.of(steps.astype(float) + rng.random(150), np.full(150, 0.5), lost)) == (1.0, True)
