@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation.topics import CLUSTER
 from pytest_riskguard.gates.findings import MAX_LISTED, Slice
 from pytest_riskguard.gates.kinds import MIN_SLICE_TOPICS, NotSignificantlyRisky, parse_slice
 from pytest_riskguard.text import clean, nearest
@@ -167,7 +168,10 @@ class Tagged:
 
 
 def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
-    """By tag, then value; not empty values, values that all topics have, or tags that name topics, not kinds."""
+    """By tag, then value; not empty values, values that all topics have, or tags that name topics, not kinds.
+
+    Clusters are no slices: each is a single observation.
+    """
     if not aligned.tags:
         return ()
     n = len(aligned.candidate.topics)
@@ -182,6 +186,7 @@ def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
         Tagged(tag, value, np.sort(np.concatenate(parts)))
         for tag, values in sorted(columns.items())
         if len(values) <= MAX_VALUES and TOPICS_PER_VALUE * len(values) <= carried[tag]
+        if tag != CLUSTER or aligned.clusters is None
         for value, parts in sorted(values.items())
         if sum(places.size for places in parts) < n
     )
