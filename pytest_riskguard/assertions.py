@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, Protocol, cast, overload
 
 from pytest_riskguard import run_context
-from pytest_riskguard.engine.in_memory import Judgements, System, verdict_on
+from pytest_riskguard.engine.in_memory import Judgements, System, TopicsInMemory, verdict_on
 from pytest_riskguard.errors import DataError, RiskyError
 from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
 from pytest_riskguard.evaluation.scores import TopicScores
@@ -26,7 +26,7 @@ from pytest_riskguard.gates.kinds import (
     gate_of,
     options_of,
 )
-from pytest_riskguard.gates.option_types import OptionTypeError, is_number, lists_options
+from pytest_riskguard.gates.option_types import SHARES, OptionTypeError, is_number, lists_options
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.reports.internal_errors import shown_or_plain
 from pytest_riskguard.reports.terminal.failure import explain
@@ -55,6 +55,9 @@ class Assertion(Protocol[P]):
         measure: str,
         qrels: Judgements = ...,
         weights: Mapping[str, float] = ...,
+        clusters: Mapping[str, str] = ...,
+        strata: Mapping[str, str] = ...,
+        shares: Mapping[str, float] = ...,
         replicates: Sequence[System] = ...,
         **options: Any,
     ) -> Verdict: ...
@@ -66,6 +69,31 @@ class Assertion(Protocol[P]):
         baseline: System,
         *,
         weights: Mapping[str, float],
+        clusters: Mapping[str, str] = ...,
+        replicates: Sequence[System] = ...,
+        **options: Any,
+    ) -> Verdict: ...
+
+    @overload
+    def __call__(
+        self,
+        candidate: System,
+        baseline: System,
+        *,
+        strata: Mapping[str, str],
+        shares: Mapping[str, float],
+        clusters: Mapping[str, str] = ...,
+        replicates: Sequence[System] = ...,
+        **options: Any,
+    ) -> Verdict: ...
+
+    @overload
+    def __call__(
+        self,
+        candidate: System,
+        baseline: System,
+        *,
+        clusters: Mapping[str, str],
         replicates: Sequence[System] = ...,
         **options: Any,
     ) -> Verdict: ...
@@ -112,6 +140,9 @@ def assert_not_significantly_risky(
     qrels: Judgements | None = None,
     measure: str | None = None,
     weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, str] | None = None,
+    strata: Mapping[str, str] | None = None,
+    shares: Mapping[str, float] | None = None,
     replicates: Sequence[System] = (),
     **options: Any,
 ) -> Verdict:
@@ -127,6 +158,11 @@ def assert_not_significantly_risky(
         What rankings are scored with, such as ``nDCG@10``; or the column, where a frame has several.
     weights : mapping topic -> weight, optional
         Above 0, for every topic: means and intervals are then weighted (a topic's traffic, say).
+    clusters : mapping topic -> name, optional
+        Topics of one cluster hang together (variants of a query): intervals and tests then count clusters.
+    strata, shares : mapping topic -> stratum and mapping stratum -> share, optional
+        For topics drawn stratum by stratum: every topic's stratum, and how much of all queries each stratum is, 1
+        together. Means of strata are then added up by these shares. Not together with weights.
     replicates : sequence, each as the baseline
         Other runs of the baseline's system, where it is not deterministic: what is judged is then the candidate's
         URisk beyond theirs.
@@ -153,6 +189,7 @@ def assert_not_significantly_risky(
     """
     __tracebackhide__ = True
     options |= {"qrels": qrels, "measure": measure, "weights": weights, "replicates": replicates}
+    options |= {"clusters": clusters, "strata": strata, "shares": shares}
     return demand(check(NotSignificantlyRisky.kind, candidate, baseline, **options))
 
 
@@ -205,6 +242,9 @@ def assert_not_inferior(
     qrels: Judgements | None = None,
     measure: str | None = None,
     weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, str] | None = None,
+    strata: Mapping[str, str] | None = None,
+    shares: Mapping[str, float] | None = None,
     replicates: Sequence[System] = (),
     **options: Any,
 ) -> Verdict:
@@ -216,12 +256,13 @@ def assert_not_inferior(
 
     Parameters
     ----------
-    candidate, baseline, qrels, measure, weights, replicates
+    candidate, baseline, qrels, measure, weights, clusters, strata, shares, replicates
         As for ``assert_not_significantly_risky``, and so are its result and errors.
     {options}
     """
     __tracebackhide__ = True
     options |= {"qrels": qrels, "measure": measure, "weights": weights, "replicates": replicates}
+    options |= {"clusters": clusters, "strata": strata, "shares": shares}
     options["tolerance"] = tolerance
     return demand(check(NotInferior.kind, candidate, baseline, **options))
 
@@ -235,6 +276,9 @@ def assert_no_drift(
     qrels: Judgements | None = None,
     measure: str | None = None,
     weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, str] | None = None,
+    strata: Mapping[str, str] | None = None,
+    shares: Mapping[str, float] | None = None,
     **options: Any,
 ) -> Verdict:
     """Pass when not significantly more than the tolerance was lost since the baseline; else raise ``RiskyError``.
@@ -244,12 +288,13 @@ def assert_no_drift(
 
     Parameters
     ----------
-    candidate, baseline, qrels, measure, weights
+    candidate, baseline, qrels, measure, weights, clusters, strata, shares
         As for ``assert_not_significantly_risky``, and so are its result and errors.
     {options}
     """
     __tracebackhide__ = True
     options |= {"qrels": qrels, "measure": measure, "weights": weights, "tolerance": tolerance}
+    options |= {"clusters": clusters, "strata": strata, "shares": shares}
     return demand(check(NoDrift.kind, candidate, baseline, **options))
 
 
@@ -290,6 +335,9 @@ def check(
     qrels: Judgements | None = None,
     measure: str | None = None,
     weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, str] | None = None,
+    strata: Mapping[str, str] | None = None,
+    shares: Mapping[str, float] | None = None,
     replicates: Sequence[System] = (),
     **options: Any,
 ) -> Verdict:
@@ -309,13 +357,13 @@ def check(
             raise ValueError(f"{name} has no meaning for {kind}: leave it out")
     if replicates and not gate.takes_replicates:
         raise ValueError(f"replicates have no meaning for {kind}: leave them out")
-    checked = None if weights is None else _checked(weights)
+    about = _about(type(gate), weights, clusters, strata, shares)
     named = _named(baseline) if gate.is_pool else [("baseline", baseline)]
     report = run_context.current().report_wanted
     try:
         systems = [("candidate", candidate), *named]
         verdict = verdict_on(
-            gate, systems, replicates=replicates, qrels=qrels, measure=measure, weights=checked, report=report
+            gate, systems, replicates=replicates, qrels=qrels, measure=measure, about=about, report=report
         )
         return record(verdict)
     except DataError as error:
@@ -330,6 +378,46 @@ def _named(baselines: Any) -> list[tuple[str, Any]]:
         return [(system.name or f"baseline {place}", system) for place, system in enumerate(baselines, 1)]
     expected = "a mapping name -> scores or a list of TopicScores"
     raise TypeError(f"baselines: expected {expected}, found {type(baselines).__name__}")
+
+
+def _about(
+    kind: type[Gate],
+    weights: Mapping[str, float] | None,
+    clusters: Mapping[str, str] | None,
+    strata: Mapping[str, str] | None,
+    shares: Mapping[str, float] | None,
+) -> TopicsInMemory:
+    """What is said about the topics, checked; ``ValueError`` for what does not go together."""
+    for name, given in (("clusters", clusters), ("strata", strata)):
+        if given is not None and (kind.by_topic or (name == "strata" and kind.is_pool)):
+            raise ValueError(f"{name} have no meaning for {kind.kind}: leave them out")
+    if (strata is None) != (shares is None):
+        raise ValueError(
+            "strata and shares belong together: strata={topic: stratum} says which topics are in which stratum, "
+            "shares={stratum: share} how much of all queries each stratum is"
+        )
+    try:
+        pairs = None if shares is None else dict(SHARES(shares))
+    except ValueError as error:
+        raise type(error)(f"shares: {error}") from None
+    return TopicsInMemory(
+        weights=None if weights is None else _checked(weights),
+        clusters=None if clusters is None else _names("clusters", clusters),
+        strata=None if strata is None else _names("strata", strata),
+        shares=pairs,
+    )
+
+
+def _names(what: str, given: Mapping[str, str]) -> dict[str, str]:
+    """Names by topic."""
+    named: dict[str, str] = {}
+    for topic, name in given.items():
+        if not isinstance(name, str) or not name.strip():
+            raise OptionTypeError(f"{what}: expected a name for topic {str(topic)!r}, found {name!r}")
+        if str(topic) in named:
+            raise ValueError(f"{what}: topic {str(topic)!r} appears twice")
+        named[str(topic)] = name.strip()
+    return named
 
 
 def _checked(weights: Mapping[str, float]) -> dict[str, float]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Computed, Question, RunFile, Stored
+from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.gates.kinds import gate_of
 
 TOPICS = [f"q{i:02d}" for i in range(30)]
@@ -116,6 +118,24 @@ def test_changed_tags_and_weights_are_said_where_a_gate_uses_them(folder):
     assert warned() == [False, False, False]
     (folder / "topics.tsv").write_text("".join(table).replace("q29\tquery q29\tcode\t1", "q29\tquery q29\tword\t2"))
     assert warned() == [False, True, True]
+
+
+def test_changed_clusters_and_strata_are_said_too(folder):
+    table = ["topic\tquery\tcluster\tstratum\n"]
+    table += [f"{topic}\tquery {topic}\t{place // 2}\t{'ab'[place % 4 // 2]}\n" for place, topic in enumerate(TOPICS)]
+    (folder / "topics.tsv").write_text("".join(table))
+    add(folder, "prod", replace=True)
+
+    def warned(**how: Any) -> list[str]:
+        given = GivenFile(folder / "topics.tsv", **how)
+        engine = Engine(qrels=folder / "qrels.txt", topics=given, store=Store(folder / "store"))
+        verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / "prod.run"), Stored("prod"), "RR"))
+        return [warning.message for warning in verdict.warnings if warning.code == "topics_changed"]
+
+    assert warned() == []
+    (folder / "topics.tsv").write_text("".join(table).replace("q29\t14", "q29\t15"))
+    assert "the clusters" in warned()[0]
+    assert "the strata" in warned(strata=(("a", 0.5), ("b", 0.5)))[0]
 
 
 def test_a_computed_baseline_names_the_unbacked_systems(folder):

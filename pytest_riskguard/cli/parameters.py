@@ -84,7 +84,8 @@ class GivenCollection:
         """What the settings name where there is nothing here; their topics belong to their qrels."""
         if self.qrels is not None:
             return self
-        return GivenCollection(settings.given_qrels, self.topics or settings.given_topics)
+        topics = settings.given_topics if self.topics is None else replace(self.topics, strata=settings.strata)
+        return GivenCollection(settings.given_qrels, topics)
 
 
 @dataclass(frozen=True)

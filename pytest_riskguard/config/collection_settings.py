@@ -21,7 +21,7 @@ from pytest_riskguard.config.value_checks import whole
 from pytest_riskguard.formats.given_file import JUDGE_RULES, GivenFile, JudgeRule
 from pytest_riskguard.formats.label_rules import LabelRules
 from pytest_riskguard.formats.text_files import MAX_GRADE
-from pytest_riskguard.gates.option_types import Number, OneOf, Text, TrueOrFalse, shown
+from pytest_riskguard.gates.option_types import SHARES, Number, OneOf, Text, TrueOrFalse, shown
 from pytest_riskguard.text import document_address
 
 #: Whether a document without a judgement is not relevant, or nobody knows.
@@ -107,7 +107,8 @@ class Collection(Model):
     ``shrink`` is how many topics that a stored baseline was scored on may be gone or have another query text; None,
     written ``allow``, for any number. ``documents`` has titles and addresses of documents, ``document_url`` is the
     address of any. ``grades``, ``relevant_from``, ``chunks`` and ``judgements`` say how the judgements are meant,
-    ``unjudged_relevance`` how likely an unjudged document is relevant.
+    ``unjudged_relevance`` how likely an unjudged document is relevant. ``strata`` are shares of all queries, by the
+    values of the tag ``stratum``.
     """
 
     qrels: Annotated[QrelsFile, or_path_alone] | None = None
@@ -120,6 +121,17 @@ class Collection(Model):
     chunks: Chunks | None = None
     judgements: Annotated[str, PlainValidator(OneOf(JUDGEMENTS))] = PARTIAL
     unjudged_relevance: Annotated[float | None, PlainValidator(_share)] = None
+    strata: Annotated[
+        tuple[tuple[str, float], ...], PlainValidator(SHARES, json_schema_input_type=dict[str, float])
+    ] = ()
+
+    @model_validator(mode="after")
+    def _has_topics(self) -> Self:
+        if self.strata and self.topics is None:
+            raise ValueError(
+                "strata: a column `stratum` of the topics file says which topics are in which; add topics"
+            )
+        return self
 
     @model_validator(mode="after")
     def _is_open(self) -> Self:
@@ -144,4 +156,4 @@ class Collection(Model):
     @property
     def given_topics(self) -> GivenFile | None:
         """The topics file and how it is read."""
-        return None if self.topics is None else self.topics.given
+        return None if self.topics is None else replace(self.topics.given, strata=self.strata)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,36 @@ from pytest_riskguard.evaluation.memory.memory_systems import system_in_memory
 from pytest_riskguard.evaluation.memory.shapes import JudgementsData, SystemData
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.evaluation.topics import CLUSTER, STRATUM, Topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.wording import worded
+
+_Names = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class TopicsInMemory:
+    """What is said about topics without a topics file: weights, clusters, strata and the strata's shares."""
+
+    weights: Mapping[str, float] | None = None
+    clusters: _Names | None = None
+    strata: _Names | None = None
+    shares: Mapping[str, float] | None = None
+
+    def topics(self, texts: _Names) -> Topics | None:
+        """The same as topics with these texts; None if nothing is known."""
+        columns = {CLUSTER: self.clusters, STRATUM: self.strata}
+        tags: dict[str, dict[str, str]] = {}
+        for tag, values in columns.items():
+            for topic, value in (values or {}).items():
+                tags.setdefault(topic, {})[tag] = value
+        if not (texts or tags or self.weights):
+            return None
+        return Topics(texts, tags, self.weights or {}, shares=self.shares or {})
+
 
 #: Per-topic scores; or rankings, which need judgements and a measure.
 System = TopicScores | MemoryRun | SystemData
@@ -37,7 +61,7 @@ def verdict_on(
     replicates: Sequence[Any] = (),
     qrels: Judgements | None = None,
     measure: str | None = None,
-    weights: Mapping[str, float] | None = None,
+    about: TopicsInMemory | None = None,
     report: bool = False,
 ) -> Verdict:
     """The verdict on a candidate, the first of the systems with their names, and its baselines.
@@ -45,6 +69,7 @@ def verdict_on(
     ``TypeError`` for rankings without judgements or without a measure, and for data of no known shape;
     ``DataError`` for bad data.
     """
+    about = about or TopicsInMemory()
     name = None if measure is None else measure_name(measure)
     given = [system_in_memory(system, what, name) for what, system in systems]
     others = [system_in_memory(system, f"replicate {i}", name) for i, system in enumerate(replicates, start=1)]
@@ -52,8 +77,7 @@ def verdict_on(
     if not runs:
         if qrels is not None:
             raise ValueError("qrels have no meaning for per-topic scores: leave them out")
-        topics = None if weights is None else Topics({}, weights=weights)
-        return _judged(gate, _scored(given, name), _scored(others, name), topics=topics, report=report)
+        return _judged(gate, _scored(given, name), _scored(others, name), topics=about.topics({}), report=report)
     if qrels is None or name is None:
         missing = " and ".join(option for option, value in (("qrels=", qrels), ("measure=", name)) if value is None)
         raise TypeError(
@@ -61,7 +85,7 @@ def verdict_on(
         )
     judgements = qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
     texts = judgements.texts or next((run.texts for run in runs if run.texts), {})
-    topics = Topics(texts, weights=weights or {}) if texts or weights else None
+    topics = about.topics(texts)
     if others:  # an engine takes replicates from a store alone
         every = [_ranked(system, judgements, name, texts) for system in (*given, *others)]
         scores, noise = every[: len(given)], every[len(given) :]
@@ -82,7 +106,7 @@ def _judged(
     _refuse_if_it_cannot_fail(gate, systems[0].measure)
     candidate, *baselines = systems
     if gate.is_pool:
-        return worded(judge_pool(gate, candidate, baselines, report=report))
+        return worded(judge_pool(gate, candidate, baselines, topics=topics, report=report))
     return worded(judge(gate, candidate, baselines[0], replicates=replicates, topics=topics, report=report))
 
 

@@ -49,7 +49,14 @@ def warned_of_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
         verdict = verdict.warned(warning("unbacked_scores", systems=unbacked))
     if unnamed := tuple(scored.scores.name for scored in stored if not scored.named):
         verdict = verdict.warned(warning("old_format", systems=unnamed))
-    uses = "the tags" if verdict.slice else "the weights" if verdict.weighted else None
+    of_topics = verdict.topics
+    used = {
+        "the tags": verdict.slice,
+        "the weights": verdict.weighted,
+        "the strata": of_topics.strata,
+        "the clusters": of_topics.clusters,
+    }
+    uses = next((what for what, is_used in used.items() if is_used), None)
     if uses and (changed := tuple(scored.scores.name for scored in stored if scored.topics_changed)):
         verdict = verdict.warned(warning("topics_changed", systems=changed, uses=uses))
     gone = tuple(sorted({topic for scored in stored for topic in scored.gone}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -28,6 +28,8 @@ _Lines = LineReader[TopicsFormatError]
 _WEIGHT = "weight"
 #: The tag that says which topics hang together: variants of a query, a session, one need in several languages.
 CLUSTER = "cluster"
+#: The tag that says from which part of all queries a topic was drawn.
+STRATUM = "stratum"
 _NO_HEADER = ("", "")
 #: For so many lists of topics, which slices have of their own, a file keeps what it found.
 _KEPT_LISTS = 8
@@ -48,6 +50,8 @@ class Topics:
         The column ``weight``, above 0; empty where there is none.
     path_name, digest : str
         The file's name without its folder, and ``sha256:...`` of its content, decompressed.
+    shares : mapping stratum -> float
+        How much of all queries each stratum is, above 0 and 1 together; empty where nobody said so.
     """
 
     queries: Mapping[str, str]
@@ -55,6 +59,7 @@ class Topics:
     weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     path_name: str = ""
     digest: str | None = None
+    shares: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
     @cached_property
     def clusters(self) -> Mapping[str, str]:
@@ -75,6 +80,11 @@ class Topics:
     @cached_property
     def _copies(self) -> dict[tuple[str, ...], list[tuple[int, ...]]]:
         return {}
+
+    @cached_property
+    def strata(self) -> Mapping[str, str]:
+        """The stratum of each topic that has one: its value of the tag ``stratum``."""
+        return {topic: stratum for topic, tags in self.tags.items() if (stratum := tags.get(STRATUM))}
 
 
 def read_topics(given: Path | str | GivenFile | TopicsData) -> Topics:
@@ -99,6 +109,11 @@ def read_topics(given: Path | str | GivenFile | TopicsData) -> Topics:
         data = InputData("topics", reason=TopicsFormatError.reason)
         return _of_records(data, shapes.topics(given, data))
     given = GivenFile.of(given)
+    topics = _read_file(given)
+    return replace(topics, shares=MappingProxyType(dict(given.strata))) if given.strata else topics
+
+
+def _read_file(given: GivenFile) -> Topics:
     file = InputFile(
         given.path, error=TopicsFormatError, part=given.part, columns=given.columns, download=given.download
     )

@@ -43,6 +43,8 @@ class GivenFile:
         For tables: what a column holds -> its name; for per-topic scores: measure -> column.
     download : bool
         For collections of ir_datasets: whether what is not on this machine may be downloaded.
+    strata : pairs of str and float
+        For topics: the strata that they were drawn from, and how much of all queries each is.
     """
 
     path: Path
@@ -53,6 +55,7 @@ class GivenFile:
     labels: LabelRules = AS_GIVEN
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
     download: bool = False
+    strata: tuple[tuple[str, float], ...] = ()
 
     def __reduce__(self) -> tuple[object, ...]:  # other processes read it too, and views of mappings cannot be sent
         return GivenFile, tuple(dict(value) if name == "columns" else value for name, value in vars(self).items())

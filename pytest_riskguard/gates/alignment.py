@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.evaluation.topics import STRATUM, Topics
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 from pytest_riskguard.text import counted, named
@@ -18,13 +18,47 @@ from pytest_riskguard.text import counted, named
 NO_TOPICS = Topics({})
 
 
+#: A stratum with fewer topics, or clusters, does not show how much it varies.
+MIN_IN_STRATUM = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """Which topics were drawn from the same part of all queries, and how large these parts are.
+
+    ``numbers`` (n_topics,) are places in ``names`` and ``shares`` (n_strata,), which add up to 1.
+    """
+
+    names: tuple[str, ...]
+    shares: FloatArray
+    numbers: IntArray
+
+    @property
+    def counts(self) -> IntArray:
+        """How many topics each stratum has."""
+        return np.bincount(self.numbers, minlength=self.shares.size)
+
+    @property
+    def weights(self) -> FloatArray:
+        """What each topic counts, shape (n_topics,), 1 on average: its stratum's share by that of its topics."""
+        weights: FloatArray = (self.shares * self.numbers.size / self.counts)[self.numbers]
+        return weights
+
+    def only(self, places: IntArray) -> Strata:
+        """The strata of these topics; where none is left of a stratum, the others' shares grow."""
+        kept, numbers = np.unique(self.numbers[places], return_inverse=True)
+        shares = self.shares[kept]
+        return Strata(tuple(self.names[i] for i in kept.tolist()), shares / np.sum(shares), numbers)
+
+
 @dataclass(frozen=True)
 class Aligned:
     """Both systems' scores on the same topics, with a 0 on topics that a system missed.
 
     ``weights`` (n_topics,) are None where the gate counts all topics the same; ``tags`` map topic to tag to
     value. ``clusters`` (n_topics,) number the cluster of each topic from 0; None where no two topics share one.
-    ``topics``: what else is known about them.
+    ``topics``: what else is known about them. ``strata`` are None where the topics have none, and for gates on single
+    topics and on slices.
     """
 
     candidate: TopicScores
@@ -36,6 +70,7 @@ class Aligned:
     tags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     clusters: IntArray | None = None
     topics: Topics = NO_TOPICS
+    strata: Strata | None = None
 
     def with_copies_together(self) -> tuple[Aligned, tuple[tuple[int, ...], ...]]:
         """The same with near copies as clusters, and their places in groups; what the file says of clusters stays.
@@ -45,13 +80,25 @@ class Aligned:
         names, said = self.candidate.topics, self.topics.clusters
         clusters = np.arange(len(names)) if self.clusters is None else self.clusters.copy()
         groups = []
-        for copies in self.topics.near_copies(names):
+        for copies in self._within_strata(self.topics.near_copies(names)):
             free = [place for place in copies if names[place] not in said]
             if free:
                 first = next((place for place in copies if names[place] in said), free[0])
                 clusters[free] = clusters[first]
                 groups.append(tuple(sorted({first, *free})))
         return replace(self, clusters=np.unique(clusters, return_inverse=True)[1]), tuple(groups)
+
+    def _within_strata(self, groups: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
+        """Groups of places, those in several strata split: these were drawn apart."""
+        if self.strata is None:
+            yield from groups
+            return
+        for group in groups:
+            numbers = self.strata.numbers[list(group)]
+            for number in np.unique(numbers).tolist():
+                within = [place for place, of in zip(group, numbers.tolist(), strict=True) if of == number]
+                if len(within) > 1:
+                    yield tuple(within)
 
 
 def align(
@@ -62,13 +109,14 @@ def align(
     replicates: Sequence[TopicScores] = (),
     topics: Topics | None = None,
 ) -> Aligned:
-    """Put all runs on one list of topics, with the topics' clusters, and their weights where the gate asks for them.
+    """Put all runs on one list of topics, with their clusters and strata, and weights where the gate asks for them.
 
     Runs scored with the same qrels are on one already. Per-topic scores must name the same topics, unless a
     missing topic scores 0 (``missing: zero``).
     Reasons of a ``DataError`` are ``inputs_changed`` (scored with different qrels), ``no_common_topic``,
-    ``topics_differ``, ``missing_input`` (a topic without a weight) and ``bad_baseline`` (a replicate that leaves out
-    topics). ``ValueError`` if the gate weights topics, but there are no weights.
+    ``topics_differ``, ``missing_input`` (a topic without a weight or a stratum), ``bad_strata`` (strata that do
+    not fit their shares) and ``bad_baseline`` (a replicate that leaves out topics).
+    ``ValueError`` if the gate weights topics, but there are no weights, or strata too.
     """
     (candidate, baseline), (gaps, baseline_gaps) = on_one_list(gate, (candidate, baseline))
     others = []
@@ -82,7 +130,10 @@ def align(
     topics = topics or NO_TOPICS
     weights = _weights(topics, baseline.topics) if gate.weighted else None
     clusters = _clusters(topics, baseline.topics)
-    return Aligned(candidate, baseline, gaps, baseline_gaps, tuple(others), weights, topics.tags, clusters, topics)
+    strata = strata_of(gate, topics, baseline.topics, clusters)
+    return Aligned(
+        candidate, baseline, gaps, baseline_gaps, tuple(others), weights, topics.tags, clusters, topics, strata
+    )
 
 
 def _partial_replicate(replicate: TopicScores, baseline: TopicScores, lacking: Sequence[str]) -> DataError:
@@ -103,6 +154,66 @@ def _clusters(topics: Topics, wanted: tuple[str, ...]) -> IntArray | None:
     named = ((topics.clusters.get(topic), topic) for topic in wanted)
     places = [numbers.setdefault((cluster or topic, cluster is None), len(numbers)) for cluster, topic in named]
     return np.array(places, dtype=np.int64) if len(numbers) < len(wanted) else None
+
+
+def strata_of(gate: Gate, topics: Topics, wanted: tuple[str, ...], clusters: IntArray | None) -> Strata | None:
+    """The strata of topics where shares are declared, the largest first; raises like ``align``.
+
+    A gate on single topics needs none, and shares of all queries are not the shares within a slice.
+    """
+    if not topics.shares or gate.by_topic or gate.slice is not None:
+        return None
+    if gate.weighted:
+        raise ValueError("weighted: the shares of strata are weights already; leave out `weighted` or the strata")
+    names = tuple(sorted(topics.shares, key=lambda name: (-topics.shares[name], name)))
+    number = {name: place for place, name in enumerate(names)}
+    where = topics.path_name or "the strata"
+    named_in = [topics.strata.get(topic) for topic in wanted]
+    lacking = [topic for topic, name in zip(wanted, named_in, strict=True) if not name]
+    if lacking:
+        raise DataError(
+            f"{where}: no stratum for {counted(len(lacking), 'topic')}: {named(lacking)}; give every judged topic "
+            f"one of {', '.join(names)} in the column `{STRATUM}`",
+            reason="missing_input",
+        )
+    strange = sorted({name for name in named_in if name and name not in number})
+    if strange:
+        raise DataError(
+            f"{where}: no share of {named(strange)}; expected one of {', '.join(names)} in the column `{STRATUM}`: "
+            "correct it, or declare the share",
+            reason="bad_strata",
+        )
+    found = Strata(
+        names,
+        np.array([topics.shares[name] for name in names]),
+        np.array([number[name] for name in named_in if name], dtype=np.int64),
+    )
+    _refuse_small(found, clusters, where)
+    return found
+
+
+def _refuse_small(strata: Strata, clusters: IntArray | None, where: str) -> None:
+    """``DataError`` (``bad_strata``) for a cluster in two strata, and for strata whose variation is not known."""
+    units, what = strata.numbers, "topic"
+    if clusters is not None:
+        pairs = np.unique(np.stack([clusters, strata.numbers]), axis=1)
+        twice = np.flatnonzero(np.diff(pairs[0]) == 0)
+        if twice.size:
+            both = " and ".join(strata.names[i] for i in pairs[1, twice[0] : twice[0] + 2].tolist())
+            raise DataError(
+                f"{where}: {counted(twice.size, 'cluster')} with topics in two strata, such as {both}; strata are "
+                "drawn apart, so give all topics of a cluster one stratum",
+                reason="bad_strata",
+            )
+        units, what = pairs[1], "cluster"
+    sizes = np.bincount(units, minlength=len(strata.names)).tolist()
+    few = [f"{name} has {size}" for name, size in zip(strata.names, sizes, strict=True) if size < MIN_IN_STRATUM]
+    if few:
+        raise DataError(
+            f"{where}: expected at least {MIN_IN_STRATUM} judged {what}s in every stratum, {'; '.join(few)}; judge "
+            "more of them, or join strata and add up their shares",
+            reason="bad_strata",
+        )
 
 
 def _weights(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:

@@ -211,6 +211,22 @@ class ReportedEffect:
 
 
 @dataclass(frozen=True)
+class StratumFigures:
+    """The topics drawn from one stratum, which is a ``share`` of all queries, at the gate's alpha.
+
+    URisk is the sum of ``urisk`` times ``share`` over strata; ``standard_error`` is that of ``urisk``.
+    """
+
+    stratum: str
+    share: Probability
+    count: Positive
+    changed: Count
+    mean_difference: float
+    urisk: float
+    standard_error: float | None
+
+
+@dataclass(frozen=True)
 class TopicCounts:
     """How many topics there are, moved, and are left out of long lists, and which were missing or unknown."""
 
@@ -227,6 +243,7 @@ class TopicCounts:
     left_out: Mapping[str, Count] = field(default_factory=dict, metadata=UNLESS_EMPTY)
     clusters: Count = field(default=0, metadata=UNLESS_EMPTY)
     effective: float | None = field(default=None, metadata=UNLESS_EMPTY)
+    strata: tuple[StratumFigures, ...] = field(default=(), metadata=UNLESS_EMPTY)
 
 
 @dataclass(frozen=True)

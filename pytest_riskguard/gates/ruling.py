@@ -86,7 +86,7 @@ class Ruling:
     @cached_property
     def sample(self) -> Sample:
         """The same scores in ascending order, with what intervals compute from them; at least two."""
-        return Sample.of(self.scores)
+        return Sample.of(self.scores, freedom=self.evidence.freedom(self.alpha))
 
     @cached_property
     def test(self) -> RiskTest:
@@ -94,7 +94,8 @@ class Ruling:
         if self.evidence.units < 2:
             return mean_test(self.scores)
         sample = self.sample
-        return mean_test_of(sample.mean, None if sample.constant else sample.squares, n=sample.n)
+        squares = None if sample.constant else sample.squares
+        return mean_test_of(sample.mean, squares, n=sample.n, freedom=sample.freedom)
 
     @property
     def estimate(self) -> float:

@@ -319,6 +319,7 @@ REASONS = (
     "bad_run",
     "bad_qrels",
     "bad_topics",
+    "bad_strata",
     "bad_scores",
     "bad_baseline",
     "missing_input",

@@ -125,6 +125,8 @@ def _about_the_weights(comparison: Comparison) -> Iterator[VerdictWarning]:
     if not evidence.uneven or comparison.gate.by_topic:
         return
     figures = {"effective": evidence.effective} | ({} if evidence.clusters is None else {"clusters": evidence.units})
+    if evidence.strata is not None:
+        figures["strata"] = len(evidence.strata.names)
     if evidence.effective < MIN_TOPICS <= evidence.units:
         yield warning("few_effective_topics", **figures, needed=MIN_TOPICS)
     elif comparison.ruling.enough_topics:

@@ -144,11 +144,13 @@ def _found(samples: Sequence[Sample], wanted: Sequence[tuple[str, float]]) -> di
 
 def _known_limits(sample: Sample) -> dict[tuple[str, float], tuple[float, float]]:
     """The limits that were found for the same scores before, by method and level, and where to keep others."""
-    return {} if sample.n > MAX_KEPT_TOPICS else _kept_limits(sha256(sample.x.tobytes()).digest())
+    if sample.n > MAX_KEPT_TOPICS:
+        return {}
+    return _kept_limits(sha256(sample.x.tobytes()).digest(), sample.degrees_of_freedom)
 
 
 @lru_cache(maxsize=MAX_KEPT)
-def _kept_limits(digest: bytes) -> dict[tuple[str, float], tuple[float, float]]:  # noqa: ARG001 - they are kept by it
+def _kept_limits(digest: bytes, freedom: float) -> dict[tuple[str, float], tuple[float, float]]:  # noqa: ARG001 - keys
     return {}
 
 
@@ -166,7 +168,7 @@ def upper_p_value(x: npt.ArrayLike | Sample, *, method: str, bound: float = 0.0)
     return min(2 * _METHODS[method].significance(_Statistic(sample), bound), 1.0)
 
 
-def critical_value(n: int, *, level: float) -> float:
+def critical_value(n: float, *, level: float) -> float:
     """The two-sided critical value of Student's t with n - 1 degrees of freedom; at least two topics."""
     if n < 2:
         raise ValueError(f"n must be at least 2, got {n}")
@@ -231,13 +233,13 @@ def _limits(statistic: _Statistic, method: str, level: float) -> tuple[float, fl
 
 def _student_t_limits(statistic: _Statistic, level: float) -> tuple[float, float]:
     sample = statistic.sample
-    half = critical_value(sample.n, level=level) * sample.standard_error
+    half = critical_value(sample.degrees_of_freedom + 1, level=level) * sample.standard_error
     return sample.mean - half, sample.mean + half
 
 
 def _student_t_significance(statistic: _Statistic, bound: float) -> float:
     sample = statistic.sample
-    return float(stdtr(sample.n - 1, (sample.mean - bound) / sample.standard_error))
+    return float(stdtr(sample.degrees_of_freedom, (sample.mean - bound) / sample.standard_error))
 
 
 def _studentized_limits(statistic: _Statistic, level: float) -> tuple[float, float]:

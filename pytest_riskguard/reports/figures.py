@@ -33,6 +33,7 @@ def figures(verdict: Verdict) -> list[str]:
         _companions(shown),
         verdict.family and _family(verdict, verdict.family),
         _counts(verdict),
+        _strata(shown),
         _detectable(shown, power) if verdict.outcome == "pass" and power else None,
     ]
     return [paragraph for paragraph in paragraphs if paragraph]
@@ -141,6 +142,19 @@ def _counts(verdict: Verdict) -> str:
         f"{counted(topics.wins, 'win')}, {counted(topics.losses, 'loss', 'losses')} ({topics.losses_over_20_percent} "
         f"of more than 20%), {counted(topics.ties, 'tie')}{together}"
     )
+
+
+def _strata(shown: Shown) -> str | None:
+    """What was drawn from each stratum, and its own URisk."""
+    strata = shown.verdict.topics.strata
+    if not strata:
+        return None
+    rows = (
+        f"{clean(one.stratum, limit=MAX_NAME)} ({percent(one.share, 1)} of all queries) "
+        f"{counted(one.count, 'topic')}, URisk {shown.value(one.urisk)}"
+        for one in strata
+    )
+    return f"strata: {'; '.join(rows)}"
 
 
 def _detectable(shown: Shown, smallest: float) -> str:

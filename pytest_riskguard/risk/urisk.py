@@ -111,16 +111,17 @@ def mean_test(x: npt.ArrayLike) -> RiskTest:
     return mean_test_of(estimate, _squares(x) if varies(x) else None, n=x.size)
 
 
-def mean_test_of(estimate: float, squares: float | None, *, n: int) -> RiskTest:
+def mean_test_of(estimate: float, squares: float | None, *, n: int, freedom: float | None = None) -> RiskTest:
     """``mean_test`` from the mean of at least two scores, and their squared deviations from it, added up.
 
-    ``squares`` is None where the scores do not vary.
+    ``squares`` is None where the scores do not vary; ``freedom`` are the degrees of freedom of t, by default n - 1.
     """
     if squares is None:
         return RiskTest(estimate, 0.0, None, None)
     error = math.sqrt(squares / (n - 1)) / math.sqrt(n)
     statistic = estimate / error
-    return RiskTest(estimate, error, statistic, float(2 * stdtr(n - 1, -abs(statistic))))
+    degrees = n - 1 if freedom is None else freedom
+    return RiskTest(estimate, error, statistic, float(2 * stdtr(degrees, -abs(statistic))))
 
 
 def standardised(x: npt.ArrayLike) -> FloatArray:

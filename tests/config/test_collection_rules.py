@@ -77,6 +77,15 @@ def test_the_rules_go_with_the_judgements(project, tmp_path, text, rules):
         ("judgements: all", "expected complete or partial, found 'all'"),
         ("unjudged_relevance: 20", "expected a probability from 0 to 1 such as 0.1, found the number 20"),
         ("judgements: complete, unjudged_relevance: 0.2", "no document is unjudged; leave one out"),
+        (
+            "strata: {a: 0.5, b: 0.5}",
+            "says which topics are in which; add topics",
+        ),
+        ("topics: t.tsv, strata: {a: 0.5, b: 0.4}", "expected shares that add up to 1, found 0.5 + 0.4 = 0.9"),
+        ("topics: t.tsv, strata: {a: 1.0}", "expected a mapping of strata to their shares of all queries, such as"),
+        ("topics: t.tsv, strata: [a, b]", "expected a mapping of strata to their shares of all queries, such as"),
+        ("topics: t.tsv, strata: {a: 60, b: 40}", "expected a share between 0 and 1, found the number 60"),
+        ("topics: t.tsv, strata: {a: 0, b: 1}", "expected a share between 0 and 1, found the number 0"),
     ],
 )
 def test_wrong_rules_are_refused(project, tmp_path, text, problem):

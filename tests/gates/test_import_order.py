@@ -36,7 +36,7 @@ IMPORTS = {
     "responsible": {"evidence", "findings", "flips.left_out", "ruling", "slices", "verdict"},
     "chain.past_releases": {"alignment", "flips.alpha_star", "kinds", "ruling"},
     "figures.chart_data": {"findings", "kinds", "responsible", "ruling"},
-    "figures.estimates": {"findings", "ruling"},
+    "figures.estimates": {"evidence", "findings", "ruling"},
     "judge": {
         "alignment",
         "figures.chart_data",

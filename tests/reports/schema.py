@@ -32,7 +32,7 @@ ADDED = {
     },
     "Inputs": {"replicates"},
     "Family": {"look"},
-    "TopicCounts": {"left_out", "clusters", "effective"},
+    "TopicCounts": {"left_out", "clusters", "effective", "strata"},
     "Estimates": {
         "noise_urisk",
         "decision_p_value",

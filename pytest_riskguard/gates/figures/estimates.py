@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import (
     Diagnostics,
     EffectSizes,
@@ -13,6 +14,7 @@ from pytest_riskguard.gates.findings import (
     QuantilePair,
     ReportedEffect,
     ReportedInterval,
+    StratumFigures,
     TopicCounts,
 )
 from pytest_riskguard.gates.ruling import Comparison, Ruling
@@ -26,7 +28,7 @@ from pytest_riskguard.inference import (
     skewness,
     standardised_mean,
 )
-from pytest_riskguard.risk import counts
+from pytest_riskguard.risk import counts, mean_test
 
 
 def reported(intervals: Iterable[Interval], *, decisive: str | None) -> tuple[ReportedInterval, ...]:
@@ -89,6 +91,26 @@ def topic_counts(comparison: Comparison) -> TopicCounts:
         without_relevant=tuple(sorted({*aligned.candidate.without_relevant, *aligned.baseline.without_relevant})),
         clusters=0 if evidence.clusters is None else evidence.units,
         effective=None if comparison.gate.by_topic else evidence.effective_topics(comparison.gate.alpha),
+        strata=stratum_figures(evidence, comparison.gate.alpha),
+    )
+
+
+def stratum_figures(evidence: Evidence, alpha: float) -> tuple[StratumFigures, ...]:
+    """What each stratum says on its own, the largest first; none without strata."""
+    if evidence.strata is None:
+        return ()
+    strata = zip(evidence.strata.names, evidence.strata.shares.tolist(), evidence.by_stratum, strict=True)
+    return tuple(
+        StratumFigures(
+            stratum=name,
+            share=share,
+            count=part.n,
+            changed=part.changed(alpha),
+            mean_difference=part.mean(part.differences),
+            urisk=part.estimate(alpha),
+            standard_error=mean_test(part.scores(alpha)).standard_error,
+        )
+        for name, share, (_, part) in strata
     )
 
 

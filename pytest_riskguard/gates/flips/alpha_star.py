@@ -57,6 +57,8 @@ def _first_failure(ruling: Ruling) -> _Change | None:
         return ruling.at(alpha).passes
 
     plain, evidence = ruling.plain, ruling.evidence
+    if evidence.strata is not None:  # the degrees of freedom of Student-t depend on alpha too
+        return _scanned(passes, _Change(0.0, FIRST))
     by_student_t = _student_t_fails(ruling) if plain.reaches("student_t") else None
     if ruling.gate.side == "lower":  # both intervals must show it, so Student-t ends the search
         return _scanned(passes, _Change(0.0, FIRST), until=by_student_t)

@@ -11,7 +11,7 @@ import numpy as np
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.evaluation.topics import STRATUM, Topics
 from pytest_riskguard.gates.alignment import NO_TOPICS, Aligned, on_one_list
 from pytest_riskguard.gates.kinds import ANY, MEDIAN, Gate, NotSignificantlyRisky
 from pytest_riskguard.gates.pool.against_references import CANDIDATE, PoolRulings
@@ -41,8 +41,8 @@ class PoolComparison(PoolRulings):
     """A ``georisk_not_worse`` gate applied to a pool: the rulings on it, and whose scores they are of.
 
     ``level`` and ``together`` are as in ``PoolRulings``. ``DataError`` if the systems cannot be compared, or have
-    scores that GeoRisk is not defined for; ``ValueError`` for a reference that is not a baseline, or two baselines
-    of one name.
+    scores that GeoRisk is not defined for; ``ValueError`` for a reference that is not a baseline, two baselines of
+    one name, or topics in strata.
     """
 
     def __init__(
@@ -56,6 +56,11 @@ class PoolComparison(PoolRulings):
         topics: Topics | None = None,
     ) -> None:
         self.topics = topics or NO_TOPICS
+        if self.topics.shares and gate.slice is None:
+            raise ValueError(
+                f"{gate.kind}: GeoRisk is not defined for strata with shares; ask about one stratum (`slice: "
+                f"{STRATUM}={next(iter(self.topics.shares))}`), or ask another kind of gate"
+            )
         systems, self.missing = on_one_list(gate, (candidate, *baselines))
         scores = np.array([system.values for system in systems])
         super().__init__(gate, scores, (), level=gate.level if level is None else level, together=together)

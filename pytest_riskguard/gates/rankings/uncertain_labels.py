@@ -101,12 +101,12 @@ def _interval(rejudged: Rejudged, variance: float, judges: int) -> LabelInterval
     ruling = rejudged.ruling
     if rejudged.gate.by_topic or ruling.evidence.units < 2:
         return None
-    of_topics = (ruling.test.standard_error or 0.0) ** 2, ruling.evidence.units - 1
+    of_topics = (ruling.test.standard_error or 0.0) ** 2, ruling.sample.degrees_of_freedom
     return label_interval(ruling, ruling.estimate, of_topics, (variance, judges - 1))
 
 
 def label_interval(
-    ruling: Ruling, estimate: float, of_topics: tuple[float, int], of_labels: tuple[float, int]
+    ruling: Ruling, estimate: float, of_topics: tuple[float, float], of_labels: tuple[float, float]
 ) -> LabelInterval:
     """The interval of an estimate at the gate's level, and the gate's answer to it.
 
@@ -125,7 +125,7 @@ def label_interval(
     )
 
 
-def half_width(of_topics: tuple[float, int], of_labels: tuple[float, int], *, level: float) -> float:
+def half_width(of_topics: tuple[float, float], of_labels: tuple[float, float], *, level: float) -> float:
     """How far limits lie from an estimate whose variance is the sum of two estimates with degrees of freedom.
 
     The quantiles of Student's t are weighted by the variances, as in [2]: unlike Satterthwaite's degrees of freedom,
@@ -143,8 +143,8 @@ def half_width(of_topics: tuple[float, int], of_labels: tuple[float, int], *, le
 def expected(rejudged: Rejudged) -> LabelInterval | None:
     """URisk if each unjudged document had the highest grade of its topic with the probability that is stated.
 
-    Independently of each other. None where no probability is stated, for gates with weights or clusters, and for
-    those by topic.
+    Independently of each other. None where no probability is stated, for gates with weights, clusters or
+    strata, and for those by topic.
     """
     chance, ruling = rejudged.rules.unjudged_relevance, rejudged.ruling
     n = ruling.evidence.n

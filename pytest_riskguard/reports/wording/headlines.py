@@ -18,6 +18,7 @@ _REASONS = {
     "bad_run": "a run cannot be used",
     "bad_qrels": "the judgements cannot be used",
     "bad_topics": "the topics file cannot be used",
+    "bad_strata": "the topics do not fit the strata",
     "bad_scores": "the scores cannot be used",
     "bad_baseline": "the baseline cannot be used",
     "missing_input": "something is missing",

@@ -141,12 +141,22 @@ def _stale_labels(_: Verdict, *, topics: Sequence[str], documents: int, file: st
 
 
 def _few_effective_topics(
-    verdict: Verdict, *, effective: float, clusters: int | None = None, needed: int | None = None
+    verdict: Verdict,
+    *,
+    effective: float,
+    clusters: int | None = None,
+    strata: int | None = None,
+    needed: int | None = None,
 ) -> str:
     text = f"the weights make {verdict.topics.count} topics count like {effective:.3g} of equal weight"
     if clusters is not None:
         sizes = "weights" if verdict.weighted else "sizes"
         text = f"their {sizes} make {clusters} clusters of topics count like {effective:.3g} of equal weight"
+    if strata is not None:
+        text = (
+            f"drawn from {strata} strata as they are, {_units(verdict)} are worth as much as {effective:.3g} drawn "
+            "from all queries"
+        )
     return text if needed is None else f"{text}; at least {needed} are needed"
 
 

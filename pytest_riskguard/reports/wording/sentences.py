@@ -120,6 +120,8 @@ def _undecided(verdict: Verdict) -> str:
         if verdict.topics.count < MIN_TOPICS:
             verb = "is" if verdict.topics.count == 1 else "are"
             return f"{queries(verdict)} {verb} too few; at least {MIN_TOPICS} are needed."
+        if verdict.topics.strata:
+            return f"Too few queries are drawn from the strata that count most: they say less than {MIN_TOPICS}."
         if verdict.topics.clusters:
             clusters = counted(verdict.topics.clusters, "cluster")
             return f"{queries(verdict)} in {clusters} say less than {MIN_TOPICS} clusters of equal size."

@@ -1,0 +1,269 @@
+"""Topics drawn from strata with known shares: estimates by share, inference by what varies within strata."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import t as student
+
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.alignment import Strata, align
+from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.pool.judge import judge_pool
+from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.inference import break_even, sign_flip
+from pytest_riskguard.reports.figures import figures
+from pytest_riskguard.reports.wording import worded
+from pytest_riskguard.risk import linear
+from tests.gates.conftest import pair
+
+SHARES = {"head": 0.6, "torso": 0.3, "tail": 0.1}
+COUNTS = np.array([30, 20, 12])
+NUMBERS = np.repeat(np.arange(3), COUNTS)
+STRATA = Strata(tuple(SHARES), np.array(list(SHARES.values())), NUMBERS)
+
+
+def evidence_of(*, replicates: int = 0, clusters=None, shift: float = -0.02) -> Evidence:
+    """Differences that vary more the smaller their stratum."""
+    rng = np.random.default_rng(8)
+    d = rng.normal(size=NUMBERS.size) * np.array([0.05, 0.1, 0.3])[NUMBERS] + shift
+    return Evidence(d, rng.normal(0, 0.05, (replicates, d.size)), clusters=clusters, strata=STRATA)
+
+
+def topics_in(names, numbers=NUMBERS, shares=SHARES, **more) -> Topics:
+    """Topics in the strata of these numbers."""
+    tags = {topic: {"stratum": list(SHARES)[number]} for topic, number in zip(names, numbers, strict=True)}
+    for tag, values in more.items():
+        for topic, value in zip(names, values, strict=True):
+            tags[topic][tag] = str(value)
+    return Topics(dict.fromkeys(names, ""), tags, path_name="topics.tsv", shares=shares)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("replicates", [0, 3])
+def test_the_estimate_adds_up_strata_and_its_error_is_that_of_a_stratified_mean(alpha, replicates):
+    evidence = evidence_of(replicates=replicates)
+    parts = replace(evidence, strata=None).parts(alpha)
+    strata = [parts[stratum == NUMBERS] for stratum in range(3)]
+    estimate = sum(share * x.mean() for share, x in zip(STRATA.shares, strata, strict=True))
+    terms = [share**2 * x.var(ddof=1) / x.size for share, x in zip(STRATA.shares, strata, strict=True)]
+    assert evidence.estimate(alpha) == pytest.approx(estimate, abs=1e-15)
+    scores = evidence.scores(alpha)
+    assert scores.mean() == pytest.approx(estimate, abs=1e-15)
+    assert scores.std(ddof=1) / np.sqrt(scores.size) == pytest.approx(np.sqrt(sum(terms)), rel=1e-12)
+    freedom = sum(terms) ** 2 / sum(term**2 / (x.size - 1) for term, x in zip(terms, strata, strict=True))
+    assert evidence.freedom(alpha) == pytest.approx(freedom, rel=1e-12)
+    interval = Ruling(gate_of("g", alpha=alpha), evidence).interval("student_t")
+    half = student.ppf(0.975, freedom) * np.sqrt(sum(terms))
+    assert (interval.lower, interval.upper) == pytest.approx((estimate - half, estimate + half), abs=1e-12)
+
+
+def test_the_third_moment_is_that_of_a_stratified_mean():
+    """What BCa corrects for: the sum of the cubes of shares times third moments over squared numbers."""
+    rng = np.random.default_rng(3)
+    counts = 40 * COUNTS
+    strata = Strata(STRATA.names, STRATA.shares, np.repeat(np.arange(3), counts))
+    d = rng.gamma(1, size=counts.sum()) * np.array([0.05, 0.1, 0.3])[strata.numbers]
+    scores = Evidence(d, np.zeros((0, d.size)), strata=strata).scores(0.0)
+    ours = np.mean((scores - scores.mean()) ** 3) / scores.size**2
+    parts = [d[stratum == strata.numbers] for stratum in range(3)]
+    theirs = sum(w**3 * np.mean((x - x.mean()) ** 3) / x.size**2 for w, x in zip(strata.shares, parts, strict=True))
+    assert ours == pytest.approx(theirs, rel=0.01)  # the vector differs by terms in 1/n
+
+
+def test_strata_drawn_by_their_shares_and_equal_means_say_what_no_strata_say_but_for_freedom():
+    rng = np.random.default_rng(2)
+    d = rng.normal(size=60) * 0.1
+    numbers = np.repeat(np.arange(2), [40, 20])
+    for stratum in range(2):  # the same mean and variance everywhere
+        x = d[numbers == stratum]
+        d[numbers == stratum] = (x - x.mean()) / x.std(ddof=0) * 0.1 - 0.02
+    strata = Strata(("a", "b"), np.array([2, 1]) / 3, numbers)
+    evidence = Evidence(d, np.zeros((0, 60)), strata=strata)
+    alone = replace(evidence, strata=None)
+    ruling, plain = (Ruling(gate_of("g", alpha=0), each) for each in (evidence, alone))
+    assert ruling.estimate == pytest.approx(plain.estimate, abs=1e-15)
+    assert ruling.break_even == pytest.approx(plain.break_even, rel=1e-9)
+    assert ruling.test.standard_error == pytest.approx(plain.test.standard_error, rel=0.02)
+    assert 57 < evidence.freedom(0.0) < 59
+    assert evidence.effective == pytest.approx(59, abs=0.5)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_bets_and_flips_count_each_topic_by_its_strata(alpha):
+    evidence = evidence_of()
+    weights = (STRATA.shares * NUMBERS.size / COUNTS)[NUMBERS]
+    d = evidence.differences
+    p = break_even(weights * np.abs(d), (1 + alpha) * weights * np.abs(d), d < 0).p_value
+    assert Ruling(gate_of("g", alpha=alpha), evidence).break_even == pytest.approx(p, rel=1e-12)
+    candidate, baseline = pair(d.tolist())
+    verdict = judge(gate_of("g", alpha=alpha), candidate, baseline, topics=topics_in(baseline.topics))
+    assert verdict.estimates.sign_flip_p_value == pytest.approx(sign_flip(weights * d).p_value, rel=1e-9)
+
+
+def test_means_that_differ_between_strata_are_no_noise():
+    """Ten points up in one half of the queries and ten down in the other: certain to be about nothing."""
+    d = np.repeat([0.1, -0.1], 20) + np.random.default_rng(0).normal(0, 0.01, 40)
+    strata = Strata(("a", "b"), np.array([0.5, 0.5]), np.repeat(np.arange(2), 20))
+    evidence = Evidence(d, np.zeros((0, 40)), strata=strata)
+    interval = Ruling(gate_of("g", alpha=0), evidence).interval("student_t")
+    alone = Ruling(gate_of("g", alpha=0), replace(evidence, strata=None)).interval("student_t")
+    assert interval.upper - interval.lower < 0.2 * (alone.upper - alone.lower)
+
+
+def test_clusters_within_strata_are_the_units():
+    """Each topic asked three times over says what it says once."""
+    once = evidence_of()
+    d, numbers = np.repeat(once.differences, 3), np.repeat(NUMBERS, 3)
+    clusters = np.repeat(np.arange(NUMBERS.size), 3)
+    thrice = Evidence(
+        d, np.zeros((0, d.size)), clusters=clusters, strata=Strata(STRATA.names, STRATA.shares, numbers)
+    )
+    gate = gate_of("g", alpha=1)
+    one, other = Ruling(gate, once), Ruling(gate, thrice)
+    assert thrice.scores(1.0) == pytest.approx(once.scores(1.0), abs=1e-14)
+    assert other.p_value == pytest.approx(one.p_value, rel=1e-6)
+    assert other.break_even == pytest.approx(one.break_even, rel=1e-9)
+    assert thrice.freedom(1.0) == pytest.approx(once.freedom(1.0), rel=1e-12)
+    assert thrice.effective == pytest.approx(once.effective, rel=1e-12)
+
+
+def test_left_out_topics_leave_their_stratum_its_share():
+    evidence = evidence_of()
+    rest = evidence.without(np.array([0, 30, 31]))
+    assert rest.strata.counts.tolist() == [29, 18, 12]
+    assert rest.strata.weights.mean() == pytest.approx(1)
+    tail = evidence.without(np.arange(50, 61))  # one topic of the tail is left
+    assert np.all(np.isfinite(tail.scores(1.0)))
+    assert tail.freedom(1.0) is not None
+    none = evidence.without(np.arange(50, 62))
+    assert none.strata.names == ("head", "torso")
+    assert none.strata.shares == pytest.approx([2 / 3, 1 / 3])
+    assert evidence.only(np.arange(40)).strata is None
+
+
+def test_a_verdict_shows_its_strata():
+    d = evidence_of(shift=-0.05).differences
+    candidate, baseline = pair(d.tolist())
+    topics = topics_in(baseline.topics)
+    verdict = worded(judge(gate_of("g", alpha=1), candidate, baseline, topics=topics))
+    assert verdict.outcome == "fail"
+    head, torso, tail = verdict.topics.strata
+    assert [head.stratum, torso.stratum, tail.stratum] == ["head", "torso", "tail"]
+    assert [one.count for one in (head, torso, tail)] == COUNTS.tolist()
+    assert sum(one.share * one.urisk for one in verdict.topics.strata) == pytest.approx(verdict.estimates.urisk)
+    error = np.sqrt(sum((one.share * one.standard_error) ** 2 for one in verdict.topics.strata))
+    assert error == pytest.approx(verdict.estimates.standard_error, rel=1e-9)
+    text = "\n".join(figures(verdict))
+    assert re.search(r"strata: head \(60\.0% of all queries\) 30 topics, URisk -0\.\d{4}; torso", text)
+    left = [topic for topic in baseline.topics if topic not in verdict.estimates.flip_set]
+
+    def without(scores):
+        kept = [topic in left for topic in scores.topics]
+        return replace(scores, topics=tuple(left), values=scores.values[kept])
+
+    assert judge(gate_of("g", alpha=1), without(candidate), without(baseline), topics=topics).outcome == "pass"
+
+
+def test_alpha_star_is_where_the_gate_begins_to_fail():
+    candidate, baseline = pair(evidence_of(shift=0.012).differences.tolist())
+    topics = topics_in(baseline.topics)
+    star = judge(gate_of("g", alpha=0), candidate, baseline, topics=topics).estimates.alpha_star
+    assert isinstance(star, float)
+    assert 0 < star < 10
+    outcomes = [
+        judge(gate_of("g", alpha=alpha), candidate, baseline, topics=topics).outcome for alpha in (star, 1.001 * star)
+    ]
+    assert outcomes == ["pass", "fail"]
+
+
+def test_a_slice_has_no_strata_for_shares_within_it_are_not_known():
+    d = evidence_of(shift=-0.05).differences
+    candidate, baseline = pair(d.tolist())
+    topics = topics_in(baseline.topics, language=np.arange(d.size) % 2)
+    verdict = judge(gate_of("g", alpha=1), candidate, baseline, topics=topics)
+    (even,) = (row for row in verdict.explanation.slices if (row.tag, row.value) == ("language", "0"))
+    assert even.urisk == pytest.approx(linear(d[::2], alpha=1).mean(), abs=1e-12)
+    sliced = gate_of("g", alpha=1, slice="language=0")
+    assert align(sliced, candidate, baseline, topics=topics).strata is None
+
+
+def test_a_gate_on_single_topics_needs_no_strata():
+    candidate, baseline = pair([0.0] * 12)
+    gate = gate_of("g", "no_topic_collapse", max_loss=0.5)
+    assert judge(gate, candidate, baseline, topics=Topics({}, shares=SHARES)).outcome == "pass"
+
+
+def refusal(topics: Topics, count: int = NUMBERS.size, **options) -> str:
+    candidate, baseline = pair([0.1] * count)
+    with pytest.raises((DataError, ValueError)) as refused:
+        align(gate_of("g", **options), candidate, baseline, topics=topics)
+    return str(refused.value)
+
+
+def test_topics_that_do_not_fit_the_shares_are_refused():
+    names = pair([0.1] * 62)[1].topics
+    known = topics_in(names)
+    assert "expected at least 2 judged topics in every stratum, tail has 0" in refusal(known, 50)
+    assert "tail has 1;" in refusal(known, 51)
+    lacking = replace(known, tags={**known.tags, names[3]: {}, names[4]: {"stratum": ""}})
+    assert f"topics.tsv: no stratum for 2 topics: {names[3]}, {names[4]}; give every judged topic" in refusal(lacking)
+    strange = replace(known, tags={**known.tags, names[3]: {"stratum": "middle"}})
+    assert "topics.tsv: no share of middle; expected one of head, torso, tail" in refusal(strange)
+    crossed = topics_in(names, cluster=[*range(29), 5, 5, *range(31, 62)])
+    assert "1 cluster with topics in two strata, such as head and torso" in refusal(crossed)
+    few = topics_in(names, cluster=[*range(50), *[50] * 12])
+    assert "at least 2 judged clusters in every stratum, tail has 1" in refusal(few)
+    weighted = replace(known, weights=dict.fromkeys(names, 2.0))
+    assert "shares of strata are weights already; leave out" in refusal(weighted, weighted=True)
+
+
+def test_near_copies_in_two_strata_were_drawn_apart():
+    candidate, baseline = pair(evidence_of().differences.tolist())
+    names = baseline.topics
+    texts = {topic: f"number {place}" for place, topic in enumerate(names)}
+    for place in (0, 1, 2, 40, 41, 55):
+        texts[names[place]] = "red running shoes for men"
+    aligned = align(gate_of("g"), candidate, baseline, topics=replace(topics_in(names), queries=texts))
+    together, groups = aligned.with_copies_together()
+    assert groups == ((0, 1, 2), (40, 41))
+    evidence = Evidence.between(together, tradeoff="linear")
+    assert evidence.units == NUMBERS.size - 3
+    assert sum(part.units for _, part in evidence.by_stratum) == evidence.units
+
+
+def test_georisk_is_not_asked_of_strata():
+    candidate, baseline = pair([0.1] * 62)
+    topics = topics_in(baseline.topics)
+    with pytest.raises(ValueError, match=r"GeoRisk is not defined for strata with shares; .*slice: stratum=head"):
+        judge_pool(gate_of("g", "georisk_not_worse"), candidate, [baseline], topics=topics)
+    sliced = gate_of("g", "georisk_not_worse", slice="stratum=head")
+    assert judge_pool(sliced, candidate, [baseline], topics=topics).outcome == "pass"
+
+
+def test_few_topics_of_a_large_stratum_decide_nothing():
+    candidate, baseline = pair(np.random.default_rng(1).normal(size=62).tolist())
+    topics = topics_in(baseline.topics, np.repeat([0, 1, 2], [5, 27, 30]), {"head": 0.9, "torso": 0.05, "tail": 0.05})
+    verdict = worded(judge(gate_of("g"), candidate, baseline, topics=topics))
+    assert (verdict.outcome, verdict.reason) == ("inconclusive", "too_few_topics")
+    (warned,) = (one for one in verdict.warnings if one.code == "few_effective_topics")
+    assert "drawn from 3 strata as they are, 62 topics are worth as much as" in warned.message
+    assert "Too few queries are drawn from the strata that count most" in verdict.explanation.summary
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_false_alarms_are_near_nominal(alpha):
+    rng, fails = np.random.default_rng(6), []
+    shift = {0.0: 0.0, 1.0: 0.276}[alpha]
+    for _ in range(800):
+        d = (rng.normal(size=62) + shift) * np.array([0.05, 0.1, 0.3])[NUMBERS]
+        evidence = Evidence(d, np.zeros((0, 62)), strata=STRATA)
+        fails.append(not Ruling(gate_of("g", alpha=alpha), evidence).passes)
+    assert 0.009 <= np.mean(fails) <= 0.045
