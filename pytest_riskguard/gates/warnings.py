@@ -39,6 +39,8 @@ ALIKE = 0.1
 MORE_VARIANCE = 1.1
 #: Groups of near copies that are named.
 MAX_GROUPS = 3
+#: The texts of more topics than this are not compared: a million took 18 seconds.
+MAX_READ = 50_000
 
 
 def warnings(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tuple[VerdictWarning, ...]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates import warnings as module
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
@@ -190,3 +191,9 @@ def test_topics_of_a_pool_are_not_asked_about():
     topics = Topics(dict(zip(candidate.topics, texts_of(), strict=True)))
     gate = gate_of("g", kind="georisk_not_worse", reference="baseline")
     assert warned(judge_pool(gate, candidate, [baseline, other], topics=topics)) is None
+
+
+def test_very_many_texts_are_not_compared(monkeypatch):
+    assert warned(verdict_on(alike(), texts_of()))
+    monkeypatch.setattr(module, "MAX_READ", 99)
+    assert warned(verdict_on(alike(), texts_of())) is None
