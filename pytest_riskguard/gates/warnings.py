@@ -138,7 +138,7 @@ def _about_the_weights(comparison: Comparison) -> Iterator[VerdictWarning]:
 def _about_near_copies(comparison: Comparison, outcome: Outcome) -> Iterator[VerdictWarning]:
     """Whether topics with nearly the same text count as independent, although that is not how they behave."""
     gate, evidence, aligned = comparison.gate, comparison.evidence, comparison.aligned
-    if comparison.changed == 0:
+    if comparison.changed == 0 or comparison.n > MAX_READ:
         return
     together, groups = aligned.with_copies_together()
     if not groups or together.clusters is None:
