@@ -62,13 +62,13 @@ class FileDefaults:
 def defaults_of(config: Config, kind: str) -> FileDefaults:
     """What the file says about gates of this kind: its first such gate, then the whole file."""
     gate = next((gate for gate in config.gates if gate.kind == kind), None)
-    shared = {"measures": config.measures, "convention": config.convention}
+    measures = config.measures if gate is None or gate.measure is None else gate.measure
+    shared = ({"measures": measures} if measures else {}) | {"convention": config.convention}
     if gate is None:
         return FileDefaults(config.path.name, values=shared)
     is_member = config.family is not None and gate.name in config.family_members
     family = config.family.correction if is_member and config.family is not None else "none"
-    own = {"measures": gate.measure or config.measures, "alphas": gate.alpha, "family": family}
-    values = {**shared, **own, **_options(gate)}
+    values = {**shared, "alphas": gate.alpha, "family": family, **_options(gate)}
     return FileDefaults(config.path.name, gate.name, gate.asked_of, gate.option("reference"), values)
 
 

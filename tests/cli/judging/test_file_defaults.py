@@ -149,3 +149,10 @@ def test_a_gate_outside_the_family_is_judged_by_itself(judged, folder):
     path.write_text(FILE.replace("family: holm", "family: {correction: holm, gates: [second, pool]}"))
     verdicts, _ = judged("")
     assert [verdict["family"] for verdict in verdicts] == [None, None]
+
+
+def test_nothing_is_said_of_measures_that_the_file_does_not_name(command, folder):
+    folder.joinpath("riskguard.yaml").write_text("collection: {qrels: qrels.txt}\nstore: baselines\n")
+    assert "from riskguard.yaml" not in command("compare good.run --baseline prod -vv").out
+    folder.joinpath("riskguard.yaml").write_text("collection: {qrels: qrels.txt}\nconvention: minus\n")
+    assert "from riskguard.yaml: convention minus\n" in command("compare good.run --baseline prod=prod.run -vv").out
