@@ -65,6 +65,13 @@ def _listed(values: tuple[float, ...]) -> str:
     help="Without CANDIDATE: the correlation of its scores with the baseline's over topics, between -1 and 1. "
     f"Repeatable. [default: {_listed(CORRELATIONS)}]",
 )
+@click.option(
+    "--next",
+    "more",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help="Divide the next N judged topics among strata, so that URisk becomes as certain as it can.",
+)
 @json_option("the plans")
 def power(
     candidate: Path | None,
@@ -75,6 +82,7 @@ def power(
     chance: float,
     effects: tuple[float, ...],
     correlations: tuple[float, ...],
+    more: int | None,
     json_path: str | None,
     **options: Any,
 ) -> int:
@@ -84,6 +92,7 @@ def power(
     differences between CANDIDATE and a baseline, or from a baseline alone and an assumed correlation.
     """
     from pytest_riskguard.cli.inputs import Inputs, once
+    from pytest_riskguard.gates.chain.next_topics import NextTopics, next_topics
     from pytest_riskguard.gates.kinds import gate_of
     from pytest_riskguard.gates.power_plan import plan_from_baseline, plan_from_runs
     from pytest_riskguard.reports.studies.power_table import dumps, explain
@@ -98,16 +107,22 @@ def power(
         once(option, [f"{value:g}" for value in values])
     measures = inputs.measures(candidate or Path(baselines[0].text))
     parts = inputs.slices(slices, tested or sources[0], measures[0])
-    plans: list[Plan] = []
+    topics, plans, divisions = inputs.engine.topics, list["Plan"](), list[NextTopics]()
     for measure, baseline, part, alpha in product(measures, sources, parts, alphas):
         gate = gate_of("power", alpha=alpha, slice=part, **options)
-        asked: Any = {"power": chance, "effects": effects or EFFECTS}
+        asked: Any = {"power": chance, "effects": effects or EFFECTS, "topics": topics}
         of_baseline = inputs.engine.scores(baseline, measure, gate=gate)
-        if tested is not None:
-            of_candidate = inputs.engine.scores(tested, measure, gate=gate)
+        of_candidate = None if tested is None else inputs.engine.scores(tested, measure, gate=gate)
+        if more is not None and (tested is not None or alpha == alphas[0]):
+            try:
+                divisions.append(next_topics(gate, of_candidate, of_baseline, more, topics=topics))
+            except ValueError as error:
+                raise UsageError(str(error)) from None
+        if of_candidate is not None:
             plans.append(plan_from_runs(gate, of_candidate, of_baseline, **asked))
         else:
             for correlation in correlations or CORRELATIONS:
                 plans.append(plan_from_baseline(gate, of_baseline, correlation=correlation, **asked))
-    show_study(explain(plans, width=terminal_width()), dumps(plans), json_path=json_path)
+    text = explain(plans, divisions, width=terminal_width())
+    show_study(text, dumps(plans, divisions), json_path=json_path)
     return ExitStatus.PASSED

@@ -12,7 +12,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import align
+from pytest_riskguard.gates.chain.next_topics import of_one, refuse_smooth
 from pytest_riskguard.gates.chain.policy_cost import PolicyCost, policy_cost
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import Power
@@ -25,7 +27,7 @@ from pytest_riskguard.inference import (
     topics_needed,
 )
 from pytest_riskguard.risk import mean_test
-from pytest_riskguard.risk.checks import FloatArray, mean
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, mean
 
 #: With more topics, the number of changes needed is that for so many: it hardly depends on the others.
 MANY_TOPICS = 10_000
@@ -101,6 +103,7 @@ class Plan:
     slice: str | None
     correlation: float | None
     topics: int
+    clusters: int | None
     changed: int | None
     changes_needed: int | None
     urisk: float
@@ -117,44 +120,56 @@ class Plan:
 
 
 def plan_from_runs(
-    gate: Gate, candidate: TopicScores, baseline: TopicScores, *, power: float, effects: Sequence[float]
+    gate: Gate,
+    candidate: TopicScores,
+    baseline: TopicScores,
+    *,
+    power: float,
+    effects: Sequence[float],
+    topics: Topics | None = None,
 ) -> Plan:
-    """Plan for changes like the one between these two systems.
+    """Plan for changes like the one between these two systems, whose topics may have clusters and strata.
 
     ``effects`` are sizes of falls of URisk below 0: positive, in units of the measure. ``DataError`` if the two are
     not scored on the same topics; ``ValueError`` for the smooth trade-off, and a power or an effect out of range.
     """
-    _refuse_smooth(gate)
-    comparison = Comparison(gate, align(gate, candidate, baseline))
+    refuse_smooth(gate)
+    comparison = Comparison(gate, align(gate, candidate, baseline, topics=topics))
     basis = _Basis.observed(comparison.ruling, power=power)
     names = {"measure": candidate.measure or baseline.measure, "candidate": candidate.name, "baseline": baseline.name}
     return basis.plan(effects, correlation=None, **names)
 
 
 def plan_from_baseline(
-    gate: Gate, baseline: TopicScores, *, correlation: float, power: float, effects: Sequence[float]
+    gate: Gate,
+    baseline: TopicScores,
+    *,
+    correlation: float,
+    power: float,
+    effects: Sequence[float],
+    topics: Topics | None = None,
 ) -> Plan:
     """Plan for a candidate that does not exist yet, from the ``correlation`` of its scores with the baseline's.
 
     Its scores are assumed to vary over topics as the baseline's do, so differences have ``2 (1 - correlation)``
     times the baseline's variance; they are assumed normal with mean 0, and the critical value is that of n normal
-    quantiles. ``ValueError`` also for a correlation out of range.
+    quantiles. Clusters' differences hang together as the baseline's scores do. ``ValueError`` also for a correlation
+    out of range.
     """
-    _refuse_smooth(gate)
+    refuse_smooth(gate)
     if not -1 <= correlation <= 1:
         raise ValueError(f"correlation must be between -1 and 1, got {correlation!r}")
-    n = len(baseline.topics)
-    spread = (_deviation(baseline.values) or 0.0) * math.sqrt(2 * (1 - correlation))
+    evidence = of_one(gate, baseline, topics)
+    n = evidence.units
+    spread = (_deviation(evidence.scores(0.0)) or 0.0) * math.sqrt(2 * (1 - correlation))
     quantiles = spread * ndtri((np.arange(1, n + 1) - 0.5) / n)
     churn = _churn(gate.alpha, mean_size=spread * math.sqrt(2 / math.pi), mean_square=spread**2)
-    basis = _Basis(gate, power, quantiles, churn.urisk, churn.deviation if n > 1 else None, churn, changed=None)
+    deviation = churn.deviation if n > 1 else None
+    assumed = Evidence.of(quantiles)
+    basis = _Basis(gate, power, assumed, churn.urisk, deviation, churn, changed=None, topics=evidence.n)
+    basis = replace(basis, clusters=None if evidence.clusters is None else n, counts_alike=evidence.counts_alike)
     names = {"measure": baseline.measure, "candidate": None, "baseline": baseline.name}
     return basis.plan(effects, correlation=correlation, **names)
-
-
-def _refuse_smooth(gate: Gate) -> None:
-    if gate.tradeoff != "linear":
-        raise ValueError(f"plans need the linear trade-off, whose unit is that of the measure, got {gate.tradeoff!r}")
 
 
 class _Churn(NamedTuple):
@@ -164,31 +179,80 @@ class _Churn(NamedTuple):
     deviation: float
 
 
+def _churn_of(evidence: Evidence, alpha: float) -> _Churn:
+    """The same for what was observed: a cluster wins or loses as a whole, its topics in their direction or the other.
+
+    The deviation is such that over the root of the number of units it is the standard error.
+    """
+    if evidence.counts_alike:
+        d = evidence.differences
+        return _churn(alpha, mean_size=mean(np.abs(d)), mean_square=mean(d**2))
+    if evidence.strata is not None:
+        parts = [(part.units, _churn_of(part, alpha)) for _, part in evidence.by_stratum]
+        shares = evidence.strata.shares.tolist()
+        urisk = math.fsum(share * of.urisk for share, (_, of) in zip(shares, parts, strict=True))
+        terms = [(share * of.deviation) ** 2 / units for share, (units, of) in zip(shares, parts, strict=True)]
+        return _Churn(urisk, math.sqrt(math.fsum(terms) * evidence.units))
+    ways = [replace(evidence, differences=sign * evidence.differences) for sign in (1.0, -1.0)]
+    urisk = math.fsum(way.estimate(alpha) for way in ways) / 2
+    size = evidence.n / evidence.units
+    weights = replace(evidence, differences=np.ones(evidence.n)).sums(0.0) / size
+    squares = [mean((way.sums(alpha) / size - urisk * weights) ** 2) for way in ways]
+    return _Churn(urisk, math.sqrt(math.fsum(squares) / 2))
+
+
 def _churn(alpha: float, *, mean_size: float, mean_square: float) -> _Churn:
     """E x = -(alpha/2) E|d| and E x^2 = (1 + (1 + alpha)^2)/2 E d^2."""
     urisk = -alpha / 2 * mean_size
     return _Churn(urisk, math.sqrt((1 + (1 + alpha) ** 2) / 2 * mean_square - urisk**2))
 
 
+def _balanced(evidence: Evidence) -> Evidence:
+    """Differences of the same sizes, signs alternating from the largest unit to the smallest."""
+    if evidence.counts_alike:
+        sizes = np.sort(np.abs(evidence.differences))[::-1]
+        return Evidence.of(np.where(np.arange(sizes.size) % 2 == 0, -sizes, sizes))
+    sums = np.round(evidence.sums(0.0), 12)
+    wanted = np.ones(sums.size)
+    wanted[np.argsort(-np.abs(sums), kind="stable")[::2]] = -1.0
+    turn = np.where(sums < 0, -wanted, wanted)
+    of_topics = turn if evidence.clusters is None else turn[evidence.clusters]
+    return replace(evidence, differences=evidence.differences * of_topics)
+
+
 @dataclass(frozen=True)
 class _Basis:
-    """What a plan is made from: a gate, and differences that are observed, or assumed (``changed`` is None)."""
+    """What a plan is made from: a gate, and evidence that is observed, or assumed (``changed`` is None).
+
+    Assumed differences are those of units, of which there are fewer than ``topics`` where there are ``clusters``.
+    """
 
     gate: Gate
     power: float
-    differences: FloatArray
+    evidence: Evidence
     urisk: float
     deviation: float | None
     churn: _Churn
     changed: int | None
+    topics: int
+    clusters: int | None = None
+    counts_alike: bool = True
 
     @classmethod
     def observed(cls, ruling: Ruling, *, power: float) -> _Basis:
         """Two systems as they were compared, without weights or noise."""
-        gate, differences, scores = ruling.gate, ruling.evidence.differences, ruling.scores
-        churn = _churn(gate.alpha, mean_size=mean(np.abs(differences)), mean_square=mean(differences**2))
+        gate, evidence, scores = ruling.gate, ruling.evidence, ruling.scores
         return cls(
-            gate, power, differences, mean(scores), _deviation(scores), churn, ruling.evidence.changed(gate.alpha)
+            gate,
+            power,
+            evidence,
+            mean(scores) if evidence.counts_alike else ruling.estimate,
+            _deviation(scores),
+            _churn_of(evidence, gate.alpha),
+            evidence.changed(gate.alpha),
+            evidence.n,
+            None if evidence.clusters is None else evidence.units,
+            evidence.counts_alike,
         )
 
     def plan(self, effects: Sequence[float], **systems: Any) -> Plan:
@@ -202,7 +266,8 @@ class _Basis:
             tolerance=gate.tolerance,
             power=self.power,
             slice=gate.slice,
-            topics=self.n,
+            topics=self.topics,
+            clusters=self.clusters,
             changed=self.changed,
             changes_needed=self.changes_needed,
             urisk=self.urisk,
@@ -215,18 +280,23 @@ class _Basis:
             churn_power=self.churn_power(),
             effects=tuple(Effect(size, self.power_for(size), self.topics_for(size)) for size in effects),
             topics_for_tolerance=None if self.changed is None else self.topics_for_tolerance(),
-            cost=policy_cost(gate, self.differences, effects),
+            cost=policy_cost(gate, self.evidence.differences, effects) if self.counts_alike else None,
         )
 
     @property
     def n(self) -> int:
-        """How many topics."""
-        return self.differences.size
+        """How many topics, or clusters."""
+        return self.evidence.units
 
     @cached_property
     def ruling(self) -> Ruling | None:
         """The rule applied to the differences; None for a single topic."""
-        return Ruling(self.gate, Evidence.of(self.differences)) if self.n > 1 else None
+        return Ruling(self.gate, self.evidence) if self.n > 1 else None
+
+    @property
+    def changed_units(self) -> int | None:
+        """How many topics, or clusters, changed."""
+        return None if self.changed is None else self.evidence.stakes(self.gate.alpha)[0].size
 
     def critical(self, side: str) -> float | None:
         """Standard errors from the mean to the limit that decides."""
@@ -248,7 +318,8 @@ class _Basis:
     @property
     def cannot_fail(self) -> bool:
         """Whether so few topics changed that the gate would not even fail if all of them lost."""
-        return self.changed is not None and self.changes_needed is not None and self.changed < self.changes_needed
+        changed, needed = self.changed_units, self.changes_needed
+        return changed is not None and needed is not None and changed < needed
 
     @property
     def known_deviation(self) -> float | None:
@@ -259,7 +330,8 @@ class _Basis:
     @property
     def decides(self) -> bool:
         """Whether there is something to plan from, and enough topics for a gate that is not inconclusive."""
-        return self.known_deviation is not None and self.n >= MIN_TOPICS
+        enough = self.evidence.effective >= MIN_TOPICS - ROUNDING_ERROR
+        return self.known_deviation is not None and enough
 
     def minimum_detectable_effect(self) -> float | None:
         """The smallest fall of URisk, tolerance included, that has the power asked for."""
@@ -277,9 +349,7 @@ class _Basis:
 
     def churn_power(self) -> float | None:
         """The power for differences of the same sizes, signs alternating from the largest to the smallest."""
-        sizes = np.sort(np.abs(self.differences))[::-1]
-        balanced = np.where(np.arange(sizes.size) % 2 == 0, -sizes, sizes)
-        return self._power(-self.churn.urisk, self.churn.deviation, Ruling(self.gate, Evidence.of(balanced)))
+        return self._power(-self.churn.urisk, self.churn.deviation, Ruling(self.gate, _balanced(self.evidence)))
 
     def _power(self, effect: float, deviation: float | None, ruling: Ruling | None) -> float | None:
         if deviation is None or ruling is None or not self.decides:
@@ -298,8 +368,13 @@ class _Basis:
         topics = topics_needed(deviation, size, level=gate.level, power=self.power, **self._observed("upper"))
         if topics is None:
             return None
-        share = 1.0 if self.changed is None else self.changed / self.n
-        return max(topics, MIN_TOPICS, math.ceil((self.changes_needed or 1) / share))
+        changed = self.changed_units
+        share = 1.0 if changed is None else changed / self.n
+        return self._in_topics(max(topics, MIN_TOPICS, math.ceil((self.changes_needed or 1) / share)))
+
+    def _in_topics(self, units: int) -> int:
+        """So many units in topics, for clusters that are as large as these."""
+        return math.ceil(units * self.topics / self.n)
 
     def topics_for_tolerance(self) -> int | None:
         """With how many topics ``not_inferior`` would pass such a candidate."""
@@ -314,7 +389,7 @@ class _Basis:
             power=self.power,
             **self._observed("lower"),
         )
-        return None if topics is None else max(topics, MIN_TOPICS)
+        return None if topics is None else self._in_topics(max(topics, MIN_TOPICS))
 
     def _observed(self, side: str) -> dict[str, Any]:
         """The critical value with the number of topics that it was observed with, if there is one."""

@@ -2,6 +2,7 @@
 
 from pytest_riskguard.inference._bootstrap.choice import mean_law, studentized_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference.allocation import neyman, stratified_error
 from pytest_riskguard.inference.bayesian_bootstrap import bayesian_bootstrap
 from pytest_riskguard.inference.break_even import (
     BreakEven,
@@ -66,6 +67,7 @@ __all__ = [
     "leave_one_out_upper",
     "mean_law",
     "minimum_detectable_effect",
+    "neyman",
     "observed_critical",
     "pool_inference",
     "power_of",
@@ -77,6 +79,7 @@ __all__ = [
     "sign_flip",
     "skewness",
     "standardised_mean",
+    "stratified_error",
     "studentized_law",
     "topics_for_tolerance",
     "topics_needed",

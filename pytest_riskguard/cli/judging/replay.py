@@ -102,6 +102,7 @@ def replay(
                     baseline=yardstick,
                     regretted=regretted,
                     max_loss=max_loss,
+                    topics=inputs.engine.topics,
                 )
             )
         except ValueError as error:

@@ -11,6 +11,7 @@ import numpy as np
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import Aligned, align
 from pytest_riskguard.gates.flips.alpha_star import alpha_star
 from pytest_riskguard.gates.kinds import NoTopicCollapse, NotSignificantlyRisky
@@ -116,10 +117,12 @@ def replay(
     baseline: TopicScores | None = None,
     regretted: Collection[str] = (),
     max_loss: float = 0.5,
+    topics: Topics | None = None,
 ) -> Replay:
     """Judge releases, oldest first, each against the one before it, or all against one ``baseline``.
 
-    The gate is asked at each of the ``alphas``, and ``no_topic_collapse`` with ``max_loss``. Releases that cannot be
+    The gate is asked at each of the ``alphas``, and ``no_topic_collapse`` with ``max_loss``. ``topics`` may have
+    clusters and strata. Releases that cannot be
     compared have a ``problem``. ``ValueError`` for too few runs, and for regretted names that are not judged.
     """
     pairs = list(pairwise(runs)) if baseline is None else [(baseline, run) for run in runs]
@@ -130,7 +133,7 @@ def replay(
         if name not in known:
             raise ValueError(f"regretted: expected one of {', '.join(known)}, found {name!r}")
     releases = tuple(
-        _release(gate, run, before, alphas=alphas, regretted=run.name in regretted, max_loss=max_loss)
+        _release(gate, run, before, alphas=alphas, regretted=run.name in regretted, max_loss=max_loss, topics=topics)
         for before, run in pairs
     )
     policies = [_policy(releases, alpha=alpha) for alpha in alphas] + [_policy(releases, max_loss=max_loss)]
@@ -148,14 +151,15 @@ def _release(
     alphas: Sequence[float],
     regretted: bool,
     max_loss: float,
+    topics: Topics | None,
 ) -> PastRelease:
     release = PastRelease(run.name, before.name, regretted, mean(run.values))
     try:
-        aligned = align(gate, run, before)
+        aligned = align(gate, run, before, topics=topics)
     except DataError as error:
         return replace(release, problem=str(error))
     plain = Comparison(gate, aligned)
-    differences, topics = plain.differences, aligned.candidate.topics
+    differences, names = plain.differences, aligned.candidate.topics
     worst = int(np.argmin(differences))
     loses = differences[worst] < 0
     single = Comparison(NoTopicCollapse(max_loss=max_loss, missing=gate.missing), aligned)
@@ -165,9 +169,9 @@ def _release(
         mean_difference=plain.mean_difference,
         answers=tuple(_answer(replace(gate, alpha=alpha), aligned) for alpha in alphas),
         alpha_star=_alpha_star(plain),
-        worst_topic=topics[worst] if loses else None,
+        worst_topic=names[worst] if loses else None,
         worst_difference=float(differences[worst]) if loses else None,
-        collapses=tuple(topics[place] for place in sorted(single.collapsed)),
+        collapses=tuple(names[place] for place in sorted(single.collapsed)),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from pytest_riskguard.formats.serialization import to_plain
+from pytest_riskguard.gates.chain.next_topics import NextTopics
 from pytest_riskguard.gates.chain.policy_cost import Chances
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.power_plan import Plan
@@ -21,13 +22,17 @@ MIN_PARAMETRIC_TOPICS = 250
 MIN_WIDTH = 60
 
 
-def dumps(plans: Sequence[Plan]) -> str:
-    """The plans as JSON text."""
-    return document(SCHEMA, {"plans": to_plain(plans)})
+def dumps(plans: Sequence[Plan], divisions: Sequence[NextTopics] = ()) -> str:
+    """The plans as JSON text, with how the next topics are divided if that was asked."""
+    more = {"next_topics": to_plain(divisions)} if divisions else {}
+    return document(SCHEMA, {"plans": to_plain(plans), **more})
 
 
-def explain(plans: Sequence[Plan], *, width: int) -> str:
-    """A table for each measure and baseline with one line for each alpha, notes under it, and a legend."""
+def explain(plans: Sequence[Plan], divisions: Sequence[NextTopics] = (), *, width: int) -> str:
+    """A table for each measure and baseline with one line for each alpha, notes under it, and a legend.
+
+    Then how the next topics are divided among strata, if that was asked.
+    """
     width = max(width, MIN_WIDTH)
     blocks = []
     for _, group in groupby(plans, key=lambda plan: (plan.measure, plan.baseline, plan.slice)):
@@ -35,15 +40,49 @@ def explain(plans: Sequence[Plan], *, width: int) -> str:
         lines = [_heading(together[0]), *_table(together, width), *_costs(together, width)]
         lines += layout.wrapped(_notes(together), width=width)
         blocks.append("\n".join(lines))
-    return "\n\n".join([*blocks, textwrap.fill(_legend(plans[0]), width=width)])
+    blocks.append(
+        textwrap.fill(_legend(plans[0], simulated=any(plan.cost is not None for plan in plans)), width=width)
+    )
+    return "\n\n".join([*blocks, *(_division(division, width) for division in divisions)])
 
 
-def _legend(plan: Plan) -> str:
-    return (
+def _division(division: NextTopics, width: int) -> str:
+    """How many topics of each stratum to judge next, and the standard error before and after."""
+    from rich.text import Text
+
+    systems = clean(division.baseline)
+    what, error = "the baseline's scores, up to a factor", "the standard error falls"
+    if division.candidate is not None:
+        systems = f"{clean(division.candidate)} against {systems}"
+        what, error = f"trade-off scores at alpha {short(division.alpha)}", "the standard error of URisk falls"
+    table = layout.bare_table()
+    table.add_column("stratum")
+    for name in ("share", "topics", "sd", "next"):
+        table.add_column(name, justify="right", min_width=len(name))
+    for row in division.strata:
+        cells = (percent(row.share, 1), str(row.topics), plain(row.standard_deviation), str(row.next))
+        table.add_row(Text(clean(row.stratum, limit=60)), *map(Text, cells))
+    more = counted(sum(row.next for row in division.strata), "topic")
+    heading = f"{systems}: {clean(division.measure or 'scores')}, the next {more} to judge"
+    if division.candidate is None:
+        error += f" to {percent(division.standard_error_after / (division.standard_error or 1.0), 1)} of what it is"
+    else:
+        error += f" from {plain(division.standard_error)} to {plain(division.standard_error_after)}"
+    notes = layout.wrapped([f"{error}; sd is that of {what}"], width=width)
+    return "\n".join([heading, *("  " + line for line in layout.lines(table, width=width - 2)), *notes])
+
+
+def _legend(plan: Plan, *, simulated: bool) -> str:
+    text = (
         f"MDE: minimum detectable effect, the smallest fall of URisk that fails the gate with {percent(plan.power)} "
         f"power, at level {short(plan.level)}, method {plan.method}, tolerance {short(plan.tolerance)}. n for X: "
         "topics needed to detect a fall of X; - where no number is enough. churn fails: probability that the gate "
-        "fails for a change that moves topics as much but does not move the mean. Pull requests: drawn with a fixed "
+        "fails for a change that moves topics as much but does not move the mean."
+    )
+    if not simulated:
+        return text
+    return (
+        f"{text} Pull requests: drawn with a fixed "
         "generator and judged by the rule; each topic moves as far as here, up or down by chance. Harmless: with "
         "equal chances; -X: so that the mean falls by X. With on_churn: warn only the losses fail."
     )
@@ -54,6 +93,8 @@ def _heading(plan: Plan) -> str:
     if plan.candidate is not None:
         systems = f"{clean(plan.candidate)} against {systems}"
     topics = counted(plan.topics, "topic")
+    if plan.clusters is not None:
+        topics += f" in {counted(plan.clusters, 'cluster')}"
     if plan.slice is not None:
         topics = f"{clean(plan.slice, limit=60)}, {topics}"
     if plan.changed is not None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.chain.past_releases import AnswerAt, PastRelease, Replay, replay
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import NoTopicCollapse, NotSignificantlyRisky
@@ -141,3 +142,19 @@ def test_an_alpha_stops_every_release_that_passes_no_larger_one():
     one = PastRelease("a", "x", True, 0.5, answers=answers, alpha_star=2.0)
     same, later = replace(one, name="b", regretted=False), replace(one, name="c", regretted=False, alpha_star=2.5)
     assert Replay("AP", 0.95, "auto", 0.0, 60, (one, same, later), ()).price == ("b",)
+
+
+def test_releases_are_judged_by_clusters_and_strata(releases):
+    names = releases[0].topics
+    tags = {topic: {"cluster": str(place // 2), "stratum": "ab"[place >= 40]} for place, topic in enumerate(names)}
+    for topics in (Topics({}, tags), Topics({}, tags, shares={"a": 0.6, "b": 0.4})):
+        made = replayed(releases, topics=topics)
+        for release, (before, run) in zip(made.releases, pairwise(releases), strict=True):
+            for answer in release.answers:
+                verdict = judge(NotSignificantlyRisky("x", alpha=answer.alpha), run, before, topics=topics)
+                assert (answer.outcome, answer.urisk) == (verdict.outcome, verdict.estimates.urisk)
+                assert (answer.lower, answer.upper) == (
+                    verdict.decisive_interval.lower,
+                    verdict.decisive_interval.upper,
+                )
+        assert made.releases[1].answers[0].lower != replayed(releases).releases[1].answers[0].lower
