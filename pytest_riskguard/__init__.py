@@ -11,6 +11,7 @@ from pytest_riskguard._version import __version__
 
 if TYPE_CHECKING:
     from pytest_riskguard.assertions import (
+        assert_equivalent,
         assert_georisk_not_worse,
         assert_no_drift,
         assert_no_topic_collapse,
@@ -31,6 +32,7 @@ __all__ = [
     "TopicScores",
     "Verdict",
     "__version__",
+    "assert_equivalent",
     "assert_georisk_not_worse",
     "assert_no_drift",
     "assert_no_topic_collapse",
@@ -53,6 +55,7 @@ _HOME = {
     "TopicScores": "evaluation.scores",
     "Verdict": "gates.verdict",
     "assert_georisk_not_worse": "assertions",
+    "assert_equivalent": "assertions",
     "assert_no_drift": "assertions",
     "assert_no_topic_collapse": "assertions",
     "assert_not_inferior": "assertions",

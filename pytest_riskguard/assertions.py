@@ -5,18 +5,18 @@ Each assertion takes the options of its kind of gate; its signature and its help
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, Protocol, cast, overload
 
 from pytest_riskguard import run_context
-from pytest_riskguard.engine.in_memory import Judgements, System, TopicsInMemory, verdict_on
+from pytest_riskguard.engine.in_memory import Judgements, System, topics_in_memory, verdict_on
 from pytest_riskguard.errors import DataError, RiskyError
 from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.kinds import (
     OPTIONS,
+    Equivalent,
     Gate,
     GeoRiskNotWorse,
     NoDrift,
@@ -26,7 +26,7 @@ from pytest_riskguard.gates.kinds import (
     gate_of,
     options_of,
 )
-from pytest_riskguard.gates.option_types import SHARES, OptionTypeError, is_number, lists_options
+from pytest_riskguard.gates.option_types import OptionTypeError, lists_options
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.reports.internal_errors import shown_or_plain
 from pytest_riskguard.reports.terminal.failure import explain
@@ -267,6 +267,43 @@ def assert_not_inferior(
     return demand(check(NotInferior.kind, candidate, baseline, **options))
 
 
+@_asks(Equivalent)
+def assert_equivalent(
+    candidate: System,
+    baseline: System,
+    *,
+    tolerance: float,
+    qrels: Judgements | None = None,
+    measure: str | None = None,
+    weights: Mapping[str, float] | None = None,
+    clusters: Mapping[str, str] | None = None,
+    strata: Mapping[str, str] | None = None,
+    shares: Mapping[str, float] | None = None,
+    replicates: Sequence[System] = (),
+    **options: Any,
+) -> Verdict:
+    """Pass when the mean is shown to be neither lower nor higher by the tolerance; else raise ``RiskyError``.
+
+    Both limits of the mean difference's interval must lie between ``-tolerance`` and ``tolerance``: two one-sided
+    tests, each at half of ``1 - level``. Use it where nothing should change, as after a migration.
+
+    Parameters
+    ----------
+    candidate, baseline, qrels, measure, weights, clusters, strata, shares, replicates
+        As for ``assert_not_significantly_risky``, and so are its result and errors.
+    {options}
+
+    References
+    ----------
+    D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach for assessing the
+    equivalence of average bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
+    """
+    __tracebackhide__ = True
+    options |= {"qrels": qrels, "measure": measure, "weights": weights, "replicates": replicates}
+    options |= {"tolerance": tolerance, "clusters": clusters, "strata": strata, "shares": shares}
+    return demand(check(Equivalent.kind, candidate, baseline, **options))
+
+
 @_asks(NoDrift)
 def assert_no_drift(
     candidate: System,
@@ -357,7 +394,7 @@ def check(
             raise ValueError(f"{name} has no meaning for {kind}: leave it out")
     if replicates and not gate.takes_replicates:
         raise ValueError(f"replicates have no meaning for {kind}: leave them out")
-    about = _about(type(gate), weights, clusters, strata, shares)
+    about = topics_in_memory(type(gate), weights=weights, clusters=clusters, strata=strata, shares=shares)
     named = _named(baseline) if gate.is_pool else [("baseline", baseline)]
     report = run_context.current().report_wanted
     try:
@@ -378,58 +415,6 @@ def _named(baselines: Any) -> list[tuple[str, Any]]:
         return [(system.name or f"baseline {place}", system) for place, system in enumerate(baselines, 1)]
     expected = "a mapping name -> scores or a list of TopicScores"
     raise TypeError(f"baselines: expected {expected}, found {type(baselines).__name__}")
-
-
-def _about(
-    kind: type[Gate],
-    weights: Mapping[str, float] | None,
-    clusters: Mapping[str, str] | None,
-    strata: Mapping[str, str] | None,
-    shares: Mapping[str, float] | None,
-) -> TopicsInMemory:
-    """What is said about the topics, checked; ``ValueError`` for what does not go together."""
-    for name, given in (("clusters", clusters), ("strata", strata)):
-        if given is not None and (kind.by_topic or (name == "strata" and kind.is_pool)):
-            raise ValueError(f"{name} have no meaning for {kind.kind}: leave them out")
-    if (strata is None) != (shares is None):
-        raise ValueError(
-            "strata and shares belong together: strata={topic: stratum} says which topics are in which stratum, "
-            "shares={stratum: share} how much of all queries each stratum is"
-        )
-    try:
-        pairs = None if shares is None else dict(SHARES(shares))
-    except ValueError as error:
-        raise type(error)(f"shares: {error}") from None
-    return TopicsInMemory(
-        weights=None if weights is None else _checked(weights),
-        clusters=None if clusters is None else _names("clusters", clusters),
-        strata=None if strata is None else _names("strata", strata),
-        shares=pairs,
-    )
-
-
-def _names(what: str, given: Mapping[str, str]) -> dict[str, str]:
-    """Names by topic."""
-    named: dict[str, str] = {}
-    for topic, name in given.items():
-        if not isinstance(name, str) or not name.strip():
-            raise OptionTypeError(f"{what}: expected a name for topic {str(topic)!r}, found {name!r}")
-        if str(topic) in named:
-            raise ValueError(f"{what}: topic {str(topic)!r} appears twice")
-        named[str(topic)] = name.strip()
-    return named
-
-
-def _checked(weights: Mapping[str, float]) -> dict[str, float]:
-    """Weights by topic, whose names are compared as text, as those of scores are."""
-    checked: dict[str, float] = {}
-    for topic, weight in weights.items():
-        if not (is_number(weight) and math.isfinite(weight) and weight > 0):
-            raise ValueError(f"weights: expected a number above 0 for topic {str(topic)!r}, found {weight!r}")
-        if str(topic) in checked:
-            raise ValueError(f"weights: topic {str(topic)!r} appears twice")
-        checked[str(topic)] = float(weight)
-    return checked
 
 
 def demand(verdict: Verdict, *, options: str = "", problem: str | None = None) -> Verdict:

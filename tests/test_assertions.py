@@ -14,6 +14,7 @@ import pytest
 from pytest_riskguard import (
     RiskyError,
     TopicScores,
+    assert_equivalent,
     assert_georisk_not_worse,
     assert_no_drift,
     assert_no_topic_collapse,
@@ -143,6 +144,7 @@ ASSERTIONS = {
     "not_significantly_risky": assert_not_significantly_risky,
     "georisk_not_worse": assert_georisk_not_worse,
     "not_inferior": assert_not_inferior,
+    "equivalent": assert_equivalent,
     "no_topic_collapse": assert_no_topic_collapse,
 }
 
@@ -158,7 +160,7 @@ def test_signature_and_help_of_an_assertion_show_every_option_of_its_kind_with_i
         assert set(parameters) & set(options) == offered
         assert not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
         for name in offered:
-            required = (kind, name) == ("not_inferior", "tolerance")
+            required = kind in ("not_inferior", "equivalent") and name == "tolerance"
             assert parameters[name].default == (inspect.Parameter.empty if required else options[name].default)
             assert f"\n{name} : " in function.__doc__
             assert options[name].help in function.__doc__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.evaluation.topics import CLUSTER, STRATUM, Topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.option_types import SHARES, OptionTypeError, is_number
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.wording import worded
@@ -47,6 +49,59 @@ class TopicsInMemory:
         if not (texts or tags or self.weights):
             return None
         return Topics(texts, tags, self.weights or {}, shares=self.shares or {})
+
+
+def topics_in_memory(
+    kind: type[Gate],
+    *,
+    weights: Mapping[str, float] | None,
+    clusters: Mapping[str, str] | None,
+    strata: Mapping[str, str] | None,
+    shares: Mapping[str, float] | None,
+) -> TopicsInMemory:
+    """What is said about the topics, checked; ``ValueError`` for what does not go together."""
+    for name, given in (("clusters", clusters), ("strata", strata)):
+        if given is not None and (kind.by_topic or (name == "strata" and kind.is_pool)):
+            raise ValueError(f"{name} have no meaning for {kind.kind}: leave them out")
+    if (strata is None) != (shares is None):
+        raise ValueError(
+            "strata and shares belong together: strata={topic: stratum} says which topics are in which stratum, "
+            "shares={stratum: share} how much of all queries each stratum is"
+        )
+    try:
+        pairs = None if shares is None else dict(SHARES(shares))
+    except ValueError as error:
+        raise type(error)(f"shares: {error}") from None
+    return TopicsInMemory(
+        weights=None if weights is None else _checked(weights),
+        clusters=None if clusters is None else _names("clusters", clusters),
+        strata=None if strata is None else _names("strata", strata),
+        shares=pairs,
+    )
+
+
+def _names(what: str, given: Mapping[str, str]) -> dict[str, str]:
+    """Names by topic."""
+    named: dict[str, str] = {}
+    for topic, name in given.items():
+        if not isinstance(name, str) or not name.strip():
+            raise OptionTypeError(f"{what}: expected a name for topic {str(topic)!r}, found {name!r}")
+        if str(topic) in named:
+            raise ValueError(f"{what}: topic {str(topic)!r} appears twice")
+        named[str(topic)] = name.strip()
+    return named
+
+
+def _checked(weights: Mapping[str, float]) -> dict[str, float]:
+    """Weights by topic, whose names are compared as text, as those of scores are."""
+    checked: dict[str, float] = {}
+    for topic, weight in weights.items():
+        if not (is_number(weight) and math.isfinite(weight) and weight > 0):
+            raise ValueError(f"weights: expected a number above 0 for topic {str(topic)!r}, found {weight!r}")
+        if str(topic) in checked:
+            raise ValueError(f"weights: topic {str(topic)!r} appears twice")
+        checked[str(topic)] = float(weight)
+    return checked
 
 
 #: Per-topic scores; or rankings, which need judgements and a measure.

@@ -330,9 +330,10 @@ class ResponsibleTopic:
 class Power:
     """What this gate can detect with 80 % power, tolerance included, in units of the measure.
 
-    With ``topics_for_tolerance`` topics ``not_inferior`` would pass such a candidate with 80 % power; None if none
-    suffice. ``churn_failure_rate``: how often a change whose differences have the same sizes, each as likely a win
-    as a loss, fails this gate (warns, where churn only warns); None at alpha 0, and where it is not known.
+    With ``topics_for_tolerance`` topics ``not_inferior``, or ``equivalent``, would pass such a candidate with 80 %
+    power; None if none suffice. ``churn_failure_rate``: how often a change whose differences have the same sizes,
+    each as likely a win as a loss, fails this gate (warns, where churn only warns); None at alpha 0, and where it is
+    not known.
     """
 
     minimum_detectable_effect: float | None = None

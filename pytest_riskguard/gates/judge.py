@@ -24,7 +24,7 @@ from pytest_riskguard.gates.findings import (
 from pytest_riskguard.gates.flips.alpha_star import alpha_star
 from pytest_riskguard.gates.flips.flip_set import flip_set
 from pytest_riskguard.gates.flips.left_out import without_each
-from pytest_riskguard.gates.kinds import OPTIONS, Gate, NotSignificantlyRisky
+from pytest_riskguard.gates.kinds import OPTIONS, Gate, NotInferior, NotSignificantlyRisky
 from pytest_riskguard.gates.power_plan import power_of_verdict
 from pytest_riskguard.gates.responsible import bounded, explanation, responsible_topics, standardised_parts
 from pytest_riskguard.gates.ruling import Comparison
@@ -236,7 +236,8 @@ def _unfailing(comparison: Comparison, *, own_level: float) -> VerdictWarning | 
     ``DataError`` (``cannot_fail``) if an option is the reason, or every score is 0 already; ``own_level`` is the
     gate's level before any correction for several gates. Only for measures whose least score is 0.
     """
-    gate, aligned = comparison.gate, comparison.aligned
+    aligned = comparison.aligned
+    gate = comparison.gate if comparison.gate.side != "both" else comparison.gate.as_kind(NotInferior)
     baseline = aligned.baseline
     if baseline.measure is None or least_and_greatest(baseline.measure)[0] != 0:
         return None
@@ -319,7 +320,8 @@ def _estimates(comparison: Comparison, *, p_value: float | None, judged: bool) -
     if comparison.gate.by_topic:
         flips = tuple(topics[i] for i in comparison.collapsed)
     elif comparison.identical:
-        flips, star = (), "any" if comparison.gate.tradeoff == "linear" else None
+        any_alpha = comparison.gate.tradeoff == "linear" and comparison.gate.side != "both"
+        flips, star = (), "any" if any_alpha else None
     elif judged:
         flips, star = flip_set(ruling, topics), alpha_star(ruling)
     return replace(paired_estimates(comparison), decision_p_value=p_value, alpha_star=star, flip_set=flips)

@@ -100,8 +100,9 @@ class Gate(EveryOption):
 
     ``name`` is what reports call the gate (its kind, if empty). A kind ``is_pool`` if it is about a candidate in a
     pool of baselines, and ``is_tested`` if it has a p-value and may be a member of a family. If ``by_topic``, single
-    topics decide; else the limit on this ``side`` of the interval must reach the bound (``lower``: the candidate
-    bears the burden of proof). If it ``looks_back``, ``since`` names what riskguard.yaml compares with.
+    topics decide; else the limit on this ``side`` of the interval, or on ``both``, must reach the bound (other than
+    ``upper``: the candidate bears the burden of proof). If it ``looks_back``, ``since`` names what riskguard.yaml
+    compares with.
     """
 
     kind: ClassVar[str]
@@ -110,7 +111,7 @@ class Gate(EveryOption):
     is_tested: ClassVar[bool] = False
     takes_replicates: ClassVar[bool] = False
     by_topic: ClassVar[bool] = False
-    side: ClassVar[Literal["upper", "lower"]] = "upper"
+    side: ClassVar[Literal["upper", "lower", "both"]] = "upper"
 
     name: str = ""
     alpha: float = option(
@@ -152,6 +153,11 @@ class Gate(EveryOption):
         in_assertions=False,
         in_report=False,
     )
+
+    @property
+    def must_show(self) -> bool:
+        """Whether the candidate bears the burden of proof: what is not shown fails."""
+        return self.side != "upper"
 
     def as_kind(self, kind: type[K]) -> K:
         """Another kind's question with the options that both kinds offer."""
@@ -297,6 +303,30 @@ class NotInferior(_Weighted, _ByInterval):
 
 
 @dataclass(frozen=True)
+class Equivalent(_Weighted, _ByInterval):
+    """Passes when both limits of the mean difference's interval lie between ``-tolerance`` and ``tolerance``.
+
+    Alpha is 0: at a higher one URisk of two equal systems is below 0, so what lies around 0 is not equivalence.
+    """
+
+    kind = "equivalent"
+    takes_replicates = True
+    side = "both"
+
+    alpha: float = option(
+        0.0,
+        Number(0, 0, words="0, since equivalence is about the mean difference, where a loss counts like a win"),
+        "A loss counts like a win: 0 is the only value.",
+        report_type=Annotated[float, Ge(0)],
+    )
+    tolerance: float = option(
+        0.0,
+        Number(0, open_range=True, words="a number above 0, the smallest difference of the mean that matters"),
+        "How far from 0 the mean difference may lie on either side, in units of the measure; above 0.",
+    )
+
+
+@dataclass(frozen=True)
 class NoDrift(_Weighted, _ByInterval):
     """Passes when the upper limit of the mean difference from a fixed earlier run is at least ``-tolerance``.
 
@@ -357,7 +387,8 @@ class NoTopicCollapse(Gate):
 
 #: Every kind, by the word that YAML, command line and reports use.
 KINDS: dict[str, type[Gate]] = {
-    cls.kind: cls for cls in (NotSignificantlyRisky, GeoRiskNotWorse, NotInferior, NoDrift, NoTopicCollapse)
+    cls.kind: cls
+    for cls in (NotSignificantlyRisky, GeoRiskNotWorse, NotInferior, Equivalent, NoDrift, NoTopicCollapse)
 }
 #: The kinds that have a p-value, and so may be members of a family.
 TESTED = tuple(kind for kind, cls in KINDS.items() if cls.is_tested)

@@ -23,6 +23,7 @@ from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.inference import (
     minimum_detectable_effect,
     power_of,
+    topics_for_equivalence,
     topics_for_tolerance,
     topics_needed,
 )
@@ -40,19 +41,20 @@ def power_of_verdict(ruling: Ruling) -> Power:
         return Power(
             minimum_detectable_effect=ruling.minimum_detectable_effect, churn_failure_rate=_churn_failure_rate(ruling)
         )
-    if gate.side == "lower" and ruling.has_intervals:
-        critical, units = ruling.critical(side="lower"), ruling.evidence.units
-        needed = topics_for_tolerance(
-            ruling.deviation,
-            ruling.evidence.estimate(gate.alpha),
-            tolerance=gate.tolerance,
-            level=gate.level,
-            critical=critical,
-            n=None if critical is None else units,
-        )
-        topics = None if needed is None else math.ceil(needed * ruling.evidence.n / units)  # clusters of this size
-        return Power(topics_for_tolerance=topics)
-    return Power()
+    if not (gate.must_show and ruling.has_intervals):
+        return Power()
+    estimate, units = ruling.evidence.estimate(gate.alpha), ruling.evidence.units
+    options: dict[str, Any] = {"tolerance": gate.tolerance, "level": gate.level}
+    if gate.side == "both":
+        far, near = ("lower", "upper") if estimate <= 0 else ("upper", "lower")
+        criticals = ruling.critical(side=far), ruling.critical(side=near)
+        needed = topics_for_equivalence(ruling.deviation, estimate, criticals=criticals, n=units, **options)
+    else:
+        critical = ruling.critical(side="lower")
+        n = None if critical is None else units
+        needed = topics_for_tolerance(ruling.deviation, estimate, critical=critical, n=n, **options)
+    topics = None if needed is None else math.ceil(needed * ruling.evidence.n / units)  # clusters of this size
+    return Power(topics_for_tolerance=topics)
 
 
 def _churn_failure_rate(ruling: Ruling) -> float | None:

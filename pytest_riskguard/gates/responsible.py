@@ -38,9 +38,11 @@ class Responsible(NamedTuple):
 def responsible_topics(comparison: Comparison, alone: LeftOut) -> Responsible:
     """The topics that lost, most harmful first, and separately the flagged wins.
 
-    Flagged: TR_i lies outside the Student-t critical values of the gate's level (SIGIR'14 Eq. 21).
+    Flagged: TR_i lies outside the Student-t critical values of the gate's level (SIGIR'14 Eq. 21). Where both limits
+    are asked for and the upper one decides, the topics that won are responsible, the largest win first.
     """
     alpha, weights, exceeded = comparison.gate.alpha, comparison.aligned.weights, comparison.collapsed
+    sense = comparison.ruling.sense
     return topic_rows(
         comparison,
         parts=comparison.evidence.parts(alpha),
@@ -50,7 +52,8 @@ def responsible_topics(comparison: Comparison, alone: LeftOut) -> Responsible:
             "weight": [None] * places.size if weights is None else weights[places].tolist(),
             "exceeds": [exceeded.get(i, ()) for i in places.tolist()],
         },
-        always={*exceeded, int(np.argmin(comparison.differences))},
+        always={*exceeded, int(np.argmin(sense * comparison.differences))},
+        sense=sense,
     )
 
 
@@ -62,8 +65,11 @@ def topic_rows(
     alone: LeftOut,
     more: Callable[[npt.NDArray[np.intp]], Mapping[str, Sequence[Any]]],
     always: Collection[int] = (),
+    sense: float = 1.0,
 ) -> Responsible:
     """Losses, most harmful first, and flagged wins, from each topic's part in the estimate.
+
+    With ``sense`` -1, wins take the place of losses, and no win is listed separately.
 
     ``parts`` have the estimate as their mean, ``standard`` are the same in standard deviations; ``more`` gives
     further figures of the topics at some places. Where there are more than ``MAX_LISTED`` losses, those at the places
@@ -72,11 +78,11 @@ def topic_rows(
     candidate, baseline = comparison.aligned.candidate, comparison.aligned.baseline
     differences, n = comparison.differences, comparison.n
     critical = critical_value(n, level=comparison.gate.level) if n > 1 else math.inf
-    lost = differences < -ROUNDING_ERROR
-    total_loss = exact_sum(np.minimum(parts[lost], 0.0))
+    lost, harm = sense * differences < -ROUNDING_ERROR, sense * parts
+    total_loss = exact_sum(np.minimum(harm[lost], 0.0))
     losses = np.flatnonzero(lost)
-    losses = losses[stable_order(np.round(parts[losses], 12))]
-    flagged_wins = np.flatnonzero((differences > ROUNDING_ERROR) & (standard > critical))
+    losses = losses[stable_order(np.round(harm[losses], 12))]
+    flagged_wins = np.flatnonzero((differences > ROUNDING_ERROR) & (standard > critical) & (sense > 0))
     flagged_wins = flagged_wins[np.argsort(np.round(-parts[flagged_wins], 12), kind="stable")]
 
     more_losers, more_winners = max(losses.size - MAX_LISTED, 0), max(flagged_wins.size - MAX_LISTED, 0)
@@ -104,7 +110,7 @@ def topic_rows(
         ordered = [columns.get(field.name, repeat(field.default)) for field in fields(ResponsibleTopic)]
         return tuple(map(ResponsibleTopic, *ordered))
 
-    shares = (np.minimum(parts[losses], 0.0) / total_loss + 0.0).tolist() if total_loss < 0 else [None] * losses.size
+    shares = (np.minimum(harm[losses], 0.0) / total_loss + 0.0).tolist() if total_loss < 0 else [None] * losses.size
     winners = rows(flagged_wins, [None] * flagged_wins.size)
     return Responsible(rows(losses, shares), winners, more_losers, more_winners)
 

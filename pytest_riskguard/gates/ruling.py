@@ -20,6 +20,7 @@ from pytest_riskguard.gates.rule.collapse import collapsed
 from pytest_riskguard.gates.rule.limits import (
     detects_max_mde,
     highest_p,
+    least_shown,
     limit_of,
     margin_of,
     own_method,
@@ -53,7 +54,8 @@ class Ruling:
 
     A gate that asks for an upper limit fails if its own interval fails **and** Student-t or the break-even test does.
     A gate that asks for a lower limit passes if its own interval, Student-t **and** the break-even test, asked from
-    the other side, all show it. Each interval is computed once, when first needed.
+    the other side, all show it. A gate that asks for both limits passes if it would on these differences and on their
+    negatives; its alpha is 0. Each interval is computed once, when first needed.
     """
 
     def __init__(self, gate: Gate, evidence: Evidence, *, alpha: float | None = None) -> None:
@@ -132,8 +134,9 @@ class Ruling:
         gate's own, unless it fails and the gate does not: then Student-t's, which the break-even test confirms.
         """
         own, student_t = self.interval(own_method(self.gate)), self.interval("student_t")
-        if self.gate.side == "lower":
-            return min(own, student_t, key=lambda i: limit_of(self.gate, i))
+        if self.gate.must_show:
+            one, other = (np.array(limit_of(self.gate, interval)) for interval in (own, student_t))
+            return own if least_shown(self.gate, one, other) == one else student_t
         return student_t if self.passes and not self.reaches(own.method) else own
 
     def margin_by(self, method: str) -> float:
@@ -148,10 +151,16 @@ class Ruling:
     def break_even(self) -> float:
         """How likely a URisk this low is if every change is a fair bet: the one-sided p-value of that test.
 
-        How likely one this high is, where a lower limit is asked for.
+        How likely one this high is, where a lower limit is asked for; where both are, the larger of this and of how
+        likely one this low is if URisk is the tolerance.
         """
-        test = break_even_above if self.gate.side == "lower" else break_even
-        return test(*self.evidence.stakes(self.alpha), tolerated=self._tolerated).p_value
+        gains, losses, lost = self.evidence.stakes(self.alpha)
+        if not self.gate.must_show:
+            return break_even(gains, losses, lost, tolerated=self._tolerated).p_value
+        above = break_even_above(gains, losses, lost, tolerated=self._tolerated).p_value
+        if self.gate.side == "lower":
+            return above
+        return max(above, break_even_above(losses, gains, ~lost, tolerated=self._tolerated).p_value)
 
     @property
     def _tolerated(self) -> float:
@@ -160,10 +169,13 @@ class Ruling:
 
     @property
     def bayesian_bootstrap(self) -> float | None:
-        """How probable URisk below the bound is by the Bayesian bootstrap; it decides nothing. None for a pool."""
+        """How probable URisk beyond the bounds is by the Bayesian bootstrap; it decides nothing. None for a pool."""
         if not self.has_intervals or self.gate.is_pool:
             return None
-        return self.evidence.bayesian_bootstrap(self.alpha, below=-self.gate.tolerance)
+        below = self.evidence.bayesian_bootstrap(self.alpha, below=-self.gate.tolerance)
+        if self.gate.side != "both":
+            return below
+        return min(below + 1 - self.evidence.bayesian_bootstrap(self.alpha, below=self.gate.tolerance), 1.0)
 
     @property
     def breaks_even(self) -> bool:
@@ -177,7 +189,7 @@ class Ruling:
             return False
         own = own_method(self.gate)
         by_student_t = self.reaches("student_t")
-        if self.gate.side == "lower":
+        if self.gate.must_show:
             return by_student_t and self.reaches(own) and self.changes_show
         if own == "student_t":
             return by_student_t
@@ -213,9 +225,10 @@ class Ruling:
 
     @property
     def changes_show(self) -> bool:
-        """Whether the break-even test shows a lower limit.
+        """Whether the break-even test shows what the gate asks for.
 
-        It is not asked where all changes together are within the tolerance, even if every one had been a loss.
+        It is not asked where all changes together are within the tolerance, even if every one had been a loss (or,
+        where both limits are asked for, a win: at alpha 0 that is the same).
         """
         return self._is_tolerable or not (self.too_few_changes or self.breaks_even)
 
@@ -226,9 +239,9 @@ class Ruling:
 
     @cached_property
     def too_few_changes(self) -> bool:
-        """Whether too few topics changed to show a lower limit, however well they did."""
+        """Whether too few topics changed to show a limit, however well they did; at alpha 0 the same for either."""
         gains, losses, lost = self.evidence.stakes(self.alpha)
-        if self.gate.side != "lower" or self._is_tolerable:
+        if not self.gate.must_show or self._is_tolerable:
             return False
         least, most = CHANGES_TO_SHOW
         if lost.size < least + (most - least) * min(self.alpha, 1.0):
@@ -279,14 +292,14 @@ class Ruling:
     def critical(self, *, side: str) -> float | None:
         """Standard errors from the mean to where the rule changes its answer; None where scores do not vary.
 
-        Below, that is the limit that decides: the lower of two. Above, both the gate's own interval and one of the
-        others must fail: Student-t, or the break-even test.
+        Below, and where both limits are asked for, that is the one that shows less. Else, above, both the gate's own
+        interval and one of the others must fail: Student-t, or the break-even test.
         """
         own = observed_critical(self.sample, self.interval(own_method(self.gate)), side=side)
         student_t = observed_critical(self.sample, self.interval("student_t"), side=side)
         if own is None or student_t is None:
             return None
-        if side == "lower":
+        if side == "lower" or self.gate.side == "both":
             return max(own, student_t)
         return own if student_t <= own else max(own, min(student_t, self._break_even_critical))
 
@@ -323,8 +336,21 @@ class Ruling:
 
     def limits_without_each(self, method: str, places: npt.NDArray[np.intp]) -> FloatArray:
         """The limit of an interval without each of these topics, one at a time; shape (n_places,)."""
-        sign = -1.0 if self.gate.side == "lower" else 1.0
-        return sign * leave_one_out_upper(sign * self.scores, method=method, level=self.gate.level, indices=places)
+
+        def limits(sign: float) -> FloatArray:
+            found = leave_one_out_upper(sign * self.scores, method=method, level=self.gate.level, indices=places)
+            return sign * found
+
+        if self.gate.side == "both":
+            return least_shown(self.gate, limits(-1.0), limits(1.0))
+        return limits(-1.0 if self.gate.side == "lower" else 1.0)
+
+    @cached_property
+    def sense(self) -> float:
+        """1 where what lost is in the way of a pass; -1 where both limits are asked for and the upper one decides."""
+        if self.gate.side != "both" or not self.has_intervals:
+            return 1.0
+        return -1.0 if limit_of(self.gate, self.deciding) > 0 else 1.0
 
 
 Answer = tuple[Literal["pass", "fail", "inconclusive"], str | None]
@@ -376,7 +402,7 @@ class Comparison:
         if not ruling.enough_topics:
             return "inconclusive", "too_few_topics"
         if not ruling.holds:
-            if self.gate.side == "lower":
+            if self.gate.must_show:
                 shown = all(ruling.reaches(method) for method in witnesses(self.gate))
                 if shown and ruling.too_few_changes:
                     return "inconclusive", "too_few_changes"

@@ -194,7 +194,9 @@ def _about_the_answer(comparison: Comparison, outcome: Outcome) -> Iterator[Verd
         yield warning("churn")
     if disagree:
         yield disagree
-    better = all(ruling.plain.interval(method).lower > 0 for method in witnesses(ruling.gate))
+    better = ruling.gate.side != "both" and all(
+        ruling.plain.interval(method).lower > 0 for method in witnesses(ruling.gate)
+    )
     if outcome == "pass" and ruling.passes and better and comparison.mean_difference > 0 and not ruling.few_changes:
         yield warning("refresh_baseline", mean_difference=comparison.mean_difference)
 
@@ -222,8 +224,8 @@ def _asked_break_even(ruling: Ruling | ReferenceRuling) -> float | None:
 
 
 def _may_change(comparison: Comparison) -> float | None:
-    """Upper confidence limit of the share of topics that change if none of these n did; for lower limits only."""
-    if comparison.gate.side != "lower":
+    """Upper confidence limit of the share of topics that change if none of these n did, for gates that want proof."""
+    if not comparison.gate.must_show:
         return None
     return float(1 - ((1 - comparison.gate.level) / 2) ** (1 / comparison.evidence.units))
 
@@ -236,7 +238,7 @@ def _few_changes(comparison: Comparison) -> VerdictWarning:
         "few_changed_topics",
         topics=changed,
         needs_student_t=gate.method != "student_t",
-        cannot_fail=gate.side != "lower" and comparison.ruling.cannot_fail,
+        cannot_fail=not gate.must_show and comparison.ruling.cannot_fail,
     )
 
 

@@ -34,6 +34,7 @@ from pytest_riskguard.inference.power_analysis import (
     minimum_detectable_effect,
     observed_critical,
     power_of,
+    topics_for_equivalence,
     topics_for_tolerance,
     topics_needed,
 )
@@ -81,6 +82,7 @@ __all__ = [
     "standardised_mean",
     "stratified_error",
     "studentized_law",
+    "topics_for_equivalence",
     "topics_for_tolerance",
     "topics_needed",
     "upper_p_value",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -173,13 +174,27 @@ def topics_needed(
     excess = 0.0
     if critical is not None and n is not None:
         _checked(standard_deviation, n, level, critical)
-        excess = (critical - critical_value(n, level=level)) * math.sqrt(n)
+        excess = _excess(critical, n, level)
 
     def enough(topics: int) -> bool:
-        at_size = critical_value(topics, level=level) + excess / math.sqrt(topics)
+        at_size = _critical_at(topics, excess, level)
         detected = minimum_detectable_effect(standard_deviation, topics, level=level, power=power, critical=at_size)
         return detected <= effect
 
+    return _fewest(enough)
+
+
+def _excess(critical: float, n: int, level: float) -> float:
+    """How far a critical value lies above Student's, times the root of the number of topics."""
+    return (critical - critical_value(n, level=level)) * math.sqrt(n)
+
+
+def _critical_at(topics: int, excess: float, level: float) -> float:
+    return critical_value(topics, level=level) + excess / math.sqrt(topics)
+
+
+def _fewest(enough: Callable[[int], bool]) -> int | None:
+    """The fewest topics that are enough, at least 2; None where a trillion are not."""
     # from above: a negative excess, carried over to very few topics, would promise too much there
     doublings = MAX_DOUBLINGS
     while doublings > 0 and enough(1 << doublings):
@@ -220,6 +235,49 @@ def topics_for_tolerance(
     if not mean + tolerance > 0:
         return None
     return topics_needed(standard_deviation, mean + tolerance, level=level, power=power, critical=critical, n=n)
+
+
+def topics_for_equivalence(
+    standard_deviation: float,
+    mean: float,
+    *,
+    tolerance: float,
+    level: float,
+    power: float = 0.8,
+    criticals: tuple[float | None, float | None],
+    n: int,
+) -> int | None:
+    """The fewest topics with which a mean like the observed one would be shown to lie within both tolerances.
+
+    What either limit misses is added, so the power is at least the one asked for. None where the mean itself lies
+    beyond a bound, or so near to it that a trillion topics are not enough.
+
+    Parameters
+    ----------
+    tolerance : float
+        How far the mean may lie from 0 on either side, above 0, in units of the measure.
+    criticals, n
+        Standard errors from the mean to the limit nearer to its bound, and to the other, as observed with n topics;
+        None where scores do not vary.
+    standard_deviation, mean, level, power
+        As for ``topics_for_tolerance``, and so are errors.
+    """
+    if not (math.isfinite(mean) and math.isfinite(tolerance) and tolerance > 0):
+        raise ValueError(f"mean must be finite and tolerance above 0, got {mean!r} and {tolerance!r}")
+    between_0_and_1(power, name="power")
+    distances = tolerance - abs(mean), tolerance + abs(mean)
+    if not distances[0] > 0:
+        return None
+    excesses = [0.0 if critical is None else _excess(critical, n, level) for critical in criticals]
+
+    def enough(topics: int) -> bool:
+        reached = (
+            power_of(distance, standard_deviation, topics, level=level, critical=_critical_at(topics, excess, level))
+            for distance, excess in zip(distances, excesses, strict=True)
+        )
+        return sum(1 - each for each in reached) <= 1 - power
+
+    return _fewest(enough)
 
 
 def cannot_fail(changed: int, n: int, *, level: float) -> bool:

@@ -23,6 +23,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.formats.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.gates.kinds import (
+    Equivalent,
     GeoRiskNotWorse,
     NoDrift,
     NotInferior,
@@ -216,6 +217,15 @@ class Riskguard:
         __tracebackhide__ = True
         options["tolerance"] = tolerance
         return self._demand(NotInferior.kind, candidate, baseline, measure=measure, **options)
+
+    @lists_options(options_of(Equivalent))
+    def assert_equivalent(
+        self, candidate: Candidate, baseline: Named, *, tolerance: float, measure: str | None = None, **options: Any
+    ) -> Verdict:
+        """Like the assertion of this name; ``baseline`` is a stored name, or another candidate."""
+        __tracebackhide__ = True
+        options["tolerance"] = tolerance
+        return self._demand(Equivalent.kind, candidate, baseline, measure=measure, **options)
 
     @lists_options(options_of(NoDrift))
     def assert_no_drift(

@@ -15,7 +15,7 @@ from pytest_riskguard.reports.wording import headlines
 from pytest_riskguard.reports.wording.paragraph import paragraph
 from pytest_riskguard.reports.wording.remedies import remedy
 from pytest_riskguard.reports.wording.sentences import times, weakness
-from pytest_riskguard.text import clean, counted, percent
+from pytest_riskguard.text import clean, counted, percent, signed
 
 #: What is wrong with data that cannot be compared is cut to this length.
 MAX_PROBLEM = 2000
@@ -109,8 +109,10 @@ def _why(verdict: Verdict) -> str:
     limits = (interval.lower, interval.upper)
     lower, upper = limits if shown.sign > 0 else limits[::-1]
     at = shown.value(bound, digits) if bound else "0"
-    plus, minus = ("reach", "go down to") if verdict.asked.side == "upper" else ("stay above", "stay below")
+    plus, minus = ("stay above", "stay below") if verdict.asked.must_show else ("reach", "go down to")
     must = f"must {plus if shown.sign > 0 else minus} {at}"
+    if verdict.asked.side == "both":
+        must = f"must stay between {signed(bound, digits)} and {signed(-bound, digits)}"
     remarks = "; ".join(filter(None, (_weight(verdict), _star(verdict))))
     return (
         f"{name} {shown.value(shown.risk, digits)}, {_level(interval.level)} interval "

@@ -98,7 +98,8 @@ def _companions(shown: Shown) -> str | None:
     if not shown.verdict.intervals:
         return None
     if (below := estimates.bayesian_bootstrap_probability) is not None:
-        risky = f"URisk{shown.suffix} {'above' if shown.sign < 0 else 'below'} {shown.bound}"
+        side = "not between" if shown.verdict.asked.side == "both" else "above" if shown.sign < 0 else "below"
+        risky = f"URisk{shown.suffix} {side} {shown.bound}"
         how_probable = "> 0.9999" if below > 1 - 1e-4 else probability(below)
         said.append(f"Bayesian bootstrap: {risky} with probability {how_probable}")
     if (effects := estimates.effect_sizes) is not None:

@@ -97,7 +97,9 @@ def sections(verdict: Verdict) -> tuple[Section, ...]:
 def topics(shown: Shown, *, most: int | None = None) -> Table:
     """The topics that a failure lists, most harmful first; ``most`` of them at most."""
     query: CellsOf[ResponsibleTopic] = _name("query", lambda topic: topic.query)
-    share: CellsOf[ResponsibleTopic] = _number("of loss", lambda topic: percent(topic.share or 0, 1))
+    share: CellsOf[ResponsibleTopic] = _number(
+        "of gain" if shown.explained_by_wins else "of loss", lambda topic: percent(topic.share or 0, 1)
+    )
     return _table(
         "Topics responsible",
         shown.losers[:most],
@@ -114,7 +116,7 @@ def worst_topics(shown: Shown, *, most: int | None = None) -> Table:
     """The same topics with their queries and scores alone."""
     query: CellsOf[ResponsibleTopic] = _name("query", lambda topic: topic.query)
     return _table(
-        "Worst topics",
+        "Largest wins" if shown.explained_by_wins else "Worst topics",
         shown.losers[:most],
         _name("topic", lambda topic: topic.topic),
         *([query] if any(topic.query for topic in shown.losers) else []),

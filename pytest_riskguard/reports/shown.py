@@ -26,6 +26,7 @@ _ANSWERS = {
     "not_significantly_risky": ("not significantly risky", "significantly risky"),
     "georisk_not_worse": ("GeoRisk not worse", "GeoRisk significantly worse"),
     "not_inferior": ("non-inferior", "not shown to be non-inferior"),
+    "equivalent": ("equivalent", "not shown to be equivalent"),
     "no_drift": ("no significant drift", "significant drift"),
     "no_topic_collapse": ("no topic collapses", "a topic collapses"),
 }
@@ -160,20 +161,33 @@ class Shown:
     @property
     def deciding_limit(self) -> float | None:
         """The limit of the decisive interval that is compared with the bound; plus convention."""
-        interval = self.verdict.decisive_interval
+        interval, side = self.verdict.decisive_interval, self.verdict.asked.side
         if interval is None:
             return None
-        return interval.lower if self.verdict.asked.side == "lower" else interval.upper
+        if side == "both":  # the one that lies further from 0
+            return interval.lower if abs(interval.lower) >= abs(interval.upper) else interval.upper
+        return interval.lower if side == "lower" else interval.upper
+
+    @property
+    def explained_by_wins(self) -> bool:
+        """Whether wins stand in the way of a pass: of a gate that asks for both limits, the upper one decides."""
+        return self.verdict.asked.side == "both" and (self.deciding_limit or 0.0) > 0
 
     @property
     def margin(self) -> float | None:
         """How far the limit that decided lies from the bound; positive for a pass, None without an interval."""
-        return None if self.deciding_limit is None else self.deciding_limit + self.verdict.tolerance
+        limit = self.deciding_limit
+        if limit is not None and self.verdict.asked.side == "both":
+            limit = -abs(limit)
+        return None if limit is None else limit + self.verdict.tolerance
 
     @property
     def bound(self) -> str:
-        """The bound that the deciding limit is compared with."""
-        return self.value(0.0 - self.verdict.tolerance)
+        """The bound that the deciding limit is compared with; both bounds of a gate that has two."""
+        tolerance = self.verdict.tolerance
+        if self.verdict.asked.side == "both":
+            return f"{signed(-tolerance)} and {signed(tolerance)}"
+        return self.value(0.0 - tolerance)
 
     @property
     def estimate(self) -> str:
@@ -190,6 +204,8 @@ class Shown:
         verdict = self.verdict
         if verdict.asked.by_topic:
             return self._allowed
+        if verdict.asked.side == "both":
+            return f"both limits between {self.bound}"
         strict, minus = verdict.asked.side == "lower", self.sign < 0
         side = "lower" if strict is not minus else "upper"
         relation = ("below" if strict else "at most") if minus else ("above" if strict else "at least")
@@ -214,10 +230,12 @@ class Shown:
             line = f"{self.answer}: " if self.is_identical else ""
             line += f"{self.collapse} ({about}"
         else:
-            bounded = verdict.asked.side == "lower" or verdict.tolerance > 0
-            line = f"{self.answer}: {self.estimate} ({about}{f'; bound {self.bound}' if bounded else ''}"
+            bounded = verdict.asked.must_show or verdict.tolerance > 0
+            bound = f"; bound{'s' * (verdict.asked.side == 'both')} {self.bound}"
+            line = f"{self.answer}: {self.estimate} ({about}{bound if bounded else ''}"
             if verdict.responsible_topics and verdict.outcome == "fail":
-                line += f"; worst: {clean(verdict.responsible_topics[0].topic, limit=MAX_NAME)}"
+                first = clean(verdict.responsible_topics[0].topic, limit=MAX_NAME)
+                line += f"; {'largest win' if self.explained_by_wins else 'worst'}: {first}"
         if verdict.identical_to and not self.is_identical:
             line += f"; {self.identical}"
         if self.unanswered:
@@ -300,13 +318,23 @@ class Shown:
         return next(iter(self.collapsed or _worst_first(self.verdict.responsible_topics)), None)
 
     @property
+    def extreme(self) -> str:
+        """What the first of the topics that a failure lists are: the worst, or the largest wins."""
+        return "largest" if self.explained_by_wins else "worst"
+
+    @property
     def losers(self) -> tuple[ResponsibleTopic, ...]:
         """The topics that a failure lists, most harmful first."""
         if self.verdict.asked.by_topic:
             return self.collapsed
         # the topics after these changed too little to print, unless there is nothing else to look at
-        responsible, losses = self.verdict.responsible_topics, self.verdict.topics.losses
+        responsible, losses = self.verdict.responsible_topics, self._counted
         return responsible if losses == 0 and self.explains_topics else responsible[:losses]
+
+    @property
+    def _counted(self) -> int:
+        """How many topics count as having changed for the worse; where wins stand in the way, for the better."""
+        return self.verdict.topics.wins if self.explained_by_wins else self.verdict.topics.losses
 
     @property
     def more_losers(self) -> int:
@@ -315,7 +343,7 @@ class Shown:
             return 0
         if self.verdict.asked.by_topic:
             return len(self.verdict.estimates.flip_set or ()) + self.left_out("flip_set") - len(self.collapsed)
-        return max(self.verdict.topics.losses - len(self.verdict.responsible_topics), 0)
+        return max(self._counted - len(self.verdict.responsible_topics), 0)
 
     def left_out(self, name: str) -> int:
         """How many topics a list of the verdict leaves out."""

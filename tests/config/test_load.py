@@ -218,8 +218,8 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
         ),
         (
             "name: g, kind: not_significantly_riski, baseline: p",
-            "kind of gate 'g': expected not_significantly_risky, georisk_not_worse, not_inferior, no_drift or "
-            "no_topic_collapse, found 'not_significantly_riski'; did you mean 'not_significantly_risky'?",
+            "kind of gate 'g': expected not_significantly_risky, georisk_not_worse, not_inferior, equivalent, "
+            "no_drift or no_topic_collapse, found 'not_significantly_riski'; did you mean 'not_significantly_risky'?",
         ),
         (
             "name: g, kind: not_significantly_risky, baseline: a, baselines: [a, b]",

@@ -46,6 +46,7 @@ GATES: list[tuple[str, dict[str, Any]]] = [
     ("not_significantly_risky", {"alpha": 5, "on_churn": "warn", "tolerance": 0.01}),
     ("not_significantly_risky", {"tradeoff": "smooth", "level": 0.999}),
     ("not_inferior", {"tolerance": 0.1}),
+    ("equivalent", {"tolerance": 0.1}),
     ("no_topic_collapse", {"max_loss": 0.3}),
 ]
 

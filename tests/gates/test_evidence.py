@@ -14,7 +14,7 @@ from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.flips.left_out import passes_without_each
 from pytest_riskguard.gates.judge import judge, rule
-from pytest_riskguard.gates.kinds import NotInferior, NotSignificantlyRisky, gate_of
+from pytest_riskguard.gates.kinds import Equivalent, NotInferior, NotSignificantlyRisky, gate_of
 from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.inference import interval
 from pytest_riskguard.risk import linear, smooth
@@ -195,6 +195,7 @@ def test_leaving_out_each_topic_with_noise_and_weights_is_the_gate_on_the_rest(s
     for gate in (
         NotSignificantlyRisky("g"),
         NotInferior("g", tolerance=0.15),
+        Equivalent("g", tolerance=0.1),
         NotSignificantlyRisky("g", method="basic"),
     ):
         expected = [Ruling(gate, evidence.without(i)).lets_through for i in range(30)]

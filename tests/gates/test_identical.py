@@ -32,6 +32,7 @@ def run(name: str, digest: str = "same", values: np.ndarray = VALUES) -> TopicSc
         {"max_mde": 1e-6},
         {"kind": "not_inferior", "tolerance": 0.02},
         {"kind": "not_inferior"},
+        {"kind": "equivalent", "tolerance": 0.02},
         {"kind": "no_topic_collapse"},
     ],
 )

@@ -24,7 +24,8 @@ UNITS = "it is in units of the measure, but scores of tradeoff smooth are not; l
 
 
 def test_a_gate_without_a_name_has_that_of_its_kind():
-    assert {kind: cls().name for kind, cls in KINDS.items()} == {kind: kind for kind in KINDS}
+    needed: dict[str, dict[str, Any]] = {"equivalent": {"tolerance": 0.1}}
+    assert {kind: gate_of("", kind, **needed.get(kind, {})).name for kind in KINDS} == {kind: kind for kind in KINDS}
     assert gate_of("") == NotSignificantlyRisky("not_significantly_risky")
     assert gate_of("mine", "not_inferior", tolerance=0.1) == NotInferior("mine", tolerance=0.1)
 
@@ -32,8 +33,8 @@ def test_a_gate_without_a_name_has_that_of_its_kind():
 @pytest.mark.parametrize(
     ("name", "kinds"),
     [
-        ("alpha", ("not_significantly_risky", "georisk_not_worse", "not_inferior", "no_drift", "no_topic_collapse")),
-        ("weighted", ("not_significantly_risky", "not_inferior", "no_drift")),
+        ("alpha", tuple(KINDS)),
+        ("weighted", ("not_significantly_risky", "not_inferior", "equivalent", "no_drift")),
         ("reference", ("georisk_not_worse",)),
         ("max_loss", ("no_topic_collapse",)),
         ("no such option", ()),
@@ -64,7 +65,8 @@ def test_another_kind_of_gate_keeps_the_options_that_both_offer():
             "not_inferor",
             {},
             ValueError,
-            "kind: expected not_significantly_risky, georisk_not_worse, not_inferior, no_drift or no_topic_collapse, "
+            "kind: expected not_significantly_risky, georisk_not_worse, not_inferior, equivalent, no_drift or "
+            "no_topic_collapse, "
             "found 'not_inferor'; did you mean 'not_inferior'?",
         ),
         ("not_inferior", {"tolerence": 1}, TypeError, "unknown option 'tolerence'; did you mean 'tolerance'?"),

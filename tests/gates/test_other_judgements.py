@@ -46,14 +46,17 @@ def near_the_bound(seed: int) -> Pair:
     grades = {topic: {name: rng.choice([0, 0, 1, 2]) for name in NAMES} | {"sure": 2} for topic in topics}
     for _ in range(rng.choice([3, 4, 5])):
         grades[rng.choice(topics)].pop(rng.choice(NAMES), None)
-    kind = rng.choice(["not_significantly_risky", "not_significantly_risky", "not_inferior", "no_topic_collapse"])
+    kind = rng.choice(
+        ["not_significantly_risky", "not_significantly_risky", "not_inferior", "equivalent", "no_topic_collapse"]
+    )
     measure = rng.choice(MEASURES)
     if kind == "no_topic_collapse":
         return Pair(candidate, baseline, grades, measure, gate_of("g", kind=kind, max_loss=rng.choice([0.2, 0.4])))
-    alpha = rng.choice([0, 1, 5])
-    pair = Pair(candidate, baseline, grades, measure, gate_of("g", kind=kind, alpha=alpha))
-    ruling = rule(gate_of("g", kind=kind, alpha=alpha, tolerance=0.0), *pair.scores()).ruling
-    tolerance = max(0.0, rng.uniform(-0.02, 0.02) - ruling.margin_by(ruling.deciding.method))
+    alpha = 0 if kind == "equivalent" else rng.choice([0, 1, 5])
+    least = 1e-3 if kind == "equivalent" else 0.0
+    pair = Pair(candidate, baseline, grades, measure, gate_of("g", kind=kind, alpha=alpha, tolerance=least))
+    ruling = rule(gate_of("g", kind=kind, alpha=alpha, tolerance=least), *pair.scores()).ruling
+    tolerance = max(least, least + rng.uniform(-0.02, 0.02) - ruling.margin_by(ruling.deciding.method))
     return replace(pair, gate=gate_of("g", kind=kind, alpha=alpha, tolerance=tolerance))
 
 

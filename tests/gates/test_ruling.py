@@ -172,7 +172,7 @@ def test_a_method_that_is_named_takes_the_place_of_bca():
         (
             "kind",
             "risky",
-            "kind: expected not_significantly_risky, georisk_not_worse, not_inferior, no_drift or "
+            "kind: expected not_significantly_risky, georisk_not_worse, not_inferior, equivalent, no_drift or "
             "no_topic_collapse, ",
         ),
         ("missing", "drop", "missing: expected refuse or zero, found 'drop'"),

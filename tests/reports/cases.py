@@ -149,6 +149,7 @@ CASES: dict[str, Callable[[], Verdict]] = {
     "incomparable": unreadable,
     "collapse": lambda: judged(LOSS, "no_topic_collapse", max_loss=0.42, max_share=0.85, protected=["t02"]),
     "not-inferior": lambda: judged(CHURN, "not_inferior", alpha=0, tolerance=0.05),
+    "equivalent": lambda: judged(GOOD, "equivalent", tolerance=0.05),
     "georisk": pool,
     "family": in_family,
     "explained": explained,

@@ -147,6 +147,8 @@ def test_of_a_collapse_the_topics_that_fell_too_far_are_named():
         ("not_significantly_risky", {"convention": "minus"}, "lower limit at most +0.0000"),
         ("not_inferior", {"tolerance": 0.01}, "lower limit above -0.0100"),
         ("not_inferior", {"tolerance": 0.01, "convention": "minus"}, "upper limit below +0.0100"),
+        ("equivalent", {"tolerance": 0.01}, "both limits between -0.0100 and +0.0100"),
+        ("equivalent", {"tolerance": 0.01, "convention": "minus"}, "both limits between -0.0100 and +0.0100"),
         ("no_topic_collapse", {"max_loss": None, "protected": ["t07"]}, "limits: 1 entry protected"),
     ],
 )

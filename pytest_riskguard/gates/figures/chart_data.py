@@ -81,9 +81,9 @@ def alphas_for(gate: Gate, *, n_topics: int = 0) -> tuple[float, ...]:
 
 
 def _curve(comparison: Comparison) -> AlphaCurve | None:
-    """URisk over alpha; the smooth trade-off has no alpha to vary."""
+    """URisk over alpha; the smooth trade-off has no alpha to vary, and equivalence is asked at alpha 0 alone."""
     gate = comparison.gate
-    if gate.tradeoff != "linear":
+    if gate.tradeoff != "linear" or gate.side == "both":
         return None
     alphas = alphas_for(gate, n_topics=comparison.n)
     tests, intervals = [], []

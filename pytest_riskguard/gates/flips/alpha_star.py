@@ -36,14 +36,15 @@ Passes = Callable[[float], bool]
 def alpha_star(ruling: Ruling) -> float | Literal["any"] | None:
     """The alpha up to which the candidate passes the gate's own interval rule, and above which it first fails.
 
-    None for a loss (it fails even at alpha 0) and for the smooth trade-off, ``"any"`` when it passes up to 2^20.
+    None for a loss (it fails even at alpha 0), for the smooth trade-off and for a gate that is about alpha 0 alone;
+    ``"any"`` when it passes up to 2^20.
     The gate passes at the value reported, and fails within a ten-thousandth above it. Limits of few topics are steps,
     so it may pass again at some higher alpha: the first failure counts. It is exact where Student-t or the
     break-even test decides; a failure of the gate's own interval between two alphas a tenth apart (beyond 40: four
     times), at both of which it passes, goes unnoticed.
     """
     evidence = ruling.evidence
-    if evidence.kind != "linear" or not ruling.plain.passes:
+    if evidence.kind != "linear" or ruling.gate.side == "both" or not ruling.plain.passes:
         return None
     loses = np.any(evidence.differences < -ROUNDING_ERROR) or np.any(evidence.noise < -ROUNDING_ERROR)
     if not loses and ruling.gate.side == "upper":  # to show a lower limit, more wins are needed the higher alpha is

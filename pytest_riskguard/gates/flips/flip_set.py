@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import critical_value
-from pytest_riskguard.risk.checks import FloatArray, stable_order
+from pytest_riskguard.risk.checks import FloatArray, exact_sum, stable_order
 
 #: How many sizes of a flip set are tried when the search for the smallest ends without one.
 MAX_TRIED = 16
@@ -16,6 +17,7 @@ MAX_TRIED = 16
 def flip_set(ruling: Ruling, topics: tuple[str, ...]) -> tuple[str, ...] | None:
     """Topics removed by contribution, most harmful first, until the gate passes; None if it never does.
 
+    Of a gate that asks for both limits they go from either end, so that the mean comes nearer to 0.
     Greedy, so an upper bound on the smallest such set; it ends where fewer than 10 topics are left. The search
     starts where Student-t would flip, and ends with a set without which the gate passes, though it fails with the
     last of them put back. If removing as many as allowed does not help, the sizes with the highest limits by
@@ -23,6 +25,8 @@ def flip_set(ruling: Ruling, topics: tuple[str, ...]) -> tuple[str, ...] | None:
     """
     parts = ruling.evidence.parts(ruling.alpha)
     order = stable_order(np.round(parts, 12))  # equal losses go by topic, whatever their rounding
+    if ruling.gate.side == "both":
+        order = _from_both_ends(parts, order)
     most = ruling.evidence.n - MIN_TOPICS
 
     def passes_without(count: int) -> bool:
@@ -57,6 +61,7 @@ def _reached_by_student_t(gate: Gate, scores: FloatArray, most: int) -> FloatArr
     squares = np.cumsum(scores[::-1] ** 2)[::-1][1 : most + 1]
     means = sums / left
     errors = np.sqrt(np.maximum(squares / left - means**2, 0) / (left - 1))
+    means = -np.abs(means) if gate.side == "both" else means
     reached: FloatArray = means + _half(gate, scores.size) * errors + gate.tolerance
     return reached
 
@@ -64,4 +69,18 @@ def _reached_by_student_t(gate: Gate, scores: FloatArray, most: int) -> FloatArr
 def _half(gate: Gate, n: int) -> float:
     """Standard errors from the mean to the limit of Student-t that the gate asks about; negative for a lower one."""
     critical = critical_value(n, level=gate.level)
-    return -critical if gate.side == "lower" else critical
+    return -critical if gate.must_show else critical
+
+
+def _from_both_ends(parts: FloatArray, order: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Topics in the order in which they go: of those left the lowest while their sum is below 0, else the highest."""
+    removed, low, high, total = np.empty_like(order), 0, order.size - 1, exact_sum(parts)
+    sorted_parts, places = parts[order].tolist(), order.tolist()
+    for step in range(order.size):
+        if total < 0:
+            place, low = low, low + 1
+        else:
+            place, high = high, high - 1
+        removed[step] = places[place]
+        total -= sorted_parts[place]
+    return removed

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.gates.evidence import BoolArray
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
-from pytest_riskguard.gates.rule.limits import highest_p, limit_of, margins_of, own_method, witnesses
+from pytest_riskguard.gates.rule.limits import highest_p, least_shown, limit_of, margins_of, own_method, witnesses
 from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.inference import break_even, break_even_without_each
@@ -41,18 +41,21 @@ MAX_SHOWN = 200_000
 class LeftOut:
     """A gate with each topic left out alone: the limit that decides then (NaN: not looked for), and whether it flips.
 
-    ``failed`` says whether it fails on all topics; both arrays have shape (n_topics,).
+    ``failed`` says whether it fails on all topics, ``both_sides`` whether limits far from 0 on either side fail it;
+    both arrays have shape (n_topics,).
     """
 
     limits: FloatArray
     flips: BoolArray
     failed: bool
+    both_sides: bool = False
 
     @property
     def pivots(self) -> tuple[int, ...]:
         """The topics that flip the verdict: first the one without which the limit is furthest beyond the bound."""
         places = np.flatnonzero(self.flips)
-        beyond = np.round(-self.limits[places] if self.failed else self.limits[places], 12)
+        height = -np.abs(self.limits[places]) if self.both_sides else self.limits[places]
+        beyond = np.round(-height if self.failed else height, 12)
         return tuple(places[np.argsort(beyond, kind="stable")].tolist())
 
 
@@ -74,7 +77,8 @@ def without_each(comparison: Comparison, outcome: Outcome) -> LeftOut:
     limits, lets_through = passes_without_each(ruling, passing=not failed)
     if failed and comparison.gate.max_mde is not None and np.any(lets_through):
         lets_through &= _detects_max_mde(ruling, np.flatnonzero(lets_through))
-    return LeftOut(limits, lets_through == failed if outcome in ("pass", "fail") else flips, failed)
+    flips = lets_through == failed if outcome in ("pass", "fail") else flips
+    return LeftOut(limits, flips, failed, both_sides=comparison.gate.side == "both")
 
 
 def _detects_max_mde(ruling: Ruling, places: npt.NDArray[np.intp]) -> BoolArray:
@@ -112,9 +116,9 @@ def _met_without_each(ruling: Ruling, *, passing: bool) -> tuple[FloatArray, Boo
         return by_student_t, student_t_reaches
     limits = by_student_t if own == "student_t" else _limits(ruling, own, passing=passing)
     own_reaches = _reached(gate, limits, otherwise=passing)
-    if gate.side == "lower":
+    if gate.must_show:
         reached = own_reaches & student_t_reaches
-        return np.minimum(limits, by_student_t), _shown(ruling, np.flatnonzero(reached), passing=passing)
+        return least_shown(gate, limits, by_student_t), _shown(ruling, np.flatnonzero(reached), passing=passing)
     open_to_chance = student_t_reaches & ~own_reaches & np.isfinite(limits)
     saved = _saved(ruling, np.flatnonzero(open_to_chance), passing=passing)
     return np.where(saved, by_student_t, limits), own_reaches | saved
@@ -132,7 +136,8 @@ def _shown(ruling: Ruling, places: npt.NDArray[np.intp], *, passing: bool) -> Bo
     shown[places] = passing
     moved = ruling.evidence.moved(ruling.alpha)
     unmoved, changed = places[~moved[places]], places[moved[places]]
-    pull = np.round(ruling.scores[changed] if not passing else -ruling.scores[changed], 12)
+    parts = ruling.sense * ruling.scores[changed]
+    pull = np.round(parts if not passing else -parts, 12)
     asked = changed[first_in_order(pull, max(ALONE, MAX_SHOWN // max(int(np.count_nonzero(moved)), 1)))]
     for place in asked.tolist():
         rest = ruling.without(place)
@@ -202,7 +207,7 @@ def _limits(ruling: Ruling, method: str, *, passing: bool) -> FloatArray:
     n = ruling.evidence.n
     limits = np.full(n, np.nan)
     if n > MAX_AT_ONCE or method not in SHARED:
-        likely = _affordable(_likely(ruling), ruling.scores, method, passing=passing)
+        likely = _affordable(_likely(ruling), ruling.sense * ruling.scores, method, passing=passing)
         places = np.union1d(likely, _extremes(ruling.scores, method))
     else:
         places = np.arange(n)
@@ -218,7 +223,7 @@ def _one_by_one(ruling: Ruling, *, passing: bool) -> tuple[FloatArray, BoolArray
     n, own = ruling.evidence.n, own_method(ruling.gate)
     likely, parts = np.any([_likely(at_alpha) for at_alpha in rulings], axis=0), ruling.evidence.parts(ruling.alpha)
     limits, lets_through = np.full(n, np.nan), np.full(n, passing)
-    for i in np.union1d(_extremes(parts, own), _affordable(likely, parts, own, passing=passing)):
+    for i in np.union1d(_extremes(parts, own), _affordable(likely, ruling.sense * parts, own, passing=passing)):
         rest = ruling.without(int(i))
         if rest.enough_topics:
             limits[i] = limit_of(rest.gate, rest.deciding)
@@ -244,10 +249,18 @@ def _likely(ruling: Ruling) -> BoolArray:
 
 def _near(ruling: Ruling, method: str) -> BoolArray:
     """Topics without which a limit would reach the bound if it moved ``NEAR`` times as far as mean and width do."""
+    interval = ruling.interval(method)
+    if ruling.gate.side == "both":
+        ends = (interval.lower, -ruling.gate.tolerance), (interval.upper, ruling.gate.tolerance)
+        return np.asarray(np.any([_near_bound(ruling, limit, bound) for limit, bound in ends], axis=0))
+    return _near_bound(ruling, limit_of(ruling.gate, interval), -ruling.gate.tolerance)
+
+
+def _near_bound(ruling: Ruling, limit: float, bound: float) -> BoolArray:
     scores = ruling.scores
-    mean, limit = exact_sum(scores) / scores.size, limit_of(ruling.gate, ruling.interval(method))
+    mean = exact_sum(scores) / scores.size
     shifts = (np.abs(scores - mean) + abs(limit - mean)) / (scores.size - 1)
     if ruling.evidence.clusters is not None:  # a topic may hold a larger part of its cluster than all of it
         parts = ruling.evidence.parts(ruling.alpha)
         shifts = shifts[ruling.evidence.clusters] + np.abs(parts - mean) / ruling.evidence.n
-    return np.asarray(NEAR * shifts >= abs(limit + ruling.gate.tolerance))
+    return np.asarray(NEAR * shifts >= abs(limit - bound))

@@ -85,11 +85,12 @@ class OtherJudgements:
         parts = tradeoff(self._differences, kind=kind, alpha=alpha) * weights[self._topic]
         center, scale = float(np.mean(now)), float(np.std(now)) or 1.0
         distances = np.square(parts - center) / scale
-        critical = NormalDist().inv_cdf((1 + gate.level) / 2) * (-1 if gate.side == "lower" else 1)
+        critical = NormalDist().inv_cdf((1 + gate.level) / 2)
         others = np.delete(now, places)
-        for sign in (-1, 1):
+        sides = {"lower": (-critical,), "upper": (critical,), "both": (-critical, critical)}[gate.side]
+        for sign, to_limit in product((-1, 1), sides):
             ways = [self._best(sign * parts + spread * distances) for spread in _SPREADS]
-            limits = [sign * _limit(np.append(others, parts[way]), critical) for way in ways]
+            limits = [sign * _limit(np.append(others, parts[way]), to_limit) for way in ways]
             yield ways[int(np.argmax(np.round(limits, 12)))]
 
     @property

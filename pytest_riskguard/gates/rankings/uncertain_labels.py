@@ -26,8 +26,9 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
 from pytest_riskguard.evaluation.scoring.unjudged_documents import values_if_judged, values_if_relevant
 from pytest_riskguard.gates.rankings.label_findings import LabelInterval, UnderJudge, UnderJudges
-from pytest_riskguard.gates.rule.limits import margin_of
+from pytest_riskguard.gates.rule.limits import limit_of, margin_of
 from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.inference import Interval
 from pytest_riskguard.risk.tradeoff import tradeoff
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def label_interval(
     """
     half = half_width(of_topics, of_labels, level=ruling.gate.level)
     lower, upper = estimate - half, estimate + half
-    decides = lower if ruling.gate.side == "lower" else upper
+    decides = limit_of(ruling.gate, Interval("student_t", ruling.gate.level, lower, upper))
     total = of_topics[0] + of_labels[0]
     return LabelInterval(
         estimate,

@@ -25,22 +25,31 @@ def witnesses(gate: Gate) -> tuple[str, ...]:
 
 
 def limit_of(gate: Gate, interval: Interval) -> float:
-    """The limit that the gate's question is about."""
+    """The limit that the gate's question is about; of both, the one that shows less."""
+    if gate.side == "both":
+        return float(least_shown(gate, np.array(interval.lower), np.array(interval.upper)))
     return interval.lower if gate.side == "lower" else interval.upper
+
+
+def least_shown(gate: Gate, one: FloatArray, other: FloatArray) -> FloatArray:
+    """The limit that shows less, of two in each place: the lower, or the one further from 0; NaN if either is."""
+    first = np.abs(one) >= np.abs(other) if gate.side == "both" else one <= other
+    return np.where(np.isnan(one) | first, one, other)
 
 
 def margin_of(gate: Gate, limit: float) -> float:
     """How far a limit is from the bound, in units of the measure: at least 0 exactly where it suffices.
 
-    An upper limit must reach the bound, a lower one must lie above it. NaN for a limit that is not finite, so
-    that it fails.
+    An upper limit must reach the bound, a lower one must lie above it, and where both are asked for either must lie
+    between the two bounds. NaN for a limit that is not finite, so that it fails.
     """
     return float(margins_of(gate, np.array(limit)))
 
 
 def margins_of(gate: Gate, limits: FloatArray) -> FloatArray:
     """``margin_of`` each of several limits."""
-    margins = limits + gate.tolerance + (-ROUNDING_ERROR if gate.side == "lower" else ROUNDING_ERROR)
+    margins = gate.tolerance + (-np.abs(limits) if gate.side == "both" else limits)
+    margins = margins + (-ROUNDING_ERROR if gate.must_show else ROUNDING_ERROR)
     return np.where(np.isfinite(limits), margins, math.nan)
 
 

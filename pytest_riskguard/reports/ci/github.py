@@ -56,7 +56,8 @@ def annotation(verdict: Verdict, *, file: str | None = None, line: int | None = 
         worst = (
             f"{topic.query or topic.topic} ({from_to(topic.baseline, topic.candidate)})" for topic in shown.worst
         )
-        lines.append(f"Worst: {listed(tuple(worst), most=_MAX_WORST, left_out=Shown(verdict).more_losers)}")
+        extreme = Shown(verdict).extreme.capitalize()
+        lines.append(f"{extreme}: {listed(tuple(worst), most=_MAX_WORST, left_out=Shown(verdict).more_losers)}")
     return Annotation(f"riskguard: {verdict.gate}", lines, file, line)
 
 

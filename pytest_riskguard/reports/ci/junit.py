@@ -78,7 +78,8 @@ def _case(suite: ElementTree.Element, file: str, name: str) -> ElementTree.Eleme
 def _topics(verdict: Verdict) -> str:
     if verdict.passed:
         return ""
-    losers = verdict.responsible_topics[: verdict.topics.losses]
+    topics = verdict.topics
+    losers = verdict.responsible_topics[: topics.wins if Shown(verdict).explained_by_wins else topics.losses]
     more = 0 if verdict.asked.by_topic else Shown(verdict).more_losers
     return listed(tuple(topic.topic for topic in losers), most=_MAX_NAMED, left_out=more)
 

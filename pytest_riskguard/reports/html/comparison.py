@@ -15,7 +15,7 @@ from pytest_riskguard.reports.html.gate import DrawnChart, GateView, gate_view
 from pytest_riskguard.reports.html.panels import Panels
 from pytest_riskguard.reports.html.topic_rows import TopicRow, gate_data, merged, topic_data, topic_rows
 from pytest_riskguard.reports.known_gates import KnownGate
-from pytest_riskguard.reports.shown import MAX_NAME
+from pytest_riskguard.reports.shown import MAX_NAME, Shown
 from pytest_riskguard.text import clean
 
 #: Queries and slices on the card, and rows of topics in the page itself: the script shows the others.
@@ -56,6 +56,11 @@ class ComparisonView:
     def worst(self) -> tuple[ResponsibleTopic, ...]:
         """The queries on the card."""
         return self.card.worst[:MAX_WORST]
+
+    @property
+    def extreme(self) -> str:
+        """What these queries are: the worst, or the largest wins."""
+        return Shown(self.lead.verdict).extreme
 
     @property
     def slices(self) -> tuple[Slice, ...]:

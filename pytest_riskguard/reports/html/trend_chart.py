@@ -26,6 +26,7 @@ class Mark:
     bound: float | None
     kind: str
     text: str
+    other_bound: float | None = None
 
 
 def chart(marks: Sequence[Mark], dates: Sequence[str], *, title: str, width: int, tooltips: int) -> Markup:
@@ -34,7 +35,10 @@ def chart(marks: Sequence[Mark], dates: Sequence[str], *, title: str, width: int
     The newest marks, ``tooltips`` of them, are elements of their own; the others share one for each kind.
     """
     low, high, step = _scale(
-        value for mark in marks for value in (mark.value, mark.lower, mark.upper, mark.bound) if value is not None
+        value
+        for mark in marks
+        for value in (mark.value, mark.lower, mark.upper, mark.bound, mark.other_bound)
+        if value is not None
     )
     inside = width - _LEFT - _RIGHT
 
@@ -61,7 +65,10 @@ def chart(marks: Sequence[Mark], dates: Sequence[str], *, title: str, width: int
             for place in _labelled(len(marks), inside)
         ),
         _path("whisker", _whiskers(marks, x, y)),
-        _path("bound", _steps([mark.bound for mark in marks], x, y, inside / len(marks) / 2)),
+        *(
+            _path("bound", _steps(bounds, x, y, inside / len(marks) / 2))
+            for bounds in ([mark.bound for mark in marks], [mark.other_bound for mark in marks])
+        ),
         _path("line", _joined([mark.value for mark in marks], x, y)),
         *(_path(f"m {kind}", d) for kind, d in shared.items()),
         *(f'<path class="m {mark.kind}" d="{d}"><title>{escape(mark.text)}</title></path>' for mark, d in newest),

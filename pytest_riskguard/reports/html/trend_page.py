@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from pytest_riskguard._version import __version__
+from pytest_riskguard.gates.kinds import KINDS
 from pytest_riskguard.reports import links
 from pytest_riskguard.reports.html.escape import ASSETS, template
 from pytest_riskguard.reports.html.policy import content_policy
@@ -155,6 +156,7 @@ def _mark(series: Series, point: Point | None, date: str) -> Mark:
         None if point.bound is None else words.turned(series, point.bound),
         "pass" if point.passed and point.outcome == "pass" else point.outcome,
         f"{date}: {words.outcome(point)}, {clean(series.figure)} {figures}",
+        None if point.bound is None or KINDS[series.kind].side != "both" else -words.turned(series, point.bound),
     )
 
 

@@ -64,7 +64,11 @@ def _worst(verdict: Verdict, count: int) -> list[str]:
     """The worst topics with their queries and scores."""
     opponent, candidate = Shown(verdict).opponent, clean(verdict.candidate, limit=60)
     which = (
-        f"The worst {MAX_WORST} of {count}" if count > MAX_WORST else f"All {count}" if count > 1 else "The only one"
+        f"The {Shown(verdict).extreme} {MAX_WORST} of {count}"
+        if count > MAX_WORST
+        else f"All {count}"
+        if count > 1
+        else "The only one"
     )
     content = worst_topics(Shown(verdict))
     return [

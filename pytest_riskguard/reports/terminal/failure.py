@@ -165,7 +165,13 @@ def _worst(verdict: Verdict, shown: Card, screen: Screen, *, most: int) -> list[
         content = worst_topics(Shown(verdict), most=most)
         rows = aligned(content, [[clean(cell) for cell in row] for row in content.rows], screen)
     total = count + Shown(verdict).more_losers
-    which = f"worst {most} of {total}" if most < total else f"all {count}" if count > 1 else "the only one"
+    which = (
+        f"{Shown(verdict).extreme} {most} of {total}"
+        if most < total
+        else f"all {count}"
+        if count > 1
+        else "the only one"
+    )
     return [
         *_indented([f"{which}, {Shown(verdict).opponent} -> {clean(verdict.candidate, limit=60)}:"], screen, most=1),
         *rows,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.sections import Table
+from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal import layout
 from pytest_riskguard.run_context import Screen
 from pytest_riskguard.text import clean, signed
@@ -102,8 +103,10 @@ def strip(verdict: Verdict, screen: Screen) -> list[str]:
 
 
 def _is_partial(verdict: Verdict) -> bool:
-    """Whether the exhibits hold only some of very many topics."""
-    return verdict.exhibits is not None and len(verdict.exhibits.topics.topics) < verdict.topics.count
+    """Whether losses are not known: the exhibits hold only some of very many topics, or the verdict names wins."""
+    if verdict.exhibits is None:
+        return Shown(verdict).explained_by_wins  # then it names no losses
+    return len(verdict.exhibits.topics.topics) < verdict.topics.count
 
 
 def _sorted(verdict: Verdict) -> tuple[list[float], int, list[float]]:

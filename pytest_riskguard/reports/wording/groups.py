@@ -23,10 +23,14 @@ def name(text: str) -> str:
 
 
 def lost_topics(verdict: Verdict) -> tuple[ResponsibleTopic, ...]:
-    """The topics that an answer counts: those that lost, or for a gate on single topics those that collapsed."""
+    """The topics that an answer counts: those that lost, or for a gate on single topics those that collapsed.
+
+    Where wins stand in the way of a pass, those that won.
+    """
     if verdict.asked.by_topic:
         return Shown(verdict).collapsed
-    return tuple(topic for topic in verdict.responsible_topics if topic.difference < -COUNTED)
+    sign = -1 if Shown(verdict).explained_by_wins else 1
+    return tuple(topic for topic in verdict.responsible_topics if sign * topic.difference < -COUNTED)
 
 
 def number_lost(verdict: Verdict) -> int:
@@ -37,8 +41,9 @@ def number_lost(verdict: Verdict) -> int:
 def dominant_group(verdict: Verdict) -> TopicGroup | None:
     """The most telling group of losses: its share of the loss is far above its share of the topics."""
     best, largest_excess = None, MIN_EXCESS_SHARE
+    change = "win" if Shown(verdict).explained_by_wins else "loss"
     for group in (verdict.explanation or Explanation()).groups:
-        if group.change != "loss" or number_of_members(verdict, group) < 2:
+        if group.change != change or number_of_members(verdict, group) < 2:
             continue
         expected = group.tagged / verdict.topics.count
         share = _share(verdict, group)

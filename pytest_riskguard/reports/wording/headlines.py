@@ -87,6 +87,8 @@ def _passed(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
         return "significantly better", ()
     if verdict.kind == "not_inferior":
         return "shown to be good enough", ()
+    if verdict.kind == "equivalent":
+        return "shown to be equivalent", ()
     if _is_tolerated(verdict):
         return ("tolerated drift" if verdict.asked.looks_back else "tolerated risk"), ()
     if verdict.asked.looks_back:
@@ -108,6 +110,8 @@ def _risky(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
     group, heaviest = groups.dominant_group(verdict), groups.heaviest(verdict, least=groups.MOST)
     if verdict.kind == "not_inferior":
         return "not shown to be good enough", ()
+    if verdict.kind == "equivalent":
+        return "not shown to be equivalent", ()
     if verdict.asked.looks_back:
         return "drifted since {}", (verdict.baselines[0],)
     if group is not None and verdict.slice is None:  # the figures of a slice are about all its topics
@@ -153,8 +157,10 @@ def digits_of(verdict: Verdict) -> int:
     risk, interval = Shown(verdict).risk or 0.0, verdict.decisive_interval
     if interval is None:
         return decimals([risk])
-    bound, limits = 0.0 - verdict.tolerance, (interval.lower, interval.upper)
-    return decimals((risk, *limits, bound), apart=[(limit, bound) for limit in limits])
+    limits = (interval.lower, interval.upper)
+    bounds = (0.0 - verdict.tolerance, verdict.tolerance)[: 2 if verdict.asked.side == "both" else 1]
+    apart = [(limit, bound) for limit in limits for bound in bounds]
+    return decimals((risk, *limits, *bounds), apart=apart)
 
 
 def _limit(loss: float) -> str:

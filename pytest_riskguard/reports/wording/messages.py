@@ -186,7 +186,7 @@ def _near_copies(
 
 
 def _only_with_student_t(verdict: Verdict) -> str:
-    return f"the gate {'passes' if verdict.asked.side == 'lower' else 'fails'} only if Student-t agrees"
+    return f"the gate {'passes' if verdict.asked.must_show else 'fails'} only if Student-t agrees"
 
 
 def _no_variation(verdict: Verdict, *, reference: str | None = None, may_change: float | None = None) -> str:
@@ -282,10 +282,13 @@ def _methods_disagree(
     break_even_p_value: float | None = None,
 ) -> str:
     student_t, other = ("passes", "fails") if student_t_passes else ("fails", "passes")
-    side = verdict.asked.side
+    side, other_side = verdict.asked.side, ""
+    if side == "both":
+        side, other_side = ("upper" if value > 0 else "lower" for value in (student_t_limit, limit))
+        other_side = "" if other_side == side else f"{other_side} limit "
     text = (
         f"by Student-t it {student_t} ({side} limit {student_t_limit:+.3g}), by {METHOD_NAMES[method]} it {other} "
-        f"({limit:+.3g}); "
+        f"({other_side}{limit:+.3g}); "
     )
     if break_even_p_value is None:
         return f"{text}{METHOD_NAMES[decisive]} decided"

@@ -58,6 +58,9 @@ def _mean(verdict: Verdict) -> str:
     text = f"{name} {verb} by {size(difference)}" if _looks_equal(moved) else f"{name} {verb} ({moved})"
     if verdict.outcome == "pass" and not shown.is_churn:
         return f"{text}{_improved(verdict)}."
+    if shown.explained_by_wins:
+        lost = topics.losses
+        return f"{text}, although {counted(lost, 'query', 'queries')} got worse." if lost else f"{text}."
     if difference < 0:
         return f"{text}, although {counted(topics.wins, 'query', 'queries')} improved." if topics.wins else f"{text}."
     if not topics.wins or not topics.losses:  # without losses, what happened has counted the wins
@@ -72,8 +75,11 @@ def _looks_equal(moved: str) -> bool:
 
 
 def _improved(verdict: Verdict) -> str:
-    """How many improved, where what happened has not said so."""
-    wins = verdict.topics.wins
+    """How many improved, or got worse, where what happened has not said so."""
+    wins, losses = verdict.topics.wins, verdict.topics.losses
+    if Shown(verdict).explained_by_wins:
+        told = not losses or not groups.lost_topics(verdict)
+        return "" if told else f"; {counted(losses, 'query', 'queries')} got worse"
     if not wins or not (groups.lost_topics(verdict) or verdict.asked.by_topic):
         return ""
     return f"; {counted(wins, 'query', 'queries')} improved"
@@ -81,6 +87,8 @@ def _improved(verdict: Verdict) -> str:
 
 def lost_documents(verdict: Verdict) -> str:
     """Where the costliest relevant document moved to, in the topics that the paragraph is about; empty if unknown."""
+    if Shown(verdict).explained_by_wins:
+        return ""
     about = {topic.topic for topic in groups.lost_topics(verdict)}
     if (group := groups.dominant_group(verdict)) is not None:
         about &= {*group.topics}

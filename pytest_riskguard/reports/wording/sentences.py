@@ -29,33 +29,35 @@ def queries(verdict: Verdict, number: int | None = None) -> str:
 
 
 def happened(verdict: Verdict) -> str:
-    """How many queries got worse, and which."""
+    """How many queries got worse, and which; where wins stand in the way of a pass, which improved."""
     if verdict.asked.by_topic:
         return _collapsed(verdict)
+    moved, loss = ("improved", "gain") if Shown(verdict).explained_by_wins else ("got worse", "loss")
     topics, group = groups.lost_topics(verdict), groups.dominant_group(verdict)
     if Shown(verdict).explains_topics and group is not None:
         return _group(verdict, group, groups.number_lost(verdict))
     if not topics:
         return tally(verdict)
     if len(topics) == 1:
-        return f"Only {groups.name(topics[0].topic)} of {queries(verdict)} got worse."
+        return f"Only {groups.name(topics[0].topic)} of {queries(verdict)} {moved}."
     lost = groups.number_lost(verdict)
     which = "All" if lost == verdict.topics.count else f"{lost} of"
-    worse = f"{which} {queries(verdict)} got worse"
+    worse = f"{which} {queries(verdict)} {moved}"
     heaviest = groups.heaviest(verdict) if Shown(verdict).explains_topics else None
     if heaviest is None:
         return f"{worse}."
-    return f"{worse}; {groups.name(heaviest.topic)} alone makes up {share(heaviest.share or 0.0)} of the loss."
+    return f"{worse}; {groups.name(heaviest.topic)} alone makes up {share(heaviest.share or 0.0)} of the {loss}."
 
 
 def _group(verdict: Verdict, group: TopicGroup, all_lost: int) -> str:
+    moved, loss = ("improved", "gain") if Shown(verdict).explained_by_wins else ("got worse", "loss")
     members = groups.number_of_members(verdict, group)
     which = "All" if members == group.tagged else f"{members} of"
     within = "" if verdict.slice is None else f"Of {queries(verdict)}, "
-    text = f"{within}{which if not within else which.lower()} {group.tagged} {groups.tagged(group)} queries got worse"
+    text = f"{within}{which if not within else which.lower()} {group.tagged} {groups.tagged(group)} queries {moved}"
     if members == all_lost:
         return f"{text}, and no others."
-    return f"{text}, and they make up {share(group.share or 0.0)} of the loss."
+    return f"{text}, and they make up {share(group.share or 0.0)} of the {loss}."
 
 
 def tally(verdict: Verdict) -> str:
@@ -99,6 +101,8 @@ def reasons(verdict: Verdict) -> Iterator[str]:
         yield _undecided(verdict)
     elif verdict.kind == "not_inferior":
         yield from _not_inferior(verdict)
+    elif verdict.kind == "equivalent":
+        yield from _equivalent(verdict)
     elif not verdict.asked.by_topic and not shown.is_identical:
         yield from _georisk(verdict) if verdict.asked.is_pool else _urisk(verdict)
         yield from _since(verdict)
@@ -248,6 +252,30 @@ def _not_inferior(verdict: Verdict) -> Iterator[str]:
         yield sentence(f"{text} alone look this good with probability {probability(chance)}")
         return
     text = sentence(f"{what} is not shown to be {side} {limit}: it may be as {far} as {found}")
+    needed = verdict.power.topics_for_tolerance
+    yield text if needed is None else f"{text} About {needed} queries like these would show it."
+
+
+def _equivalent(verdict: Verdict) -> Iterator[str]:
+    interval = verdict.decisive_interval
+    if interval is None or Shown(verdict).is_identical:
+        return
+    mean = f"the {'weighted ' * verdict.weighted}mean difference"
+    what = mean if verdict.estimates.noise_urisk is None else f"{mean} beyond the baseline's noise"
+    lower, upper, most = interval.lower, interval.upper, verdict.tolerance
+    digits = decimals((lower, upper, most), apart=[(lower, -most), (upper, most)])
+    low, high, below, above = (signed(value, digits) for value in (lower, upper, 0.0 - most, most))
+    bounds = f"between {below} and {above}"
+    if verdict.outcome == "pass":
+        yield sentence(f"{what} is shown to lie {bounds}: it is from {low} to {high}")
+        return
+    chance = verdict.estimates.break_even_p_value
+    if max(-lower, upper) < most and chance is not None:
+        text = f"{what} is not shown to lie {bounds}: its interval does, but wins and losses by chance"
+        yield sentence(f"{text} alone look like this with probability {probability(chance)}")
+        return
+    far = f"high as {high}" if Shown(verdict).explained_by_wins else f"low as {low}"
+    text = sentence(f"{what} is not shown to lie {bounds}: it may be as {far}")
     needed = verdict.power.topics_for_tolerance
     yield text if needed is None else f"{text} About {needed} queries like these would show it."
 

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Protocol
 
-from tests.benchmarks.calibration import few_changes, interval_study, lower_side, pool_changes
+from tests.benchmarks.calibration import both_sides, few_changes, interval_study, lower_side, pool_changes
 from tests.benchmarks.calibration.tables import Table
 
 
@@ -35,6 +35,7 @@ class Study:
 STUDIES: Mapping[str, Study] = {
     "few-changes": Study(few_changes.all_tables, few_changes.counted, 10_000),
     "not-inferior": Study(lower_side.all_tables, lower_side.counted, 2000),
+    "equivalent": Study(both_sides.all_tables, both_sides.counted, 4000),
     "georisk": Study(pool_changes.all_tables, pool_changes.counted, 1000),
     "intervals": Study(interval_study.all_tables, interval_study.counted, 4000),
 }

@@ -127,6 +127,11 @@ def said_of_not_inferior() -> list[str]:
     ]
 
 
+def said_of_equivalent() -> list[str]:
+    """What intervals.md says of both sides."""
+    return [f"where the mean difference is exactly the tolerance, it passes {span(shares('equivalent', 'rule'))}"]
+
+
 def said_of_pools() -> list[str]:
     """What georisk.md says of pools in which few topics changed."""
 
@@ -147,6 +152,7 @@ def said_of_pools() -> list[str]:
         ("rules.md", said_of_families),
         ("intervals.md", said_of_auto),
         ("intervals.md", said_of_not_inferior),
+        ("intervals.md", said_of_equivalent),
         ("georisk.md", said_of_pools),
     ],
 )
@@ -168,6 +174,10 @@ def test_families_keep_to_what_was_promised() -> None:
 
 def test_not_inferior_seldom_passes_what_it_should_not() -> None:
     assert max(shares("not-inferior", "rule")) <= 4.8
+
+
+def test_what_differs_by_the_tolerance_is_seldom_called_equivalent() -> None:
+    assert max(shares("equivalent", "rule")) <= 4.5
 
 
 def test_pools_are_near_their_level() -> None:

@@ -16,7 +16,7 @@ from pytest_riskguard.config.schema import Config
 from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
 from pytest_riskguard.engine.kept_verdicts.asked_file import AskedFile
 from pytest_riskguard.engine.kept_verdicts.kept import KeptVerdicts
-from pytest_riskguard.gates.kinds import OPTIONS
+from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.plugin.relay import Held, _as_carried, _as_plain, _as_verdict
 from pytest_riskguard.reports import html
@@ -57,6 +57,7 @@ VALUES: Mapping[str, Any] = {
 #: What a kind needs besides its name and its baseline.
 NEEDED: Mapping[str, Mapping[str, Any]] = {
     "not_inferior": {"tolerance": 0.01},
+    "equivalent": {"tolerance": 0.01},
     "georisk_not_worse": {"baselines": ["prod", "second", "third"]},
 }
 assert set(VALUES) == {name for name, option in OPTIONS.items() if option.in_yaml}
@@ -95,6 +96,12 @@ def gate(kind: str, **options: Any) -> dict[str, Any]:
     needed = NEEDED.get(kind, {})
     baseline = {} if {"baseline", "baselines"} & {*needed, *options} else {"baseline": "prod"}
     return {"name": "a-gate", "kind": kind, **baseline, **needed, **options}
+
+
+def settable(kind: str) -> list[str]:
+    """The options of a kind that a riskguard.yaml may set to something else than their defaults."""
+    fixed = ("alpha", "tradeoff") if kind == "equivalent" else ()
+    return [name for name, option in options_of(KINDS[kind]).items() if option.in_yaml and name not in fixed]
 
 
 def with_option(kind: str, option: str) -> dict[str, Any]:

@@ -26,8 +26,8 @@ from pytest_riskguard.evaluation.measures import _registry
 from pytest_riskguard.formats import input_files
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.input_files import Limit
-from pytest_riskguard.gates.kinds import KINDS, options_of
-from tests.engine.kept_verdicts.asked_project import COLLECTION, Judged, gate, with_option, write_gates
+from pytest_riskguard.gates.kinds import KINDS
+from tests.engine.kept_verdicts.asked_project import COLLECTION, Judged, gate, settable, with_option, write_gates
 from tests.plugin import world
 
 #: Another value for each key of ``collection`` and of the whole file.
@@ -120,10 +120,9 @@ def test_a_baseline_of_another_gate_does_not_change_the_key(folder, cache):
 def test_each_option_of_a_gate_changes_the_key(folder, cache, kind):
     write_gates(folder, [gate(kind)])
     before, found = key(folder, cache), []
-    for option, known in options_of(KINDS[kind]).items():
-        if known.in_yaml:
-            write_gates(folder, [gate(kind, **with_option(kind, option))])
-            found.append(name_of(key(folder, cache)))
+    for option in settable(kind):
+        write_gates(folder, [gate(kind, **with_option(kind, option))])
+        found.append(name_of(key(folder, cache)))
     assert name_of(before) not in found
     assert len(set(found)) == len(found)
 

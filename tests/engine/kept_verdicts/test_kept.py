@@ -16,8 +16,16 @@ from pytest_riskguard.engine.sources import RunFile
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.evaluation.cache.cache_folder import CacheFolder
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.gates.kinds import KINDS, options_of
-from tests.engine.kept_verdicts.asked_project import Judged, gate, shown, with_option, write_gates, write_project
+from pytest_riskguard.gates.kinds import KINDS
+from tests.engine.kept_verdicts.asked_project import (
+    Judged,
+    gate,
+    settable,
+    shown,
+    with_option,
+    write_gates,
+    write_project,
+)
 from tests.plugin import world
 
 COMPUTED = {"mean": ["prod", "third"], "candidate_inside": True}
@@ -31,7 +39,7 @@ def verdict_entries(cache: CacheFolder) -> list[Path]:
 
 def gates_of(kind: str) -> list[dict[str, Any]]:
     """A gate without options, one with each option set, and some with other baselines, where the kind takes such."""
-    options = [name for name, declared in options_of(KINDS[kind]).items() if declared.in_yaml]
+    options = settable(kind)
     options.remove("max_latency_p95_ms")  # only a live candidate has a latency
     gates = [gate(kind), *(gate(kind, **with_option(kind, option)) | {"name": option} for option in options)]
     if kind != "georisk_not_worse":

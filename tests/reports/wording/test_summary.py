@@ -64,6 +64,12 @@ NUMBER = r"([-+]?\d+\.\d+(?:e[-+]\d+)?)"
 QUERIES = r"(\d+) (?:\w+=\w+ )?quer(?:y|ies)"
 
 
+def deciding(verdict: Verdict) -> tuple[float, float]:
+    """The limits of the interval that decided; 0 without one."""
+    interval = verdict.decisive_interval
+    return (0.0, 0.0) if interval is None else (interval.lower, interval.upper)
+
+
 def check(verdict: Verdict) -> None:
     """Every sentence says what the verdict's fields say, and no number is left that none of them says."""
     v, e, t = verdict, verdict.estimates, verdict.topics
@@ -71,24 +77,28 @@ def check(verdict: Verdict) -> None:
     assert v.explanation is not None
     pivots, groups = v.explanation.pivotal_topics, v.explanation.groups
     by_topic = v.kind == "no_topic_collapse"
-    lost = [x for x in v.responsible_topics if (x.exceeds if by_topic else x.difference < -1e-6)]
+    by_wins = v.kind == "equivalent" and max(deciding(v), key=abs) > 0
+    change, verb, whole, number = (
+        ("win", "improved", "gain", t.wins) if by_wins else ("loss", "got worse", "loss", t.losses)
+    )
+    lost = [x for x in v.responsible_topics if (x.exceeds if by_topic else x.difference * (1, -1)[by_wins] < -1e-6)]
     churn = v.reason == "churn" or has(v, "churn")
-    significant = (v.outcome == "fail" and v.kind != "not_inferior") or churn
+    significant = (v.outcome == "fail" and v.kind not in ("not_inferior", "equivalent")) or churn
     reader = Reader(v, told(v))
 
     def group(
         members: str, tagged: str, tag: str, value: str, over: str | None = None, percent: str | None = None
     ) -> bool:
-        (found,) = [g for g in groups if (g.tag, g.value, g.change) == (tag, value, "loss")]
+        (found,) = [g for g in groups if (g.tag, g.value, g.change) == (tag, value, change)]
         count = len({x.topic for x in lost} & {*found.topics})
         rounded = (1 if over else 0.5) + 1e-9
         said = count == len(lost) if percent is None else abs(int(percent) - 100 * (found.share or 0)) <= rounded
         return (int(members), int(tagged)) == (count, found.tagged) and said and (significant or v.kind != "x")
 
-    share = r", and (?:no others|they make up (over )?(\d+)% of the loss)"
-    reader.claim(rf"(\d+) of (\d+) (\w+)=(\w+) queries got worse{share}", group)
+    share = rf", and (?:no others|they make up (over )?(\d+)% of the {whole})"
+    reader.claim(rf"(\d+) of (\d+) (\w+)=(\w+) queries {verb}{share}", group)
     reader.claim(
-        rf"All (\d+) (\w+)=(\w+) queries got worse{share}",
+        rf"All (\d+) (\w+)=(\w+) queries {verb}{share}",
         lambda n, tag, value, over, percent: group(n, n, tag, value, over, percent),
     )
 
@@ -101,22 +111,22 @@ def check(verdict: Verdict) -> None:
     reader.claim(r"All (\d+) are (\w+)=(\w+)\.", collapsed)
     reader.claim(r"Both are (\w+)=(\w+)\.", lambda tag, value: collapsed("2", tag, value))
     reader.claim(
-        rf"(?:(\d+) of|All) {QUERIES} got worse; (t\d{{5}}) alone makes up (over )?(\d+)% of the loss",
+        rf"(?:(\d+) of|All) {QUERIES} {verb}; (t\d{{5}}) alone makes up (over )?(\d+)% of the {whole}",
         lambda k, n, topic, over, percent: (
-            (int(k or n), int(n), topic) == (t.losses, t.count, lost[0].topic)
+            (int(k or n), int(n), topic) == (number, t.count, lost[0].topic)
             and abs(int(percent) - 100 * (lost[0].share or 0)) <= (1 if over else 0.5 + 1e-9)
         ),
     )
     reader.claim(
-        rf"Only (t\d{{5}}) of {QUERIES} got worse",
-        lambda name, n: (name, int(n), 1) == (lost[0].topic, t.count, t.losses),
+        rf"Only (t\d{{5}}) of {QUERIES} {verb}",
+        lambda name, n: (name, int(n), 1) == (lost[0].topic, t.count, number),
     )
     reader.claim(
         rf"(\d+) of {QUERIES} improved and (\d+) got worse",
         lambda won, n, lost: (int(won), int(n), int(lost)) == (t.wins, t.count, t.losses),
     )
     reader.claim(rf"None of {QUERIES} got worse", lambda n: int(n) == t.count and t.losses == 0)
-    reader.claim(rf"(?:(\d+) of|All) {QUERIES} got worse", lambda k, n: (int(k or n), int(n)) == (t.losses, t.count))
+    reader.claim(rf"(?:(\d+) of|All) {QUERIES} {verb}", lambda k, n: (int(k or n), int(n)) == (number, t.count))
     other = {"pass": "fail", "fail": "pass"}.get(v.outcome)
     reader.claim(
         r"Without any one of (\d+) queries, (t\d{5}) above all, it would (pass|fail)",
@@ -155,17 +165,22 @@ def _mean(reader: Reader) -> None:
 
     def moved(weighted: str | None, verb: str, significantly: str | None, before: str, after: str, rest: str) -> bool:
         wins = re.search(r"\d+", rest)
+        told = t.losses if "worse" in rest else t.wins
         return (
             rounded(before, e.baseline_mean)
             and rounded(after, e.candidate_mean)
             and (verb == "rose") == (difference > 0)
             and bool(weighted) == v.weighted
             and bool(significantly) == (e.noise_urisk is None and (has(v, "refresh_baseline") or lost))
-            and (wins is None or int(wins.group()) == t.wins)
+            and (wins is None or int(wins.group()) == told)
+            and ("worse" not in rest or (v.kind == "equivalent" and max(deciding(v), key=abs) > 0))
             and ("because" not in rest or (difference > 0 and t.losses > 0))
         )
 
-    rest = r"((?: because \d+ other quer\w+ improved|, although \d+ quer\w+ improved|; \d+ quer\w+ improved)?)"
+    rest = (
+        r"((?: because \d+ other quer\w+ improved|, although \d+ quer\w+ (?:improved|got worse)"
+        r"|; \d+ quer\w+ (?:improved|got worse))?)"
+    )
     reader.claim(rf"The (weighted )?mean (rose|fell)( significantly)? \({NUMBER} -> {NUMBER}\){rest}", moved)
     reader.claim(
         rf"The (weighted )?mean (rose|fell)( significantly)? by {NUMBER}{rest}",
@@ -184,6 +199,30 @@ def _mean(reader: Reader) -> None:
             and (side == "above") == (difference > 0)
             and v.pool is not None
             and v.pool.decided_by == name
+        ),
+    )
+
+
+def _equivalence(reader: Reader) -> None:
+    v = reader.verdict
+    lower, upper = deciding(v)
+    what = r"The (?:weighted )?mean difference (?:beyond the baseline's noise )?is (not )?shown to lie between "
+    what += rf"{NUMBER} and {NUMBER}: it "
+
+    def asked(no: str | None, below: str, above: str) -> bool:
+        within = rounded(below, -v.tolerance) and rounded(above, v.tolerance)
+        return v.kind == "equivalent" and within and bool(no) == (v.outcome == "fail")
+
+    reader.claim(
+        rf"{what}is from {NUMBER} to {NUMBER}",
+        lambda no, below, above, low, high: asked(no, below, above) and rounded(low, lower) and rounded(high, upper),
+    )
+    reader.claim(
+        rf"{what}may be as (high|low) as {NUMBER}",
+        lambda no, below, above, way, far: (
+            asked(no, below, above)
+            and rounded(far, upper if way == "high" else lower)
+            and (way == "high") == (upper > -lower)
         ),
     )
 
@@ -273,6 +312,7 @@ def _answer(reader: Reader, *, raw: float, significant: bool, churn: bool) -> No
     reader.claim(
         rf"About {QUERIES} like these would show it", lambda n: int(n) == v.power.topics_for_tolerance is not None
     )
+    _equivalence(reader)
     guilty = [x for x in v.responsible_topics if x.exceeds]
     by = {x.topic: -x.difference for x in v.responsible_topics}
     reader.claim(
@@ -379,6 +419,8 @@ def questions(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
     yield {"kind": "not_inferior", "alpha": 0, "tolerance": 0.03}
     yield {"kind": "not_inferior", "alpha": 1, "tolerance": 0.03, "convention": "minus"}
     yield {"kind": "not_inferior", "alpha": 0, "weighted": True, "convention": "minus"}
+    yield {"kind": "equivalent", "tolerance": float(rng.choice([0.02, 0.05, 0.15]))}
+    yield {"kind": "equivalent", "tolerance": 0.03, "weighted": True, "convention": "minus"}
     for max_loss in (0.15, 0.9):
         yield {"kind": "no_topic_collapse", "max_loss": max_loss}
 

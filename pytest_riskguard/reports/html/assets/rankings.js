@@ -74,7 +74,8 @@ const rankingPanel = (comparison, place, gate) => {
   const after = make("b", figure("candidate", comparison.candidate[place]));
   after.className = comparison.difference[place] < 0 ? "loss" : "win";
   line.append(`${figure("baseline", comparison.baseline[place])} → `, after, ` ${comparison.measure}`);
-  if (share !== null && share !== undefined) line.append(` · ${figure("share", share)} of the loss`);
+  const whole_of = comparison.difference[place] > 0 ? "gain" : "loss";
+  if (share !== null && share !== undefined) line.append(` · ${figure("share", share)} of the ${whole_of}`);
   line.append(` · ${comparison.topics[place]}`);
   const pair = make("div", undefined, "pair rankings");
   const depth = whole ? comparison.panels.depth : Infinity;

@@ -117,7 +117,9 @@ def dumbbells(verdict: Verdict) -> Chart | None:
 
 
 def _most_harmful(verdict: Verdict) -> list[ResponsibleTopic]:
-    """All topics that lost: those that the failure lists, then the others."""
+    """All topics that lost, as far as the verdict names them: those that the failure lists, then the others."""
+    if Shown(verdict).explained_by_wins:
+        return []
     listed = Shown(verdict).losers
     names = {topic.topic for topic in listed}
     return [*listed, *(topic for topic in verdict.responsible_topics if topic.topic not in names)]
@@ -169,7 +171,7 @@ def _dumbbell(row: _Row, x: Scale, top: float, *, middle: bool) -> str:
 
 def cumulative_loss(verdict: Verdict) -> Chart | None:
     """Topics from the largest loss on against their part of the whole loss."""
-    losers = [topic for topic in verdict.responsible_topics if topic.share]
+    losers = [topic for topic in verdict.responsible_topics if topic.share and topic.difference < 0]
     count = verdict.topics.count
     if len(losers) < 2 or not count:
         return None

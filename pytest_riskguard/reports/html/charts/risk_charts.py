@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_riskguard.gates.findings import Density, QuantilePair
@@ -53,10 +54,12 @@ def intervals(verdict: Verdict) -> Chart | None:
     if estimate is None or all(interval.lower == interval.upper for interval in verdict.intervals):
         return None
     density = exhibits(verdict).density
-    estimate, bound = sign * estimate, 0.0 - sign * verdict.tolerance
+    estimate, bounds = sign * estimate, [0.0 - sign * verdict.tolerance]
+    if verdict.asked.side == "both":
+        bounds = [-verdict.tolerance, verdict.tolerance]
     rows = _interval_rows(verdict)
     ends = [end for row in rows for end in (row.low, row.high)]
-    x = scale_of([*ends, *([] if density is None else [sign * v for v in density.values]), estimate, bound])
+    x = scale_of([*ends, *([] if density is None else [sign * v for v in density.values]), estimate, *bounds])
     left = MARGIN + max(text_width(row.method, SMALL) for row in rows) + 8
     entries = [Entry(stroke, Colour.INK, "estimate"), Entry(dashes, Colour.LIMIT, "bound")]
     if verdict.decisive_interval is not None:
@@ -79,16 +82,16 @@ def intervals(verdict: Verdict) -> Chart | None:
         parts.append(words(left - 8, first - 6, "bootstrap", size=SMALL, anchor="end", colour=Colour.MUTED))
     parts += [
         frame.upright(estimate, colour=Colour.INK, dash=None),
-        frame.upright(bound, colour=Colour.LIMIT, width=2),
+        *(frame.upright(bound, colour=Colour.LIMIT, width=2) for bound in bounds),
         *(_interval(row, frame.x, first + _ROW * (place + 0.5)) for place, row in enumerate(rows)),
     ]
     at = level(verdict.intervals[0].level)
-    outcome, side = ("passes", "good") if verdict.asked.side == "lower" else ("fails", "bad")
+    outcome, where = "fails", "on the bad side of the bound"
+    if verdict.asked.must_show:
+        outcome, where = "passes", "on the good side of the bound" if len(bounds) == 1 else "between the bounds"
     decided = drawn = ""
     if verdict.decisive_interval is not None:
-        decided = (
-            f"The gate {outcome} where all of the {at} interval that decided lies on the {side} side of the bound."
-        )
+        decided = f"The gate {outcome} where all of the {at} interval that decided lies {where}."
     if density is not None:
         drawn = "The curve is the bootstrap distribution of the estimate over resampled topics."
     return Chart(
@@ -96,12 +99,17 @@ def intervals(verdict: Verdict) -> Chart | None:
         "Intervals and bootstrap distribution",
         description=(
             f"{risk_name(verdict)} is {signed(estimate)}. {at} intervals: "
-            f"{'; '.join(row.said for row in rows)}. The bound is {signed(bound)}."
+            f"{'; '.join(row.said for row in rows)}. {_said_of(bounds)}"
         ),
         caption=" ".join(filter(None, (decided, drawn))),
         drawing="".join(parts),
         height=frame.y.start + BELOW,
     )
+
+
+def _said_of(bounds: Sequence[float]) -> str:
+    """Where the bound is, or the bounds are."""
+    return f"The bound{'s are' if len(bounds) > 1 else ' is'} {' and '.join(map(signed, bounds))}."
 
 
 @dataclass(frozen=True)

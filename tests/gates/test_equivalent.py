@@ -1,0 +1,326 @@
+"""Equivalence: shown on these differences and on their negatives not to be worse than the tolerance."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_riskguard.gates.alignment import Strata, align
+from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.flips import left_out
+from pytest_riskguard.gates.flips.left_out import passes_without_each
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import Equivalent, Gate, NotInferior, gate_of
+from pytest_riskguard.gates.rule.limits import limit_of, margin_of, witnesses
+from pytest_riskguard.gates.ruling import Comparison, Ruling
+from pytest_riskguard.inference import break_even_above, interval
+from tests.gates.conftest import evidence, pair
+
+METHODS = ("auto", "student_t", "basic", "percentile")
+
+
+def gate(tolerance: float, **options: object) -> Gate:
+    return gate_of("g", "equivalent", tolerance=tolerance, **options)
+
+
+def mirrored(found: Evidence) -> Evidence:
+    return dataclasses.replace(found, differences=-found.differences, noise=-found.noise)
+
+
+def not_inferior_either_way(asked: Gate, found: Evidence) -> list[bool]:
+    one_sided = asked.as_kind(NotInferior)
+    return [Ruling(one_sided, each).passes for each in (found, mirrored(found))]
+
+
+def samples(seed: int) -> np.ndarray:
+    """Differences of all sorts: dense, few changes, on a lattice, skewed, with one outlier."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(10, 70))
+    d = rng.normal(rng.normal(0, 0.02), 0.1, n)
+    match seed % 5:
+        case 1:
+            d[int(rng.integers(8, n)) :] = 0.0
+        case 2:
+            d = np.round(d, 1)
+        case 3:
+            d = rng.exponential(0.1, n) * rng.choice([-1.0, 1.0], n) + 0.01
+        case 4:
+            d[0] = rng.choice([-0.7, 0.7])
+    return d
+
+
+def near(d: np.ndarray, asked: Gate) -> float:
+    """A tolerance near which the answer turns."""
+    reached = [interval(d, method=method).upper for method in ("student_t", "bca")]
+    reached += [-interval(d, method=method).lower for method in ("student_t", "bca")]
+    return max(max(reached), 1e-3)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_it_passes_exactly_where_neither_direction_is_inferior(method: str) -> None:
+    seen = set()
+    for seed in range(40):
+        d = samples(seed)
+        for factor in (0.7, 0.97, 1 + 1e-9, 1.03, 1.3):
+            asked = gate(near(d, gate(1.0)) * factor, method=method)
+            either = not_inferior_either_way(asked, evidence(d))
+            assert Ruling(asked, evidence(d)).passes == all(either)
+            seen.add(tuple(either))
+    assert seen == {(True, True), (True, False), (False, True), (False, False)}
+
+
+@pytest.mark.parametrize("kind", ["weights", "clusters", "strata", "replicates", "all"])
+def test_so_it_does_with_weights_clusters_strata_and_replicates(kind: str) -> None:
+    answers = set()
+    for seed in range(30):
+        d = samples(seed)
+        rng, n = np.random.default_rng(seed), d.size
+        found = Evidence(
+            d,
+            rng.normal(0, 0.03, (2, n)) if kind in ("replicates", "all") else np.zeros((0, n)),
+            rng.uniform(1, 3, n) if kind in ("weights", "all") else None,
+            clusters=np.arange(n) * 12 // n if kind in ("clusters", "all") else None,
+            strata=Strata(("head", "tail"), np.array([0.7, 0.3]), np.arange(n) % 2) if kind == "strata" else None,
+        )
+        for tolerance in (0.01, 0.03, 0.06, 0.1):
+            asked = gate(tolerance)
+            passes = Ruling(asked, found).passes
+            assert passes == all(not_inferior_either_way(asked, found))
+            answers.add(passes)
+    assert answers == {True, False}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([0.01, 0.03, 0.1]))
+def test_the_answer_is_the_same_whichever_system_is_the_candidate(seed: int, tolerance: float) -> None:
+    d = np.round(samples(seed), 3)
+    one, other = (judge(gate(tolerance), *pair(sign * d)) for sign in (1, -1))
+    assert (one.outcome, one.reason) == (other.outcome, other.reason)
+    assert one.estimates.break_even_p_value == pytest.approx(other.estimates.break_even_p_value, rel=1e-9)
+    assert one.power.topics_for_tolerance == other.power.topics_for_tolerance
+    assert one.estimates.bayesian_bootstrap_probability == pytest.approx(
+        other.estimates.bayesian_bootstrap_probability, abs=2e-6
+    )
+
+
+def test_the_limit_that_decides_lies_within_the_bounds_exactly_where_all_limits_do() -> None:
+    for seed in range(30):
+        d = samples(seed)
+        for factor in (0.9, 1.1):
+            asked = gate(near(d, gate(1.0)) * factor)
+            ruling = Ruling(asked, evidence(d))
+            limits = [end for m in witnesses(asked) for end in (ruling.interval(m).lower, ruling.interval(m).upper)]
+            furthest = max(limits, key=abs)
+            assert limit_of(asked, ruling.deciding) == furthest
+            assert (margin_of(asked, furthest) >= 0) == (max(map(abs, limits)) < asked.tolerance)
+            assert ruling.sense == -np.sign(furthest)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_limit_that_is_no_number_shows_nothing(bad: float) -> None:
+    assert not margin_of(gate(0.1), bad) >= 0
+
+
+def test_the_break_even_test_is_that_of_the_side_that_shows_less() -> None:
+    d = samples(0) + 0.02
+    sizes, tolerated = np.abs(d), d.size * 0.05
+    above = break_even_above(sizes, sizes, d < 0, tolerated=tolerated).p_value
+    below = break_even_above(sizes, sizes, d > 0, tolerated=tolerated).p_value
+    assert judge(gate(0.05), *pair(d)).estimates.break_even_p_value == pytest.approx(max(above, below), rel=1e-9)
+
+
+def changes(m: int, n: int, size: float = 0.1) -> np.ndarray:
+    d = np.zeros(n)
+    d[:m] = size * np.where(np.arange(m) % 2, 1, -1)
+    return d
+
+
+def test_too_few_changes_show_nothing_on_either_side() -> None:
+    assert judge(gate(0.0125), *pair(changes(9, 200, 0.3))).reason == "too_few_changes"
+    assert judge(gate(0.02), *pair(changes(9, 200, 0.3))).outcome == "pass"  # all nine the same way are within it
+    assert judge(gate(0.02), *pair(changes(20, 200, 0.3))).outcome == "pass"
+
+
+def test_no_change_is_equivalence_and_says_how_much_may_change_elsewhere() -> None:
+    verdict = judge(gate(0.001), *pair(np.zeros(40)))
+    assert verdict.outcome == "pass"
+    (notice,) = verdict.warnings
+    assert notice.parameters["may_change"] == pytest.approx(0.0881, abs=5e-5)
+
+
+def test_a_clear_gain_is_not_equivalence_and_its_wins_are_responsible() -> None:
+    d = np.full(40, 0.001)
+    d[:3] = (0.5, 0.9, 0.7)
+    d[3:6] = -0.2
+    verdict = judge(gate(0.02), *pair(d))
+    assert (verdict.outcome, verdict.reason) == ("fail", "not_shown")
+    named = [topic.topic for topic in verdict.responsible_topics]
+    assert named[:3] == ["t00001", "t00002", "t00000"]
+    assert len(named) == 37  # all that won, none that lost
+    assert sum(topic.share or 0.0 for topic in verdict.responsible_topics) == pytest.approx(1)
+    assert verdict.flagged_wins == ()
+    assert verdict.responsible_topics[0].flagged
+
+
+def test_a_clear_loss_names_what_lost() -> None:
+    d = np.full(40, 0.001)
+    d[:3] = (-0.5, -0.9, -0.7)
+    verdict = judge(gate(0.02), *pair(d))
+    assert [topic.topic for topic in verdict.responsible_topics] == ["t00001", "t00002", "t00000"]
+
+
+def at_the_bound(seed: int, asked: Gate, side: int, n: int = 30) -> np.ndarray:
+    """Differences one of whose limits is a hair from its bound, on either side of it."""
+    rng = np.random.default_rng(seed)
+    d = rng.normal(0.0, 0.04, n)
+    low, high = 0.0, 0.2
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if Ruling(asked, evidence(d - d.mean() + side * middle)).passes else (low, middle)
+    return d - d.mean() + side * low + side * rng.choice([-0.004, -0.001, 0.001, 0.004])
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("method", ["auto", "basic"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_topics_flip_it_exactly_where_it_is_judged_otherwise_without_them(side, method, weighted) -> None:
+    flipped = 0
+    for seed in range(8):
+        asked = gate(0.04, method=method)
+        d = at_the_bound(seed, asked, side)
+        weights = np.random.default_rng(seed).uniform(1, 3, d.size) if weighted else None
+        ruling = Ruling(asked, Evidence(d, np.zeros((0, d.size)), weights))
+        limits, lets_through = passes_without_each(ruling, passing=ruling.passes)
+        others = [ruling.without(place) for place in range(d.size)]
+        assert lets_through.tolist() == [other.passes for other in others]
+        for place in np.flatnonzero(np.isfinite(limits)):
+            assert limits[place] == pytest.approx(limit_of(asked, others[place].deciding), abs=1e-9)
+        flipped += int(np.count_nonzero(lets_through != ruling.passes))
+    assert flipped > 8
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_pivotal_topics_begin_with_the_one_that_moves_the_limit_most(side) -> None:
+    asked = gate(0.04)
+    for seed in range(20):
+        d = at_the_bound(seed, asked, side)
+        verdict = judge(asked, *pair(d))
+        assert verdict.explanation is not None
+        pivots = [int(topic[1:]) for topic in verdict.explanation.pivotal_topics]
+        others = [Ruling(asked, evidence(np.delete(d, place))) for place in range(d.size)]
+        assert {*pivots} == {p for p, other in enumerate(others) if other.passes != (verdict.outcome == "pass")}
+        room = [margin_of(asked, limit_of(asked, others[place].deciding)) for place in pivots]
+        assert room == sorted(room, reverse=verdict.outcome == "fail")
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_where_not_all_topics_can_be_paid_for_those_that_stand_in_the_way_are_tried(side, monkeypatch) -> None:
+    asked = gate(0.04, method="basic")
+    found = (at_the_bound(seed, asked, side) for seed in range(40))
+    worst, d = next(
+        (worst, d)
+        for worst, d in ((int(np.argmax(side * d)), d) for d in found)
+        if not Ruling(asked, evidence(d)).passes and Ruling(asked, evidence(np.delete(d, worst))).passes
+    )
+    ruling = Ruling(asked, evidence(d))
+    monkeypatch.setattr(left_out, "MAX_SCORES", 0)
+    monkeypatch.setattr(left_out, "ALONE", 1)
+    monkeypatch.setattr(left_out, "MAX_SHOWN", 0)
+    assert np.flatnonzero(passes_without_each(ruling, passing=False)[1]).tolist() == [worst]
+
+
+def test_the_flip_set_takes_topics_from_both_ends() -> None:
+    d = np.concatenate([np.random.default_rng(1).normal(0, 0.01, 40), [0.9, -0.8, 0.7, -0.6]])
+    verdict = judge(gate(0.02), *pair(d))
+    assert verdict.outcome == "fail"
+    assert {*(verdict.estimates.flip_set or ())} == {"t00040", "t00041", "t00042", "t00043"}
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_without_the_flip_set_it_passes_and_with_its_last_topic_it_does_not(seed: int) -> None:
+    d = samples(seed)
+    verdict = judge(gate(near(d, gate(1.0)) * 0.8), *pair(d))
+    flips = verdict.estimates.flip_set
+    if flips is None or verdict.outcome != "fail":
+        return
+    places = [int(topic[1:]) for topic in flips]
+    assert Ruling(verdict.asked, evidence(np.delete(d, places))).passes
+    assert not Ruling(verdict.asked, evidence(np.delete(d, places[:-1]))).passes
+
+
+def test_there_is_no_alpha_to_vary() -> None:
+    d = samples(0)
+    verdict = judge(gate(0.2), *pair(d), report=True)
+    assert verdict.outcome == "pass"
+    assert verdict.estimates.alpha_star is None
+    assert verdict.exhibits is not None
+    assert verdict.exhibits.curve is None
+    assert verdict.exhibits.density is not None
+
+
+def test_it_has_no_p_value_and_no_family() -> None:
+    assert Comparison(gate(0.1), compared()).p_value is None
+    assert not Equivalent.is_tested
+
+
+def compared():
+    return align(gate(0.1), *pair(samples(0)))
+
+
+def test_a_pass_does_not_ask_for_a_new_baseline() -> None:
+    d = np.random.default_rng(3).normal(0.01, 0.005, 60)  # better beyond doubt, but by less than matters
+    verdict = judge(gate(0.05), *pair(d))
+    assert verdict.outcome == "pass"
+    assert "refresh_baseline" not in {warning.code for warning in verdict.warnings}
+
+
+def test_with_the_topics_that_are_said_to_be_enough_four_of_five_are_shown() -> None:
+    rng = np.random.default_rng(4)
+    for mean in (0.0, 0.008, -0.008):
+        d = rng.normal(0, 0.1, 60)
+        d += mean - d.mean()
+        needed = judge(gate(0.02), *pair(d)).power.topics_for_tolerance
+        assert needed is not None
+        draws = (interval(rng.choice(d, needed), method="student_t") for _ in range(1000))
+        shown = sum(found.lower > -0.02 and found.upper < 0.02 for found in draws)
+        assert shown == pytest.approx(800, abs=60)
+
+
+def test_no_number_of_topics_shows_a_mean_beyond_the_tolerance_to_lie_within() -> None:
+    for sign in (-1, 1):
+        d = sign * np.random.default_rng(2).normal(0.1, 0.05, 50)
+        assert judge(gate(0.03), *pair(d)).power.topics_for_tolerance is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {},
+            "tolerance: expected a number above 0, the smallest difference of the mean that matters, found the",
+        ),
+        ({"tolerance": -0.1}, "tolerance: expected a number above 0"),
+        ({"tolerance": 0.1, "alpha": 1}, "alpha: expected 0, since equivalence is about the mean difference"),
+        ({"tolerance": 0.1, "tradeoff": "smooth"}, "tradeoff: smooth is for alpha 1 only, found alpha 0"),
+        ({"tolerance": 0.1, "on_churn": "warn"}, "on_churn has no meaning for equivalent"),
+    ],
+)
+def test_what_it_cannot_be_asked(options, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        gate_of("g", "equivalent", **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize(("n", "m"), [(50, 50), (100, 25), (100, 100)])
+def test_a_difference_of_exactly_the_tolerance_is_seldom_called_none(n: int, m: int, side: int) -> None:
+    rng, passed, tolerance = np.random.default_rng([n, m, side + 1]), 0, 0.02
+    for _ in range(2000):
+        d = np.zeros(n)
+        d[:m] = rng.normal(side * tolerance * n / m, 0.02, m)
+        passed += Ruling(gate(tolerance), evidence(d)).passes
+    assert passed <= 2000 * 0.045
