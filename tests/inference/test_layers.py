@@ -1,14 +1,16 @@
-"""Inside the bootstrap imports point one way: a module imports only what stands above it in this table."""
+"""Inside the laws imports point one way: a module imports only what stands above it in its table."""
 
 from __future__ import annotations
 
 import ast
 from pathlib import Path
+from types import ModuleType
 
-import pytest_riskguard.inference._bootstrap as package
+import pytest
 
-FOLDER = Path(package.__file__).parent
-IMPORTS = {
+from pytest_riskguard.inference import _bootstrap, _flips
+
+BOOTSTRAP = {
     "sample": set(),
     "inversion": set(),
     "replicates": set(),
@@ -36,9 +38,26 @@ IMPORTS = {
     "georisk_resampling": {"replicates"},
     "large_pools": {"georisk_resampling", "replicates"},
 }
+FLIPS = {
+    "bets": set(),
+    "counting": {"bets"},
+    "line": {"bets"},
+    "swings": {"bets"},
+    "bounds": set(),
+    "few_swings": {"bets", "bounds", "line", "swings"},
+    "tilted": {"bets", "bounds", "few_swings", "line", "swings"},
+    "chosen_method": {"bets", "counting", "tilted"},
+}
+TABLES = pytest.mark.parametrize(
+    ("package", "table"), [(_bootstrap, BOOTSTRAP), (_flips, FLIPS)], ids=["_bootstrap", "_flips"]
+)
 
 
-def imported(module: Path) -> set[str]:
+def modules_of(package: ModuleType) -> list[Path]:
+    return [path for path in Path(str(package.__file__)).parent.glob("*.py") if path.stem != "__init__"]
+
+
+def imported(module: Path, package: ModuleType) -> set[str]:
     return {
         node.module.removeprefix(package.__name__ + ".")
         for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
@@ -46,20 +65,22 @@ def imported(module: Path) -> set[str]:
     }
 
 
-def test_imports_are_those_of_the_table() -> None:
-    modules = {path.stem: imported(path) for path in FOLDER.glob("*.py") if path.stem != "__init__"}
-    assert modules == IMPORTS
+@TABLES
+def test_imports_are_those_of_the_table(package, table):
+    assert {path.stem: imported(path, package) for path in modules_of(package)} == table
 
 
-def test_imports_point_one_way() -> None:
+@TABLES
+def test_imports_point_one_way(package, table):
     above: set[str] = set()
-    for module, imports in IMPORTS.items():
+    for module, imports in table.items():
         assert imports <= above, module
         above.add(module)
 
 
-def test_nothing_outside_inference_imports_the_bootstrap() -> None:
-    root = FOLDER.parents[1]
-    for path in root.rglob("*.py"):
-        if FOLDER.parent not in path.parents:
+@TABLES
+def test_nothing_outside_inference_imports_a_law(package, table):
+    inference = Path(str(package.__file__)).parents[1]
+    for path in inference.parent.rglob("*.py"):
+        if inference not in path.parents:
             assert package.__name__ not in path.read_text(encoding="utf-8"), path
