@@ -204,3 +204,24 @@ def test_limits_are_the_same_to_the_bit_whatever_was_asked_of_the_same_scores_be
         assert intervals(shuffled, methods=METHODS[:2], level=0.95) == tuple(
             found for found in together if found.level == 0.95 and found.method in METHODS[:2]
         )
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_scores_with_twelve_digits_have_the_limits_of_exact_ones(seed: int) -> None:
+    """Scores of topics are fractions: replicates that tie at the sample's mean must tie after rounding too."""
+    rng = np.random.default_rng(seed)
+    n, changed, alpha = 26, int(rng.integers(4, 9)), float(rng.choice([0, 1, 5]))
+    old, new = (np.zeros(n) for _ in range(2))
+    for scores in (old, new):
+        scores[:changed] = rng.integers(0, 7, changed) / rng.choice([6, 7], changed)
+
+    def scored(digits: int | None) -> np.ndarray:
+        d = new - old if digits is None else np.round(new, digits) - np.round(old, digits)
+        d[np.abs(d) <= 1e-12] = 0
+        return np.where(d < 0, (1 + alpha) * d, d)
+
+    exact, rounded = scored(None), scored(12)
+    if np.ptp(exact):
+        for method in ("bca", "percentile"):
+            found, expected = interval(rounded, method=method), interval(exact, method=method)
+            assert (found.lower, found.upper) == pytest.approx((expected.lower, expected.upper), abs=1e-9)

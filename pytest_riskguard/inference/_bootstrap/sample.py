@@ -9,12 +9,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, per_topic
+from pytest_riskguard.risk.checks import FloatArray, exact_sum, per_topic
 from pytest_riskguard.risk.urisk import varies
 
 #: A value this close to a multiple of the step, in steps, lies on the lattice.
 ON_LATTICE = 1e-6
 
+#: Means of replicates this close, in standard errors, are the same.
+SAME = 1e-10
 #: More distinct values than this are put into cells by ``condensed``: so many cells by value, and as many by rank.
 MAX_VALUES, CELLS = 2048, 512
 
@@ -138,8 +140,12 @@ class Sample:
 
     @cached_property
     def same(self) -> float:
-        """Means this close, in units of x, are the same: 1e-12 standard errors, or the rounding of x if more."""
-        return max(ROUNDING_ERROR * self.scale, 4 * math.ulp(float(np.max(np.abs(self.x)))))
+        """Means this close, in units of x, are the same: 1e-10 standard errors, or the rounding of x if more.
+
+        Scores with twelve digits move the means of replicates by several 1e-11 standard errors, and what was a tie
+        must stay one.
+        """
+        return max(SAME * self.scale, 4 * math.ulp(float(np.max(np.abs(self.x)))))
 
     def means(self, offsets: FloatArray) -> FloatArray:
         """Means of replicates from their mean offsets; 0 where only rounding keeps them from it."""
