@@ -11,7 +11,7 @@ from pytest_riskguard.formats import input_files, text_files
 from pytest_riskguard.gates import kinds, warnings
 from pytest_riskguard.gates.flips import alpha_star
 from pytest_riskguard.inference import cannot_fail, georisk_pool, minimum_detectable_effect, replicates_for
-from pytest_riskguard.inference._bootstrap import convolution, fft_law
+from pytest_riskguard.inference._bootstrap import convolution, fft_law, sample
 from pytest_riskguard.inference._flips.counting import MAX_COUNTED
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.risk.urisk import COUNTED
@@ -42,7 +42,7 @@ STATED = [
     ("explanation/intervals.md", "up to 131,072 steps where", fft_law.MAX_SPARSE_LATTICE_POINTS == 131_072),
     ("explanation/intervals.md", "over 32,768 steps in 24 standard errors", fft_law.MAX_LATTICE_POINTS == 32_768),
     ("explanation/intervals.md", "grid of 65,536 points over 24 standard errors", convolution.GRID_POINTS == 65_536),
-    ("explanation/intervals.md", "Steps within 1e-12 standard errors are one", ROUNDING_ERROR == 1e-12),
+    ("explanation/intervals.md", "Steps within 1e-10 standard errors are one", sample.SAME == 1e-10),
     *(
         (
             "explanation/topics.md",

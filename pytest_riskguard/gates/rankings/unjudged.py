@@ -44,6 +44,8 @@ BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
+#: With more scores than this that topics could have, those by other measures are not kept: they take megabytes.
+MAX_KEPT_SCORES = 20_000
 #: Which unjudged documents count as relevant in each case, by side favoured (1: the candidate).
 _CASES: Mapping[Case, Sequence[int]] = {
     "irrelevant": (),
@@ -130,7 +132,10 @@ class Rejudged:
         key = (*self._key, str(self.measure))
         if key not in self.known.others:
             everything = np.ones(len(self.unjudged), dtype=np.bool_)
-            self.known.others[key] = OtherJudgements(possible_scores(self.unjudged, self.runs, everything))
+            found = OtherJudgements(possible_scores(self.unjudged, self.runs, everything))
+            if len(found.scores) > MAX_KEPT_SCORES:  # gates ask of one measure after the other
+                self.known.others.clear()
+            self.known.others[key] = found
         return self.known.others[key]
 
     def other_cases(self, others: OtherJudgements) -> Iterator[tuple[OtherCase, float, Answer]]:
