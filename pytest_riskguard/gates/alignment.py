@@ -129,7 +129,7 @@ def align(
         others.append(other)
     topics = topics or NO_TOPICS
     weights = _weights(topics, baseline.topics) if gate.weighted else None
-    clusters = _clusters(topics, baseline.topics)
+    clusters = clusters_of(topics, baseline.topics)
     strata = strata_of(gate, topics, baseline.topics, clusters)
     return Aligned(
         candidate, baseline, gaps, baseline_gaps, tuple(others), weights, topics.tags, clusters, topics, strata
@@ -146,7 +146,7 @@ def _partial_replicate(replicate: TopicScores, baseline: TopicScores, lacking: S
     )
 
 
-def _clusters(topics: Topics, wanted: tuple[str, ...]) -> IntArray | None:
+def clusters_of(topics: Topics, wanted: tuple[str, ...]) -> IntArray | None:
     """Each topic's cluster by number, clusters in the order of their first topic; a topic without one has its own."""
     if not topics.clusters:
         return None

@@ -28,6 +28,7 @@ from pytest_riskguard.inference._bootstrap.large_pools import MANY_TOPICS as MAN
 from pytest_riskguard.inference._bootstrap.laws import DrawnLaw
 from pytest_riskguard.inference._bootstrap.replicates import Draws as Draws  # gates share draws between pools
 from pytest_riskguard.inference.intervals import Interval, adjusted, bias_correction, critical_value
+from pytest_riskguard.risk import georisk
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, between_0_and_1, exact_sum, mean
 
 METHODS = ("student_t", "percentile", "bca")
@@ -262,11 +263,11 @@ def _inference(
     done = 0
     left_out = georisk_left_out(pool, alphas=alphas, tradeoff=tradeoff)
     influence = _moved(left_out, candidate, references, same)
-    for georisk in georisk_replicates(pool, influence, alphas=alphas, tradeoff=tradeoff, replicates=replicates):
-        rows = georisk.shape[2]
+    for at_alphas in georisk_replicates(pool, influence, alphas=alphas, tradeoff=tradeoff, replicates=replicates):
+        rows = at_alphas.shape[2]
         for place, reference in enumerate(references):
-            drawn[place, :, done : done + rows] = _differences(georisk, candidate, reference, same)
-        for i, at_alpha in enumerate(georisk):
+            drawn[place, :, done : done + rows] = _differences(at_alphas, candidate, reference, same)
+        for i, at_alpha in enumerate(at_alphas):
             # one count for each system and each rank
             cells = _above(at_alpha, same) + pool.n_systems * np.arange(pool.n_systems)[:, None]
             ranked[i] += np.bincount(cells.ravel(), minlength=pool.n_systems**2).reshape(ranked[i].shape)
@@ -328,6 +329,7 @@ def georisk_differences(
     tradeoff: str = "linear",
     replicates: int,
     draws: Draws | None = None,
+    clusters: IntArray | None = None,
 ) -> PoolDifferences:
     """The differences of ``pool_inference`` alone; only the systems that they are of are resampled.
 
@@ -341,6 +343,9 @@ def georisk_differences(
         Further alphas of the same question: what counts as rounding is a share of the largest GeoRisk at all of them.
     draws : Draws, optional
         Draws of as many topics, to be shared with other pools of this size.
+    clusters : array of int, shape (n_topics,), optional
+        Clusters of topics that hang together, numbered from 0 without gaps, at least two: the jackknife, so
+        Student-t, leaves out one at a time. Draws are those of single topics, so percentile and BCa are too narrow.
     """
     pool = Pool.of(scores)
     alphas = tuple(float(alpha) for alpha in alphas)
@@ -348,25 +353,38 @@ def georisk_differences(
     sample = PoolKernel(pool, alphas=(*alphas, *beside), tradeoff=tradeoff).sample()[0]
     same = ROUNDING_ERROR * float(np.max(sample))
     whole = chosen = sample[: len(alphas)]
+    by_cluster = None if clusters is None else _without_clusters(pool.scores, clusters, alphas, tradeoff)
     places: list[int | str] = list(references)
     if MEDIAN not in references:  # which is that of all systems
         rows = list(dict.fromkeys((candidate, *map(int, references))))
         pool, chosen = pool.only(rows), whole[:, rows]
+        by_cluster = None if by_cluster is None else by_cluster[:, rows]
         candidate, places = 0, [rows.index(int(reference)) for reference in references]
     drawn, done = np.empty((len(references), len(alphas), replicates)), 0
     left_out = georisk_left_out(pool, alphas=alphas, tradeoff=tradeoff)
     influence = _moved(left_out, candidate, places, same)
-    for georisk in georisk_replicates(
+    for at_alphas in georisk_replicates(
         pool, influence, alphas=alphas, tradeoff=tradeoff, replicates=replicates, draws=draws
     ):
-        ends = done + georisk.shape[2]
+        ends = done + at_alphas.shape[2]
         for i, place in enumerate(places):
-            drawn[i, :, done:ends] = _differences(georisk, candidate, place, same)
+            drawn[i, :, done:ends] = _differences(at_alphas, candidate, place, same)
         done = ends
-    found = _with_laws(drawn, chosen, left_out, candidate, places, alphas, same)
+    without_each = left_out if by_cluster is None else by_cluster
+    found = _with_laws(drawn, chosen, without_each, candidate, places, alphas, same)
     names = [reference for reference in references for _ in alphas]
     named = (replace(each, reference=name) for each, name in zip(found, names, strict=True))
     return PoolDifferences(whole, tuple(named))
+
+
+def _without_clusters(scores: FloatArray, clusters: IntArray, alphas: Sequence[float], tradeoff: str) -> FloatArray:
+    """GeoRisk of every system without each cluster of topics, shape (n_alphas, n_systems, n_clusters)."""
+    order = np.argsort(clusters, kind="stable")
+    members = np.split(order, np.cumsum(np.bincount(clusters))[:-1])
+    rests = [np.delete(scores, topics, axis=1) for topics in members]
+    return np.array(
+        [np.column_stack([georisk(rest, alpha=alpha, kind=tradeoff) for rest in rests]) for alpha in alphas]
+    )
 
 
 def _check_rows(pool: Pool, candidate: int, references: Sequence[int | str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from pytest_riskguard.gates.rule.limits import witnesses
 from pytest_riskguard.inference import GeoRiskDifference, Interval, effective_levels, holm, replicates_for
 from pytest_riskguard.inference.georisk_pool import Draws, georisk_differences
 from pytest_riskguard.risk import georisk
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray
 
 #: Intervals that every verdict reports.
 REPORTED = ("student_t", "percentile", "bca")
@@ -82,7 +83,8 @@ class PoolRulings:
 
     ``scores`` has shape (n_systems, n_topics), the candidate first. ``rows`` are the references: rows, or ``median``.
     ``level`` is what a family of gates leaves of the gate's own; ``together`` is how many gates are judged together,
-    all of which must be able to fail. ``draws`` may be shared by pools of as many topics.
+    all of which must be able to fail. ``draws`` may be shared by pools of as many topics. ``clusters`` (n_topics,)
+    number the clusters that the jackknife leaves out, None where each topic stands for itself.
     """
 
     def __init__(
@@ -94,8 +96,9 @@ class PoolRulings:
         level: float,
         together: int = 1,
         draws: Draws | None = None,
+        clusters: IntArray | None = None,
     ) -> None:
-        self.gate, self.scores, self.rows = gate, scores, tuple(rows)
+        self.gate, self.scores, self.rows, self.clusters = gate, scores, tuple(rows), clusters
         self.level, self.together = level, together
         self.draws = Draws(self.n) if draws is None else draws
         self._left_one_out: Draws | None = None
@@ -109,8 +112,13 @@ class PoolRulings:
 
     @property
     def enough_topics(self) -> bool:
-        """Whether there are enough topics for any interval."""
-        return self.n >= MIN_TOPICS
+        """Whether there are enough topics, or clusters, for any interval."""
+        return self.units >= MIN_TOPICS
+
+    @property
+    def units(self) -> int:
+        """How many topics, or clusters where there are any."""
+        return self.n if self.clusters is None else int(np.max(self.clusters)) + 1
 
     @cached_property
     def middle(self) -> list[int]:
@@ -167,6 +175,7 @@ class PoolRulings:
             tradeoff="linear" if alphas[0] == 0 else self.gate.tradeoff,
             replicates=self.replicates,
             draws=self.draws,
+            clusters=self.clusters,
         )
         return {
             alpha: (float(np.max(found.georisk[place])), found.differences[place :: len(alphas)])
@@ -281,7 +290,9 @@ class PoolRulings:
         draws = None
         if scores.shape[1] == self.n - 1:
             draws = self._left_one_out = self._left_one_out or Draws(self.n - 1)
-        rest = PoolRulings(self.gate, scores, self.rows, level=self.level, together=self.together, draws=draws)
+        left = None if self.clusters is None else np.unique(np.delete(self.clusters, columns), return_inverse=True)[1]
+        context: Any = {"level": self.level, "together": self.together, "draws": draws, "clusters": left}
+        rest = PoolRulings(self.gate, scores, self.rows, **context)
         # whether one of several references decides, or the gate lets churn pass, is asked at alpha 0 too
         rest._passes_only = self.gate.on_churn == "fail" and (len(self.rows) == 1 or len(columns) > 1)
         return rest

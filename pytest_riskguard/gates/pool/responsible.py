@@ -108,23 +108,24 @@ def without_each(comparison: PoolComparison, *, failed: bool) -> LeftOut:
     limits, flips = np.full(comparison.n, np.nan), np.zeros(comparison.n, dtype=np.bool_)
     if not failed or comparison.n - 1 < MIN_TOPICS:
         return LeftOut(limits, flips, failed)
-    near = _near(comparison.rulings, comparison.n)
+    near = _near(comparison.rulings, comparison)
     if comparison.gate.on_churn == "warn":
-        near |= _near(comparison.plain, comparison.n)
+        near |= _near(comparison.plain, comparison)
     for i in np.flatnonzero(near):
         rest = comparison.without(np.array([i]))
         limits[i], flips[i] = rest.ruling.deciding.upper, rest.passes
     return LeftOut(limits, flips, failed)
 
 
-def _near(rulings: Sequence[ReferenceRuling], n: int) -> npt.NDArray[np.bool_]:
-    """Topics without which all of the rulings that fail might pass."""
-    near = np.ones(n, dtype=np.bool_)
+def _near(rulings: Sequence[ReferenceRuling], comparison: PoolComparison) -> npt.NDArray[np.bool_]:
+    """Topics without which all of the rulings that fail might pass; those of a cluster go by all of it."""
+    near = np.ones(comparison.n, dtype=np.bool_)
     for ruling in rulings:
         if not ruling.passes:
             shifts = np.abs(ruling.difference.left_out - ruling.difference.estimate)
-            width = abs(ruling.margin - ruling.difference.estimate) / (n - 1)
-            near &= ruling.margin + NEAR * (shifts + width) >= 0
+            width = abs(ruling.margin - ruling.difference.estimate) / (comparison.units - 1)
+            might = ruling.margin + NEAR * (shifts + width) >= 0
+            near &= might if comparison.clusters is None else might[comparison.clusters]
     return near
 
 

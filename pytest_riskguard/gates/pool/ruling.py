@@ -12,7 +12,7 @@ import numpy as np
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import STRATUM, Topics
-from pytest_riskguard.gates.alignment import NO_TOPICS, Aligned, on_one_list
+from pytest_riskguard.gates.alignment import NO_TOPICS, Aligned, clusters_of, on_one_list
 from pytest_riskguard.gates.kinds import ANY, MEDIAN, Gate, NotSignificantlyRisky
 from pytest_riskguard.gates.pool.against_references import CANDIDATE, PoolRulings
 from pytest_riskguard.gates.rule.limits import detects_max_mde
@@ -63,7 +63,9 @@ class PoolComparison(PoolRulings):
             )
         systems, self.missing = on_one_list(gate, (candidate, *baselines))
         scores = np.array([system.values for system in systems])
-        super().__init__(gate, scores, (), level=gate.level if level is None else level, together=together)
+        clusters = clusters_of(self.topics, systems[0].topics)
+        level = gate.level if level is None else level
+        super().__init__(gate, scores, (), level=level, together=together, clusters=clusters)
         self.candidate, self.baselines = systems[0], systems[1:]
         self.names = _distinct([system.name for system in systems])
         self._refuse_scores()
@@ -128,7 +130,14 @@ class PoolComparison(PoolRulings):
         gate = NotSignificantlyRisky(own.name, alpha=own.alpha, level=own.level)
         if asked:
             gate = replace(gate, method=own.method, tradeoff=own.tradeoff, on_churn=own.on_churn)
-        aligned = Aligned(self.candidate, reference.scores, self.missing[CANDIDATE], tags=self.topics.tags)
+        aligned = Aligned(
+            self.candidate,
+            reference.scores,
+            self.missing[CANDIDATE],
+            tags=self.topics.tags,
+            clusters=self.clusters,
+            topics=self.topics,
+        )
         return Comparison(gate, aligned)
 
     @cached_property
@@ -158,7 +167,7 @@ class PoolComparison(PoolRulings):
             return self.gate.tolerance
         critical = max((ruling.deciding.upper - ruling.difference.estimate) / error, 0.0)
         return self.gate.tolerance + minimum_detectable_effect(
-            error * math.sqrt(self.n), self.n, level=ruling.level, critical=critical
+            error * math.sqrt(self.units), self.units, level=ruling.level, critical=critical
         )
 
     @cached_property

@@ -139,7 +139,8 @@ def failing(rulings: list[Any], plain: list[Any], *, n: int = 21, on_churn: str 
         return SimpleNamespace(passes=place % 2 == 0, ruling=SimpleNamespace(deciding=deciding))
 
     gate = SimpleNamespace(on_churn=on_churn)
-    return SimpleNamespace(n=n, gate=gate, rulings=rulings, plain=plain, without=without)
+    pool = {"n": n, "units": n, "clusters": None}
+    return SimpleNamespace(**pool, gate=gate, rulings=rulings, plain=plain, without=without)
 
 
 #: Topic i moves the difference of -0.2 by i/100 up or down when it is left out.

@@ -1,0 +1,108 @@
+"""GeoRisk of topics that hang together: the jackknife leaves out whole clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.pool.judge import judge_pool
+from pytest_riskguard.gates.pool.ruling import PoolComparison
+from pytest_riskguard.risk import georisk
+
+NEEDS, SIZE = 20, 4
+CLUSTERS = np.repeat(np.arange(NEEDS), SIZE)
+
+
+def pool(seed: int = 0, *, loss: float = 0.0, size: int = SIZE) -> list[TopicScores]:
+    """A candidate and two baselines whose scores differ by need, hardly by topic."""
+    rng = np.random.default_rng(seed)
+    names = tuple(f"q{place:03d}" for place in range(NEEDS * size))
+    needs = rng.uniform(0.3, 0.7, (3, NEEDS))
+    needs[0] -= loss
+    scores = np.clip(np.repeat(needs, size, axis=1) + 0.01 * rng.random((3, NEEDS * size)), 0, 1)
+    return [TopicScores(name, None, names, row) for name, row in zip(("new", "old", "other"), scores, strict=True)]
+
+
+def in_clusters(systems: list[TopicScores], clusters: np.ndarray = CLUSTERS) -> Topics:
+    names = systems[0].topics
+    return Topics({}, {topic: {"cluster": str(number)} for topic, number in zip(names, clusters, strict=True)})
+
+
+@pytest.mark.parametrize("alpha", [1.0, 5.0])
+@pytest.mark.parametrize("reference", [None, "median"])
+@pytest.mark.parametrize("clusters", [CLUSTERS, np.minimum(np.arange(NEEDS * SIZE) // 3, 19)])
+def test_the_standard_error_is_that_of_the_jackknife_over_clusters(alpha, reference, clusters):
+    candidate, *baselines = pool()
+    topics = in_clusters([candidate], clusters)
+    comparison = PoolComparison(
+        gate_of("g", "georisk_not_worse", alpha=alpha, reference=reference), candidate, baselines, topics=topics
+    )
+    scores = np.array([system.values for system in (candidate, *baselines)])
+
+    def difference(columns: np.ndarray) -> float:
+        values = georisk(scores[:, columns], alpha=alpha)
+        return float(values[0] - (values[1] if reference is None else np.median(values[1:])))
+
+    left = np.array([difference(np.flatnonzero(clusters != cluster)) for cluster in range(NEEDS)])
+    error = np.sqrt((NEEDS - 1) / NEEDS * np.sum((left - left.mean()) ** 2))
+    found = comparison.ruling.difference
+    assert found.standard_error == pytest.approx(error, rel=1e-9)
+    assert found.left_out.size == comparison.units == NEEDS
+    assert (
+        found.standard_error > PoolComparison(comparison.gate, candidate, baselines).ruling.difference.standard_error
+    )
+
+
+def test_a_loss_of_few_needs_fails_only_as_many_topics():
+    """What fails as 80 topics passes as the 20 needs that they are, and 9 clusters decide nothing."""
+    gate = gate_of("g", "georisk_not_worse", alpha=1)
+    systems = next(
+        one
+        for one in (pool(seed, loss=0.04) for seed in range(50))
+        if judge_pool(gate, one[0], one[1:]).outcome == "fail"
+        and judge_pool(gate, one[0], one[1:], topics=in_clusters(one)).outcome == "pass"
+    )
+    candidate, *baselines = systems
+    verdict = judge_pool(gate, candidate, baselines, topics=in_clusters(systems))
+    assert verdict.topics.clusters == NEEDS
+    alone = judge_pool(gate, candidate, baselines)
+    assert verdict.estimates.georisk_difference == alone.estimates.georisk_difference
+    assert (verdict.power.minimum_detectable_effect or 0) > (alone.power.minimum_detectable_effect or 1)
+    few = in_clusters(systems, np.arange(NEEDS * SIZE) % 9)
+    assert judge_pool(gate, candidate, baselines, topics=few).reason == "too_few_topics"
+
+
+def test_a_failure_names_the_topics_that_flip_it_by_clusters():
+    gate = gate_of("g", "georisk_not_worse", alpha=1)
+    systems = pool(3, loss=0.12)
+    topics = in_clusters(systems)
+    verdict = judge_pool(gate, systems[0], systems[1:], topics=topics)
+    assert verdict.outcome == "fail"
+    assert verdict.estimates.flip_set
+    pair = judge(gate_of("g", alpha=1), systems[0], systems[1], topics=topics)
+    assert verdict.estimates.sign_flip_p_value == pair.estimates.sign_flip_p_value
+
+
+def test_clusters_of_one_topic_change_nothing():
+    systems = pool(1, loss=0.1)
+    gate = gate_of("g", "georisk_not_worse", alpha=1)
+    single = in_clusters(systems, np.arange(NEEDS * SIZE))
+    alone, same = (PoolComparison(gate, systems[0], systems[1:], topics=topics) for topics in (None, single))
+    assert same.p_value == alone.p_value
+
+
+@pytest.mark.slow
+def test_false_alarms_are_near_nominal():
+    """Two equal systems whose scores hang together within needs; nominal is 2.5%."""
+    gate, fails = gate_of("g", "georisk_not_worse", alpha=1), np.zeros(2)
+    for seed in range(300):
+        systems = pool(1000 + seed)
+        for place, topics in enumerate((in_clusters(systems), None)):
+            fails[place] += judge_pool(gate, systems[0], systems[1:2], topics=topics).outcome == "fail"
+    by_cluster, by_topic = fails / 300
+    assert by_cluster <= 0.05
+    assert by_topic > 0.1
