@@ -214,21 +214,23 @@ def p_value_of_bets(
     sizes: FloatArray, chances: FloatArray, lost: BoolArray, *, offset: float = 0.0
 ) -> tuple[float, bool]:
     """P(sum of sizes over losses >= that of the observed ones less ``offset``), and whether it is exact."""
-    asked = sizes.tobytes(), chances.tobytes(), lost.tobytes(), offset
-    return _p_value(*asked) if sizes.size > MAX_KEPT_BETS else _kept_p_value(*asked)
+    unit = _unit(sizes)
+    sizes, offset = sizes / unit, offset / unit
+    if sizes.size > MAX_KEPT_BETS:
+        return _p_value(sizes, chances, lost, offset)
+    # in one order and unit, so that the sign-flip test and this one at alpha 0 are the same question
+    order = np.lexsort((lost, chances, sizes))
+    return _kept_p_value(sizes[order].tobytes(), chances[order].tobytes(), lost[order].tobytes(), offset)
 
 
-def _p_value(sizes: bytes, chances: bytes, lost: bytes, offset: float) -> tuple[float, bool]:
-    all_sizes = np.frombuffer(sizes)
-    unit = _unit(all_sizes)
-    bets = Bets.of(
-        all_sizes / unit, np.frombuffer(chances), np.frombuffer(lost, dtype=np.bool_), offset=offset / unit
-    )
-    p, exact = at_least_observed(bets)
+def _p_value(sizes: FloatArray, chances: FloatArray, lost: BoolArray, offset: float) -> tuple[float, bool]:
+    p, exact = at_least_observed(Bets.of(sizes, chances, lost, offset=offset))
     return _above_zero(p), exact
 
 
-_kept_p_value = lru_cache(maxsize=MAX_KEPT)(_p_value)
+@lru_cache(maxsize=MAX_KEPT)
+def _kept_p_value(sizes: bytes, chances: bytes, lost: bytes, offset: float) -> tuple[float, bool]:
+    return _p_value(np.frombuffer(sizes), np.frombuffer(chances), np.frombuffer(lost, dtype=np.bool_), offset)
 
 
 def _unit(sizes: FloatArray) -> float:

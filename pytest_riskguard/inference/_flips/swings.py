@@ -16,7 +16,7 @@ from pytest_riskguard.inference._flips.bets import Bets
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 
 #: Frequencies at a time: the first block is enough for a law that is close to normal, others are wide.
-BLOCK, WIDE_BLOCK = 48, 512
+BLOCK, WIDE_BLOCK = 48, 128
 #: Angles at a time: bounds the memory.
 ANGLES = 2**16
 #: With no more angles than this all are computed; else frequencies are tried in single precision before.
@@ -25,12 +25,13 @@ MAX_UNTRIED = 2**17
 NARROW = 32
 #: Frequencies with less than this squared magnitude are passed over. A factor counts no less than the second number,
 #: because single precision would make more of it.
-NOTHING_SQUARED, MIN_FACTOR = np.float32(1e-30), np.float32(1e-3)
+NOTHING_SQUARED, MIN_FACTOR = np.float32(1e-26), np.float32(1e-3)
 #: So many sizes are tried at once, or more if that is no more than ANGLES; and one frequency of so many, since the
 #: magnitude hardly changes over a reciprocal standard deviation, which is that many.
 TRIED_AT_ONCE, STRIDE = 16, 4
-#: At first so many sizes are tried as leave nothing on average, times this.
-ENOUGH = 1.3
+#: At first so many sizes are tried as leave nothing on average, times this; frequencies are not tried at all if all
+#: sizes together hardly do.
+ENOUGH, TOO_FEW = 1.3, 0.9
 #: From this many entries on, those whose angles are all below the second number have their part from cumulants, of so
 #: many orders. The logarithm has its nearest singularity at pi: what is left out is below (0.3 / pi)^14.
 MANY_ENTRIES, SMALL_ANGLE, CUMULANTS, CUMULATED_AT_ONCE = 4096, 0.3, 13, 2**14
@@ -85,7 +86,10 @@ def _blocks(bets: Bets, spread: FloatArray, angle: float, count: int) -> tuple[i
     """How many frequencies a block has, and the blocks where there may be something: always the first."""
     tried = np.arange(count)
     if bets.sizes.size * count > MAX_UNTRIED:
-        tried = np.append(0, _tried(bets, spread, angle, BLOCK, count))
+        # the logarithm of each entry's squared magnitude, on average over frequencies
+        logs = np.asarray(2.0 * bets.topics * np.log((1 + np.sqrt(np.maximum(1 - 2 * spread, 0))) / 2))
+        if float(np.sum(logs)) < TOO_FEW * math.log(NOTHING_SQUARED):
+            tried = np.append(0, _tried(bets, spread, logs, angle, count))
     width = min(count, WIDE_BLOCK if tried.size * NARROW >= count else BLOCK)
     return width, np.unique(tried // width)
 
@@ -163,13 +167,11 @@ def _single_turns(angles: FloatArray, numbers: IntArray) -> npt.NDArray[np.compl
     return turned
 
 
-def _tried(bets: Bets, spread: FloatArray, angle: float, first: int, count: int) -> IntArray:
-    """Frequencies from ``first`` on, one of a few, where there may be something, by factors of the largest sizes."""
-    left = np.arange(first + STRIDE // 2, count, STRIDE)
+def _tried(bets: Bets, spread: FloatArray, logs: FloatArray, angle: float, count: int) -> IntArray:
+    """Frequencies after the first block, one of a few, where there may be something by the largest sizes."""
+    left = np.arange(BLOCK + STRIDE // 2, count, STRIDE)
     if not left.size:
         return left
-    # so many of the largest as on average leave nothing at a frequency: most are left out at once
-    logs = bets.topics * 2 * np.log((1 + np.sqrt(np.maximum(1 - 2 * spread, 0))) / 2)
     enough = 1 + int(np.searchsorted(np.cumsum(-logs[::-1]), ENOUGH * -math.log(NOTHING_SQUARED)))
     end = max(0, bets.sizes.size - min(enough, MAX_UNTRIED // left.size))
     tried = slice(end, bets.sizes.size)
