@@ -179,15 +179,17 @@ class Evidence:
 
         The sizes are those observed: a topic that lost has the loss that it has, and the gain of a win as large.
         Where noise is subtracted, size is that of the excess, of which a loss counts 1 + alpha times; likewise for
-        clusters, which win or lose as a whole: their size is that of the sum of their topics' parts.
+        clusters, which win or lose as a whole: their size is that of the sum of their topics' parts. The more wins
+        and losses balance within a cluster, the less does its loss outweigh a gain as large: there is nothing left
+        for alpha to weigh where it wins and loses as much.
         """
         if self.clusters is not None:
-            return _bets(self.sums(alpha), alpha)
+            return _bets(self.sums(alpha), 1 + alpha * self._one_sided(alpha))
         moved = self.moved(alpha)
         if not np.any(moved):
             return np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.bool_)
         if self.noisy:
-            gains, losses, lost = _bets(self._excess(alpha), alpha)
+            gains, losses, lost = _bets(self._excess(alpha), np.full(self.n, 1 + alpha))
         else:
             lost = self.differences[moved] < 0
             sizes = np.abs(self.differences[moved])
@@ -195,6 +197,12 @@ class Evidence:
         if not self._alike:
             gains, losses = gains * self._relative[moved], losses * self._relative[moved]
         return gains, losses, lost
+
+    def _one_sided(self, alpha: float) -> FloatArray:
+        """How far the topics of each cluster went one way: from 0, wins and losses alike, to 1, one of them alone."""
+        parts = self.parts(alpha)
+        won, lost = self._by_unit(np.maximum(parts, 0.0)), self._by_unit(np.maximum(-parts, 0.0)) / (1 + alpha)
+        return np.abs(won - lost) / np.maximum(won + lost, np.finfo(np.float64).tiny)
 
     @property
     def _alike(self) -> bool:
@@ -335,12 +343,12 @@ def _differences(candidate: FloatArray, baseline: FloatArray) -> FloatArray:
     return np.where(np.abs(differences) > ROUNDING_ERROR, differences, 0.0)
 
 
-def _bets(sums: FloatArray, alpha: float) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Gains, losses and which lost, of sums in which a loss counts 1 + alpha times; those that are 0 are left out."""
-    sums = sums[sums != 0]
+def _bets(sums: FloatArray, ratios: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Gains, losses and which lost, of sums in which a loss counts so many times; those that are 0 are left out."""
+    sums, ratios = sums[sums != 0], ratios[sums != 0]
     lost = sums < 0
-    gains = np.where(lost, -sums / (1 + alpha), sums)
-    return gains, (1 + alpha) * gains, lost
+    gains = np.where(lost, -sums / ratios, sums)
+    return gains, ratios * gains, lost
 
 
 def _degrees_of_freedom(terms: FloatArray, units: Sequence[int]) -> float:

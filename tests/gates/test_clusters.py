@@ -83,9 +83,13 @@ def test_copies_of_a_topic_add_nothing(alpha):
 @pytest.mark.parametrize("replicates", [0, 3])
 def test_the_break_even_test_bets_on_whole_clusters(alpha, replicates):
     evidence = evidence_of(UNEQUAL, replicates=replicates)
-    sums = np.bincount(UNEQUAL, evidence.parts(alpha))
-    gains = np.where(sums < 0, -sums / (1 + alpha), sums)
-    p = break_even(gains, (1 + alpha) * gains, sums < 0).p_value
+    parts = evidence.parts(alpha)
+    sums = np.bincount(UNEQUAL, parts)
+    won = np.bincount(UNEQUAL, np.where(parts > 0, parts, 0))
+    lost = np.bincount(UNEQUAL, np.where(parts < 0, -parts, 0)) / (1 + alpha)
+    ratios = 1 + alpha * np.abs(won - lost) / (won + lost)
+    gains = np.where(sums < 0, -sums / ratios, sums)
+    p = break_even(gains, ratios * gains, sums < 0).p_value
     assert Ruling(gate_of("g", alpha=alpha), evidence).break_even == pytest.approx(p, rel=1e-12)
 
 
