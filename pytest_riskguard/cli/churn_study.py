@@ -34,7 +34,7 @@ def cost_of_failing(alpha: float, queries: int | None) -> list[str]:
     known = max((a for a in ALPHAS if a <= alpha), default=ALPHAS[0])
     other = f", and {'more' if alpha > known else 'less'} often at alpha {alpha:g}" if alpha not in (0, known) else ""
     lines = [
-        f"How often `fail` stops a change that leaves the mean alone, at alpha {known:g}{other}:",
+        f"How often `fail` stops a change that leaves the mean alone (tolerance 0), at alpha {known:g}{other}:",
         "",
         _row("judged queries", map(str, SHOWN)),
         _row("every query moves", (_percent(EVERY_TOPIC[n][known]) for n in SHOWN)) + _yours(queries, known),

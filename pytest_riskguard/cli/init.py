@@ -21,6 +21,8 @@ from pytest_riskguard.gates.option_types import Number
 WORSE_COSTS = 2.0
 #: What is assumed of a candidate that does not exist yet, and the falls of its mean that are asked about.
 CORRELATION, HARMS = 0.9, (0.01, 0.02, 0.05)
+#: The smallest loss that is taken to matter, of a measure from 0 to 1.
+TOLERANCE = 0.01
 
 TEMPLATE = """\
 {modeline}
@@ -40,6 +42,7 @@ gates:
     kind: not_significantly_risky
     baseline: prod
     alpha: {alpha}
+    tolerance: {tolerance}
     on_churn: {on_churn}
 
   # Fails when any single topic loses more than this, whatever the others do. An interval looks at all topics together
@@ -79,6 +82,13 @@ gates:
     f"[default: {WORSE_COSTS:g}]",
 )
 @click.option(
+    "--tolerance",
+    type=NumberType(Number(0)),
+    default=TOLERANCE,
+    show_default=True,
+    help="The smallest loss that matters to you, in units of the measure.",
+)
+@click.option(
     "--on-churn",
     type=click.Choice(RESPONSES),
     default="warn",
@@ -95,6 +105,7 @@ def init(
     queries: int | None,
     baseline: Path | None,
     worse_costs: float | None,
+    tolerance: float,
     on_churn: str,
     yes: bool,
     output: Path,
@@ -123,12 +134,17 @@ def init(
         queries = _asked_queries(queries) if asks else queries
     if worse_costs is None:
         worse_costs = _asked_cost() if asks else WORSE_COSTS
-    cost = None if baseline is None else _cost_on(baseline, output.parent / qrels, name, worse_costs - 1)
+    cost = None if baseline is None else _cost_on(baseline, output.parent / qrels, name, worse_costs - 1, tolerance)
     named = "  # topics: topics.tsv          # topic, query text; failures then show the query"
     named = named if topics is None else f"  topics: {_quoted(topics)}"
     names = {"qrels": _quoted(qrels), "candidate": _quoted(Path(candidate))}
     text = TEMPLATE.format(
-        modeline=MODELINE, topics=named, measure=name, **names, **_policy(worse_costs, queries, on_churn, cost)
+        modeline=MODELINE,
+        topics=named,
+        measure=name,
+        tolerance=f"{tolerance:g}",
+        **names,
+        **_policy(worse_costs, queries, on_churn, cost),
     )
     try:
         with output.open("x", encoding="utf-8", newline="\n") as file:
@@ -204,7 +220,7 @@ def _asked_cost() -> float:
     return float(click.prompt("How many times as much?", type=times, default=f"{WORSE_COSTS:g}"))
 
 
-def _cost_on(baseline: Path, qrels: Path, measure: str, alpha: float) -> list[str]:
+def _cost_on(baseline: Path, qrels: Path, measure: str, alpha: float, tolerance: float) -> list[str]:
     """Lines that say what the policy costs on these topics, by the rule of judgement."""
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.engine.sources import RunFile
@@ -214,7 +230,7 @@ def _cost_on(baseline: Path, qrels: Path, measure: str, alpha: float) -> list[st
 
     given = GivenFile.of(baseline)
     scores = Engine(qrels=qrels, measures=[measure]).scores(RunFile(given.path, given=given), measure)
-    gate = gate_of("no-risk", alpha=alpha)
+    gate = gate_of("no-risk", alpha=alpha, tolerance=tolerance)
     plan = plan_from_baseline(gate, scores, correlation=CORRELATION, power=0.8, effects=HARMS)
     return [] if plan.cost is None else cost_on(plan.cost, topics=plan.topics, correlation=CORRELATION)
 
@@ -226,6 +242,9 @@ def _policy(worse_costs: float, queries: int | None, on_churn: str, cost: list[s
     means = "Here the gate compares plain means." if alpha == 0 else "At alpha 0 the gate compares plain means."
     about = [
         f"alpha: a query that gets worse counts {times} times, one that gets better once. {means}",
+        "",
+        "tolerance: the smallest loss that matters to you, in units of the measure. Only losses beyond it fail; "
+        "`riskguard power` says which ones this many queries can show.",
         "",
         "on_churn: in churn, queries move up and down, the mean does not fall significantly, and the gate would "
         "fail only because losses weigh more. `warn` says so and passes, `fail` stops the change. A mean that is "

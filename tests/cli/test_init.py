@@ -109,6 +109,16 @@ def test_answers_decide_alpha_and_what_is_said_of_churn(command, nothing, option
     assert max(map(len, text.splitlines())) <= 118
 
 
+def test_the_smallest_loss_that_matters_is_chosen_by_an_option(command, nothing):
+    command("init --tolerance 0.025 --yes")
+    assert load_config(nothing / "riskguard.yaml").gates[0].option("tolerance") == 0.025
+    (nothing / "riskguard.yaml").unlink()
+    command("init --yes")
+    text = (nothing / "riskguard.yaml").read_text(encoding="utf-8")
+    assert "tolerance: the smallest loss that matters to you" in text
+    assert load_config(nothing / "riskguard.yaml").gates[0].option("tolerance") == 0.01
+
+
 def test_failing_on_churn_is_chosen_by_an_option(command, nothing):
     assert command("init --candidate loss.run --on-churn fail").status == 0
     assert load_config(nothing / "riskguard.yaml").gates[0].option("on_churn") == "fail"

@@ -161,6 +161,9 @@ def _urisk(verdict: Verdict) -> Iterator[str]:
         but = "but its interval still lies" if estimate >= 0 else "and its interval lies"
         side = "above" if shown.sign < 0 else "below"
         yield f"URisk{shown.suffix} is {_risk(shown, estimate)}, {but} {side} the bound."
+    elif significantly and verdict.tolerance > 0 and shown.is_churn:  # the mean itself may have risen
+        side = "above" if shown.sign < 0 else "below"
+        yield f"URisk{shown.suffix} is significantly {side} the tolerated {_risk(shown, -verdict.tolerance)}."
     elif significantly and verdict.tolerance > 0:
         yield f"The loss is significantly more than the tolerated {size(verdict.tolerance)}."
 

@@ -209,7 +209,7 @@ def test_a_gate_that_passes_says_up_to_which_alpha_it_would():
 def test_a_tolerance_is_the_limit_that_must_be_reached():
     tolerant = explain(verdict(LOSS, tolerance=0.1), Screen(Detail.STATISTICS))
     assert "must reach -0.10 (at alpha 1 losses count twice; " in flat(tolerant)
-    assert "The loss is significantly more than the tolerated 0.10." in flat(tolerant)
+    assert "URisk is significantly below the tolerated -0.10." in flat(tolerant)
 
 
 HOSTILE = "x\n::error::y\x1b[31m\u202e[red]z"

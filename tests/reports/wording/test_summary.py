@@ -272,7 +272,11 @@ def _answer(reader: Reader, *, raw: float, significant: bool, churn: bool) -> No
     reader.claim(r"No score changed", lambda: t.wins == t.losses == t.changed == 0)
     reader.claim(
         rf"The loss is significantly more than the tolerated {NUMBER}",
-        lambda by: rounded(by, v.tolerance) and v.tolerance > 0 and significant,
+        lambda by: rounded(by, v.tolerance) and v.tolerance > 0 and significant and not churn,
+    )
+    reader.claim(
+        rf"URisk-? is significantly (above|below) the tolerated {NUMBER}",
+        lambda side, bound: rounded(bound, -sign * v.tolerance) and (side == "below") == (sign > 0) and churn,
     )
     reader.claim(
         rf"URisk-? is {NUMBER}, (but its interval still|and its interval) lies (above|below) the bound",
@@ -413,6 +417,7 @@ def questions(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
     yield {"alpha": alpha, "level": float(rng.choice([0.8, 0.95]))}
     yield {"alpha": alpha, "convention": "minus", "tolerance": 0.01}
     yield {"alpha": 5, "on_churn": "warn"}
+    yield {"alpha": 5, "tolerance": 0.005}
     yield {"alpha": alpha, "weighted": True}
     yield {"tradeoff": "smooth"}
     yield {"alpha": alpha, "max_mde": 0.01}
@@ -483,6 +488,10 @@ def test_the_cases_cover_what_a_verdict_can_say():
         "No score changed.",
         "by more than 0.000001",
         "significantly more than the tolerated",
+        "is significantly below the tolerated",
+        "is shown to lie between",
+        "is not shown to lie between",
+        "of the gain",
         "if it counted once, the gate would pass",
         "if losses counted no more than wins, the gate would pass",
         "The gate would fail even if losses counted once",
