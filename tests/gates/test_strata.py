@@ -17,7 +17,7 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.inference import break_even, sign_flip
+from pytest_riskguard.inference import Sample, break_even, interval, sign_flip
 from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk import linear
@@ -62,6 +62,14 @@ def test_the_estimate_adds_up_strata_and_its_error_is_that_of_a_stratified_mean(
     interval = Ruling(gate_of("g", alpha=alpha), evidence).interval("student_t")
     half = student.ppf(0.975, freedom) * np.sqrt(sum(terms))
     assert (interval.lower, interval.upper) == pytest.approx((estimate - half, estimate + half), abs=1e-12)
+
+
+def test_limits_that_are_kept_go_by_the_degrees_of_freedom_too():
+    x = np.random.default_rng(0).normal(size=30)
+    for freedom in (29.0, 4.0, None):
+        limits = interval(Sample.of(x, freedom=freedom), method="student_t")
+        half = student.ppf(0.975, freedom or 29) * x.std(ddof=1) / np.sqrt(30)
+        assert limits.upper - limits.lower == pytest.approx(2 * half, rel=1e-9)
 
 
 def test_the_third_moment_is_that_of_a_stratified_mean():
@@ -171,14 +179,16 @@ def test_a_verdict_shows_its_strata():
     assert judge(gate_of("g", alpha=1), without(candidate), without(baseline), topics=topics).outcome == "pass"
 
 
-def test_alpha_star_is_where_the_gate_begins_to_fail():
+@pytest.mark.parametrize("method", ["auto", "student_t"])
+def test_alpha_star_is_where_the_gate_begins_to_fail(method):
     candidate, baseline = pair(evidence_of(shift=0.012).differences.tolist())
     topics = topics_in(baseline.topics)
-    star = judge(gate_of("g", alpha=0), candidate, baseline, topics=topics).estimates.alpha_star
+    star = judge(gate_of("g", alpha=0, method=method), candidate, baseline, topics=topics).estimates.alpha_star
     assert isinstance(star, float)
     assert 0 < star < 10
     outcomes = [
-        judge(gate_of("g", alpha=alpha), candidate, baseline, topics=topics).outcome for alpha in (star, 1.001 * star)
+        judge(gate_of("g", alpha=alpha, method=method), candidate, baseline, topics=topics).outcome
+        for alpha in (star, 1.001 * star)
     ]
     assert outcomes == ["pass", "fail"]
 

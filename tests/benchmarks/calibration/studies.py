@@ -7,7 +7,14 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Protocol
 
-from tests.benchmarks.calibration import both_sides, few_changes, interval_study, lower_side, pool_changes
+from tests.benchmarks.calibration import (
+    both_sides,
+    few_changes,
+    interval_study,
+    lower_side,
+    parts_study,
+    pool_changes,
+)
 from tests.benchmarks.calibration.tables import Table
 
 
@@ -37,5 +44,6 @@ STUDIES: Mapping[str, Study] = {
     "not-inferior": Study(lower_side.all_tables, lower_side.counted, 2000),
     "equivalent": Study(both_sides.all_tables, both_sides.counted, 4000),
     "georisk": Study(pool_changes.all_tables, pool_changes.counted, 1000),
+    "parts": Study(parts_study.all_tables, parts_study.counted, 1000),
     "intervals": Study(interval_study.all_tables, interval_study.counted, 4000),
 }

@@ -144,6 +144,22 @@ def said_of_pools() -> list[str]:
     ]
 
 
+def decided(table: str, gate: str = "") -> list[float]:
+    """Shares of wrong decisions, where there were any decisions."""
+    return shares(table, "wrong", lambda row: row["wrong"] != "" and row.get("gate", "") == gate)
+
+
+def said_of_parts() -> list[str]:
+    """What is said of clusters and strata."""
+    by_topic = max(shares("clusters", "by topic", lambda row: row["gate"] == "not_significantly_risky"))
+    return [
+        f"gates with clusters fail {span(decided('clusters', 'not_significantly_risky'))},",
+        f"topic by topic up to {by_topic:.0f}%;",
+        f"`not_inferior` passes {span(decided('clusters', 'not_inferior'))}",
+        f"gates with strata fail {span(decided('strata'))}",
+    ]
+
+
 @pytest.mark.parametrize(
     ("page", "said"),
     [
@@ -154,6 +170,7 @@ def said_of_pools() -> list[str]:
         ("intervals.md", said_of_not_inferior),
         ("intervals.md", said_of_equivalent),
         ("georisk.md", said_of_pools),
+        ("topics-that-hang-together.md", said_of_parts),
     ],
 )
 def test_pages_say_what_the_tables_hold(page: str, said: Callable[[], list[str]]) -> None:
@@ -183,3 +200,11 @@ def test_what_differs_by_the_tolerance_is_seldom_called_equivalent() -> None:
 def test_pools_are_near_their_level() -> None:
     assert max(shares("georisk-few-changes", "rule")) <= 4.3
     assert set(POPULATIONS) > {row["population"] for row in rows("georisk-few-changes")}
+
+
+def test_clusters_and_strata_are_near_their_level() -> None:
+    # with 1,000 data sets three standard errors are 1.5 points
+    upper = [*decided("clusters", "not_significantly_risky"), *decided("strata")]
+    assert max(upper) <= 4.3
+    assert min(upper) >= 0.7
+    assert max(decided("clusters", "not_inferior")) <= 4.3
