@@ -41,6 +41,7 @@ OF_COLLECTION: dict[str, Any] = {
     "relevant_from": 1,
     "chunks": {"separator": "#"},
     "unjudged_relevance": 0.2,
+    "strata": {"head": 0.6, "tail": 0.4},
     "judgements": "complete",
 }
 OF_FILE: dict[str, Any] = {
