@@ -49,16 +49,16 @@ def warned_of_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
         verdict = verdict.warned(warning("unbacked_scores", systems=unbacked))
     if unnamed := tuple(scored.scores.name for scored in stored if not scored.named):
         verdict = verdict.warned(warning("old_format", systems=unnamed))
-    of_topics = verdict.topics
-    used = {
-        "the tags": verdict.slice,
-        "the weights": verdict.weighted,
-        "the strata": of_topics.strata,
-        "the clusters": of_topics.clusters,
-    }
-    uses = next((what for what, is_used in used.items() if is_used), None)
-    if uses and (changed := tuple(scored.scores.name for scored in stored if scored.topics_changed)):
-        verdict = verdict.warned(warning("topics_changed", systems=changed, uses=uses))
+    if changed := tuple(scored.scores.name for scored in stored if scored.topics_changed):
+        of_topics = verdict.topics  # a finding, which takes time: most verdicts are not asked for it here
+        used = {
+            "the tags": verdict.slice,
+            "the weights": verdict.weighted,
+            "the strata": of_topics.strata,
+            "the clusters": of_topics.clusters,
+        }
+        if uses := next((what for what, is_used in used.items() if is_used), None):
+            verdict = verdict.warned(warning("topics_changed", systems=changed, uses=uses))
     gone = tuple(sorted({topic for scored in stored for topic in scored.gone}))
     emptied = tuple(sorted({topic for scored in stored for topic in scored.emptied}))
     rephrased = tuple(sorted({topic for scored in stored for topic in scored.rephrased}))
