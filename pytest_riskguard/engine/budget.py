@@ -6,7 +6,7 @@ verdict. Its lines are a set, so that two versions of it are merged by keeping t
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from pytest_riskguard.engine.sources import Question
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.evaluation.collection import read_collection
 from pytest_riskguard.formats.input_files import REPORT_BYTES, LimitError, read_limited
-from pytest_riskguard.formats.serialization import JsonError, decoded
+from pytest_riskguard.formats.serialization import JsonError, decoded, parsed
 from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of
 from pytest_riskguard.gates.verdict import Inputs, Verdict
 
@@ -73,10 +73,10 @@ def read_ledger(path: Path) -> Looks:
     for number, line in enumerate(lines, start=1):
         try:
             if line.strip():
-                recorded.append(decoded(RecordedLook, json.loads(line)))
-        except (JsonError, ValueError) as error:
+                recorded.append(decoded(RecordedLook, parsed(line.encode())))
+        except JsonError as error:
             raise UsageError(
-                f"{path}:{number}: expected a look that `riskguard budget --record` wrote: {error}"
+                f"{path}:{number}: expected a look that `riskguard budget --record` wrote: {error.problem}"
             ) from None
     return Looks(recorded)
 
@@ -105,6 +105,10 @@ def append(path: Path, looks: Sequence[RecordedLook]) -> int:
     new = [look for look in looks if look not in known]
     if new:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab") as file:  # one write, so that lines of two processes do not mix
-            file.write("".join(f"{look.to_json()}\n" for look in new).encode("ascii"))
+        lines = "".join(f"{look.to_json()}\n" for look in new).encode("ascii")
+        with path.open("a+b") as file:
+            if file.seek(0, os.SEEK_END):
+                file.seek(-1, os.SEEK_END)
+                lines = lines if file.read(1) == b"\n" else b"\n" + lines  # somebody edited the last line
+            file.write(lines)  # one write, so that lines of two processes do not mix
     return len(new)

@@ -232,12 +232,8 @@ class Engine:
         No file is read.
         """
         measure, candidate = question.measure, question.candidate
-        try:
-            if measure is not None:
-                refuse_uninformative(measure)
-                question.gate.refuse_if_it_cannot_fail(span(measure))
-        except ValueError as error:
-            raise UsageError(f"{question.gate.kind}, {measure}: {error}") from None
+        if measure is not None:
+            refuse_if_it_cannot_fail(question.gate, measure)
         if not isinstance(candidate, RunFile | ScoreFile):
             return
         names = {source.name for source in question.sources if isinstance(source, Stored)}
@@ -432,6 +428,15 @@ class Engine:
         for other in list(self._known)[:-MOST_KNOWN]:
             del self._known[other]
         return Rejudged(gate, scores, (candidate, baseline), self._cache.topics, known)
+
+
+def refuse_if_it_cannot_fail(gate: Gate, measure: str) -> None:
+    """``UsageError`` for a gate that no scores of this measure could fail."""
+    try:
+        refuse_uninformative(measure)
+        gate.refuse_if_it_cannot_fail(span(measure))
+    except ValueError as error:
+        raise UsageError(f"{gate.kind}, {measure}: {error}") from None
 
 
 def _asked_measure(measure: str | None, *sources: Source) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +76,9 @@ def replay(
     answers are, but 3 if two releases cannot be compared.
     """
     from pytest_riskguard.cli.inputs import Inputs, once
+    from pytest_riskguard.engine.judging import refuse_if_it_cannot_fail
     from pytest_riskguard.gates.chain.past_releases import replay as replayed
-    from pytest_riskguard.gates.kinds import NotSignificantlyRisky
+    from pytest_riskguard.gates.kinds import NoTopicCollapse, NotSignificantlyRisky
     from pytest_riskguard.reports.studies.replay_table import dumps, explain
 
     named = runs if baseline is None else (*runs, baseline)
@@ -86,9 +88,12 @@ def replay(
     against = None if baseline is None else inputs.systems((baseline,))[0]
     once("--alpha", [f"{alpha:g}" for alpha in alphas])
     once("--regretted", regretted)
-    gate = NotSignificantlyRisky("replay", **options)
+    alphas = alphas or ALPHAS
+    gate, collapse = NotSignificantlyRisky(**options), NoTopicCollapse(max_loss=max_loss)
     replays = []
     for measure in inputs.measures(Path(runs[0].text)):
+        for asked in (*(replace(gate, alpha=alpha) for alpha in alphas), collapse):
+            refuse_if_it_cannot_fail(asked, measure)
         chain = inputs.chain(sources, measure)
         yardstick = None if against is None else inputs.engine.scores(against, measure)
         if len(chain) < 2 and yardstick is None:
@@ -98,7 +103,7 @@ def replay(
                 replayed(
                     gate,
                     chain,
-                    alphas=alphas or ALPHAS,
+                    alphas=alphas,
                     baseline=yardstick,
                     regretted=regretted,
                     max_loss=max_loss,

@@ -172,13 +172,26 @@ def test_what_cannot_be_a_budget_is_refused(settings, command, change, words):
     assert words in " ".join(ended.err.split())
 
 
-@pytest.mark.parametrize("line", ["{", '{"collection": 1}', "[]", '{"collection": "c", "gates": ["g"]}'])
+@pytest.mark.parametrize(
+    "line", ["{", '{"collection": 1}', "[]", '{"collection": "c", "gates": ["g"]}', "[" * 100_000, '{"a":' * 40]
+)
 def test_a_ledger_that_is_not_one_is_named_with_its_line(folder, command, line):
     (folder / "looks.jsonl").write_text(f"\n{line}\n")
     for asked in ("check", "budget"):
         ended = command(asked)
         assert ended.status == 2
         assert "looks.jsonl:2: expected a look that `riskguard budget --record` wrote" in ended.err
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+def test_a_look_is_added_on_a_line_of_its_own_whatever_the_last_line_ends_with(folder, judged, command, end):
+    judged()
+    command("budget --record report.json")
+    path = folder / "looks.jsonl"
+    path.write_bytes(path.read_bytes().rstrip() + end.encode())
+    judged("churn.run")
+    assert "recorded 1 look" in command("budget --record report.json").out
+    assert [line["number"] for line in ledger(folder)] == [1, 2]
 
 
 def test_without_a_budget_there_is_none(settings, command, judged):

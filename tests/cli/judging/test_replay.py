@@ -72,6 +72,26 @@ def test_what_cannot_be_asked_is_a_usage_error(command, line, words):
     assert words in ended.err
 
 
+@pytest.mark.parametrize(
+    ("option", "compared"),
+    [
+        ("--tolerance 5", "--alpha 0 --tolerance 5"),
+        ("--tolerance 1.5 --alpha 2 --alpha 0.2", "--alpha 0.2 --tolerance 1.5"),
+        ("--max-loss 2", "--gate no_topic_collapse --max-loss 2"),
+    ],
+)
+def test_a_policy_that_could_never_stop_anything_is_refused_as_by_compare(command, option, compared):
+    ended = command(f"replay ./prod.run good.run --measure AP {option}")
+    assert (ended.status, ended.out) == (2, "")
+    assert "could never fail" in ended.err
+    asked = command(f"compare good.run --baseline ./prod.run --measure AP {compared}")
+    assert ended.err.splitlines()[-1] == asked.err.splitlines()[-1]
+
+
+def test_a_tolerance_that_a_larger_alpha_can_exceed_is_no_error(command):
+    assert command("replay ./prod.run good.run --measure AP --tolerance 1.5 --alpha 2").status == 0
+
+
 def test_runs_that_cannot_be_compared_end_with_a_status(command, folder):
     for name, topics in (("a", world.TOPICS), ("b", world.TOPICS[:20]), ("c", world.TOPICS[:20])):
         (folder / f"{name}.csv").write_text("topic,AP\n" + "".join(f"{topic},0.5\n" for topic in topics))
