@@ -132,7 +132,11 @@ def _of_records(given: Input, records: Records[TopicRow]) -> Topics:
         topic = derived_id(row.text) if row.topic is None else row.topic
         if topic in queries:
             raise given.refuse(row.line, f"expected each topic once, found {topic!r} again")
-        queries[topic], tags[topic] = row.text, MappingProxyType(dict(row.tags))
+        names = list(map(_tag, row.tags))
+        for name in (CLUSTER, STRATUM):
+            if (found := names.count(name)) > 1:
+                raise given.refuse(row.line, f"expected one column {name!r}, in any case, found {found}")
+        queries[topic], tags[topic] = row.text, MappingProxyType(dict(zip(names, row.tags.values(), strict=True)))
         if row.weight is not None:
             weights[topic] = row.weight
         if len(queries) > most:
@@ -162,7 +166,7 @@ def _read_table(path: Path) -> Topics:
 
     Without a header, two columns: id and query text. With a header, whose first column is one of topic, id,
     qid, query_id and second one of query, text, title (in any case), further columns are tags; one named
-    weight is a number above 0.
+    weight, in any case, is a number above 0.
     """
     lines = LineReader(path, error=TopicsFormatError)
     header: tuple[str, ...] | None = None
@@ -210,12 +214,18 @@ def _header(lines: _Lines, number: int, cells: list[str]) -> tuple[tuple[str, ..
     lowered = [name.lower() for name in names]
     if len(names) < 2 or lowered[0] not in TOPIC_NAMES or lowered[1] not in TEXT_NAMES:
         return _NO_HEADER, False
-    names[2:] = [_WEIGHT if low == _WEIGHT else name for name, low in zip(names, lowered, strict=True)][2:]
+    names[2:] = [_WEIGHT if low == _WEIGHT else _tag(name) for name, low in zip(names, lowered, strict=True)][2:]
     for index, name in enumerate(names):
         if not name or name in names[:index]:
             problem = f"expected a name of its own for every column, found {name!r} in column {index + 1}"
             raise lines.refuse(number, problem)
     return tuple(names), True
+
+
+def _tag(name: str) -> str:
+    """The name of a tag; those with a meaning may be written in any case."""
+    low = name.strip().lower()
+    return low if low in (CLUSTER, STRATUM) else name
 
 
 def _columns(header: tuple[str, ...]) -> str:

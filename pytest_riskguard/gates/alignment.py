@@ -114,8 +114,8 @@ def align(
     Runs scored with the same qrels are on one already. Per-topic scores must name the same topics, unless a
     missing topic scores 0 (``missing: zero``).
     Reasons of a ``DataError`` are ``inputs_changed`` (scored with different qrels), ``no_common_topic``,
-    ``topics_differ``, ``missing_input`` (a topic without a weight or a stratum), ``bad_strata`` (strata that do
-    not fit their shares) and ``bad_baseline`` (a replicate that leaves out topics).
+    ``topics_differ``, ``missing_input`` (a topic without a weight), ``bad_strata`` (a topic without a stratum, or
+    strata that do not fit their shares) and ``bad_baseline`` (a replicate that leaves out topics).
     ``ValueError`` if the gate weights topics, but there are no weights, or strata too.
     """
     (candidate, baseline), (gaps, baseline_gaps) = on_one_list(gate, (candidate, baseline))
@@ -147,12 +147,23 @@ def _partial_replicate(replicate: TopicScores, baseline: TopicScores, lacking: S
 
 
 def clusters_of(topics: Topics, wanted: tuple[str, ...]) -> IntArray | None:
-    """Each topic's cluster by number, clusters in the order of their first topic; a topic without one has its own."""
+    """Each topic's cluster by number, clusters in the order of their first topic; a topic without one has its own.
+
+    ``DataError`` (``topics_differ``) where clusters are given, but of other topics altogether.
+    """
     if not topics.clusters:
         return None
+    clustered, known = topics.clusters.keys(), topics.queries.keys()
+    # judged topics may all stand for themselves, but then whoever named the clusters knows these topics
+    if wanted and clustered.isdisjoint(wanted) and (known.isdisjoint(wanted) or clustered.isdisjoint(known)):
+        raise DataError(
+            f"{topics.path_name or 'the clusters'}: expected clusters of judged topics, such as {wanted[0]!r}, found "
+            f"those of {counted(len(clustered), 'other topic')}: {named(sorted(clustered))}; use the same topic ids",
+            reason="topics_differ",
+        )
     numbers: dict[tuple[str, bool], int] = {}
-    named = ((topics.clusters.get(topic), topic) for topic in wanted)
-    places = [numbers.setdefault((cluster or topic, cluster is None), len(numbers)) for cluster, topic in named]
+    pairs = ((topics.clusters.get(topic), topic) for topic in wanted)
+    places = [numbers.setdefault((cluster or topic, cluster is None), len(numbers)) for cluster, topic in pairs]
     return np.array(places, dtype=np.int64) if len(numbers) < len(wanted) else None
 
 
@@ -174,7 +185,7 @@ def strata_of(gate: Gate, topics: Topics, wanted: tuple[str, ...], clusters: Int
         raise DataError(
             f"{where}: no stratum for {counted(len(lacking), 'topic')}: {named(lacking)}; give every judged topic "
             f"one of {', '.join(names)} in the column `{STRATUM}`",
-            reason="missing_input",
+            reason="bad_strata",
         )
     strange = sorted({name for name in named_in if name and name not in number})
     if strange:

@@ -229,13 +229,15 @@ class Shares:
 
     def __call__(self, value: Any) -> tuple[tuple[str, float], ...]:
         """Pairs of name and share."""
-        if not isinstance(value, Mapping) or len(value) < 2:
-            raise _refusal(value, self.expected, right_type=isinstance(value, Mapping))
+        if not isinstance(value, Mapping):
+            raise _refusal(value, self.expected, right_type=False)
+        if len(value) < 2:
+            raise ValueError(f"expected {self.expected}, at least two of them, found {len(value) or 'none'}")
         name, share = Text(self.expected), Number(0, 1, open_range=True, words="a share between 0 and 1")
         pairs = tuple((str(name(key)), float(share(part))) for key, part in value.items())
         together = math.fsum(part for _, part in pairs)
         if abs(together - 1) > ROUNDED:
-            terms = " + ".join(f"{part:g}" for _, part in pairs)
+            terms = " + ".join(f"{part:.10g}" for _, part in pairs)
             raise ValueError(f"expected shares that add up to 1, found {terms} = {together:.10g}")
         return pairs
 

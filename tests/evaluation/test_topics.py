@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pytest_riskguard.errors import TopicsFormatError
+from pytest_riskguard.errors import DataError, TopicsFormatError
 from pytest_riskguard.evaluation import read_topics
 
 
@@ -28,6 +28,30 @@ def test_further_columns_are_tags_and_weight_is_a_number(write):
     assert topics.tags == {"1": {"market": "de"}, "2": {"market": "us"}}
 
 
+IN_ANY_CASE = [
+    ("t.tsv", "id\tquery\tCluster\tSTRATUM\tMarket\n1\ta\tc\thead\tde\n"),
+    ("t.csv", "id,query,Cluster,STRATUM,Market\n1,a,c,head,de\n"),
+    ("t.jsonl", '{"_id": "1", "text": "a", "metadata": {"Cluster": "c", "STRATUM": "head", "Market": "de"}}\n'),
+    ("t.jsonl", '{"id": "1", "query": "a", "Cluster": "c", "STRATUM": "head", "Market": "de"}\n'),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), IN_ANY_CASE)
+def test_clusters_and_strata_are_known_in_any_case(write, name, text):
+    topics = read_topics(write(name, text))
+    assert (topics.clusters, topics.strata) == ({"1": "c"}, {"1": "head"})
+    assert topics.tags["1"]["Market"] == "de"
+
+
+def test_clusters_in_memory_are_known_in_any_case():
+    data = {"1": {"query": "a", "Cluster": "c", "Stratum": "head"}}
+    topics = read_topics(data)
+    assert (topics.clusters, topics.strata) == ({"1": "c"}, {"1": "head"})
+    data["1"]["cluster"] = "d"
+    with pytest.raises(DataError, match="expected one column 'cluster', in any case, found 2"):
+        read_topics(data)
+
+
 def test_a_first_topic_that_looks_half_like_a_header_is_a_topic(write):
     assert read_topics(write("t.tsv", "topic\tsomething\n")).queries == {"topic": "something"}
 
@@ -49,6 +73,10 @@ MORE = "(further columns need a header line)"
         ("1\ta\n1\tb\n", ":2: expected each topic once, found topic '1' also on line 1"),
         ("1\ta\n \tb\n", ":2: expected a topic id, found an empty one"),
         ("id\tquery\tx\tx\n", ":1: expected a name of its own for every column, found 'x' in column 4"),
+        (
+            "id\tquery\tcluster\tCluster\n",
+            ":1: expected a name of its own for every column, found 'cluster' in column 4",
+        ),
         ("id\tquery\t\n", ":1: expected a name of its own for every column, found '' in column 3"),
         ("id\tquery\tweight\n1\ta\t0\n", ":2: expected a weight that is a number above 0, found '0'"),
         ("id\tquery\tweight\n1\ta\tnan\n", ":2: expected a weight that is a number above 0, found 'nan'"),

@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import align
+from pytest_riskguard.gates.alignment import clusters_of as clusters_by_number
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
@@ -55,6 +57,27 @@ def test_scores_of_equal_clusters_are_their_means():
     evidence = evidence_of(EQUAL)
     means = linear(evidence.differences, alpha=1).reshape(30, 4).mean(axis=1)
     assert evidence.scores(1.0) == pytest.approx(means, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("queries", "named", "is_refused"),
+    [
+        ((), ("other",), True),  # given in Python
+        (("q1", "q2"), ("other",), True),  # ... with query texts
+        (("other", "another"), ("other",), True),  # a file about other topics
+        (("q1", "q2", "q3"), ("q3",), False),  # a file whose clusters lie outside the judged topics
+        ((), ("q1", "other"), False),
+    ],
+)
+def test_clusters_of_no_judged_topic_are_refused(queries, named, is_refused):
+    topics = Topics(dict.fromkeys(queries, "text"), {topic: {"cluster": "c"} for topic in named})
+    if not is_refused:
+        assert clusters_by_number(topics, ("q1", "q2")) is None
+        return
+    with pytest.raises(
+        DataError, match=r"the clusters: expected clusters of judged topics, such as 'q1', found those"
+    ):
+        clusters_by_number(topics, ("q1", "q2"))
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])

@@ -214,6 +214,7 @@ def refusal(topics: Topics, count: int = NUMBERS.size, **options) -> str:
     candidate, baseline = pair([0.1] * count)
     with pytest.raises((DataError, ValueError)) as refused:
         align(gate_of("g", **options), candidate, baseline, topics=topics)
+    assert getattr(refused.value, "reason", "bad_strata") == "bad_strata"  # what is wrong says what to do
     return str(refused.value)
 
 

@@ -26,6 +26,7 @@ _SAYS_WHAT_TO_DO = (
     "rename its columns",
     "; save it as",
     ": unpack it",
+    "; give every judged topic",
 )
 
 

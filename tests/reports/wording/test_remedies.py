@@ -33,6 +33,8 @@ def test_the_store_is_checked_by_a_command():
     [
         refused("bad_baseline", "no baseline 'prod'; store it with `riskguard baseline add prod RUN`"),
         refused("bad_run", "run.csv:1: expected UTF-8 text, found UTF-16; save it as UTF-8"),
+        refused("missing_input", "topics.tsv: no weight for 1 topic: q1; give every judged topic a weight"),
+        refused("bad_strata"),
         refused("topics_differ"),
         refused("a reason of a later version"),
         CASES["loss"](),
