@@ -29,15 +29,19 @@ SHOWN = (25, 50, 100, 250)
 ALPHAS = tuple(EVERY_TOPIC[SHOWN[0]])
 
 
-def cost_of_failing(alpha: float, queries: int | None) -> list[str]:
-    """Lines that say how often churn would fail a gate at this alpha; ``queries`` is None if it is not known."""
+def cost_of_failing(alpha: float, queries: int | None, *, clusters: int | None = None) -> list[str]:
+    """Lines that say how often churn would fail a gate at this alpha; ``queries`` is None if it is not known.
+
+    Queries in ``clusters`` show as much as so many independent ones, at least.
+    """
     known = max((a for a in ALPHAS if a <= alpha), default=ALPHAS[0])
     other = f", and {'more' if alpha > known else 'less'} often at alpha {alpha:g}" if alpha not in (0, known) else ""
     lines = [
         f"How often `fail` stops a change that leaves the mean alone (tolerance 0), at alpha {known:g}{other}:",
         "",
         _row("judged queries", map(str, SHOWN)),
-        _row("every query moves", (_percent(EVERY_TOPIC[n][known]) for n in SHOWN)) + _yours(queries, known),
+        _row("every query moves", (_percent(EVERY_TOPIC[n][known]) for n in SHOWN))
+        + _yours(queries, clusters, known),
     ]
     sparse = [ONE_TOPIC_IN_TEN.get(n, {}).get(known) for n in SHOWN]
     if any(sparse):
@@ -62,9 +66,11 @@ def _row(name: str, cells: Iterable[str]) -> str:
     return f"  {name:<22}" + "".join(f"{cell:>6}" for cell in cells)
 
 
-def _yours(queries: int | None, alpha: float) -> str:
+def _yours(queries: int | None, clusters: int | None, alpha: float) -> str:
     """What the table says about this number of queries."""
-    if queries is None or queries in SHOWN:
+    what = f"{queries}" if clusters is None else f"{clusters} clusters"
+    queries = queries if clusters is None else clusters
+    if queries is None or (queries in SHOWN and clusters is None):
         return ""
     below = max((n for n in EVERY_TOPIC if n <= queries), default=None)
     above = min((n for n in EVERY_TOPIC if n >= queries), default=None)
@@ -75,7 +81,7 @@ def _yours(queries: int | None, alpha: float) -> str:
         share = f"up to {high}"
     else:
         share = f"at least {low}" if high is None else f"{low} to {high}"
-    return f"   (your {queries}: {share})"
+    return f"   (your {what}: {share})"
 
 
 def _percent(share: float) -> str:

@@ -6,6 +6,7 @@ import json
 import sys
 import textwrap
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +17,9 @@ from pytest_riskguard.cli.parameters import NumberType, file_option, output_opti
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.gates.kinds import MAX_ALPHA, MIN_TOPICS, RESPONSES
 from pytest_riskguard.gates.option_types import Number
+
+if TYPE_CHECKING:
+    from pytest_riskguard.gates.power_plan import Plan
 
 #: What a query that gets worse costs, in queries that get as much better.
 WORSE_COSTS = 2.0
@@ -134,7 +138,10 @@ def init(
         queries = _asked_queries(queries) if asks else queries
     if worse_costs is None:
         worse_costs = _asked_cost() if asks else WORSE_COSTS
-    cost = None if baseline is None else _cost_on(baseline, output.parent / qrels, name, worse_costs - 1, tolerance)
+    plan = None
+    if baseline is not None:
+        files = (output.parent / qrels, None if topics is None else output.parent / topics)
+        plan = _plan_on(baseline, files, name, worse_costs - 1, tolerance)
     named = "  # topics: topics.tsv          # topic, query text; failures then show the query"
     named = named if topics is None else f"  topics: {_quoted(topics)}"
     names = {"qrels": _quoted(qrels), "candidate": _quoted(Path(candidate))}
@@ -144,7 +151,7 @@ def init(
         measure=name,
         tolerance=f"{tolerance:g}",
         **names,
-        **_policy(worse_costs, queries, on_churn, cost),
+        **_policy(worse_costs, queries, on_churn, plan),
     )
     try:
         with output.open("x", encoding="utf-8", newline="\n") as file:
@@ -220,8 +227,8 @@ def _asked_cost() -> float:
     return float(click.prompt("How many times as much?", type=times, default=f"{WORSE_COSTS:g}"))
 
 
-def _cost_on(baseline: Path, qrels: Path, measure: str, alpha: float, tolerance: float) -> list[str]:
-    """Lines that say what the policy costs on these topics, by the rule of judgement."""
+def _plan_on(baseline: Path, files: tuple[Path, Path | None], measure: str, alpha: float, tolerance: float) -> Plan:
+    """What the policy costs on these topics, by the rule of judgement; ``files`` are judgements and topics."""
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.engine.sources import RunFile
     from pytest_riskguard.formats.given_file import GivenFile
@@ -229,13 +236,14 @@ def _cost_on(baseline: Path, qrels: Path, measure: str, alpha: float, tolerance:
     from pytest_riskguard.gates.power_plan import plan_from_baseline
 
     given = GivenFile.of(baseline)
-    scores = Engine(qrels=qrels, measures=[measure]).scores(RunFile(given.path, given=given), measure)
+    engine = Engine(qrels=files[0], topics=files[1], measures=[measure])
+    scores = engine.scores(RunFile(given.path, given=given), measure)
     gate = gate_of("no-risk", alpha=alpha, tolerance=tolerance)
-    plan = plan_from_baseline(gate, scores, correlation=CORRELATION, power=0.8, effects=HARMS)
-    return [] if plan.cost is None else cost_on(plan.cost, topics=plan.topics, correlation=CORRELATION)
+    options: dict[str, Any] = {"correlation": CORRELATION, "power": 0.8, "effects": HARMS}
+    return plan_from_baseline(gate, scores, topics=engine.topics, **options)
 
 
-def _policy(worse_costs: float, queries: int | None, on_churn: str, cost: list[str] | None) -> dict[str, str]:
+def _policy(worse_costs: float, queries: int | None, on_churn: str, plan: Plan | None) -> dict[str, str]:
     """What the gate's alpha and ``on_churn`` are, and the comments that explain them."""
     alpha = worse_costs - 1
     times = f"1 + alpha = {worse_costs:g}" if alpha else "1 + alpha"
@@ -251,7 +259,11 @@ def _policy(worse_costs: float, queries: int | None, on_churn: str, cost: list[s
         "significantly down fails either way.",
     ]
     lines = [part for text in about for part in textwrap.wrap(text, 112) or [""]]
-    comment = "\n".join(f"  # {line}".rstrip() for line in [*lines, *(cost or cost_of_failing(alpha, queries))])
+    if plan is not None and plan.cost is not None:
+        lines += cost_on(plan.cost, topics=plan.topics, correlation=CORRELATION)
+    else:
+        lines += cost_of_failing(alpha, queries, clusters=None if plan is None else plan.clusters)
+    comment = "\n".join(f"  # {line}".rstrip() for line in lines)
     return {"alpha": f"{alpha:g}", "on_churn": on_churn, "policy": comment}
 
 

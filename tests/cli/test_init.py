@@ -16,6 +16,7 @@ import pytest
 from pytest_riskguard.cli import init
 from pytest_riskguard.cli.churn_study import ALPHAS, EVERY_TOPIC, ONE_TOPIC_IN_TEN, SHOWN, cost_of_failing
 from pytest_riskguard.config.load import load_config
+from tests.plugin import world
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -242,6 +243,17 @@ def test_with_a_run_it_says_what_the_policy_costs_on_the_teams_own_topics(comman
     assert losses == sorted(losses)
     assert "How often `fail` stops" not in text
     assert command("check --candidate good.run").status in (0, 1, 3)
+
+
+def test_with_a_run_it_counts_clusters_of_the_topics_file(command, folder):
+    (folder / "riskguard.yaml").unlink()
+    rows = [f"{topic}\t{topic}\tc{place // 2}\n" for place, topic in enumerate(world.TOPICS)]
+    (folder / "topics.tsv").write_text("topic\tquery\tcluster\n" + "".join(rows))
+    ended = command("init -y --baseline loss.run --measure AP --topics topics.tsv")
+    assert ended.status == 0, ended.err
+    text = (folder / "riskguard.yaml").read_text()
+    assert "(your 15 clusters: 13% to 19%)" in text
+    assert "on your 30 queries" not in text
 
 
 def test_a_run_that_cannot_be_scored_writes_nothing(command, folder):

@@ -94,6 +94,20 @@ def test_show_takes_measures_alpha_level_and_judgements(command, slide, folder):
     assert "\nAP, 15 topics" in command("baseline show chain --qrels half.txt").out
 
 
+def test_show_counts_clusters_of_the_topics_file(command, slide, folder):
+    rows = [f"{topic}\t{topic}\tc{place // 2}\n" for place, topic in enumerate(world.TOPICS)]
+    plain = command("baseline show chain").out.splitlines()
+    (folder / "topics.tsv").write_text("topic\tquery\tcluster\n" + "".join(rows))
+    shown = command("baseline show chain").out.splitlines()
+    assert [line for line in shown if line.startswith("  now ")] != [
+        line for line in plain if line.startswith("  now ")
+    ]
+    folder.joinpath("topics.tsv").write_text(
+        "topic\tquery\tcluster\n" + "".join(f"{topic}\t{topic}\ta\n" for topic in world.TOPICS)
+    )
+    assert "too few topics" in command("baseline show chain").out
+
+
 def test_without_judgements_show_compares_what_is_stored(command, slide, folder):
     expected = command("baseline show chain").out
     folder.joinpath("riskguard.yaml").unlink()

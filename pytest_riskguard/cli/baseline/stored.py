@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.evaluation.judgements.qrels import Qrels
+    from pytest_riskguard.evaluation.topics import Topics
 
 #: What each kind of baseline stands for.
 _MEANING = {
@@ -172,11 +173,11 @@ def _drift(
     from pytest_riskguard.gates.chain.history import drift
     from pytest_riskguard.reports.studies.drift import explain
 
-    judgements, problems = _judgements(qrels), []
+    (judgements, topics), problems = _collection(qrels), []
     for measure in measures:
         try:
             chain = [scored.scores for scored in store.lineage(name, measure, qrels=judgements)]
-            steps = drift(chain, alpha=alpha, level=level)
+            steps = drift(chain, alpha=alpha, level=level, topics=topics)
         except DataError as error:
             problems.append(str(error))
             continue
@@ -208,7 +209,7 @@ def verify(names: tuple[str, ...], *, store: Path | None, qrels: Path | None, ma
     _tell_unfinished(baselines)
     if not (names or baselines.names()):
         raise BaselineError(f"no baselines in {shown(baselines.root)}: nothing to verify")
-    judgements = _judgements(qrels)
+    judgements, _ = _collection(qrels)
     problems = []
     for name in names or baselines.names():
         faults = baselines.verify(name, qrels=judgements) or _too_old(baselines, name, max_age)
@@ -218,15 +219,20 @@ def verify(names: tuple[str, ...], *, store: Path | None, qrels: Path | None, ma
         raise BaselineError(f"{counted(len(problems), 'problem')} found")
 
 
-def _judgements(qrels: Path | None) -> Qrels | None:
-    """What the option names, else the collection of riskguard.yaml, if there is one."""
+def _collection(qrels: Path | None) -> tuple[Qrels | None, Topics | None]:
+    """What the option names, else the judgements and topics of riskguard.yaml, if there is one."""
     from pytest_riskguard.evaluation.collection import read_collection
+    from pytest_riskguard.evaluation.topics import read_topics
 
     if qrels is not None:
-        return read_collection(qrels)[0]
+        return read_collection(qrels)
     settings = surroundings()
-    given = None if settings is None else settings.collection.given_qrels
-    return None if settings is None or given is None else read_collection(given, settings.collection.given_topics)[0]
+    if settings is None:
+        return None, None
+    given, topics = settings.collection.given_qrels, settings.collection.given_topics
+    if given is None:
+        return None, None if topics is None else read_topics(topics)
+    return read_collection(given, topics)
 
 
 def _too_old(store: Store, name: str, max_age: int | None) -> list[str]:

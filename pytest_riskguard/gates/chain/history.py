@@ -18,7 +18,6 @@ from pytest_riskguard.gates.kinds import Gate, NotInferior, NotSignificantlyRisk
 from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.verdict import Verdict, warning
 from pytest_riskguard.inference import Interval
-from pytest_riskguard.risk.checks import mean
 from pytest_riskguard.risk.urisk import counts
 
 
@@ -82,9 +81,12 @@ class Drift:
         return better[-1] if better else None
 
 
-def drift(chain: Sequence[TopicScores], *, alpha: float = 1.0, level: float = 0.95) -> Drift:
+def drift(
+    chain: Sequence[TopicScores], *, alpha: float = 1.0, level: float = 0.95, topics: Topics | None = None
+) -> Drift:
     """Compare each run of a chain, oldest first, with the run before it and with the oldest.
 
+    ``topics`` may have clusters and strata, which count as they do in gates.
     Raises like ``align``, and ``ValueError`` for no run, two measures, an alpha or a level that no gate can have.
     """
     if not chain:
@@ -94,26 +96,28 @@ def drift(chain: Sequence[TopicScores], *, alpha: float = 1.0, level: float = 0.
         raise ValueError(f"expected one measure for the whole chain, found {', '.join(map(str, measures))}")
     gate = NotSignificantlyRisky(alpha=alpha, level=level)
     oldest = chain[0]
+    evidence = Comparison(gate, align(gate, oldest, oldest, topics=topics)).evidence
     steps = []
     for previous, run in pairwise(chain):
-        cumulative = _change(gate, run, oldest)
-        step = cumulative if previous is oldest else _change(gate, run, previous)
-        steps.append(DriftStep(run.name, mean(run.values), step, cumulative))
-    return Drift(measures[0], alpha, level, len(oldest.topics), oldest.name, mean(oldest.values), tuple(steps))
+        cumulative = _change(gate, run, oldest, topics)
+        step = cumulative if previous is oldest else _change(gate, run, previous, topics)
+        steps.append(DriftStep(run.name, evidence.mean(run.values), step, cumulative))
+    of_oldest = evidence.mean(oldest.values)
+    return Drift(measures[0], alpha, level, len(oldest.topics), oldest.name, of_oldest, tuple(steps))
 
 
-def _change(gate: Gate, later: TopicScores, earlier: TopicScores) -> Change:
-    comparison = Comparison(gate, align(gate, later, earlier))
+def _change(gate: Gate, later: TopicScores, earlier: TopicScores, topics: Topics | None) -> Change:
+    comparison = Comparison(gate, align(gate, later, earlier, topics=topics))
     aligned, ruling = comparison.aligned, comparison.ruling
     decided = ruling.enough_topics
     not_inferior = Ruling(NotInferior(alpha=0.0, level=gate.level), comparison.evidence)
-    topics = counts(aligned.candidate.values, aligned.baseline.values)
+    moved = counts(aligned.candidate.values, aligned.baseline.values)
     return Change(
         mean_difference=comparison.mean_difference,
         urisk=comparison.evidence.estimate(gate.alpha),
         interval=ruling.deciding if decided else None,
-        wins=topics.wins,
-        losses=topics.losses,
+        wins=moved.wins,
+        losses=moved.losses,
         changed=comparison.changed,
         risky=not ruling.passes if decided else None,
         worse=not ruling.plain.passes if decided else None,

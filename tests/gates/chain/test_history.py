@@ -222,6 +222,23 @@ def sliding_runs(steps: int = 4, *, n: int = 60, loss: float = 0.02) -> list[Top
     return [topic_scores(f"run{i}", values) for i, values in enumerate(runs)]
 
 
+@pytest.mark.parametrize("tagged", ["cluster", "stratum"])
+def test_clusters_and_strata_count_as_in_a_gate(tagged):
+    runs = sliding_runs()
+    names = runs[0].topics
+    group = {"cluster": lambda i: f"c{i // 4}", "stratum": lambda i: "head" if i < 20 else "tail"}[tagged]
+    shares = {"head": 0.8, "tail": 0.2} if tagged == "stratum" else {}
+    tags = {name: {tagged: group(place)} for place, name in enumerate(names)}
+    topics = Topics(dict.fromkeys(names, ""), tags, shares=shares)
+    found = drift(runs, alpha=1, topics=topics)
+    lineage = lineage_of(gate_of("g", alpha=1), runs[:-1], runs[-1], topics=topics)
+    newest = found.steps[-1].against_oldest
+    assert (newest.interval.lower, newest.interval.upper) == (lineage.lower, lineage.upper)
+    assert newest.interval != drift(runs, alpha=1).steps[-1].against_oldest.interval
+    assert [found.oldest_mean, *(step.mean for step in found.steps)] == [run.mean for run in lineage.runs]
+    assert [step.against_oldest.urisk for step in found.steps] == [run.urisk for run in lineage.runs[1:]]
+
+
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 def test_the_chain_is_that_of_drift(alpha):
     runs = sliding_runs()
