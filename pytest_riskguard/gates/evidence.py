@@ -231,8 +231,11 @@ class Evidence:
         return exact_sum(self.parts(alpha)) / self.n
 
     def bayesian_bootstrap(self, alpha: float, *, below: float) -> float:
-        """How probable an estimate below this is by the Bayesian bootstrap, of clusters where there are any."""
-        if self.counts_alike or self.strata is not None:
+        """How probable an estimate below this is by the Bayesian bootstrap, of clusters where there are any.
+
+        Not for strata, where weights would be drawn within each and the scores are stretched.
+        """
+        if self.counts_alike:
             return bayesian_bootstrap(self.scores(alpha), below=below)
         weights = self._by_unit(self._relative)
         return bayesian_bootstrap(self.sums(alpha) / weights, below=below, weights=weights)

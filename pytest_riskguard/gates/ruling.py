@@ -169,8 +169,11 @@ class Ruling:
 
     @property
     def bayesian_bootstrap(self) -> float | None:
-        """How probable URisk beyond the bounds is by the Bayesian bootstrap; it decides nothing. None for a pool."""
-        if not self.has_intervals or self.gate.is_pool:
+        """How probable URisk beyond the bounds is by the Bayesian bootstrap; it decides nothing.
+
+        None for a pool, and with strata: weights would be drawn within each stratum, which has no such inversion.
+        """
+        if not self.has_intervals or self.gate.is_pool or self.evidence.strata is not None:
             return None
         below = self.evidence.bayesian_bootstrap(self.alpha, below=-self.gate.tolerance)
         if self.gate.side != "both":

@@ -21,7 +21,9 @@ class EffectSize:
     upper: float
 
 
-def standardised_mean(mean: float, deviation: float, n: int, *, level: float) -> EffectSize:
+def standardised_mean(
+    mean: float, deviation: float, n: int, *, level: float, freedom: float | None = None
+) -> EffectSize:
     """The mean over its standard deviation: Cohen's d of paired scores, d_z.
 
     Parameters
@@ -33,6 +35,8 @@ def standardised_mean(mean: float, deviation: float, n: int, *, level: float) ->
     level : float
         Confidence of the interval. Its limits are those of the noncentral t distribution, exact for normal scores.
         They have the same sign exactly where Student-t's interval does not hold 0.
+    freedom : float, optional
+        How many degrees of freedom the deviation has, above 0; n - 1 by default.
 
     Returns
     -------
@@ -42,7 +46,8 @@ def standardised_mean(mean: float, deviation: float, n: int, *, level: float) ->
     Raises
     ------
     ValueError
-        A mean or deviation that is not finite, ``deviation <= 0``, ``n < 2``, a level not between 0 and 1.
+        A mean, deviation or ``freedom`` that is not finite, ``deviation <= 0``, ``n < 2``, ``freedom <= 0``, a level
+        not between 0 and 1.
 
     References
     ----------
@@ -55,9 +60,12 @@ def standardised_mean(mean: float, deviation: float, n: int, *, level: float) ->
         raise ValueError(f"mean must be finite and deviation above 0, got {mean!r} and {deviation!r}")
     if index(n) < 2:
         raise ValueError(f"n must be at least 2, got {n}")
+    df = n - 1 if freedom is None else freedom
+    if not (math.isfinite(df) and df > 0):
+        raise ValueError(f"freedom must be finite and above 0, got {freedom!r}")
     value, root = mean / deviation, math.sqrt(n)
     # the effects at which a t as high as the observed one has these chances
-    lower, upper = (noncentrality(n, value * root, chance) / root for chance in ((1 - level) / 2, (1 + level) / 2))
+    lower, upper = (noncentrality(df, value * root, chance) / root for chance in ((1 - level) / 2, (1 + level) / 2))
     return EffectSize(value, lower, upper)
 
 

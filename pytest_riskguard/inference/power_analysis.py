@@ -71,7 +71,7 @@ def minimum_detectable_effect(
     """
     critical = _checked(standard_deviation, n, level, critical)
     between_0_and_1(power, name="power")
-    return max(noncentrality(n, critical, power), 0.0) * standard_deviation / math.sqrt(n)
+    return max(noncentrality(n - 1, critical, power), 0.0) * standard_deviation / math.sqrt(n)
 
 
 def power_of(
@@ -104,12 +104,13 @@ def _checked(standard_deviation: float, n: int, level: float, critical: float | 
     return critical
 
 
-def noncentrality(n: int, critical: float, power: float) -> float:
+def noncentrality(df: float, critical: float, power: float) -> float:
     """How many standard errors away the mean must lie so that t passes its critical value with this power.
 
-    For ``n`` normal scores; what it gives has the power to a few ten-thousandths of it at worst.
+    For normal scores and ``df`` degrees of freedom; what it gives has the power to a few ten-thousandths of it at
+    worst.
     """
-    df, goal = n - 1, float(ndtri(power))
+    goal = float(ndtri(power))
     # nearly: the root of a chi-square over its degrees of freedom, taken as normal
     away = critical * (1 - 1 / (4 * df)) + goal * math.sqrt(1 + critical**2 / (2 * df))
     if not _is_normal(df, critical):
@@ -125,11 +126,11 @@ def noncentrality(n: int, critical: float, power: float) -> float:
     return away
 
 
-def _is_normal(df: int, critical: float) -> bool:
+def _is_normal(df: float, critical: float) -> bool:
     return df > NORMAL or abs(critical) < NARROW * math.sqrt(2 * df)
 
 
-def _power(away: float, df: int, critical: float) -> tuple[float, float]:
+def _power(away: float, df: float, critical: float) -> tuple[float, float]:
     """P(noncentral t > critical) and its slope in the noncentrality, over the normal part of t.
 
     scipy's own inverse (``nctdtrinc``) does not return for few topics and levels near 1.

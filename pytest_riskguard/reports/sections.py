@@ -270,13 +270,17 @@ def _labels(shown: Shown, labels: Judgements) -> list[str]:
         found.append(said)
     if labels.expected is not None:
         found.append(f"unjudged documents: with their stated relevance {_drawn(shown, labels.expected)}")
+    if labels.relevance_unused:
+        why = "gates on single topics" if shown.verdict.asked.by_topic else "weights, clusters or strata"
+        found.append(f"unjudged documents: their stated relevance is not used with {why}")
     return found
 
 
 def _drawn(shown: Shown, interval: LabelInterval) -> str:
     """An interval that labels widen, and what the gate would say of it."""
     urisk = f"{shown.value(interval.urisk)} {shown.limits(interval.lower, interval.upper)}"
-    return f"URisk is {urisk}, which {OUTCOMES[interval.outcome]}; labels are {interval.share:.0%} of the variance"
+    answer = OUTCOMES[interval.outcome] if interval.outcome else "fails unless it is churn"
+    return f"URisk is {urisk}, which {answer}; labels are {interval.share:.0%} of the variance"
 
 
 def _by_judge(shown: Shown, labels: Judgements) -> tuple[Table, ...]:

@@ -235,6 +235,22 @@ def test_topics_that_do_not_fit_the_shares_are_refused():
     assert "shares of strata are weights already; leave out" in refusal(weighted, weighted=True)
 
 
+def test_the_effect_size_leaves_0_out_exactly_where_student_t_does():
+    candidate, baseline = pair([0.1] * 62)
+    topics, sides = topics_in(baseline.topics), []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        d = np.where(NUMBERS == 0, rng.normal(-0.05, 0.2, 62), rng.normal(-0.01, 0.005, 62))
+        moved = replace(candidate, values=baseline.values + d)
+        verdict = judge(gate_of("g", alpha=0), moved, baseline, topics=topics)
+        (student_t,) = (one for one in verdict.intervals if one.method == "student_t")
+        effect = verdict.estimates.effect_sizes.standardised
+        assert (effect.upper < 0, effect.lower > 0) == (student_t.upper < 0, student_t.lower > 0)
+        sides.append(student_t.upper < 0)
+        assert verdict.estimates.bayesian_bootstrap_probability is None
+    assert 20 < sum(sides) < 130
+
+
 def test_near_copies_in_two_strata_were_drawn_apart():
     candidate, baseline = pair(evidence_of().differences.tolist())
     names = baseline.topics

@@ -44,7 +44,7 @@ ADDED = {
     "Power": {"churn_failure_rate"},
     "TopicGroup": {"left_out"},
     "Slice": {"left_out"},
-    "Judgements": {"left_out", "tried", "certain", "judges", "expected"},
+    "Judgements": {"left_out", "tried", "certain", "judges", "expected", "relevance_unused"},
     "ResponsibleTopic": {"weight", "exceeds", "candidate_z", "baseline_z"},
 }
 Schema = dict[str, Any]

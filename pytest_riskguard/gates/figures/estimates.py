@@ -66,7 +66,8 @@ def _effect_sizes(ruling: Ruling) -> EffectSizes | None:
         return None
     standardised = loss_share = None
     if ruling.deviation > 0:
-        d = standardised_mean(ruling.estimate, ruling.deviation, ruling.evidence.units, level=gate.level)
+        units, freedom = ruling.evidence.units, ruling.sample.degrees_of_freedom
+        d = standardised_mean(ruling.estimate, ruling.deviation, units, level=gate.level, freedom=freedom)
         standardised = ReportedEffect(d.value, d.lower, d.upper)
     if (lost := ruling.evidence.stakes(ruling.alpha)[2]).size:
         losses = share(int(np.count_nonzero(lost)), lost.size, level=gate.level)

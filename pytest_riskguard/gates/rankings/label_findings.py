@@ -36,14 +36,15 @@ class IfJudged:
 class LabelInterval:
     """URisk where topics are drawn at random and so are labels, with its interval and the gate's answer to that.
 
-    ``share`` is the part of its variance that labels add.
+    ``share`` is the part of its variance that labels add. There is no ``outcome`` where the interval fails, but churn
+    only warns: whether the gate would fail depends on the mean too.
     """
 
     urisk: float
     lower: float
     upper: float
     share: Probability
-    outcome: Literal["pass", "fail"]
+    outcome: Literal["pass", "fail"] | None
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ class Judgements:
     Counts are of (topic, document) pairs; ``documents`` are those in either ranking. ``left_out`` is how many more
     topics there are than ``topics`` names. ``tried`` is how many ways of judging these documents were tried. It is
     ``certain`` whether the outcome depends on them if one of these changes it, or if there are no others.
+    ``relevance_unused`` says that a stated ``unjudged_relevance`` has no meaning for this gate.
     """
 
     depth: int
@@ -91,3 +93,4 @@ class Judgements:
     certain: bool = False
     judges: UnderJudges | None = None
     expected: LabelInterval | None = None
+    relevance_unused: bool = field(default=False, metadata=UNLESS_EMPTY)

@@ -111,18 +111,21 @@ def label_interval(
 ) -> LabelInterval:
     """The interval of an estimate at the gate's level, and the gate's answer to it.
 
-    ``of_topics`` and ``of_labels`` are variances with their degrees of freedom.
+    ``of_topics`` and ``of_labels`` are variances with their degrees of freedom. Where the interval fails but churn
+    only warns, there is no answer: the gate asks at alpha 0 too.
     """
-    half = half_width(of_topics, of_labels, level=ruling.gate.level)
+    gate = ruling.gate
+    half = half_width(of_topics, of_labels, level=gate.level)
     lower, upper = estimate - half, estimate + half
-    decides = limit_of(ruling.gate, Interval("student_t", ruling.gate.level, lower, upper))
+    passes = margin_of(gate, limit_of(gate, Interval("student_t", gate.level, lower, upper))) >= 0
+    may_be_churn = gate.on_churn == "warn" and ruling.alpha > 0
     total = of_topics[0] + of_labels[0]
     return LabelInterval(
         estimate,
         lower,
         upper,
         share=of_labels[0] / total if total > 0 else 0.0,
-        outcome="pass" if margin_of(ruling.gate, decides) >= 0 else "fail",
+        outcome="pass" if passes else None if may_be_churn else "fail",
     )
 
 
@@ -144,12 +147,11 @@ def half_width(of_topics: tuple[float, float], of_labels: tuple[float, float], *
 def expected(rejudged: Rejudged) -> LabelInterval | None:
     """URisk if each unjudged document had the highest grade of its topic with the probability that is stated.
 
-    Independently of each other. None where no probability is stated, for gates with weights, clusters or
-    strata, and for those by topic.
+    Independently of each other. None where no probability is stated, and where it is not used.
     """
     chance, ruling = rejudged.rules.unjudged_relevance, rejudged.ruling
     n = ruling.evidence.n
-    if chance is None or rejudged.gate.by_topic or not ruling.evidence.counts_alike or n < 2:
+    if chance is None or is_unused(rejudged) or n < 2:
         return None
     means, variances = np.array(ruling.evidence.parts(ruling.alpha)), np.zeros(n)
     for places, differences, weights in _ways(rejudged, chance):
@@ -159,6 +161,12 @@ def expected(rejudged: Rejudged) -> LabelInterval | None:
         variances[places] = np.sum(np.square(parts - means[places, None]) * weights, axis=1)
     of_topics, of_labels = float(np.var(means, ddof=1)) / n, float(np.mean(variances)) / n
     return label_interval(ruling, float(np.mean(means)), (of_topics, n - 1), (of_labels, n - 1))
+
+
+def is_unused(rejudged: Rejudged) -> bool:
+    """Whether a stated probability has no meaning: for gates with weights, clusters or strata, and those by topic."""
+    is_stated = rejudged.rules.unjudged_relevance is not None
+    return is_stated and (rejudged.gate.by_topic or not rejudged.ruling.evidence.counts_alike)
 
 
 def _ways(rejudged: Rejudged, chance: float) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:

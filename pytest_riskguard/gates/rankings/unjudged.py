@@ -27,7 +27,7 @@ from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnjudgedTopic
 from pytest_riskguard.gates.rankings.other_judgements import OtherJudgements
-from pytest_riskguard.gates.rankings.uncertain_labels import expected, under_judges
+from pytest_riskguard.gates.rankings.uncertain_labels import expected, is_unused, under_judges
 from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 
@@ -275,6 +275,7 @@ def judgements(rejudged: Rejudged) -> Judgements:
         certain=tried.certain,
         judges=judges,
         expected=expected(rejudged),
+        relevance_unused=is_unused(rejudged),
     )
 
 
