@@ -6,7 +6,8 @@ both (Jaccard), and all words with a digit are: "iphone 12" is no copy of "iphon
 
 Only texts that share one of their rarest words are compared, as all near copies do (prefix filtering: R. Bayardo,
 Y. Ma and R. Srikant, "Scaling up all pairs similarity search", WWW 2007). Work per text is bounded: where many texts
-share their rare words, and in texts of more than 39 words, copies may be missed unless their words are all the same.
+share their rare words, and in texts of more than 39 words, copies may be missed unless their words are all the same,
+or all but one that a text of up to 39 words has more.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ SHARED, OF = 4, 5
 _NEIGHBOURS = 16
 #: ... for each of so many of its rarest words.
 _RARE = 8
+#: A text of more words is compared with fewer others, as each takes longer.
+_LONG = 39
 #: Scripts without spaces between words: Thai, Lao, Burmese, Khmer, kana, Chinese characters; without their digits.
 _UNSPACED = (
     "\u0e01-\u0e4f\u0e81-\u0ecf\u1000-\u103f\u1050-\u108f\u1780-\u17df"
@@ -94,17 +97,32 @@ def _leader(leaders: list[int], number: int) -> int:
 
 def _alike(keys: list[str]) -> Iterator[tuple[int, int]]:
     """Pairs of different sets of words, by number, that are near copies; not every pair of a group."""
+    yield from _with_a_word_more(keys)
     for bucket in _buckets(keys):
         sets = [frozenset(keys[number].split(" ")) for number in bucket]
         for i, words in enumerate(sets):
             most = len(words) * OF // SHARED
-            for j in range(i + 1, min(i + 1 + _NEIGHBOURS, len(bucket))):
+            neighbours = max(_NEIGHBOURS * _LONG**2 // max(len(words), _LONG) ** 2, 1)
+            for j in range(i + 1, min(i + 1 + neighbours, len(bucket))):
                 if len(sets[j]) > most:
                     break
                 shared = len(words & sets[j])
                 is_alike = OF * shared >= SHARED * (len(words) + len(sets[j]) - shared)
                 if is_alike and not any(map(_DIGIT.search, words ^ sets[j])):
                     yield bucket[i], bucket[j]
+
+
+def _with_a_word_more(keys: list[str]) -> Iterator[tuple[int, int]]:
+    """Pairs of which one has a word more, and no digit in it: found however many texts share their words."""
+    numbers = {key: number for number, key in enumerate(keys)}
+    for number, key in enumerate(keys):
+        words = key.split(" ")
+        if not OF <= len(words) <= _LONG:
+            continue
+        for i, word in enumerate(words):
+            fewer = numbers.get(" ".join(words[:i] + words[i + 1 :]))
+            if fewer is not None and not _DIGIT.search(word):
+                yield fewer, number
 
 
 def _buckets(keys: list[str]) -> Iterator[list[int]]:

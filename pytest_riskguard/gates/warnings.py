@@ -39,8 +39,8 @@ ALIKE = 0.1
 MORE_VARIANCE = 1.1
 #: Groups of near copies that are named.
 MAX_GROUPS = 3
-#: The texts of more topics than this are not compared: a million took 18 seconds.
-MAX_READ = 50_000
+#: The texts of more topics than this are not compared (a million took 18 seconds), nor longer ones together.
+MAX_READ, MAX_CHARACTERS = 50_000, 1_500_000
 
 
 def warnings(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tuple[VerdictWarning, ...]:
@@ -139,6 +139,9 @@ def _about_near_copies(comparison: Comparison, outcome: Outcome) -> Iterator[Ver
     """Whether topics with nearly the same text count as independent, although that is not how they behave."""
     gate, evidence, aligned = comparison.gate, comparison.evidence, comparison.aligned
     if comparison.changed == 0 or comparison.n > MAX_READ:
+        return
+    queries = aligned.topics.queries
+    if sum(len(queries.get(topic, "")) for topic in aligned.candidate.topics) > MAX_CHARACTERS:
         return
     together, groups = aligned.with_copies_together()
     if not groups or together.clusters is None:

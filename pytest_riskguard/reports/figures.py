@@ -137,7 +137,11 @@ def _counts(verdict: Verdict) -> str:
     topics = verdict.topics
     together = ""
     if topics.clusters:
-        like = "" if topics.effective is None else f", which say as much as {topics.effective:.3g} independent topics"
+        like = ""
+        if topics.effective is not None:
+            like = f", which say as much about this change as {topics.effective:.3g} independent topics"
+            if topics.effective >= topics.count:
+                like = ", which do not widen this interval"
         together = f"; {counted(topics.count, 'topic')} in {counted(topics.clusters, 'cluster')}{like}"
     return (
         f"{counted(topics.wins, 'win')}, {counted(topics.losses, 'loss', 'losses')} ({topics.losses_over_20_percent} "

@@ -146,9 +146,13 @@ class Shown:
 
     @property
     def part_of_topics(self) -> str:
-        """``intent=code, 30 topics``; without a slice the number of topics alone."""
+        """``intent=code, 30 topics in 12 clusters``; or the number of topics alone."""
         part = "" if self.verdict.slice is None else f"{clean(self.verdict.slice, limit=MAX_NAME)}, "
-        return f"{part}{counted(self.verdict.topics.count, 'topic')}"
+        topics = self.verdict.topics
+        groups = [counted(topics.clusters, "cluster")] if topics.clusters else []
+        groups += [f"{len(topics.strata)} strata"] if topics.strata else []
+        within = f" in {' and '.join(groups)}" if groups else ""
+        return f"{part}{counted(topics.count, 'topic')}{within}"
 
     # ---- what decided
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from itertools import combinations
+from itertools import combinations, product
 
 import pytest
 from hypothesis import given, settings
@@ -47,6 +47,14 @@ def by_all_pairs(texts: list[str]) -> list[tuple[int, ...]]:
 @settings(max_examples=400)
 def test_groups_are_those_of_all_pairs(texts):
     assert near_copies(texts) == by_all_pairs(texts)
+
+
+def test_a_word_more_is_found_however_many_texts_share_all_their_words():
+    kinds = product(["red", "blue", "green", "black"], ["small", "large", "wide", "long"], ["wool", "silk"])
+    texts = [text for kind in kinds for text in (f"{' '.join(kind)} shoe", f"cheap {' '.join(kind)} shoe")]
+    texts += ["12 red small wool shoe"]
+    found = near_copies(texts)
+    assert found == [(i, i + 1) for i in range(0, 64, 2)]
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -17,6 +17,7 @@ from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import break_even
 from pytest_riskguard.reports.figures import figures
+from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import pair
 
@@ -148,6 +149,18 @@ def test_clusters_come_from_the_topics_file_and_a_topic_without_one_stands_alone
     assert align(gate_of("g"), candidate, baseline, topics=single).clusters is None
 
 
+def test_clusters_within_which_differences_balance_are_not_said_to_be_more_topics_than_there_are():
+    d = np.tile([0.1, -0.1], 20) + np.random.default_rng(1).normal(0, 0.01, 40)
+    candidate, baseline = pair(d.tolist())
+    topics = clusters_of(baseline.topics, np.repeat(np.arange(20), 2))
+    verdict = judge(gate_of("g", alpha=0), candidate, baseline, topics=topics)
+    assert verdict.topics.effective > 40
+    said = "\n".join(figures(verdict))
+    assert "40 topics in 20 clusters, which do not widen this interval" in said
+    assert "independent topics" not in said
+    assert Shown(verdict).part_of_topics == "40 topics in 20 clusters"
+
+
 def test_a_loss_of_few_clusters_is_no_evidence_and_too_few_are_none():
     """Fifteen needs in four variants each: what fails as 60 topics may pass as 15, and 9 decide nothing."""
     rng = np.random.default_rng(1)
@@ -172,7 +185,9 @@ def test_what_would_flip_a_verdict_is_judged_by_clusters():
     assert verdict.outcome == "fail"
     assert verdict.topics.clusters == 20
     assert verdict.topics.effective == pytest.approx(20 * 57 / 59, rel=1e-9)
-    assert "60 topics in 20 clusters, which say as much as 19.3 independent topics" in "\n".join(figures(verdict))
+    assert "60 topics in 20 clusters, which say as much about this change as 19.3 independent topics" in "\n".join(
+        figures(verdict)
+    )
     assert not verdict.explanation.slices  # a cluster is one observation, not a slice
     assert verdict.estimates.flip_set
     left = [topic for topic in baseline.topics if topic not in verdict.estimates.flip_set]

@@ -195,5 +195,11 @@ def test_topics_of_a_pool_are_not_asked_about():
 
 def test_very_many_texts_are_not_compared(monkeypatch):
     assert warned(verdict_on(alike(), texts_of()))
-    monkeypatch.setattr(module, "MAX_READ", 99)
+    with monkeypatch.context() as few:
+        few.setattr(module, "MAX_READ", 99)
+        assert warned(verdict_on(alike(), texts_of())) is None
+    length = sum(map(len, texts_of()))
+    monkeypatch.setattr(module, "MAX_CHARACTERS", length)
+    assert warned(verdict_on(alike(), texts_of()))
+    monkeypatch.setattr(module, "MAX_CHARACTERS", length - 1)
     assert warned(verdict_on(alike(), texts_of())) is None

@@ -84,7 +84,10 @@ def _passed(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
     if not verdict.topics.changed:
         return "nothing changed", ()
     if shown.has("refresh_baseline"):
-        return "significantly better", ()
+        # the warning is about the mean, which may rise although the losses weigh too much for URisk
+        limits = verdict.decisive_interval
+        is_better = limits is None or limits.lower > 0
+        return ("significantly better" if is_better else "the mean rose significantly"), ()
     if verdict.kind == "not_inferior":
         return "shown to be good enough", ()
     if verdict.kind == "equivalent":

@@ -150,8 +150,8 @@ def _few_effective_topics(
 ) -> str:
     text = f"the weights make {verdict.topics.count} topics count like {effective:.3g} of equal weight"
     if clusters is not None:
-        sizes = "weights" if verdict.weighted else "sizes"
-        text = f"their {sizes} make {clusters} clusters of topics count like {effective:.3g} of equal weight"
+        sizes, equal = ("weights", "equal weight") if verdict.weighted else ("sizes", "equal size")
+        text = f"by their {sizes}, {clusters} clusters of topics count like {effective:.3g} clusters of {equal}"
     if strata is not None:
         text = (
             f"drawn from {strata} strata as they are, {_units(verdict)} are worth as much as {effective:.3g} drawn "

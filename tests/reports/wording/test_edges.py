@@ -45,6 +45,9 @@ def test_a_risk_that_only_the_tolerance_lets_pass_is_called_tolerated():
     fell = np.tile([-0.03, -0.05], 20)
     assert card(asked(fell, alpha=0, tolerance=0.1)).line == "tolerated risk: URisk -0.04 [-0.04, -0.04]"
     assert card(asked(-fell, alpha=0, tolerance=0.1)).headline == "significantly better"
+    rose = np.tile([-0.05, 0.2, 0.1, 0.0], 15)  # the mean clearly, URisk not: losses count six times
+    assert card(asked(rose, alpha=0)).headline == "significantly better"
+    assert card(asked(rose, alpha=5)).line.startswith("the mean rose significantly: URisk ")
     around = np.tile([-0.05, 0.05], 20)
     assert card(asked(around, alpha=0, tolerance=0.1)).headline == "no significant risk"
 

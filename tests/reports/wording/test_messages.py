@@ -125,7 +125,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "few_effective_topics",
         VERDICT,
         {"effective": 7.321, "clusters": 14, "needed": 10},
-        "their sizes make 14 clusters of topics count like 7.32 of equal weight; at least 10 are needed",
+        "by their sizes, 14 clusters of topics count like 7.32 clusters of equal size; at least 10 are needed",
     ),
     (
         "few_effective_topics",
