@@ -6,19 +6,24 @@ verdict. Its lines are a set, so that two versions of it are merged by keeping t
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_riskguard.config.schema import Config
-from pytest_riskguard.engine.sources import Question
+from pytest_riskguard.engine.sources import Computed, Question
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.evaluation.collection import read_collection
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.topics import Topics, write_topics
 from pytest_riskguard.formats.input_files import REPORT_BYTES, LimitError, read_limited
 from pytest_riskguard.formats.serialization import JsonError, decoded, parsed
 from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of
-from pytest_riskguard.gates.verdict import Inputs, Verdict
+from pytest_riskguard.gates.verdict import Verdict, digests
 
 
 @dataclass(frozen=True)
@@ -29,23 +34,39 @@ class Budget:
     recorded: Looks
     looks: int
 
-    def look(self, questions: Sequence[Question], inputs: Sequence[Inputs | None], topics: str | None) -> Look:
-        """The look that these questions are; ``topics`` is the digest of the topics file.
+    def look(
+        self,
+        questions: Sequence[Question],
+        compared: Sequence[Sequence[TopicScores] | None],
+        collection: Callable[[], tuple[Qrels, Topics | None]],
+    ) -> Look:
+        """The look that these questions are about what they compare, None where it cannot be compared.
 
+        Everything that the answers depend on is part of it: options, runs, their scores, the shares of strata.
         ``UsageError`` where nothing tells one collection from another, or one candidate from another.
         """
+        inputs = [None if systems is None else digests(systems[0], systems[1:]) for systems in compared]
         judgements = {None if given is None else given.qrels for given in inputs} - {None}
         if len(judgements) != 1:
             raise UsageError(
                 "budget: needs candidates and baselines that are scored with judgements, which it is for"
             )
         about = []
-        for question, given in zip(questions, inputs, strict=True):
+        for question, systems, given in zip(questions, compared, inputs, strict=True):
             options = {name: str(value) for name, value in sorted(vars(question.gate).items()) if name != "name"}
-            digests = None if given is None else [given.candidate, list(given.baselines.values()), given.replicates]
-            about.append([question.gate.name, question.measure, options, digests])
-        collection = _collection(judgements.pop(), topics)
-        return self.recorded.next(collection, self.gates, digest_of(about), looks=self.looks)
+            files = None if given is None else [given.candidate, list(given.baselines.values())]
+            scores = None if systems is None else [_digest_of_scores(system) for system in systems]
+            computed = (
+                [question.baseline.kind, question.baseline.candidate_inside]
+                if isinstance(question.baseline, Computed)
+                else None
+            )
+            about.append([question.gate.name, question.measure, options, computed, files, scores])
+        qrels, topics = collection()
+        shares = {} if topics is None else dict(topics.shares)
+        return self.recorded.next(
+            _digest_of_content(qrels, topics), self.gates, digest_of([about, shares]), looks=self.looks
+        )
 
 
 def collection_of(settings: Config) -> str:
@@ -54,11 +75,24 @@ def collection_of(settings: Config) -> str:
     if given is None:
         raise UsageError(f"{settings.path}: a budget needs judgements: these tell collections apart")
     qrels, topics = read_collection(given, settings.collection.given_topics)
-    return _collection(qrels.digest, None if topics is None else topics.digest)
+    return _digest_of_content(qrels, topics)
 
 
-def _collection(qrels: str | None, topics: str | None) -> str:
-    return digest_of([qrels, topics])
+def _digest_of_content(qrels: Qrels, topics: Topics | None) -> str:
+    """The same whatever the order of the rows: sorting a file must not begin a new budget."""
+    judged = hashlib.sha256()
+    for topic, grades in sorted(qrels.grades.items()):
+        judged.update(json.dumps([topic, sorted(grades.items())]).encode())
+    if topics is None:
+        return digest_of([qrels.rules.digest(judged.hexdigest()), None])
+    table = write_topics(dict(sorted(topics.queries.items())), topics.tags, topics.weights)
+    return digest_of([qrels.rules.digest(judged.hexdigest()), hashlib.sha256(table).hexdigest()])
+
+
+def _digest_of_scores(system: TopicScores) -> str:
+    """Of ten decimals, which are the same on all machines."""
+    values = system.values.round(10) + 0.0
+    return digest_of([system.topics, hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()])
 
 
 def read_ledger(path: Path) -> Looks:
@@ -93,7 +127,13 @@ def looks_of(verdicts: Sequence[Verdict]) -> tuple[RecordedLook, ...]:
         sizes[family.look] = family.size
     return tuple(
         RecordedLook(
-            look.collection, look.gates, look.inputs, look.number, all(failed) and len(failed) >= sizes[look]
+            look.collection,
+            look.gates,
+            look.inputs,
+            look.number,
+            all(failed) and len(failed) >= sizes[look],
+            look.share,
+            look.looks,
         )
         for look, failed in rejections.items()
     )

@@ -166,8 +166,7 @@ class Engine:
         p_values = [self._p_value(question, together) for question in questions]
         look = None
         if budget is not None and any(p_value is not None for p_value in p_values):
-            topics = None if self.topics is None else self.topics.digest
-            look = budget.look(questions, [self._inputs(question) for question in questions], topics)
+            look = budget.look(questions, [*map(self._compared, questions)], lambda: (self.qrels, self.topics))
         try:
             families = in_families(gates, p_values, correction=correction, look=look)
         except ValueError as error:
@@ -376,13 +375,12 @@ class Engine:
         except ValueError as error:
             raise UsageError(str(error)) from None
 
-    def _inputs(self, question: Question) -> Inputs | None:
-        """The digests of what a question compares; None for data that cannot be compared."""
+    def _compared(self, question: Question) -> list[TopicScores] | None:
+        """What a question compares; None for data that cannot be compared."""
         try:
-            candidate, *others = (scored.scores for scored in self._systems(question))
+            return [scored.scores for scored in self._systems(question)]
         except DataError:
             return None
-        return digests(candidate, others)
 
     def _with_documents(self, verdict: Verdict, question: Question, systems: Sequence[Scored]) -> Verdict:
         """The verdict with its documents and judgements, if it does not pass or is to be written to a file."""

@@ -25,6 +25,7 @@ from pytest_riskguard.inference.jackknife import leave_one_out_upper
 from pytest_riskguard.inference.many_looks import (
     always_valid_e_value,
     always_valid_upper_limit,
+    share_left,
     share_of_next_look,
 )
 from pytest_riskguard.inference.multiplicity import benjamini_hochberg, effective_levels, holm
@@ -76,6 +77,7 @@ __all__ = [
     "replicates_for",
     "shapiro_wilk",
     "share",
+    "share_left",
     "share_of_next_look",
     "sign_flip",
     "skewness",

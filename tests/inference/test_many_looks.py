@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from pytest_riskguard.inference import (
     always_valid_e_value,
     always_valid_upper_limit,
     intervals,
+    share_left,
     share_of_next_look,
 )
 from pytest_riskguard.risk import linear
@@ -33,6 +35,29 @@ def test_shares_fall_and_sum_to_1():
     for k, looks in ((-1, 20), (0, 0)):
         with pytest.raises(ValueError, match="expected k from 0 and looks from 1"):
             share_of_next_look(k, looks=looks)
+
+
+def test_what_is_left_is_one_less_the_shares():
+    for looks in (1, 3, 20):
+        shares = [share_of_next_look(k, looks=looks) for k in range(5 * looks)]
+        for k in range(5 * looks):
+            assert share_left({looks: k}) == pytest.approx(1 - math.fsum(shares[:k]), abs=1e-15)
+    assert share_left({}) == 1.0
+
+
+@given(st.lists(st.sampled_from([1, 2, 10, 1000]), max_size=60))
+def test_however_the_expected_number_changes_all_shares_together_stay_below_1(sequence):
+    passed: Counter[int] = Counter()
+    spent = []
+    for looks in sequence:
+        others = {other: k for other, k in passed.items() if other != looks}
+        spent.append(share_of_next_look(passed[looks], looks=looks, others=others))
+        for other in passed:  # one more look anywhere else leaves less, which the proof needs
+            more = {**others, other: others.get(other, 0) + 1} if other != looks else others
+            assert share_of_next_look(passed[looks] + (other == looks), looks=looks, others=more) <= spent[-1]
+        passed[looks] += 1
+        assert share_left(passed) == pytest.approx(1 - math.fsum(spent), abs=1e-12)
+    assert math.fsum(spent) <= 1
 
 
 def years_with_a_false_alarm(p_values, true, *, looks, at_once=1):
@@ -177,13 +202,23 @@ def test_what_never_varies_and_what_is_lost_for_certain():
     assert always_valid_e_value(np.full(5000, -1.0), bound=0.0, greatest=1.0) == math.inf
 
 
-def test_the_price_of_looking_at_any_time():
-    """About one and a half to twice the distance of Student-t's limit where many topics move."""
-    rng = np.random.default_rng(21)
-    x = np.clip(rng.normal(-0.05, 0.3, 1000), -1, 1)
-    mean, (ordinary,) = np.mean(x), intervals(x, methods=["student_t"], level=0.95)
-    ratio = (always_valid_upper_limit(x, greatest=1.0) - mean) / (ordinary.upper - mean)
-    assert 1.2 < ratio < 2.2
+@pytest.mark.parametrize(
+    ("sd", "topics", "factor"),
+    [
+        *((0.02, 10, 24), (0.02, 50, 14), (0.02, 200, 8.0), (0.02, 1000, 3.8)),
+        *((0.05, 10, 8.9), (0.05, 50, 6.3), (0.05, 200, 3.5), (0.05, 1000, 2.0)),
+        *((0.2, 10, 2.6), (0.2, 50, 2.0), (0.2, 200, 1.7), (0.2, 1000, 1.7)),
+    ],
+)
+def test_the_price_of_looking_at_any_time(sd, topics, factor):
+    """The table of docs/explanation/a-year-of-gates.md: how much further off than Student-t's limit."""
+    rng = np.random.default_rng([21, topics])
+    ratios = []
+    for _ in range(20):
+        x = linear(np.clip(rng.normal(0, sd, topics), -1, 1), alpha=1)
+        mean, (ordinary,) = np.mean(x), intervals(x, methods=["student_t"], level=0.95)
+        ratios.append((always_valid_upper_limit(x, greatest=1.0) - mean) / (ordinary.upper - mean))
+    assert np.median(ratios) == pytest.approx(factor, rel=0.2)
 
 
 @pytest.mark.parametrize(

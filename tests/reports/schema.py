@@ -46,6 +46,7 @@ ADDED = {
     "Slice": {"left_out"},
     "Judgements": {"left_out", "tried", "certain", "judges", "expected", "relevance_unused"},
     "ResponsibleTopic": {"weight", "exceeds", "candidate_z", "baseline_z"},
+    "Look": {"looks"},
 }
 Schema = dict[str, Any]
 

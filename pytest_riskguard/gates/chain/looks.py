@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
 from annotated_types import Ge, Gt, Le, MinLen
+
+from pytest_riskguard.formats.serialization import UNLESS_EMPTY, rounded
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Look:
 
     ``collection`` is the digest of judgements and topics, ``inputs`` that of the questions and of what they compare.
     ``number`` is 1 more than the number of earlier looks without a failure, ``share`` the part of the error allowed
-    to all looks that this one may spend.
+    to all looks that this one may spend. ``looks``: how many were expected; None in reports of earlier versions.
     """
 
     collection: str
@@ -29,17 +31,24 @@ class Look:
     inputs: str
     number: Annotated[int, Ge(1)]
     share: Annotated[float, Gt(0), Le(1)]
+    looks: Annotated[int, Ge(1)] | None = field(default=None, metadata=UNLESS_EMPTY)
 
 
 @dataclass(frozen=True)
 class RecordedLook:
-    """A look that counts; ``failed`` if all gates that were judged together failed: such a look costs nothing."""
+    """A look that counts; ``failed`` if all gates that were judged together failed: such a look costs nothing.
+
+    ``share`` is what it was allowed to spend, ``looks`` how many were expected then; a line without them counts as if
+    as many had been expected as today.
+    """
 
     collection: str
     gates: tuple[str, ...]
     inputs: str
     number: int
     failed: bool
+    share: Annotated[float, Gt(0), Le(1)] | None = None
+    looks: Annotated[int, Ge(1)] | None = None
 
     @property
     def key(self) -> tuple[str, tuple[str, ...], str]:
@@ -48,16 +57,17 @@ class RecordedLook:
 
     def to_json(self) -> str:
         """One line."""
-        return json.dumps(asdict(self), sort_keys=True, ensure_ascii=True)
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        return json.dumps(given, sort_keys=True, ensure_ascii=True)
 
 
 class Looks:
-    """All recorded looks, in no particular order; of records of the same look the first counts."""
+    """All recorded looks, in no particular order; of records of the same look the one that spent most counts."""
 
     def __init__(self, recorded: Iterable[RecordedLook] = ()) -> None:
         self._by_key: dict[tuple[str, tuple[str, ...], str], RecordedLook] = {}
         for look in recorded:
-            self._by_key.setdefault(look.key, look)
+            self._by_key[look.key] = max(look, self._by_key.get(look.key, look), key=_cost)
 
     def __len__(self) -> int:
         return len(self._by_key)
@@ -79,16 +89,28 @@ class Looks:
         from pytest_riskguard.inference import share_of_next_look  # loads numpy, which a kept verdict does without
 
         known = self._by_key.get((collection, gates, inputs))
-        earlier = self.of(collection, gates)
-        number = 1 + sum(not look.failed for look in earlier) if known is None else known.number
-        return Look(collection, gates, inputs, number, share_of_next_look(number - 1, looks=looks))
+        if known is not None:
+            share = known.share or share_of_next_look(known.number - 1, looks=looks)
+            return Look(collection, gates, inputs, known.number, share, known.looks or looks)
+        passed = self._passed(collection, gates, looks)
+        share = share_of_next_look(passed.pop(looks, 0), looks=looks, others=passed)
+        number = 1 + sum(not look.failed for look in self.of(collection, gates))
+        return Look(collection, gates, inputs, number, rounded(share) or 0.0, looks)  # as the ledger will have it
 
     def spent(self, collection: str, gates: tuple[str, ...], *, looks: int) -> float:
         """The part of the error allowed that the looks of these gates have used up."""
-        from pytest_riskguard.inference import share_of_next_look
+        from pytest_riskguard.inference import share_left
 
-        passed = sum(not look.failed for look in self.of(collection, gates))
-        return math.fsum(share_of_next_look(k, looks=looks) for k in range(passed))
+        return 1 - share_left(self._passed(collection, gates, looks))
+
+    def _passed(self, collection: str, gates: tuple[str, ...], looks: int) -> Counter[int]:
+        """How many looks did not fail, for each number of looks that was expected then."""
+        return Counter(look.looks or looks for look in self.of(collection, gates) if not look.failed)
+
+
+def _cost(look: RecordedLook) -> tuple[Any, ...]:
+    """What a record says that its look has spent; the rest makes the choice independent of the order of records."""
+    return not look.failed, look.number, look.share or 0.0, look.looks or 0
 
 
 def digest_of(parts: Sequence[Any]) -> str:

@@ -89,6 +89,44 @@ def test_new_topics_or_judgements_begin_anew(judged, folder, command, name):
     assert len(ledger(folder)) == 1
 
 
+@pytest.mark.parametrize("name", ["qrels.txt", "topics.tsv"])
+def test_another_order_of_rows_is_the_same_collection(judged, folder, command, name):
+    first = judged()
+    command("budget --record report.json")
+    path = folder / name
+    path.write_text("".join(reversed(path.read_text().splitlines(keepends=True))))
+    assert judged()["family"]["look"] == first["family"]["look"]
+    assert judged("churn.run")["family"]["look"]["number"] == 2
+    assert "95.0% of the budget is left" in command("budget").out
+
+
+def test_other_shares_of_strata_are_another_look(judged, folder, command, settings):
+    rows = [
+        f"{topic}\t{world.QUERIES[topic]}\t{'head' if place < 10 else 'tail'}\n"
+        for place, topic in enumerate(world.TOPICS)
+    ]
+    (folder / "topics.tsv").write_text("topic\tquery\tstratum\n" + "".join(rows))
+    asked = YAML.replace("topics.tsv}", "topics.tsv, strata: {head: 0.1, tail: 0.9}}")
+    settings.write_text(asked)
+    first = judged()["family"]["look"]
+    command("budget --record report.json")
+    settings.write_text(asked.replace("0.1", "0.x").replace("0.9", "0.1").replace("0.x", "0.9"))
+    second = judged()["family"]["look"]
+    assert (first["number"], second["number"]) == (1, 2)
+    assert first["collection"] == second["collection"]
+
+
+def test_more_looks_expected_do_not_give_back_what_is_spent(judged, folder, command, settings):
+    settings.write_text(YAML.replace("looks: 10", "looks: 1"))
+    judged()
+    command("budget --record report.json")
+    assert "50.0% of the budget is left" in command("budget").out
+    settings.write_text(YAML.replace("looks: 10", "looks: 1000"))
+    assert "50.0% of the budget is left, of which the next look may spend 0.025%" in command("budget").out
+    assert judged("churn.run")["family"]["look"]["share"] == 0.00025
+    assert judged()["family"]["look"]["share"] == 0.5
+
+
 def test_another_question_about_the_same_candidate_is_another_look(judged, folder, command, settings):
     first = judged()
     command("budget --record report.json")

@@ -34,21 +34,38 @@ def test_only_looks_that_did_not_fail_are_counted():
 
 def test_the_same_look_again_spends_nothing_and_keeps_its_share():
     looks = Looks([recorded("a"), recorded("b", number=2)])
-    again = Looks([*looks.of("c", GATES), recorded("a", failed=True, number=9)])  # the first record counts
+    again = Looks([recorded("a", failed=True, number=9), *looks.of("c", GATES)])  # the record that cost counts
     for known in (looks, again):
-        assert known.next("c", GATES, "a", looks=1) == Look("c", GATES, "a", 1, 0.5)
+        assert known.next("c", GATES, "a", looks=1) == Look("c", GATES, "a", 1, 0.5, 1)
         assert known.next("c", GATES, "z", looks=1).number == 3
     assert len(again) == 2
 
 
 def test_the_order_of_records_is_irrelevant():
     records = [recorded("a"), recorded("b", failed=True), recorded("c", number=2), recorded("d", collection="e")]
-    states = {Looks(order).next("c", GATES, "z", looks=5) for order in permutations(records)}
-    assert len(states) == 1
+    records += [recorded("c", number=4), replace(recorded("c", number=4), share=0.125, looks=3)]
+    for asked in ("c", "z"):
+        states = {Looks(order).next("c", GATES, asked, looks=5) for order in permutations(records)}
+        assert len(states) == 1
+    assert Looks(records).next("c", GATES, "c", looks=5).number == 4
+
+
+def test_another_number_of_looks_has_only_what_is_left():
+    taken = [replace(recorded(f"i{n}", number=n + 1), share=0.05, looks=10) for n in range(10)]
+    looks = Looks(taken)
+    assert looks.spent("c", GATES, looks=1000) == looks.spent("c", GATES, looks=10) == 0.5
+    found = looks.next("c", GATES, "z", looks=1000)
+    assert (found.number, found.share, found.looks) == (11, 0.5 / 2000, 1000)
+    assert looks.next("c", GATES, "z", looks=10).share == 0.025  # as if nothing had changed
+    assert looks.next("c", GATES, "i3", looks=1000) == Look("c", GATES, "i3", 4, 0.05, 10)  # keeps what it had
+    more = [replace(recorded(f"j{n}", number=n + 11), share=0.00025, looks=1000) for n in range(1000)]
+    assert Looks([*taken, *more]).spent("c", GATES, looks=10) == 0.75
+    assert Looks([*taken, *more]).next("c", GATES, "z", looks=10).share == 0.0125
 
 
 def test_records_are_lines_of_json():
-    look = recorded("a", failed=True)
+    look = replace(recorded("a", failed=True), share=0.05, looks=10)
+    assert "share" not in recorded("a").to_json()
     assert "\n" not in look.to_json()
     assert RecordedLook(**{**json.loads(look.to_json()), "gates": GATES}) == look
     assert digest_of(["a"]) != digest_of(["b"])
@@ -114,3 +131,16 @@ def test_reports_say_which_look_it_was():
     (family,) = in_families([gate], [rule(gate, *both).p_value], correction="none", look=look)
     lines = figures(worded(judge(gate, *both, family=family)))
     assert any("look 17 at this collection may spend 0.25% of the budget" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("changed", "topics", "fails"), [(14, 200, True), (13, 200, False), (10, 15, True), (12, 28, True)]
+)
+def test_how_many_changes_a_gate_with_200_looks_needs(changed, topics, fails):
+    """As docs/explanation/a-year-of-gates.md says, for losses of nearly the same size."""
+    losses = np.zeros(topics)
+    losses[:changed] = 0.3 + np.random.default_rng(1).uniform(-0.002, 0.002, changed)
+    names = tuple(f"t{number:03d}" for number in range(topics))
+    both = TopicScores("new", "AP", names, 0.8 - losses), TopicScores("old", "AP", names, np.full(topics, 0.8))
+    level = 1 - 0.05 * share_of_next_look(0, looks=200)
+    assert (judge(gate_of("g", alpha=0.0, level=level), *both).outcome == "fail") == fails
