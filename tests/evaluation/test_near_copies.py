@@ -50,11 +50,11 @@ def test_groups_are_those_of_all_pairs(texts):
 
 
 def test_a_word_more_is_found_however_many_texts_share_all_their_words():
-    kinds = product(["red", "blue", "green", "black"], ["small", "large", "wide", "long"], ["wool", "silk"])
-    texts = [text for kind in kinds for text in (f"{' '.join(kind)} shoe", f"cheap {' '.join(kind)} shoe")]
-    texts += ["12 red small wool shoe"]
-    found = near_copies(texts)
-    assert found == [(i, i + 1) for i in range(0, 64, 2)]
+    colours, sizes = ["red", "blue", "green", "black", "white"], ["small", "large", "wide", "long", "short"]
+    kinds = product(colours, sizes, ["leather", "cotton", "wool", "silk"], ["shoe", "hat", "coat", "belt"])
+    texts = [text for kind in kinds for text in (" ".join(kind), f"cheap {' '.join(kind)}")]
+    found = near_copies([*texts, "12 red small wool shoe"])
+    assert found == [(i, i + 1) for i in range(0, 800, 2)]
 
 
 @pytest.mark.parametrize("seed", range(5))
