@@ -153,6 +153,14 @@ def init(
         **names,
         **_policy(worse_costs, queries, on_churn, plan),
     )
+    _write_new(text, output)
+    write_text(_schema_text(), schema_file, option="--output")
+    if queries is not None and queries < MIN_TOPICS:
+        click.echo(f"no-risk needs at least {MIN_TOPICS} judged queries: until then it is inconclusive", err=True)
+    click.echo(f"wrote {output}. Next: riskguard baseline add prod RUN, then pytest --riskguard")
+
+
+def _write_new(text: str, output: Path) -> None:
     try:
         with output.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
@@ -160,10 +168,6 @@ def init(
         raise _exists(output) from None
     except OSError as error:
         raise UsageError(f"cannot write {output}: {error.strerror}") from None
-    write_text(_schema_text(), schema_file, option="--output")
-    if queries is not None and queries < MIN_TOPICS:
-        click.echo(f"no-risk needs at least {MIN_TOPICS} judged queries: until then it is inconclusive", err=True)
-    click.echo(f"wrote {output}. Next: riskguard baseline add prod RUN, then pytest --riskguard")
 
 
 @click.command()
