@@ -161,7 +161,7 @@ def _break_even_fails(ruling: Ruling, *, below: _Change | None) -> _Change | Non
 def _few_digits(found: _Change, ruling: Ruling) -> float:
     """An alpha with few digits at which the gate still passes: the search gives more digits than it knows."""
     low, high = found
-    asked, round_number = ruling.gate.alpha, float(f"{high:.4g}")  # scores on a grid often break even at one
+    asked, round_number = float(ruling.gate.alpha), float(f"{high:.4g}")  # scores on a grid often break even at one
     for alpha in (asked, round_number):
         if low < alpha <= high * (1 + WIDTH) and ruling.at(alpha).passes:
             return alpha
