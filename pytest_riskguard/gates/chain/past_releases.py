@@ -122,8 +122,8 @@ def replay(
     """Judge releases, oldest first, each against the one before it, or all against one ``baseline``.
 
     The gate is asked at each of the ``alphas``, and ``no_topic_collapse`` with ``max_loss``. ``topics`` may have
-    clusters and strata. Releases that cannot be
-    compared have a ``problem``. ``ValueError`` for too few runs, and for regretted names that are not judged.
+    clusters and strata. Releases that cannot be compared have a ``problem``. ``ValueError`` for too few runs, and for
+    regretted names that are not judged.
     """
     pairs = list(pairwise(runs)) if baseline is None else [(baseline, run) for run in runs]
     if not pairs:
@@ -165,7 +165,7 @@ def _release(
     single = Comparison(NoTopicCollapse(max_loss=max_loss, missing=gate.missing), aligned)
     return replace(
         release,
-        mean=mean(aligned.candidate.values),
+        mean=plain.evidence.mean(aligned.candidate.values),
         mean_difference=plain.mean_difference,
         answers=tuple(_answer(replace(gate, alpha=alpha), aligned) for alpha in alphas),
         alpha_star=_alpha_star(plain),

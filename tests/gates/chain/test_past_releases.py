@@ -153,6 +153,8 @@ def test_releases_are_judged_by_clusters_and_strata(releases):
             for answer in release.answers:
                 verdict = judge(NotSignificantlyRisky("x", alpha=answer.alpha), run, before, topics=topics)
                 assert (answer.outcome, answer.urisk) == (verdict.outcome, verdict.estimates.urisk)
+                assert release.mean == verdict.estimates.candidate_mean
+                assert release.mean_difference == verdict.estimates.mean_difference
                 assert (answer.lower, answer.upper) == (
                     verdict.decisive_interval.lower,
                     verdict.decisive_interval.upper,
