@@ -46,7 +46,7 @@ def imported_parts(module: Path) -> set[str]:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        parts |= {name.split(".")[1] for name in names if name.startswith("pytest_riskguard.")}
+        parts |= {name.split(".")[1] for name in names if name.startswith("pytest_riskguard.")} - {"__version__"}
         nodes.extend(ast.iter_child_nodes(node))
     return parts
 

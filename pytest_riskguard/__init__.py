@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_riskguard._version import __version__
+__version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from pytest_riskguard.assertions import (

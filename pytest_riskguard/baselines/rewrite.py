@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from pytest_riskguard._version import __version__
+from pytest_riskguard import __version__
 from pytest_riskguard.baselines import atomic_folder, environment, queries
 from pytest_riskguard.baselines.backing import problems
 from pytest_riskguard.baselines.entry import MANIFEST, QUERIES, RUN, SCORES, StoredBaseline, files_of

@@ -12,8 +12,7 @@ from importlib import import_module
 
 import click
 
-from pytest_riskguard import run_context
-from pytest_riskguard._version import __version__
+from pytest_riskguard import __version__, run_context
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.reading import ProgressLine
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError

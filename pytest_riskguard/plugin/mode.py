@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from pytest_riskguard._version import __version__
+from pytest_riskguard import __version__
 from pytest_riskguard.plugin.options import CONFIG_NAME
 
 

@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_riskguard._version import __version__
+from pytest_riskguard import __version__
 from pytest_riskguard.errors import ReportFormatError
 from pytest_riskguard.formats.input_files import REPORT_BYTES, TOPICS, LimitError, read_limited
 from pytest_riskguard.formats.serialization import JsonError, decoded, indented, parsed, to_plain

@@ -10,7 +10,7 @@ import platform
 import sys
 from pathlib import Path
 
-from pytest_riskguard._version import __version__
+from pytest_riskguard import __version__
 
 _PACKAGE = Path(__file__).parents[2]
 #: What installed packages are named by: the folders with their names and versions.

@@ -10,7 +10,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from pytest_riskguard._version import __version__
+from pytest_riskguard import __version__
 
 #: Distributions whose versions may change a value.
 _LIBRARIES = ("ir-measures", "pytrec-eval-terrier", "pytrec_eval", "cwl-eval", "numpy", "scipy")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pytest_riskguard._version import __version__
+from pytest_riskguard import __version__
 from pytest_riskguard.errors import DataError, RunFormatError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.rankings import Rankings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from pytest_riskguard._version import __version__
+from pytest_riskguard import __version__
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import known_gates, links
 from pytest_riskguard.reports.comparisons import comparisons

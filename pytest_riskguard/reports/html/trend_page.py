@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from pytest_riskguard._version import __version__
+from pytest_riskguard import __version__
 from pytest_riskguard.gates.kinds import KINDS
 from pytest_riskguard.reports import links
 from pytest_riskguard.reports.html.escape import ASSETS, template
