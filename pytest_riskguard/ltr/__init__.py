@@ -1,0 +1,1 @@
+"""Learning to rank with risk: baselines, query weights, objectives, and models compared."""
