@@ -1,0 +1,204 @@
+"""Trained models compared as the papers do: means, risk, reward, wins and losses, against baselines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.ltr.pareto import pareto_front
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, per_topic, systems_by_topics
+from pytest_riskguard.risk.urisk import counts, freward, frisk
+
+
+@dataclass(frozen=True)
+class ModelFigures:
+    """One model against one baseline, or on average over several; scores are in units of the measure.
+
+    ``risk`` and ``reward`` are the mean loss and the mean win, both at least 0. The ratios are infinite where the
+    model never loses but wins, and None where it does neither. Of an average each figure is the mean of those against
+    each baseline, ratios included: these are not the ratios of the averages. Counts are then not whole numbers.
+    ``on_front``: no other model has a mean as high and a risk as low, and is better in one of the two.
+    """
+
+    model: str
+    mean: float
+    mean_difference: float
+    risk: float
+    reward: float
+    reward_to_risk: float | None
+    wins: float
+    losses: float
+    ties: float
+    win_to_loss: float | None
+    losses_over_20_percent: float
+    on_front: bool = False
+
+
+@dataclass(frozen=True)
+class ModelsAgainst:
+    """All models, in the order given, against one baseline, or on average against several."""
+
+    baselines: tuple[str, ...]
+    baseline_mean: float
+    models: tuple[ModelFigures, ...]
+
+
+@dataclass(frozen=True)
+class ModelComparison:
+    """Models against each baseline, and on average over all of them; ``macro_average`` is None with one baseline."""
+
+    topics: int
+    against: tuple[ModelsAgainst, ...]
+    macro_average: ModelsAgainst | None
+
+
+def compare_models(
+    models: npt.ArrayLike,
+    baselines: npt.ArrayLike,
+    *,
+    model_names: Sequence[str],
+    baseline_names: Sequence[str],
+    weights: npt.ArrayLike | None = None,
+) -> ModelComparison:
+    """Compare models with each baseline, and on average over the baselines.
+
+    Parameters
+    ----------
+    models : array, shape (n_models, n_topics)
+        Scores of each model, at least one, in units of the measure.
+    baselines : array, shape (n_baselines, n_topics)
+        Scores of each baseline, at least one, on the same topics.
+    model_names, baseline_names : sequence of str
+        A name for each row, all different.
+    weights : array, shape (n_topics,), optional
+        What each topic counts in means, risk and reward, above 0; only ratios matter. Wins and losses are counted
+        without weights.
+
+    Returns
+    -------
+    ModelComparison
+
+    Raises
+    ------
+    ValueError
+        No model, no baseline or no topic, scores that are not finite, different numbers of topics, a name too few,
+        too many or given twice, or a weight that is not above 0.
+
+    References
+    ----------
+    B. T. Dinçer, C. Macdonald, I. Ounis, "Hypothesis testing for the risk-sensitive evaluation of retrieval systems",
+    SIGIR 2014, Table 3; "Risk-sensitive evaluation and learning to rank using multiple baselines", SIGIR 2016,
+    Table 7, whose averages over baselines are these.
+    """
+    scores = systems_by_topics(models, name="models", at_least=1)
+    yardsticks = systems_by_topics(baselines, name="baselines", at_least=1)
+    if scores.shape[1] != yardsticks.shape[1]:
+        raise ValueError(f"models and baselines differ in topics: {scores.shape[1]} and {yardsticks.shape[1]}")
+    _check_names(model_names, len(scores), what="model_names")
+    _check_names(baseline_names, len(yardsticks), what="baseline_names")
+    shares = _shares(weights, scores.shape[1])
+    against = tuple(
+        ModelsAgainst((name,), _mean(yardstick, shares), _on_front(_figures(scores, yardstick, model_names, shares)))
+        for name, yardstick in zip(baseline_names, yardsticks, strict=True)
+    )
+    return ModelComparison(scores.shape[1], against, _average(against) if len(against) > 1 else None)
+
+
+def _figures(
+    scores: FloatArray, baseline: FloatArray, names: Sequence[str], shares: FloatArray | None
+) -> list[ModelFigures]:
+    figures = []
+    for name, row in zip(names, scores, strict=True):
+        differences = row - baseline
+        differences = np.where(np.abs(differences) > ROUNDING_ERROR, differences, 0.0)  # as gates count them
+        weighted = differences if shares is None else differences * shares
+        risk, reward, number = frisk(weighted), freward(weighted), counts(row, baseline)
+        figures.append(
+            ModelFigures(
+                model=name,
+                mean=_mean(row, shares),
+                mean_difference=exact_sum(weighted) / weighted.size,
+                risk=risk,
+                reward=reward,
+                reward_to_risk=_ratio(reward, risk),
+                wins=number.wins,
+                losses=number.losses,
+                ties=number.ties,
+                win_to_loss=_ratio(number.wins, number.losses),
+                losses_over_20_percent=number.losses_over_20_percent,
+            )
+        )
+    return figures
+
+
+def _average(against: Sequence[ModelsAgainst]) -> ModelsAgainst:
+    """The mean of each figure over baselines; a ratio that does not exist for one of them has no mean."""
+    models = []
+    for rows in zip(*(table.models for table in against), strict=True):
+        ratios: list[float | None] = []
+        for column in ([row.reward_to_risk for row in rows], [row.win_to_loss for row in rows]):
+            known = [ratio for ratio in column if ratio is not None]
+            ratios.append(_average_of(known) if len(known) == len(column) else None)
+        models.append(
+            ModelFigures(
+                model=rows[0].model,
+                mean=rows[0].mean,
+                mean_difference=_average_of(row.mean_difference for row in rows),
+                risk=_average_of(row.risk for row in rows),
+                reward=_average_of(row.reward for row in rows),
+                reward_to_risk=ratios[0],
+                wins=_average_of(row.wins for row in rows),
+                losses=_average_of(row.losses for row in rows),
+                ties=_average_of(row.ties for row in rows),
+                win_to_loss=ratios[1],
+                losses_over_20_percent=_average_of(row.losses_over_20_percent for row in rows),
+            )
+        )
+    names = tuple(name for table in against for name in table.baselines)
+    return ModelsAgainst(names, _average_of(table.baseline_mean for table in against), _on_front(models))
+
+
+def _on_front(models: Sequence[ModelFigures]) -> tuple[ModelFigures, ...]:
+    front = pareto_front([model.mean for model in models], [model.risk for model in models]).tolist()
+    return tuple(replace(model, on_front=on_it) for model, on_it in zip(models, front, strict=True))
+
+
+def _ratio(good: float, bad: float) -> float | None:
+    """Infinite where there is nothing bad; None where there is nothing good either."""
+    if bad > 0:
+        return good / bad
+    return math.inf if good > 0 else None
+
+
+def _average_of(values: Iterable[float]) -> float:
+    numbers = list(values)
+    return math.fsum(numbers) / len(numbers)
+
+
+def _mean(values: FloatArray, shares: FloatArray | None) -> float:
+    return exact_sum(values if shares is None else values * shares) / values.size
+
+
+def _shares(weights: npt.ArrayLike | None, topics: int) -> FloatArray | None:
+    """Weights whose mean is 1."""
+    if weights is None:
+        return None
+    array = per_topic(weights, name="weights")
+    if array.size != topics:
+        raise ValueError(f"expected a weight for each of {topics} topics, got {array.size}")
+    if not np.all(array > 0):
+        raise ValueError(f"weights must be above 0, got {array[array <= 0][0]}")
+    array = array / np.max(array)
+    shares: FloatArray = array / (exact_sum(array) / topics)
+    return shares
+
+
+def _check_names(names: Sequence[str], count: int, *, what: str) -> None:
+    if len(names) != count:
+        raise ValueError(f"{what}: expected {count}, got {len(names)}")
+    if repeated := [name for place, name in enumerate(names) if name in names[:place]]:
+        raise ValueError(f"{what}: {repeated[0]!r} given twice")
