@@ -9,16 +9,18 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 #: Only these variables reach a run.
 KEPT_VARIABLES = ("PATH", "HOME", "TMPDIR", "VIRTUAL_ENV", "COVERAGE_PROCESS_START")
 RISKGUARD = [sys.executable, "-c", "from pytest_riskguard.cli import main; main()"]
-# Hypothesis, which our own tests need, takes long to load.
-PYTEST = [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest"]
+# Plugins of libraries that our own tests need, which take long to load.
+PYTEST_OPTIONS = ["-p", "no:hypothesispytest", "-p", "no:anyio"]
+PYTEST = [sys.executable, "-m", "pytest", *PYTEST_OPTIONS]
 MAX_OUTPUT = 10_000_000
 #: Starts a command and reports how it ended. A process begins with the memory of its parent, which counts
 #: towards its own maximum: this small parent has little, a process that runs tests may have much.
@@ -68,7 +70,6 @@ def run(command: Sequence[str] | str, cwd: Path, variables: Mapping[str, str], l
     arguments = ["/bin/sh", "-c", command] if isinstance(command, str) else command
     receiver, sender = os.pipe()
     with tempfile.TemporaryFile() as output, os.fdopen(receiver) as ending:
-        started = time.monotonic()
         process = subprocess.Popen(
             [*_STARTER, str(sender), *arguments],
             cwd=cwd,
@@ -80,21 +81,33 @@ def run(command: Sequence[str] | str, cwd: Path, variables: Mapping[str, str], l
             pass_fds=[sender],
         )
         os.close(sender)
-        timer = threading.Timer(limit, _kill_group, [process.pid])
-        timer.start()
-        try:
+
+        def ended() -> str:
             process.wait()
-        finally:
-            timer.cancel()
-            _kill_group(process.pid)  # what it left behind, such as workers
-        seconds = time.monotonic() - started
-        # the starter is killed with the others
-        status, processor_seconds, memory = ending.read().split() or (str(signal.SIGKILL.value), "0", "0")
-        output.seek(0)
-        text = output.read(MAX_OUTPUT).decode("utf-8", "replace")
+            # the starter is killed with the others
+            return ending.read() or f"{signal.SIGKILL.value} 0 0"
+
+        return timed(process.pid, ended, output, limit)
+
+
+def timed(pid: int, ended: Callable[[], str], output: IO[bytes], limit: float) -> Ended:
+    """Wait for a process, and end its group after a limit of seconds.
+
+    ``ended`` waits, and gives the status as ``os.wait4`` does, seconds of processor time and ``ru_maxrss``.
+    """
+    started = time.monotonic()
+    timer = threading.Timer(limit, _kill_group, [pid])
+    timer.start()
+    try:
+        status, processor_seconds, memory = ended().split()
+    finally:
+        timer.cancel()
+        _kill_group(pid)  # what it left behind, such as workers
+    seconds = time.monotonic() - started
+    output.seek(0)
     return Ended(
         os.waitstatus_to_exitcode(int(status)),
-        text,
+        output.read(MAX_OUTPUT).decode("utf-8", "replace"),
         seconds,
         processor_seconds=float(processor_seconds),
         megabytes=int(memory) / (2**20 if sys.platform == "darwin" else 2**10),

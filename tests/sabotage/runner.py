@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tests.sabotage import processes
 from tests.sabotage.case import Case, Way
+from tests.sabotage.prepared import Prepared
 from tests.sabotage.processes import Ended
 
 MAX_SECONDS = 30.0
@@ -24,6 +25,8 @@ MAX_MEGABYTES = 1000.0
 MAX_DIGESTED = 100_000_000
 #: Folders and files that a run may write: caches, bytecode, and the reports that were asked for.
 WRITTEN_BY_RUNS = (".pytest_cache", "__pycache__", "reports")
+#: Files of the project's folder that can hide a library of the same name, and the names of those that do not.
+IMPORTABLE, OWN_MODULES = (".py", ".pyc", ".so", ".pth"), {"conftest", "search", "test_ranking"}
 
 #: What only a fault of riskguard prints, such as one of its files with a line in pytest's kind of traceback.
 _OURS = (
@@ -63,7 +66,7 @@ class Run:
         return "\n".join([heading, *problems])
 
 
-def run(case: Case, way: Way, template: Path, scratch: Path) -> Run:
+def run(case: Case, way: Way, template: Path, scratch: Path, prepared: Prepared | None = None) -> Run:
     """Break a copy of the project, run it, remove the copy.
 
     Parameters
@@ -72,6 +75,8 @@ def run(case: Case, way: Way, template: Path, scratch: Path) -> Run:
         The folder that ``project.write`` wrote.
     scratch : Path
         An existing folder for copies.
+    prepared : Prepared, optional
+        Runs cases that change nothing about how Python starts and loads modules; the others start anew.
     """
     place = Path(tempfile.mkdtemp(dir=scratch))
     folder = place / "project"
@@ -81,8 +86,11 @@ def run(case: Case, way: Way, template: Path, scratch: Path) -> Run:
             sabotage(folder)
         before = digests(folder)
         limit = case.kill_after or MAX_SECONDS * _business()
-        environment = processes.environment(case.env, folder)
-        ended = processes.run(command_line(case, way, folder), folder / case.cwd, environment, limit)
+        if prepared is not None and _starts_as_usual(case, folder):
+            ended = prepared.run(way, arguments(case, way, folder), folder, limit)
+        else:
+            environment = processes.environment(case.env, folder)
+            ended = processes.run(command_line(case, way, folder), folder / case.cwd, environment, limit)
         after = before if case.writes else digests(folder)
         problems = list(find_problems(case, way, ended, before, after))
         return Run(case, way, ended, problems)
@@ -160,9 +168,22 @@ def _business() -> float:
 
 def command_line(case: Case, way: Way, folder: Path) -> list[str] | str:
     """What is run: a list of arguments, or a line for the shell."""
-    arguments = [part.replace("{project}", str(folder)) for part in shlex.split(case.arguments(way))]
-    line = [*(processes.RISKGUARD if way is Way.CLI else processes.PYTEST), *arguments]
+    starts = processes.RISKGUARD if way is Way.CLI else processes.PYTEST
+    line = [*starts, *arguments(case, way, folder)]
     return line if case.line is None else case.line.replace("{}", shlex.join(line))
+
+
+def arguments(case: Case, way: Way, folder: Path) -> list[str]:
+    """What follows the command, or pytest and its own options."""
+    return [part.replace("{project}", str(folder)) for part in shlex.split(case.arguments(way))]
+
+
+def _starts_as_usual(case: Case, folder: Path) -> bool:
+    """Whether Python starts and loads libraries as in most cases; a case with limits of its own is measured anew."""
+    own = {path.stem for path in folder.glob("*") if path.suffix in IMPORTABLE} - OWN_MODULES
+    usual = Case("usual")
+    settings = ("env", "line", "cwd", "seconds", "megabytes")
+    return not own and all(getattr(case, name) == getattr(usual, name) for name in settings)
 
 
 def _remove(place: Path) -> None:

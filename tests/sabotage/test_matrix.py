@@ -1,4 +1,7 @@
-"""Every case in each of its ways: a sample with every run of the tests, all of them as slow tests."""
+"""Every case in each of its ways: a sample with every run of the tests, all of them as slow tests.
+
+The sample starts each run anew; where the others can, they are forks of a process that has loaded libraries.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import pytest
 from tests.sabotage import project, runner
 from tests.sabotage.case import Case, Way
 from tests.sabotage.cases import every_case
+from tests.sabotage.prepared import Prepared
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="this system has no wait4, pipes or process groups")
 
@@ -34,13 +38,19 @@ def template(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="session")
+def prepared():
+    with Prepared() as processes:
+        yield processes
+
+
 @pytest.mark.parametrize(
     "run",
     [pytest.param(run, id=_name(run), marks=() if _is_in_sample(run) else pytest.mark.slow) for run in RUNS],
 )
-def test_broken_cases_are_not_green_and_harmless_ones_not_red(run, template, tmp_path):
+def test_broken_cases_are_not_green_and_harmless_ones_not_red(run, template, prepared, tmp_path):
     case, way = run
-    ended = runner.run(case, way, template, tmp_path)
+    ended = runner.run(case, way, template, tmp_path, None if _is_in_sample(run) else prepared)
     assert not ended.problems, f"{ended}\n{ended.ended.output}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from tests.sabotage import project, runner, sabotages
 from tests.sabotage.__main__ import main, table
 from tests.sabotage.case import CLI, SERIAL, Case, Way, harmless
 from tests.sabotage.cases import every_case
+from tests.sabotage.prepared import Prepared
 from tests.sabotage.processes import Ended
 from tests.sabotage.runner import Fault, Run, find_problems
 
@@ -79,6 +81,47 @@ def test_an_internal_error_planted_by_the_case_is_allowed():
 
 def found(case, template, tmp_path, way=Way.CLI):
     return {fault for fault, _ in runner.run(case, way, template, tmp_path).problems}
+
+
+@pytest.fixture(scope="module")
+def prepared():
+    with Prepared() as processes:
+        yield processes
+
+
+@pytest.mark.parametrize("way", [Way.CLI, Way.SERIAL])
+def test_a_prepared_run_ends_as_one_that_starts_anew(template, prepared, tmp_path, way):
+    def common(ended):
+        return re.sub(r"tmp\w{8}|0x\w+|in [\d.]+s|=+", "", ended.output).split()  # the folder, an address, times
+
+    case = Case("planted", sabotages.truncate("qrels.txt", 0.5))
+    anew, fork = (runner.run(case, way, template, tmp_path, each).ended for each in (None, prepared))
+    assert (fork.status, common(fork)) == (anew.status, common(anew))
+    assert fork.processor_seconds > 0
+    assert fork.megabytes > 20
+
+
+def test_a_hang_of_a_prepared_run_is_noticed_and_the_next_is_not_harmed(template, prepared, tmp_path):
+    sleeps = (
+        "import subprocess, time\n\nsubprocess.Popen(['sleep', '61'])\nprint('sleeps', flush=True)\ntime.sleep(61)"
+    )
+    case = Case("planted", sabotages.write("conftest.py", sleeps), kill_after=3, ways=SERIAL)
+    ended = runner.run(case, Way.SERIAL, template, tmp_path, prepared)
+    assert [fault for fault, _ in ended.problems] == [Fault.HANG]
+    assert ended.ended.status < 0
+    assert runner.run(CASE, Way.SERIAL, template, tmp_path, prepared).ended.status == 1
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("planted", sabotages.write("numpy.py", "own"), words=["name 'own'"], allows=["pytest_riskguard"]),
+        Case("planted", env={"PYTHONHOME": "nowhere"}, in_pytest=1, words=["No module named 'encodings'"]),
+        Case("planted", line="exit 7", in_pytest=7),
+    ],
+)
+def test_what_changes_how_python_starts_is_not_a_fork(template, prepared, tmp_path, case):
+    assert runner.run(case, Way.SERIAL, template, tmp_path, prepared).problems == []
 
 
 def test_a_green_run_is_noticed_end_to_end(template, tmp_path):
