@@ -1,0 +1,196 @@
+"""What LambdaMART and its risk-sensitive relatives share as objectives for LightGBM.
+
+An objective is one callable for ``lightgbm.train`` (``params["objective"]``) and for ``LGBMRanker(objective=...)``.
+Nothing is shared between objectives.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.formats.extras import imported
+from pytest_riskguard.ltr.judged_queries import Gain, JudgedQueries
+from pytest_riskguard.ltr.swap_effects import Pairs, SwapEffects
+from pytest_riskguard.risk.checks import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from lightgbm import Dataset
+
+#: Fewer rows than these are not worth a thread of their own.
+_ROWS_OF_A_THREAD = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class RankedQueries:
+    """Training queries as the model ranks them now: scores of shape (n_documents,), and the order they give."""
+
+    queries: JudgedQueries
+    scores: FloatArray
+    order: IntArray
+
+    @cached_property
+    def effectiveness(self) -> FloatArray:
+        """nDCG@k of each query: (n_queries,)."""
+        return self.queries.ndcg(self.scores, order=self.order)
+
+
+@dataclass(kw_only=True, eq=False)
+class RankingObjective:
+    """What all objectives share: LambdaMART's pairs, and LightGBM's options for them.
+
+    Attributes
+    ----------
+    truncation_level : int or None
+        None: swaps count by what they do to nDCG@k, so that pairs begin at the first k ranks. A number: pairs,
+        discounts and the ideal ranking are those of LightGBM's ``lambdarank_truncation_level``, 30 by default there,
+        which also learns from documents that nDCG@k does not see.
+    sigmoid : float
+        LightGBM's ``sigmoid``: how steep RankNet's probability is; above 0.
+    norm : bool
+        LightGBM's ``lambdarank_norm``: divide a pair by its difference of scores, and a query by the size of its
+        gradient. Both are those of plain LambdaMART, so that a query keeps the weight that its risk gives it.
+    threads : int or None
+        How many threads compute gradients; None: one for each processor. The result does not depend on it.
+    """
+
+    truncation_level: int | None = None
+    sigmoid: float = 1.0
+    norm: bool = True
+    threads: int | None = None
+    _data: _Data | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.truncation_level is not None and self.truncation_level < 1:
+            raise ValueError(f"truncation_level must be at least 1 or None, got {self.truncation_level!r}")
+        if not (math.isfinite(self.sigmoid) and self.sigmoid > 0):
+            raise ValueError(f"sigmoid must be finite and above 0, got {self.sigmoid!r}")
+        if self.threads is not None and self.threads < 1:
+            raise ValueError(f"threads must be at least 1 or None, got {self.threads!r}")
+
+    def __call__(
+        self,
+        first: FloatArray,
+        second: FloatArray | Dataset,
+        weight: npt.ArrayLike | None = None,
+        group: npt.ArrayLike | None = None,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Gradient and hessian as LightGBM asks for them, each of shape (n_documents,).
+
+        ``lightgbm.train`` gives scores and its Dataset; ``LGBMRanker``, which counts these parameters, gives labels,
+        scores, weights of rows and groups.
+        """
+        if isinstance(second, imported("lightgbm", extra="ltr", what="an objective for LightGBM").Dataset):
+            labels, scores, weight, group = second.get_label(), first, second.get_weight(), second.get_group()
+        else:
+            labels, scores = first, np.asarray(second)
+        if group is None:
+            raise ValueError("the training data have no groups: give group=, how many documents each query has")
+        gradient, hessian = self.gradients(labels, scores, group)
+        if weight is not None:
+            rows = np.asarray(weight, dtype=np.float64)
+            gradient, hessian = gradient * rows, hessian * rows
+        return gradient, hessian
+
+    def gradients(
+        self, labels: npt.ArrayLike, scores: npt.ArrayLike, group: npt.ArrayLike
+    ) -> tuple[FloatArray, FloatArray]:
+        """Gradient and hessian of the loss by each document's score, each of shape (n_documents,).
+
+        Parameters
+        ----------
+        labels, scores : array, shape (n_documents,)
+            Relevance, and the model's present scores, finite; the rows of a query stand together.
+        group : array of int, shape (n_queries,)
+            How many documents each query has.
+
+        Raises
+        ------
+        ValueError
+            For anything else.
+        DataError
+            If the queries are not those of the baselines.
+        """
+        data = self._of(labels, group)
+        values: FloatArray = np.asarray(scores, dtype=np.float64)
+        order = data.queries.order(values)
+        if not np.isfinite(values).all():
+            raise ValueError(f"scores must be finite, got {values[~np.isfinite(values)][0]}")
+        now = RankedQueries(data.queries, values, order)
+        return self._summed(data, now, self._swaps(now))
+
+    def _measure(self) -> tuple[int, Gain]:
+        """The cutoff k and the gains of nDCG@k."""
+        raise NotImplementedError
+
+    def _swaps(self, now: RankedQueries) -> SwapEffects:
+        """What swaps do to the risk measure where the model ranks like this."""
+        raise NotImplementedError
+
+    def _check(self, group: npt.ArrayLike) -> None:
+        """DataError unless data with these groups can be learned from."""
+
+    def _of(self, labels: npt.ArrayLike, group: npt.ArrayLike) -> _Data:
+        """What depends on the data alone, kept from call to call."""
+        given = np.asarray(labels, dtype=np.float64)
+        data = self._data
+        if data is None or not (
+            np.array_equal(data.queries.labels, given) and np.array_equal(data.queries.group, group)
+        ):
+            k, gain = self._measure()
+            queries = JudgedQueries(given, group, k=k, gain=gain)
+            self._check(queries.group)
+            depth = k if self.truncation_level is None else self.truncation_level
+            ideal = queries.ideal(depth)
+            data = _Data(
+                queries,
+                queries.discounts(k if self.truncation_level is None else None),
+                np.divide(1, ideal, out=np.zeros(ideal.size), where=ideal > 0),
+                depth,
+            )
+            self._data = data
+        return data
+
+    def _summed(self, data: _Data, now: RankedQueries, swaps: SwapEffects) -> tuple[FloatArray, FloatArray]:
+        imported("numba", extra="ltr", what="an objective for LightGBM")
+        from pytest_riskguard.ltr import swap_gradients
+
+        queries, scores = now.queries, now.scores
+        options = (data.discounts, data.inverse_ideal, data.depth, self.sigmoid, self.norm)
+        pairs = Pairs(queries.starts, now.order, scores, queries.gains, *options)
+        gradient, hessian = np.empty(scores.size), np.empty(scores.size)
+        threads = max(1, min(self.threads or _processors(), scores.size // _ROWS_OF_A_THREAD))
+        limits = np.searchsorted(queries.starts, np.linspace(0, scores.size, threads + 1)[1:-1])
+        bounds = [0, *limits.tolist(), queries.group.size]
+
+        def part(first: int, last: int) -> None:
+            swap_gradients.add_gradients(pairs, swaps, first, last, gradient, hessian)
+
+        if threads == 1:
+            part(0, queries.group.size)
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(part, bounds[:-1], bounds[1:]))
+        return gradient, hessian
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    queries: JudgedQueries
+    discounts: FloatArray
+    inverse_ideal: FloatArray
+    depth: int
+
+
+def _processors() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
