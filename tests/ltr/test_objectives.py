@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_riskguard.errors import DataError
 from pytest_riskguard.ltr import (
     TFARO,
     TSARO,
     UCRO,
     GeoRisk,
+    JudgedQueries,
     LambdaMART,
     QueryBaselines,
+    adaptive_alpha,
 )
 from tests.ltr import plain_lambdas as plain
 
@@ -148,3 +153,186 @@ def test_georisk_is_that_of_plain_python(rows, options, alpha, many, seed):
         **options,
     )
     assert_equal(found, expected, within=1e-7)
+
+
+@settings(deadline=None)
+@given(data(), OPTIONS, st.integers(0, 2**32 - 1))
+def test_without_extra_weight_of_losses_all_but_georisk_are_lambdamart(rows, options, seed):
+    labels, scores, group = rows
+    one = baselines(np.random.default_rng(seed), group)
+    several = baselines(np.random.default_rng(seed), group, many=3)
+    expected = LambdaMART(k=3, **options).gradients(labels, scores, group)
+    for objective in (
+        UCRO(one, 0, **options),
+        UCRO(one, 0, form="crossing", **options),
+        TSARO(one, 0, **options),
+        TFARO(one, 0, **options),
+        TFARO(several.mean(), 0, **options),
+    ):
+        assert_equal(objective.gradients(labels, scores, group), expected, within=1e-12)
+
+
+@settings(deadline=None)
+@given(data(), st.sampled_from(ALPHAS), st.integers(0, 2**32 - 1))
+def test_every_pair_pushes_the_better_document_up(rows, alpha, seed):
+    labels, scores, group = rows
+    rng = np.random.default_rng(seed)
+    one, several = baselines(rng, group), baselines(rng, group, many=3)
+    keep = rng.permutation(max(group))[:2]  # two documents of each query: a single pair, whose sign shows
+    starts = np.cumsum([0, *group[:-1]])
+    chosen = [start + np.sort(keep[keep < size]) for start, size in zip(starts, group, strict=True)]
+    chosen = [rows if rows.size else np.array([start]) for rows, start in zip(chosen, starts, strict=True)]
+    sizes = [rows.size for rows in chosen]
+    labels, scores = labels[np.concatenate(chosen)], scores[np.concatenate(chosen)]
+    for objective in (UCRO(one, alpha), TSARO(one, alpha), TFARO(one, alpha), GeoRisk(several, alpha)):
+        gradient, hessian = objective.gradients(labels, scores, sizes)
+        assert (hessian >= 0).all()
+        for query in np.split(np.column_stack([labels, gradient]), np.cumsum(sizes)[:-1]):
+            if len(query) == 2 and query[0, 0] != query[1, 0]:
+                better, worse = sorted(query.tolist(), reverse=True)
+                assert better[1] < 0 < worse[1]
+
+
+@settings(deadline=None)
+@given(st.integers(1, 30), st.floats(0, 50), st.sampled_from(["deviation", "error"]), st.integers(0, 2**32 - 1))
+def test_adaptive_alpha_is_between_0_and_alpha_and_grows_with_the_loss(queries, alpha, standardization, seed):
+    rng = np.random.default_rng(seed)
+    scores, baseline = rng.integers(0, 4, queries) / 3, rng.integers(0, 4, queries) / 3
+    found = adaptive_alpha(scores, baseline, alpha=alpha, standardization=standardization)
+    assert ((found >= 0) & (found <= alpha)).all()
+    order = np.argsort(scores - baseline, kind="stable")
+    assert (np.diff(found[order]) <= 1e-12 * alpha).all()
+
+
+@pytest.mark.parametrize("standardization", ["deviation", "error"])
+def test_one_changed_query_is_the_risky_one(standardization):
+    baseline = np.full(10, 0.5)
+    scores = baseline.copy()
+    scores[3] = 0.4
+    found = adaptive_alpha(scores, baseline, alpha=2, standardization=standardization)
+    assert found[3] > 1.99
+    np.testing.assert_allclose(np.delete(found, 3), 1)  # unchanged: alpha / 2
+    np.testing.assert_allclose(adaptive_alpha(baseline, baseline, alpha=2, standardization=standardization), 1)
+
+
+def test_adaptive_alpha_as_written_in_the_papers():
+    scores, baseline = np.array([0.2, 0.5, 0.9, 0.4]), np.array([0.6, 0.5, 0.3, 0.5])
+    x = np.array([-1.6, 0.0, 0.6, -0.4])  # differences, losses four times
+    expected = [3 * (1 - plain.phi(value / x.std(ddof=1))) for value in x]
+    np.testing.assert_allclose(adaptive_alpha(scores, baseline, alpha=3), expected)
+    error = x.std(ddof=1) / 2
+    expected = [3 * (1 - plain.phi(value / error)) for value in scores - baseline]
+    np.testing.assert_allclose(adaptive_alpha(scores, baseline, alpha=3, standardization="error"), expected)
+
+
+ROWS = (np.array([2.0, 0, 1, 0, 3, 1, 0, 0, 1, 2]), [4, 3, 3])
+SOME = np.array([0.3, 0.1, 0.9, 0.5, -0.2, 0.4, 0.0, 1.0, 0.7, 0.2])
+
+
+def three_queries(**options: Any) -> QueryBaselines:
+    return QueryBaselines(("bm25",), ("a", "b", "c"), np.array([[0.9, 0.2, 0.6]]), 3, **options)
+
+
+@pytest.mark.parametrize("objective", [TSARO, TFARO])
+def test_a_spread_is_kept_after_so_many_iterations_but_never_from_equal_scores(objective):
+    labels, group = ROWS
+    zeros = np.zeros(10)
+    kept, fresh = objective(three_queries(), 2, spread_after=1), objective(three_queries(), 2)
+    for scores in (zeros, SOME):  # before it is kept, and when it is
+        assert_equal(kept.gradients(labels, scores, group), fresh.gradients(labels, scores, group), within=0)
+    later = SOME[::-1].copy()
+    assert np.abs(kept.gradients(labels, later, group)[0] - fresh.gradients(labels, later, group)[0]).max() > 1e-3
+    # a second training begins with the same scores as the first, and forgets it
+    for scores in (zeros, later):
+        assert_equal(kept.gradients(labels, scores, group), fresh.gradients(labels, scores, group), within=0)
+    # the first trees may find no split
+    waiting = objective(three_queries(), 2, spread_after=1)
+    for scores in (zeros, zeros, zeros, SOME):
+        assert_equal(waiting.gradients(labels, scores, group), fresh.gradients(labels, scores, group), within=0)
+    with pytest.raises(ValueError, match="spread_after must be at least 1, got 0: before the first tree"):
+        objective(three_queries(), spread_after=0)
+
+
+def test_the_order_of_rows_moves_no_query_with_equal_scores():
+    labels, group = ROWS
+    turned = np.concatenate([part[::-1] for part in np.split(np.arange(10), np.cumsum(group)[:-1])])
+    zeros = np.zeros(10)
+    one = JudgedQueries(labels, group, k=2).ndcg(zeros)
+    np.testing.assert_allclose(JudgedQueries(labels[turned], group, k=2).ndcg(zeros), one)
+
+
+def test_threads_change_nothing():
+    rng = np.random.default_rng(0)
+    group = rng.integers(1, 60, 2000)
+    labels, scores = rng.integers(0, 5, group.sum()).astype(float), rng.normal(size=group.sum())
+    pool = baselines(rng, group.tolist(), many=2, k=10)
+    for make in (lambda threads: LambdaMART(threads=threads), lambda threads: GeoRisk(pool, 5, threads=threads)):
+        assert_equal(make(1).gradients(labels, scores, group), make(5).gradients(labels, scores, group), within=0)
+
+
+def test_far_scores_are_no_error():
+    labels, group = np.array([1.0, 0, 2]), [3]
+    for scores in ([1e6, -1e6, 0.0], [-1e6, 1e6, 0.0], [700.0, 0.0, -700.0]):
+        gradient, hessian = LambdaMART(norm=False).gradients(labels, np.array(scores), group)
+        assert np.isfinite(np.concatenate([gradient, hessian])).all()
+    wide, narrow = np.array([0.0, 599.0, 300.0]), np.array([0.0, 601.0, 300.0])
+    assert_equal(
+        LambdaMART(norm=False).gradients(labels, wide, group),
+        LambdaMART(norm=False).gradients(labels, narrow, group),
+        within=1e-9,
+    )
+
+
+def test_objectives_are_copied_and_pickled_with_their_training():
+    labels, group = ROWS
+    objective = TSARO(three_queries(), 2, spread_after=1)
+    for scores in (np.zeros(10), SOME):
+        objective.gradients(labels, scores, group)
+    later = SOME[::-1].copy()
+    copies = [copy.deepcopy(objective), pickle.loads(pickle.dumps(objective))]  # noqa: S301 - our own
+    expected = objective.gradients(labels, later, group)
+    for other in copies:
+        assert_equal(other.gradients(labels, later, group), expected, within=0)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: LambdaMART(k=0).gradients(*ROWS[:1], SOME, ROWS[1]),
+            "k must be a whole number of at least 1, got 0",
+        ),
+        (lambda: LambdaMART(truncation_level=0), "truncation_level must be at least 1 or None, got 0"),
+        (lambda: LambdaMART(sigmoid=0), "sigmoid must be finite and above 0, got 0"),
+        (lambda: LambdaMART(threads=0), "threads must be at least 1 or None, got 0"),
+        (lambda: UCRO(three_queries(), -1), "alpha must be finite and at least 0, got -1"),
+        (lambda: UCRO(three_queries(), math.nan), "alpha must be finite and at least 0, got nan"),
+        (lambda: UCRO(three_queries(), form=cast(Any, "other")), "form must be one of change, crossing, got 'other'"),
+        (
+            lambda: TSARO(three_queries(), standardization=cast(Any, "x")),
+            "standardization must be one of deviation, error, got 'x'",
+        ),
+        (
+            lambda: UCRO(baselines(np.random.default_rng(0), ROWS[1], many=2)),
+            r"UCRO has one baseline, got 2; baselines.mean\(\) is one",
+        ),
+        (lambda: LambdaMART().gradients(ROWS[0], SOME[:9], ROWS[1]), "scores must have one value for each of the 10"),
+        (lambda: LambdaMART().gradients(ROWS[0], SOME * np.nan, ROWS[1]), "got NaN in row 0"),
+        (lambda: LambdaMART().gradients(ROWS[0], np.full(10, np.inf), ROWS[1]), "scores must be finite, got inf"),
+        (lambda: LambdaMART().gradients(ROWS[0], SOME, [4, 3]), "group must add up to the 10 documents, got 7"),
+        (lambda: LambdaMART()(ROWS[0], SOME), "the training data have no groups: give group="),
+    ],
+)
+def test_what_cannot_be_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_data_of_other_queries_are_refused():
+    labels, _ = ROWS
+    with pytest.raises(DataError, match="the data have 2 queries, the baselines 3: make baselines for the queries"):
+        UCRO(three_queries()).gradients(labels, SOME, [5, 5])
+    known = three_queries(group=np.array([4, 3, 3]))
+    UCRO(known).gradients(labels, SOME, [4, 3, 3])
+    with pytest.raises(DataError, match="query a has 3 documents in the data, but the baselines were scored on 4"):
+        UCRO(known).gradients(labels, SOME, [3, 4, 3])

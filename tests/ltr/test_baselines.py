@@ -1,0 +1,109 @@
+"""Baselines of training queries: from documents, from scores per query, from a store."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.errors import BaselineError, DataError
+from pytest_riskguard.ltr import JudgedQueries, QueryBaselines, measure_name
+
+LABELS, GROUP = [2, 0, 1, 0, 0, 3, 0], [3, 2, 2]
+
+
+def test_a_feature_and_another_model_score_the_documents():
+    judged = JudgedQueries(LABELS, GROUP, k=2)
+    bm25, model = [0.1, 0.5, 0.2, 1.0, 2.0, 0.0, 0.0], [3.0, 2, 1, 0, 0, 1, 0]
+    found = QueryBaselines.from_document_scores(LABELS, GROUP, {"bm25": bm25, "old": model}, k=2)
+    assert (found.names, found.queries, found.k, found.gain) == (("bm25", "old"), ("1", "2", "3"), 2, "exponential")
+    np.testing.assert_array_equal(found.scores, [judged.ndcg(bm25), judged.ndcg(model)])
+    mean = found.mean()
+    assert mean.names == ("mean of bm25, old",)
+    np.testing.assert_allclose(mean.scores, [(judged.ndcg(bm25) + judged.ndcg(model)) / 2])
+    assert mean.mean() is mean
+
+
+def test_scores_of_queries_are_put_in_the_order_of_training():
+    scores = {"prod": {"c": 0.3, "a": 0.1, "b": 0.2, "unused": 0.9}}
+    found = QueryBaselines.from_query_scores(scores, queries=["a", "b", "c"], k=5, gain="linear")
+    assert found.scores.tolist() == [[0.1, 0.2, 0.3]]
+    assert (found.k, found.gain) == (5, "linear")
+
+
+def test_queries_without_a_baseline_are_named():
+    queries = [f"q{number}" for number in range(9)]
+    with pytest.raises(
+        DataError, match="baseline prod has no score for 7 of 9 queries: q2, q3, q4, q5, q6 and 2 more"
+    ):
+        QueryBaselines.from_query_scores({"prod": {"q0": 0.1, "q1": 0.2}}, queries=queries)
+
+
+def test_queries_without_a_relevant_document_need_no_score():
+    data = JudgedQueries(LABELS, GROUP)
+    given = {"prod": {"a": 0.5, "c": 1.0}}
+    found = QueryBaselines.from_query_scores(given, queries=["a", "b", "c"], data=data)
+    assert found.scores.tolist() == [[0.5, 0.0, 1.0]]
+    with pytest.raises(DataError, match="prod has no score for 1 of 3 queries: b"):
+        QueryBaselines.from_query_scores(given, queries=["a", "b", "c"])
+    with pytest.raises(DataError, match="prod has no score for 1 of 3 queries: x"):
+        QueryBaselines.from_query_scores(given, queries=["x", "b", "c"], data=data)
+
+
+@pytest.mark.parametrize("gain", ["exponential", "linear"])
+def test_stored_baselines_score_what_their_documents_do(tmp_path, gain):
+    scores = [0.1, 0.5, 0.2, 1.0, 2.0, 0.7, 0.3]
+    queries = np.repeat(["a", "b", "c"], GROUP)
+    rows = list(zip(queries, LABELS, scores, strict=True))
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 d{n} {label}\n" for n, (q, label, _) in enumerate(rows)))
+    ranked = sorted(enumerate(rows), key=lambda row: (row[1][0], -row[1][2]))
+    (tmp_path / "run").write_text("".join(f"{q} Q0 d{n} 0 {score} prod\n" for n, (q, _, score) in ranked))
+    store = Store(tmp_path / "store")
+    store.add("prod", tmp_path / "run", qrels=tmp_path / "qrels", topics=None, measures=[measure_name(10, gain)])
+    data = JudgedQueries(LABELS, GROUP, gain=gain)
+    direct = QueryBaselines.from_document_scores(LABELS, GROUP, {"prod": scores}, queries=["a", "b", "c"], gain=gain)
+    for place, names in ((store, ()), (tmp_path / "store", ("prod",)), (str(tmp_path / "store"), ("prod",))):
+        found = QueryBaselines.from_store(place, *names, queries=["a", "b", "c"], data=data, gain=gain)
+        assert found.names == ("prod",)
+        np.testing.assert_allclose(found.scores, direct.scores, atol=5.1e-6)  # gdeval rounds to five places
+    with pytest.raises(BaselineError, match="other"):
+        QueryBaselines.from_store(store, "other", queries=["a"])
+    with pytest.raises(BaselineError, match="nDCG"):
+        QueryBaselines.from_store(store, "prod", queries=["a"], k=7, gain=gain)
+    with pytest.raises(DataError, match="expected stored baselines, found none: riskguard baseline add stores one"):
+        QueryBaselines.from_store(tmp_path / "empty", queries=["a"])
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: QueryBaselines((), (), np.zeros((0, 0))), ValueError, "shape"),
+        (lambda: QueryBaselines(("a",), ("q",), np.zeros(1)), ValueError, r"\(1, 1\), got \(1,\)"),
+        (lambda: QueryBaselines(("a", "a"), ("q",), np.zeros((2, 1))), ValueError, "different names, got a, a"),
+        (
+            lambda: QueryBaselines(("a",), ("q",), np.array([[1.5]])),
+            DataError,
+            "baseline a, query q: nDCG@10 must be",
+        ),
+        (lambda: QueryBaselines(("a",), ("q",), np.array([[np.nan]])), DataError, "must be from 0 to 1, got nan"),
+        (
+            lambda: QueryBaselines.from_document_scores(LABELS, GROUP, {}),
+            ValueError,
+            "at least one baseline, got none",
+        ),
+        (lambda: QueryBaselines.from_query_scores({}, queries=["q"]), ValueError, "at least one baseline, got none"),
+        (
+            lambda: QueryBaselines.from_query_scores({"a": {"q": 0.1}}, queries=["q", "q"]),
+            ValueError,
+            "queries must have different names, got 'q' twice",
+        ),
+        (
+            lambda: QueryBaselines.from_document_scores(LABELS, GROUP, {"a": LABELS}, queries=["q"]),
+            ValueError,
+            "queries must name each of the 3 queries, got 1 names",
+        ),
+    ],
+)
+def test_what_are_no_baselines_is_refused(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
