@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 System = RunFile | ScoreFile | Stored
 #: Options that take NAME=RUN.
-_NAMING = ("--baseline", "SYSTEM", *(f"--baseline-{kind}" for kind in COMPUTED))
+_NAMING = ("--baseline", "SYSTEM", "MODEL", *(f"--baseline-{kind}" for kind in COMPUTED))
 
 
 def once(option: str, values: Sequence[str]) -> None:

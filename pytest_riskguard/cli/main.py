@@ -77,6 +77,7 @@ for command in (
     LazyCommand("schema", "init:schema", "Print the JSON Schema of riskguard.yaml."),
     LazyCommand("score", "pieces:score", "Score a run, or a piece of it."),
     LazyCommand("show", "reports:show", "Print the verdicts of a JSON report."),
+    LazyCommand("train-report", "judging.train_report:train_report", "Compare trained models by mean and risk."),
     LazyCommand("trend", "trend:trend", "Show verdicts, estimates and weak topics over time."),
 ):
     cli.add_command(command)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
+from click.core import ParameterSource
 
 from pytest_riskguard.cli.reading import reading_options
 from pytest_riskguard.config.load import find_config, load_config
@@ -54,6 +55,12 @@ def surroundings() -> Config | None:
     """The settings of the riskguard.yaml in the working folder or above it, if there is one."""
     path = find_config(Path.cwd())
     return None if path is None else load_config(path, require_gates=False)
+
+
+def typed() -> set[str]:
+    """The parameters that the command line gives."""
+    context = click.get_current_context()
+    return {name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
 
 
 def given_file(path: Path | None, *, format: str | None = None, ties: Ties | None = None) -> GivenFile | None:

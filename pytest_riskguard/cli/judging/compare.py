@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from pytest_riskguard.cli.judging.verdicts import present
 from pytest_riskguard.cli.output import Reports, detail_options, github_option, report_options
@@ -24,6 +23,7 @@ from pytest_riskguard.cli.parameters import (
     metadata_option,
     reported_options,
     slice_options,
+    typed,
 )
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import COMPUTED, CORRECTIONS, KINDS, options_of
@@ -89,8 +89,8 @@ def compare(
     reports.check(candidate, *inputs.files)
     single, computed = inputs.systems(baselines), inputs.computed(asked, inside=candidate_inside)
     pools = _pools(kind, single, computed) if named else [_declared_pool(question) for question in declared.baselines]
-    taken = declared.unless(_typed(), has_baselines=bool(named))
-    if "alphas" not in _typed():
+    taken = declared.unless(typed(), has_baselines=bool(named))
+    if "alphas" not in typed():
         alphas = (options_of(KINDS[kind])["alpha"].default,)
     values = {"alphas": alphas, "family": family, **options, **taken}
     asked_alphas, correction = values.pop("alphas"), values.pop("family")
@@ -111,12 +111,6 @@ def compare(
         folder=Path.cwd(),
         notes=() if from_file is None else (from_file,),
     )
-
-
-def _typed() -> set[str]:
-    """The parameters that the command line gives."""
-    context = click.get_current_context()
-    return {name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
 
 
 def _declared_pool(systems: Sequence[str | ComputedBaseline]) -> tuple[Baseline, tuple[Source, ...]]:

@@ -80,12 +80,20 @@ def stacked(heights: Sequence[float], *, low: float, high: float) -> list[float]
     return [placed[place] for place in range(len(heights))]
 
 
-def beside(points: Sequence[tuple[Point, str]], *, within: Box, taken: Iterable[Point], limit: float = 118) -> str:
+def beside(
+    points: Sequence[tuple[Point, str]],
+    *,
+    within: Box,
+    taken: Iterable[Point],
+    along: Iterable[Point] = (),
+    limit: float = 118,
+) -> str:
     """Names beside their points, the first ones first; a name that has no room near its point is left out.
 
-    ``taken`` are all points, which no name may cover.
+    ``taken`` are all points, and ``along`` points of a line; no name may cover either.
     """
     boxes = [Box(x - 5, y - 5, x + 5, y + 5) for x, y in taken]
+    boxes += [Box(x - 1.5, y - 1.5, x + 1.5, y + 1.5) for x, y in along]
     texts = []
     for (x, y), name in points:
         shown = clipped(clean(name), width=limit, size=SMALL, middle=True)

@@ -1,0 +1,271 @@
+"""Trained models compared, in words: tables for every format, conclusions, and the text for a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Literal
+
+from pytest_riskguard.ltr.model_comparison import ModelFigures
+from pytest_riskguard.reports.figures import floored
+from pytest_riskguard.reports.sections import Column, Table
+from pytest_riskguard.reports.studies.judged_models import (
+    AskedGate,
+    GateVerdict,
+    JudgedAgainst,
+    MeasuredModels,
+    TrainReport,
+)
+from pytest_riskguard.reports.terminal import layout
+from pytest_riskguard.text import clean, counted, fitted, listed, percent, plain, probability, short, signed
+
+#: No table is readable at a smaller width.
+MIN_WIDTH = 76
+#: How many models a sentence names; the rest are counted.
+MAX_NAMED = 6
+#: Columns that the name of a model may take on a terminal, and those that it keeps.
+_NAME_WIDTH, _MIN_NAME = 24, 10
+#: Warnings that a model which was trained to be better than its baseline should raise.
+_EXPECTED = ("refresh_baseline",)
+_CORRECTIONS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
+
+
+def explain(report: TrainReport, *, width: int) -> str:
+    """For each measure its conclusions and tables; then what to know about the number of verdicts, and a legend."""
+    width = max(width, MIN_WIDTH)
+    blocks = [block for measured in report.measures for block in _blocks(report, measured, width)]
+    notes = layout.wrapped(remarks(report), width=width, indent="", hanging="")
+    return "\n\n".join([*blocks, "\n".join(notes)])
+
+
+def _blocks(report: TrainReport, measured: MeasuredModels, width: int) -> Iterator[str]:
+    lines = layout.wrapped([heading(report, measured)], width=width, indent="", hanging="")
+    yield "\n".join([*lines, *layout.wrapped(conclusions(measured), width=width)])
+    for table in measured.tables:
+        yield _drawn(figures_table(table), width)
+        if table is not measured.macro_average:
+            yield _drawn(verdicts_table(table, alphas=len(report.gate.alphas)), width)
+    if problems_of := problems(measured):
+        yield "\n".join(layout.wrapped(problems_of, width=width))
+
+
+# ---- words for every format
+
+
+def heading(report: TrainReport, measured: MeasuredModels) -> str:
+    """What was compared, and how it was judged."""
+    asked, baselines = report.gate, report.baselines
+    against = f"against {listed(baselines, most=3)}" if len(baselines) <= 3 else f"against {len(baselines)} baselines"
+    return (
+        f"{clean(measured.measure or 'scores')}, {counted(measured.topics, 'topic')}, "
+        f"{counted(len(report.models), 'model')} {against}; {settings(asked)}"
+    )
+
+
+def settings(asked: AskedGate) -> str:
+    """How the gate was asked, without what is the default anyway."""
+    words = [f"alpha {', '.join(map(short, asked.alphas))}", f"level {percent(asked.level)}"]
+    words += [f"method {asked.method}"] if asked.method != "auto" else []
+    words += [f"tolerance {short(asked.tolerance)}"] if asked.tolerance else []
+    words += [f"trade-off {asked.tradeoff}"] if asked.tradeoff != "linear" else []
+    return f"{asked.kind} at {', '.join(words)}"
+
+
+def conclusions(measured: MeasuredModels) -> list[str]:
+    """Which models pass, and what the best of them gives up."""
+    number, best = len(measured.overall.models), measured.best
+    everywhere = " against every baseline" if len(measured.against) > 1 else ""
+    top = measured.model(best.of_all).figures.mean
+    of_all = f"{_named(best.of_all)}, {plain(top)}"
+    if number == 1:
+        passes = "does not pass" if best.passing is None else "passes"
+        return [f"{_named(best.of_all)} {passes} the gate{everywhere}; its mean: {plain(top)}"]
+    if best.passing is None or best.given_up is None:
+        return [f"None of {number} models passes the gate{everywhere}", f"Best mean: {of_all}"]
+    passing = listed(measured.passing, most=MAX_NAMED)
+    verb = "passes" if len(measured.passing) == 1 else "pass"
+    found = [f"{len(measured.passing)} of {number} models {verb} the gate{everywhere}: {passing}"]
+    if best.passing == best.of_all:
+        return [*found, f"Best mean: {of_all}, which passes: nothing is given up"]
+    share = f" ({percent(best.given_up / top, 1)})" if top > 0 else ""
+    return [
+        *found,
+        f"Best mean of these: {_named(best.passing)}, {plain(top - best.given_up)}; it gives up "
+        f"{plain(best.given_up)}{share} against {of_all}, which does not pass",
+    ]
+
+
+def title_of(table: JudgedAgainst) -> str:
+    """Which baselines a table is about."""
+    if len(table.baselines) > 1:
+        return f"Average over {counted(len(table.baselines), 'baseline')}"
+    return f"Against {_named(table.baselines[0])}"
+
+
+def figures_table(table: JudgedAgainst) -> Table:
+    """The papers' columns, a row for each model."""
+    several = len(table.baselines) > 1
+    columns = (
+        Column("model", "name"),
+        *(Column(label, "number") for label in ("mean", "risk", "reward", "rwd/risk")),
+        *(Column(label, "number") for label in ("wins", "losses", "W/L", ">20%")),
+        Column("front"),
+    )
+    rows = tuple(_figures_row(model.figures, digits=int(several)) for model in table.models)
+    return Table(f"{title_of(table)}, mean {plain(table.baseline_mean)}", columns, rows)
+
+
+def _figures_row(figures: ModelFigures, *, digits: int) -> tuple[str, ...]:
+    return (
+        figures.model,
+        plain(figures.mean),
+        plain(figures.risk),
+        plain(figures.reward),
+        ratio(figures.reward_to_risk, 3),
+        plain(figures.wins, digits),
+        plain(figures.losses, digits),
+        ratio(figures.win_to_loss, 2),
+        plain(figures.losses_over_20_percent, digits),
+        "yes" if figures.on_front else "",
+    )
+
+
+def ratio(value: float | None, digits: int) -> str:
+    """A ratio: infinite where there is no loss, nothing where there is no win either."""
+    if value is None:
+        return "-"
+    return "∞" if math.isinf(value) else plain(value, digits)
+
+
+def verdicts_table(table: JudgedAgainst, *, alphas: int) -> Table:
+    """The gate's answers, a row for each model and alpha."""
+    columns = (
+        Column("model", "name"),
+        *((Column("alpha", "number"),) if alphas > 1 else ()),
+        Column("verdict"),
+        Column("URisk", "number"),
+        Column("interval", "number"),
+        Column("TRisk", "number"),
+        Column("p", "number"),
+        Column("alpha*", "number"),
+    )
+    rows = tuple(
+        (
+            model.figures.model,
+            *((short(verdict.alpha),) if alphas > 1 else ()),
+            answer(verdict),
+            "-" if verdict.urisk is None else signed(verdict.urisk),
+            _limits(verdict),
+            "-" if verdict.trisk is None else signed(verdict.trisk, 2),
+            "-" if verdict.p_value is None else probability(verdict.p_value),
+            alpha_star(verdict),
+        )
+        for model in table.models
+        for verdict in model.verdicts
+    )
+    return Table(f"The gate against {_named(table.baselines[0])}", columns, rows)
+
+
+def answer(verdict: GateVerdict) -> str:
+    """``pass``, or why not: ``loss``, ``churn``; the outcome where the gate has no answer."""
+    if verdict.outcome == "pass":
+        return "same run" if verdict.same_run else "pass"
+    return (verdict.reason or "fail") if verdict.outcome == "fail" else verdict.outcome
+
+
+def alpha_star(verdict: GateVerdict) -> str:
+    """The largest alpha that lets the model pass, rounded down."""
+    star = verdict.alpha_star
+    return "-" if star is None else star if star == "any" else floored(star)
+
+
+def _limits(verdict: GateVerdict) -> str:
+    if verdict.lower is None or verdict.upper is None:
+        return "-"
+    return f"[{signed(verdict.lower)}, {signed(verdict.upper)}]"
+
+
+def problems(measured: MeasuredModels) -> list[str]:
+    """Why models could not be compared, and what the gate warns of."""
+    found, warned = [], dict[str, list[str]]()
+    for table in measured.against:
+        for model in table.models:
+            for verdict in model.verdicts:
+                pair = f"{_named(model.figures.model)} against {_named(table.baselines[0])}"
+                if verdict.problem is not None:
+                    found.append(f"{pair} cannot be compared: {clean(verdict.problem, limit=1000)}")
+                for code in verdict.warnings:
+                    if code in _EXPECTED:
+                        continue
+                    warned.setdefault(code, []).append(pair)
+    for code, pairs in warned.items():
+        of = tuple(dict.fromkeys(pairs))
+        found.append(f"warning {code}: {listed(of, most=2)}")
+    if warned:
+        found.append("`riskguard compare` of such a pair says what a warning means")
+    return list(dict.fromkeys(found))
+
+
+def remarks(report: TrainReport) -> list[str]:
+    """What holds for the whole report: the number of verdicts, the choice of a model, and what columns mean."""
+    asked, found = report.gate, []
+    if asked.verdicts > 1 and asked.correction == "none":
+        found.append(
+            f"{asked.verdicts} verdicts, each at level {percent(asked.level)} on its own: the more there are, the "
+            "more fail by chance. --family corrects for their number."
+        )
+    elif asked.verdicts > 1:
+        found.append(f"{asked.verdicts} verdicts, corrected for their number ({_CORRECTIONS[asked.correction]}).")
+    if len(report.models) > 1:
+        found.append(
+            "A model chosen here was chosen on these topics: judge it once more on topics that played no part."
+        )
+    return [*found, legend(report)]
+
+
+def legend(report: TrainReport) -> str:
+    """What the columns and marks mean."""
+    tables = [table for measured in report.measures for table in measured.tables]
+    figures = [model.figures for table in tables for model in table.models]
+    ratios = [value for one in figures for value in (one.reward_to_risk, one.win_to_loss)]
+    words = [
+        "front: on the Pareto front, so no other model is as good in mean and risk and better in one of them",
+        "risk, reward, rwd/risk: mean loss and mean win against the baseline, and their ratio",
+        "W/L: wins to losses; >20%: topics that lost more than 20% of the baseline's score",
+    ]
+    if len(report.baselines) > 1:
+        words.append("average: of each column over the baselines, so a ratio is the mean of ratios")
+    if any(value is not None and math.isinf(value) for value in ratios):
+        words.append("∞: no loss")
+    if any(value is None for value in ratios):
+        words.append("-: neither win nor loss")
+    words.append("p: of TRisk")
+    words.append("alpha*: the largest alpha that lets the model pass")
+    return "; ".join(words) + "."
+
+
+def _named(name: str) -> str:
+    return clean(name, limit=60)
+
+
+# ---- a terminal
+
+
+def _drawn(table: Table, width: int) -> str:
+    """The table with its title; the names of models are cut where lines are too short."""
+    from rich.text import Text
+
+    bare = layout.bare_table()
+    for place, column in enumerate(table.columns):
+        cells = [column.label, *(row[place] for row in table.rows)]
+        justify: Literal["left", "right"] = "right" if column.kind == "number" else "left"
+        least = _MIN_NAME if column.kind == "name" else max(Text(cell).cell_len for cell in cells)
+        bare.add_column(column.label, justify=justify, no_wrap=True, overflow="ellipsis", min_width=least)
+    for row in table.rows:
+        shown = (
+            fitted(clean(cell), _NAME_WIDTH) if column.kind == "name" else cell
+            for column, cell in zip(table.columns, row, strict=True)
+        )
+        bare.add_row(*map(Text, shown))
+    lines = [f"  {line}" for line in layout.lines(bare, width=width - 2)]
+    return "\n".join([*layout.wrapped([table.title], width=width, indent="", hanging="  "), *lines])

@@ -1,0 +1,200 @@
+"""The page of trained models: the Pareto curve, and the page in a browser."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.reports.html.charts.chart import Chart
+from pytest_riskguard.reports.html.charts.labels import Box
+from pytest_riskguard.reports.html.charts.pareto_chart import pareto_curve
+from pytest_riskguard.reports.html.models_page import render
+from pytest_riskguard.reports.studies.judged_models import TrainReport
+from tests.reports.hostile import STRINGS
+from tests.reports.html.browsers import Open
+from tests.reports.html.drawings import labels, marks, points, root_of, tooltips
+from tests.reports.test_hostile import Page, assert_plain
+from tests.reports.trained import MODELS, PROD, model, report_of
+from tests.verdicts import altered
+
+#: What the mark of a model looks like, by its outcome.
+TAGS = {"pass": "circle", "fail": "path"}
+
+
+def many(number: int) -> dict[str, Any]:
+    rng = np.random.default_rng(number)
+    return {
+        f"model-{place}": model(gain, 0.02 + 0.2 * churn, seed=place)
+        for place, (gain, churn) in enumerate(rng.random((number, 2)) * [0.1, 1])
+    }
+
+
+CASES: dict[str, Any] = {
+    "1 model": lambda: report_of({"only": MODELS["u-cro-1"]}, {"prod": PROD}),
+    "no risk at all": lambda: report_of({"up": PROD + 0.1, "same": PROD}, {"prod": PROD}),
+    "equal models": lambda: report_of(dict.fromkeys("abc", MODELS["u-cro-1"]), {"prod": PROD}),
+    "four models": lambda: report_of(alphas=(8.0,)),
+    "40 models": lambda: report_of(many(40), {"prod": PROD}),
+    "long names": lambda: report_of({f"{STRINGS['long words']}{name}": values for name, values in MODELS.items()}),
+    "ideographs": lambda: report_of({f"検索結果の順位が大きく{name}": values for name, values in MODELS.items()}),
+    "tiny": lambda: report_of({name: 1e-9 * values for name, values in MODELS.items()}, {"prod": 1e-9 * PROD}),
+    "large": lambda: report_of(
+        {name: 1e6 * values for name, values in MODELS.items()}, {"prod": 1e6 * PROD}, measure="gain"
+    ),
+}
+
+
+def charts(report: TrainReport) -> list[Chart]:
+    (measured,) = report.measures
+    return [pareto_curve(table, key=str(place), measure="nDCG@10") for place, table in enumerate(measured.tables)]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_two_labels_share_room_and_nothing_leaves_the_picture(name: str):
+    for chart in charts(CASES[name]()):
+        root = root_of(chart)
+        left, top, width, height = map(float, root.attrib["viewBox"].split())
+        picture, shown = Box(left, top, left + width, top + height), labels(root)
+        assert len(shown) > 4
+        assert not [label.text for label in shown if not label.room.within(picture)]
+        assert not [(a.text, b.text) for a, b in combinations(shown, 2) if a.room.overlaps(b.room)]
+        assert not [(x, y) for x, y in points(root) if not (0 <= x <= width and 0 <= y <= height)]
+        assert "nan" not in chart.svg
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_model_is_a_mark_that_says_its_figures(name: str):
+    report = CASES[name]()
+    for chart, table in zip(charts(report), report.measures[0].tables, strict=True):
+        said = tooltips(root_of(chart))
+        assert len(said) == len(table.models)
+        for text, row in zip(said, table.models, strict=True):
+            assert text.endswith(": passes" if row.passes else ": fails")
+            assert re.search(r"mean \S+, risk \S+", text)
+
+
+def test_marks_stand_where_mean_and_risk_are_and_differ_by_shape():
+    report = report_of(alphas=(8.0,))
+    for chart, table in zip(charts(report), report.measures[0].tables, strict=True):
+        root = root_of(chart)
+        drawn = marks(root)
+        for one, row in zip(drawn, table.models, strict=True):
+            shape = next(element for element in one.iter() if element.get("fill", "none").startswith("var("))
+            assert shape.tag == TAGS[row.outcome]
+            circles = [element for element in one.iter("circle") if element.get("fill") == "none"]
+            assert len(circles) == row.figures.on_front
+        centres = [centre(one) for one in drawn]
+        for (here, mine), (there, theirs) in combinations(zip(centres, table.models, strict=True), 2):
+            if abs(mine.figures.risk - theirs.figures.risk) > 1e-6:
+                assert (here[0] < there[0]) == (mine.figures.risk < theirs.figures.risk)
+            if abs(mine.figures.mean - theirs.figures.mean) > 1e-6:
+                assert (here[1] > there[1]) == (mine.figures.mean < theirs.figures.mean)
+
+
+def centre(mark: Any) -> tuple[float, float]:
+    """The middle of a mark."""
+    corners = list(points(mark))
+    xs, ys = [x for x, _ in corners], [y for _, y in corners]
+    return (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
+
+
+@pytest.mark.parametrize("name", ["four models", "40 models"])
+def test_no_model_lies_beyond_the_line(name: str):
+    for chart in charts(CASES[name]()):
+        root = root_of(chart)
+        (line,) = (element for element in root.iter("path") if element.get("stroke-linejoin"))
+        corners = [tuple(map(float, pair.split(","))) for pair in line.attrib["d"].removeprefix("M").split("L")]
+        assert all(a[0] == b[0] or a[1] == b[1] for a, b in pairwise(corners))
+        for x, y in map(centre, marks(root)):
+            beyond = [height for place, height in corners if place >= x + 0.1]
+            assert y >= max(beyond) - 0.1 if beyond else True
+
+
+def test_a_chart_for_every_baseline_and_one_on_average_and_tables_behind_them():
+    shown = Page(render(report_of()))
+    assert sum(tag == "svg" for tag, _ in shown.tags) == 3
+    assert sum(tag == "table" for tag, _ in shown.tags) == 5
+    names = [attributes["aria-label"] for tag, attributes in shown.tags if tag == "svg"]
+    assert names == [
+        "Mean and risk on average against 2 baselines",
+        "Mean and risk against prod",
+        "Mean and risk against bm25",
+    ]
+    assert sum(tag == "desc" for tag, _ in shown.tags) == 3
+    shown = Page(render(report_of(baselines={"prod": PROD})))
+    assert sum(tag == "svg" for tag, _ in shown.tags) == 1
+
+
+def test_the_words_of_a_chart_name_the_front_and_what_does_not_pass():
+    chart = charts(report_of(baselines={"prod": PROD}, alphas=(8.0,)))[0]
+    assert chart.description.startswith("4 models against prod, 2 of which pass the gate.")
+    assert "On the Pareto front, least risk first: u-cro-5: mean 0." in chart.description
+    assert chart.description.endswith("Not passing: lambdamart (fails), broken (fails).")
+
+
+def test_models_without_an_answer_are_drawn_as_such():
+    def change(verdict: Any) -> Any:
+        outcome = {"u-cro-1": "inconclusive", "u-cro-5": "incomparable"}.get(verdict.candidate)
+        return verdict if outcome is None else altered(verdict, outcome=outcome, problem="p")
+
+    (chart,) = charts(report_of(baselines={"prod": PROD}, change=change))
+    said = [text.rpartition(": ")[2] for text in tooltips(root_of(chart))]
+    assert said == ["passes", "inconclusive", "cannot be compared", "fails"]
+    for word in ("passes", "fails", "inconclusive", "cannot be compared"):
+        assert word in [label.text for label in labels(root_of(chart))]
+
+
+@pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS.keys())
+def test_text_of_others_is_data(text: str):
+    models = {f"{number}{text}": values for number, values in enumerate(list(MODELS.values())[:2])}
+
+    def hostile(verdict: Any) -> Any:
+        return altered(verdict, outcome="incomparable", problem=f"{text}:3: {text}")
+
+    report = report_of(models, {f"x{text}": PROD}, measure=f"z{text}", change=hostile)
+    shown, harmless = (
+        Page(render(one))
+        for one in (report, report_of(dict(zip("ab", models.values(), strict=True)), {"x": PROD}, change=hostile))
+    )
+    assert [tag for tag, _ in shown.tags if tag not in ("text", "desc", "g", "title")] == [
+        tag for tag, _ in harmless.tags if tag not in ("text", "desc", "g", "title")
+    ]
+    assert not [name for _, attributes in shown.tags for name in attributes if name.startswith("on")]
+    assert_plain(shown.data)
+
+
+def test_several_measures_share_a_page():
+    report = report_of()
+    report = replace(report, measures=(*report.measures, replace(report.measures[0], measure="RR")))
+    page = render(report)
+    assert "4 models by 2 measures" in page
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert page == render(report)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1400])
+def test_it_fits_the_screen_asks_for_nothing_and_has_no_serious_barrier(opened: Open, width: int, scheme: str):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    shown = opened(render(report_of(alphas=(8.0,))), width=width, color_scheme=scheme, bypass_csp=True)
+    assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert shown.page.locator(".fold svg:visible").count() == 3
+    found = axe.Axe().run(shown.page).response["violations"]
+    assert [one["id"] for one in found if one["impact"] in {"serious", "critical"}] == []
+    assert shown.faults == []
+
+
+@pytest.mark.slow
+def test_it_can_be_read_with_scripts_blocked_and_its_policy_allows_its_style(opened: Open):
+    shown = opened(render(report_of(alphas=(8.0,))), java_script_enabled=False)
+    assert shown.faults == []
+    assert "models pass the gate" in shown.page.locator(".lead").inner_text()
+    shown.page.locator(".fold summary").first.click()
+    assert not shown.page.locator(".fold svg").first.is_visible()
