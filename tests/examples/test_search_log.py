@@ -1,0 +1,73 @@
+"""The generated search log: the same for a seed, with the properties that its description promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from examples.ltr.search_log import KINDS, NAMES, NOTHING_RELEVANT, SearchLog, make_log
+from pytest_riskguard.ltr.judged_queries import JudgedQueries
+
+
+@pytest.fixture(scope="module")
+def log() -> SearchLog:
+    return make_log(600, seed=3)
+
+
+def mean_ndcg(log: SearchLog, column: str, kind: str) -> float:
+    chosen = log.take([place for place, found in enumerate(log.kinds) if found == kind])
+    return float(JudgedQueries(chosen.labels, chosen.group).ndcg(chosen.column(column)).mean())
+
+
+def test_a_seed_gives_a_log_and_another_seed_another(log: SearchLog):
+    again, other = make_log(600, seed=3), make_log(600, seed=4)
+    assert np.array_equal(again.features, log.features)
+    assert np.array_equal(again.labels, log.labels)
+    assert (again.queries, again.kinds) == (log.queries, log.kinds)
+    assert not np.array_equal(other.group, log.group)
+
+
+def test_a_log_is_what_rankers_are_trained_on(log: SearchLog):
+    assert log.features.shape == (log.group.sum(), len(NAMES))
+    assert np.isfinite(log.features).all()
+    assert set(np.unique(log.labels)) == {0, 1, 2, 3, 4}
+    assert (log.group.min(), log.group.max()) == (20, 40)
+    assert len(set(log.queries)) == len(set(log.queries) & {name[:5] for name in log.documents}) == 600
+    assert len(set(log.documents)) == log.labels.size
+
+
+def test_some_queries_have_no_relevant_document_and_some_have_one(log: SearchLog):
+    relevant = np.add.reduceat(log.labels > 0, np.concatenate(([0], np.cumsum(log.group)[:-1])))
+    assert abs(np.mean(relevant == 0) - NOTHING_RELEVANT) < 0.02  # 2 standard deviations: 0.014
+    assert np.mean(relevant == 1) > 0.05
+
+
+def test_clicks_tell_more_than_text_in_the_head_and_less_in_the_tail(log: SearchLog):
+    assert mean_ndcg(log, "log_clicks", "head") > mean_ndcg(log, "bm25", "head") + 0.05
+    assert mean_ndcg(log, "log_clicks", "tail") < mean_ndcg(log, "bm25", "tail") - 0.2
+    assert min(mean_ndcg(log, "bm25", kind) for kind in KINDS) > 2 * mean_ndcg(log, "noise_1", "head")
+
+
+def test_the_formula_of_the_team_is_better_than_bm25(log: SearchLog):
+    queries = JudgedQueries(log.labels, log.group)
+    assert queries.ndcg(log.hand_tuned()).mean() > queries.ndcg(log.column("bm25")).mean() + 0.03
+
+
+def test_parts_of_a_split_share_no_query_and_the_tail_is_rare_but_in_the_test(log: SearchLog):
+    parts = log.split(0)
+    names = [query for part in parts for query in part.queries]
+    assert len(set(names)) == len(names) <= len(log.queries)
+    tail = [np.mean([kind == "tail" for kind in part.kinds]) for part in parts]
+    assert max(tail[:3]) < tail[3] / 2
+    assert parts.train.labels.size == parts.train.group.sum() == len(parts.train.features)
+    again = log.split(0)
+    assert all(left.queries == right.queries for left, right in zip(parts, again, strict=True))
+    assert log.split(1).test.queries != parts.test.queries
+
+
+def test_rows_of_taken_queries_are_theirs(log: SearchLog):
+    starts = np.concatenate(([0], np.cumsum(log.group)))
+    taken = log.take([5, 2])
+    expected = np.concatenate([log.features[starts[5] : starts[6]], log.features[starts[2] : starts[3]]])
+    assert np.array_equal(taken.features, expected)
+    assert taken.queries == (log.queries[5], log.queries[2])
