@@ -94,7 +94,17 @@ def verdicts(folder: Path, way: Way, *, cwd: Path | None = None) -> dict[str, st
     report = folder / "report.json"
     report.unlink(missing_ok=True)
     where = [] if cwd is None else [os.fspath(folder)]
-    words = ["-q", "-p", "no:cacheprovider", "--riskguard", f"--riskguard-report={report}", *way.arguments, *where]
+    words = [
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:hypothesispytest",
+        "--riskguard",
+        f"--riskguard-report={report}",
+        *way.arguments,
+        *where,
+    ]
     command = [sys.executable, "-m", "pytest", *words]
     ended = subprocess.run(command, cwd=cwd or folder, env=environment, capture_output=True, check=False, timeout=300)
     assert ended.returncode == 1, ended.stdout.decode(errors="replace") + ended.stderr.decode(errors="replace")

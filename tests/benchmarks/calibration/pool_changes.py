@@ -14,6 +14,7 @@ from itertools import product
 
 import numpy as np
 
+from pytest_riskguard.inference._bootstrap.replicates import Draws
 from pytest_riskguard.inference.georisk_pool import GeoRiskDifference, georisk_differences
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.pool_study import POPULATIONS, REPLICATES
@@ -57,10 +58,10 @@ def simulate(cell: Cell) -> Fails:
     """How often the gate fails on a cell's pools."""
     place = [cell.topics, cell.changed, zlib.crc32(cell.population.encode())]
     rng = np.random.default_rng([cell.seed, *place])
-    failed = np.zeros((3, len(ALPHAS)))
+    failed, draws = np.zeros((3, len(ALPHAS))), Draws(cell.topics)
     for _ in range(cell.simulations):
         found = georisk_differences(
-            draw(cell, rng), candidate=0, references=[1], alphas=ALPHAS, replicates=REPLICATES
+            draw(cell, rng), candidate=0, references=[1], alphas=ALPHAS, replicates=REPLICATES, draws=draws
         ).differences
         for i, difference in enumerate(found):
             bca, student_t = (_fails(difference, method) for method in ("bca", "student_t"))

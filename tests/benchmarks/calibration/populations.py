@@ -162,7 +162,15 @@ def read_scores(path: Path) -> Array:
 
 
 def _copula_pairs(source: str) -> Iterator[Array]:
-    rng = np.random.default_rng(20180627)
+    for one, other in _copula_scores():
+        d = np.round(np.round(one, 1) - np.round(other, 1), 1) if source == LATTICE else one - other
+        yield d[np.abs(d) > ROUNDING_ERROR]
+
+
+@cache
+def _copula_scores() -> tuple[tuple[Array, Array], ...]:
+    """The scores of pairs of systems, the same for both sources: quantiles of beta distributions take long."""
+    rng, pairs = np.random.default_rng(20180627), []
     for _ in range(COPULA_PAIRS):
         mean, concentration, correlation = rng.uniform(0.15, 0.6), rng.uniform(1.5, 6), rng.uniform(0.8, 0.98)
         means = mean, mean * rng.uniform(0.9, 1.1)
@@ -172,9 +180,5 @@ def _copula_pairs(source: str) -> Iterator[Array]:
         one, other = (
             beta.ppf(ndtr(z), m * c, (1 - m) * c) for z, m, c in zip(normal, means, concentrations, strict=True)
         )
-        if source == LATTICE:
-            one, other = np.round(one, 1), np.round(other, 1)
-        d = one - other
-        if source == LATTICE:
-            d = np.round(d, 1)
-        yield d[np.abs(d) > ROUNDING_ERROR]
+        pairs.append((one, other))
+    return tuple(pairs)
