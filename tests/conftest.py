@@ -27,6 +27,12 @@ settings.load_profile("suite")
 # The processes that tests start compile the package once, not each of them again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# Workers of pytest-xdist keep all processors busy: more threads in each of them would only wait for one another.
+# Whether the number of threads changes a result is asked by tests that set it, such as gates/test_determinism.py.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+
 # Tests read the runs that they are about, and leave the user's own cache alone; those of the cache have one each.
 os.environ["RISKGUARD_CACHE"] = "off"
 

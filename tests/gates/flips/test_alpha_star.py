@@ -39,8 +39,7 @@ def test_alpha_star_is_the_first_failure_of_a_scan(seed, options):
     star = alpha_star(ruling)
     top = MAX_ALPHA if star == "any" else 1e4
     scan = np.concatenate([[0.0], np.geomspace(2.0**-6, top, 150)])
-    passing = [ruling.at(float(alpha)).passes for alpha in scan]
-    failure = passing.index(False) if False in passing else None
+    failure = next((place for place, alpha in enumerate(scan) if not ruling.at(float(alpha)).passes), None)
     if star is None or star == "any":
         assert failure == (0 if star is None else None)
         return
