@@ -41,6 +41,8 @@ class QueryBaselines:
         What a label is worth; see ``JudgedQueries``.
     group : array of int, shape (n_queries,), or None
         How many documents each query has, where that is known: data with other groups are then refused.
+    labels : array, shape (n_documents,), or None
+        Relevance of the documents, where it is known: it tells sets of data apart whose groups are the same.
     """
 
     names: tuple[str, ...]
@@ -49,6 +51,7 @@ class QueryBaselines:
     k: int = 10
     gain: Gain = "exponential"
     group: IntArray | None = field(default=None, repr=False)
+    labels: FloatArray | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         scores = np.asarray(self.scores, dtype=np.float64)
@@ -86,7 +89,7 @@ class QueryBaselines:
         if not scores:
             raise ValueError("scores must hold at least one baseline, got none")
         table = np.stack([judged.ndcg(values) for values in scores.values()])
-        return cls(tuple(scores), names, table, judged.k, gain, judged.group)
+        return cls(tuple(scores), names, table, judged.k, gain, judged.group, judged.labels)
 
     @classmethod
     def from_query_scores(
@@ -110,7 +113,8 @@ class QueryBaselines:
             raise ValueError("scores must hold at least one baseline, got none")
         barren = set() if data is None else {names[place] for place in np.flatnonzero(data.ideal(1) == 0)}
         table = np.array([_in_order(baseline, by_query, names, barren) for baseline, by_query in scores.items()])
-        return cls(tuple(scores), names, table, k, gain, None if data is None else data.group)
+        of_data = (None, None) if data is None else (data.group, data.labels)
+        return cls(tuple(scores), names, table, k, gain, *of_data)
 
     @classmethod
     def from_store(

@@ -1,0 +1,66 @@
+"""FARO as weights of queries, for any ranker that takes them.
+
+T-FARO multiplies all swaps of a query by ``1 + alpha'_j`` (SIGIR 2014, Eq. 26; SIGIR 2016), which is what a weight of
+the query does, so it needs no objective of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.ltr.baselines import QueryBaselines
+from pytest_riskguard.ltr.risk_levels import Standardization, adaptive_alpha
+from pytest_riskguard.risk.checks import FloatArray, per_topic
+
+
+def faro_weights(
+    scores: npt.ArrayLike,
+    baselines: QueryBaselines,
+    *,
+    alpha: float,
+    standardization: Standardization = "deviation",
+    spread: float | None = None,
+) -> FloatArray:
+    """``1 + alpha'_j`` for each query, from 1 to ``1 + alpha``: shape (n_queries,).
+
+    What rankers make of weights:
+
+    - LightGBM takes them for rows (``row_weights``) and multiplies gradient and hessian by them. ``lambdarank`` then
+      learns what ``TFARO`` with the same truncation level does.
+    - XGBoost takes them for queries, ``DMatrix(..., weight=...)``, and divides them by their mean.
+    - CatBoost takes them for rows, ``Pool(..., group_weight=...)``. YetiRank, YetiRankPairwise, PairLogit,
+      PairLogitPairwise, QueryRMSE and QuerySoftMax multiply by them. LambdaMart and StochasticRank do not: there they
+      only enter the divisor of leaves, and heavy queries count for less (found with CatBoost 1.2.10).
+
+    Parameters
+    ----------
+    scores : array, shape (n_queries,)
+        The model's nDCG@k on each query, such as ``JudgedQueries.ndcg`` gives it.
+    baselines : QueryBaselines
+        One baseline, on the same queries; ``baselines.mean()`` is that of T*-FARO.
+    alpha, standardization, spread
+        As for ``adaptive_alpha``.
+
+    Raises
+    ------
+    ValueError
+        For more than one baseline, another number of queries, and what ``adaptive_alpha`` refuses.
+    """
+    if len(baselines.names) != 1:
+        raise ValueError(f"faro_weights takes one baseline, got {len(baselines.names)}; baselines.mean() is one")
+    more = adaptive_alpha(scores, baselines.scores[0], alpha=alpha, standardization=standardization, spread=spread)
+    return 1 + more
+
+
+def row_weights(weights: npt.ArrayLike, group: npt.ArrayLike) -> FloatArray:
+    """The weight of each row's query, as LightGBM's ``weight`` and CatBoost's ``group_weight`` take it.
+
+    ``weights``, shape (n_queries,), are finite, and ``group``, shape (n_queries,), says how many rows each query has:
+    else ValueError. Shape (n_documents,).
+    """
+    values, sizes = per_topic(weights, name="weights"), np.asarray(group)
+    if sizes.shape != values.shape:
+        raise ValueError(f"expected a weight for each of the {sizes.size} queries of group, got {values.size}")
+    rows: FloatArray = np.repeat(values, sizes)
+    return rows

@@ -1,0 +1,223 @@
+"""FARO's weights estimated anew between the rounds of a training: callbacks for LightGBM and for XGBoost.
+
+CatBoost's callbacks cannot change weights; training there continues in stages, with ``init_model``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.ltr.baselines import QueryBaselines
+from pytest_riskguard.ltr.judged_queries import JudgedQueries
+from pytest_riskguard.ltr.query_weights import faro_weights, row_weights
+from pytest_riskguard.ltr.risk_levels import Standardization
+from pytest_riskguard.risk.checks import FloatArray, per_topic
+
+if TYPE_CHECKING:
+    from lightgbm import Booster, Dataset
+    from lightgbm.callback import CallbackEnv
+    from xgboost import DMatrix
+    from xgboost.callback import TrainingCallback
+
+
+def faro_for_lightgbm(
+    baselines: QueryBaselines,
+    *,
+    alpha: float,
+    standardization: Standardization = "deviation",
+    every: int = 1,
+    query_weights: npt.ArrayLike | None = None,
+) -> list[Callable[[CallbackEnv], None]]:
+    """T-FARO for any objective of LightGBM: callbacks for ``lightgbm.train`` and for ``LGBMRanker.fit``.
+
+    ``callbacks=[*faro_for_lightgbm(baselines, alpha=5), lightgbm.early_stopping(50)]``. Before a round, the training
+    queries get ``faro_weights`` of the model so far, its ``init_score`` included; after it, the Dataset is as it was.
+
+    Parameters
+    ----------
+    baselines : QueryBaselines
+        One baseline on the training queries, in the order of their groups.
+    alpha, standardization
+        As for ``adaptive_alpha``.
+    every : int
+        Weights are estimated anew after so many rounds, at least 1.
+    query_weights : array, shape (n_queries,), optional
+        Weights of your own, above 0, by which these are multiplied. A Dataset with weights is refused, since
+        LightGBM's measures on the training set would read memory that new weights have freed.
+
+    Raises
+    ------
+    ValueError
+        At once, for more than one baseline, or a bad alpha, ``every`` or weight.
+    UsageError
+        During training, if the Dataset has weights or no groups, and in ``lightgbm.cv``.
+    DataError
+        During training, if its queries are not those of the baselines.
+    """
+    faro = _Faro(baselines, alpha, standardization, every, query_weights)
+    return [_BeforeRound(faro), _AfterRound()]
+
+
+def faro_for_xgboost(
+    train_set: DMatrix,
+    baselines: QueryBaselines,
+    *,
+    alpha: float,
+    standardization: Standardization = "deviation",
+    every: int = 1,
+    query_weights: npt.ArrayLike | None = None,
+) -> list[TrainingCallback]:
+    """T-FARO for ranking objectives of XGBoost: callbacks for ``xgboost.train``.
+
+    ``xgboost.train(params, train_set, callbacks=faro_for_xgboost(train_set, baselines, alpha=5))``, where the
+    training set is a DMatrix or a QuantileDMatrix with groups. ``XGBRanker`` makes its own and cannot be reweighted.
+
+    Weights are divided by their mean: XGBoost does so itself, but always by the mean of the weights that it saw
+    first. Other parameters and errors are those of ``faro_for_lightgbm``; UsageError if XGBoost is not installed.
+    """
+    try:
+        from xgboost.callback import TrainingCallback
+    except ImportError:
+        raise UsageError("faro_for_xgboost needs xgboost: pip install xgboost") from None
+    faro = _Faro(baselines, alpha, standardization, every, query_weights)
+
+    class FaroWeights(TrainingCallback):
+        def before_training(self, model: Any) -> Any:
+            if train_set.get_weight().size:
+                raise UsageError(f"the DMatrix {_HAS_WEIGHTS}; give them to faro_for_xgboost as query_weights=")
+            bounds = train_set.get_uint_info("group_ptr").astype(np.int64)
+            self._training = faro.begun(train_set.get_label(), np.diff(bounds))
+            return model
+
+        def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:  # noqa: ARG002
+            if epoch % every == 0:
+                weights = self._training.weights(model.predict(train_set, output_margin=True))
+                train_set.set_info(weight=weights / weights.mean())
+            return False
+
+        def after_training(self, model: Any) -> Any:
+            train_set.set_info(weight=np.zeros(0))
+            return model
+
+    return [FaroWeights()]
+
+
+#: What is wrong with data that have weights of their own.
+_HAS_WEIGHTS = "has weights, which those of FARO would replace"
+
+
+@dataclass(frozen=True, eq=False)
+class _Faro:
+    """What was asked for, refused where it is wrong before a training has begun."""
+
+    baselines: QueryBaselines
+    alpha: float
+    standardization: Standardization
+    every: int
+    query_weights: npt.ArrayLike | None
+
+    def __post_init__(self) -> None:
+        count = len(self.baselines.queries)
+        self.weights(np.zeros(count))
+        if self.every < 1:
+            raise ValueError(f"every must be at least 1, got {self.every!r}")
+        if self.query_weights is not None:
+            own = per_topic(self.query_weights, name="query_weights")
+            if own.size != count or not np.all(own > 0):
+                raise ValueError(f"query_weights must hold a weight above 0 for each of the {count} queries")
+
+    def weights(self, ndcg: FloatArray) -> FloatArray:
+        return faro_weights(ndcg, self.baselines, alpha=self.alpha, standardization=self.standardization)
+
+    def begun(self, labels: npt.ArrayLike, group: npt.ArrayLike | None) -> _Training:
+        """A training on these data, refused if they are not those of the baselines."""
+        if group is None or np.size(group) == 0:
+            raise UsageError("the training data have no groups: give group=, how many documents each query has")
+        queries = JudgedQueries(labels, group, k=self.baselines.k, gain=self.baselines.gain)
+        self.baselines.check_group(queries.group)
+        return _Training(self, queries)
+
+
+@dataclass(frozen=True, eq=False)
+class _Training:
+    faro: _Faro
+    queries: JudgedQueries
+
+    def weights(self, scores: npt.ArrayLike) -> FloatArray:
+        """From scores of documents, a weight for each query."""
+        weights = self.faro.weights(self.queries.ndcg(scores))
+        return weights if self.faro.query_weights is None else weights * np.asarray(self.faro.query_weights)
+
+
+class _BeforeRound:
+    """Gives the training queries their weights for the coming round."""
+
+    before_iteration = True
+
+    def __init__(self, faro: _Faro) -> None:
+        self.order = 0
+        self._faro = faro
+        self._training: _Training | None = None
+        self._rows: FloatArray = np.zeros(0)
+
+    def __call__(self, env: CallbackEnv) -> None:
+        booster: Any = env.model
+        if hasattr(booster, "boosters"):
+            raise UsageError("faro_for_lightgbm cannot reweight the folds of lightgbm.cv: train on each fold instead")
+        dataset = booster.train_set
+        rounds = env.iteration - env.begin_iteration
+        if self._training is None or rounds == 0:
+            if dataset.get_field("weight") is not None:
+                raise UsageError(f"the Dataset {_HAS_WEIGHTS}; give them to faro_for_lightgbm as query_weights=")
+            self._training = self._faro.begun(dataset.get_label(), dataset.get_group())
+        if rounds % self._faro.every == 0:
+            weights = self._training.weights(_training_scores(booster))
+            self._rows = row_weights(weights, self._training.queries.group)
+        objective = env.params.get("objective") or "regression"  # LightGBM's default
+        if objective == "none":
+            # A callable asks the Dataset for weights. LightGBM itself must not learn of them: it would then give the
+            # callable scores from a new array, which it does not fill, since it has been asked for them above.
+            dataset.weight = self._rows
+            return
+        _set_weight(dataset, self._rows)
+        if rounds == 0:
+            # An objective of LightGBM looks for weights once, when it begins: here it begins again. Where they stand
+            # never changes from then on.
+            booster.reset_parameter({"objective": objective})
+
+
+class _AfterRound:
+    """Takes the weights away again, so that neither measures nor another training see them."""
+
+    def __init__(self) -> None:
+        self.order = -1_000_000  # before all others, one of which may stop the training
+
+    def __call__(self, env: CallbackEnv) -> None:
+        booster: Any = env.model
+        dataset = booster.train_set
+        dataset.set_field("weight", None)
+        dataset.set_weight(None)
+
+
+def _set_weight(dataset: Dataset, rows: FloatArray) -> None:
+    dataset.set_weight(rows)
+    if np.all(rows == 1):  # which set_weight takes for no weights, and does not pass on
+        dataset.set_field("weight", rows)
+
+
+def _training_scores(booster: Booster) -> FloatArray:
+    """The model's present scores of the training documents; feval is where LightGBM gives them."""
+    found: list[FloatArray] = []
+
+    def keep(scores: FloatArray, _: Dataset) -> tuple[str, float, bool]:
+        found.append(scores.copy())
+        return "scores", 0.0, True
+
+    booster.eval_train(feval=keep)
+    return found[0]

@@ -1,0 +1,48 @@
+"""Small data for training: three features that matter, and a baseline that knows one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.ltr import JudgedQueries, QueryBaselines
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Data:
+    features: Array
+    labels: Array
+    group: npt.NDArray[np.int64]
+
+    @cached_property
+    def judged(self) -> JudgedQueries:
+        return JudgedQueries(self.labels, self.group)
+
+    @cached_property
+    def baselines(self) -> QueryBaselines:
+        return self.baselines_of(bm25=self.features[:, 0])
+
+    def baselines_of(self, **scores: Array) -> QueryBaselines:
+        return QueryBaselines.from_document_scores(self.labels, self.group, scores)
+
+    @cached_property
+    def query(self) -> npt.NDArray[np.int64]:
+        """Each row's query."""
+        return np.repeat(np.arange(self.group.size), self.group)
+
+
+def made(seed: int, *, queries: int = 40, decimals: int = 2, **more: Any) -> Data:
+    """The first feature is worth much in most queries and little in the others, where the third is."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(5, 15, queries)
+    features = rng.normal(size=(group.sum(), 4)).round(decimals)
+    tail = np.repeat(rng.uniform(size=queries) < 0.3, group)
+    signal = np.where(tail, features[:, 2] - 0.3 * features[:, 0], features[:, 0]) + 0.5 * features[:, 1]
+    labels = np.digitize(signal + 0.5 * rng.normal(size=group.sum()), [0.3, 1.0, 2.0]).astype(float)
+    return Data(features, labels, group)

@@ -1,0 +1,153 @@
+"""FARO as weights of queries: against its objective, and what each ranker makes of weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_riskguard.ltr import TFARO, QueryBaselines, adaptive_alpha, faro_weights, row_weights
+from tests.ltr.ltr_data import Array, Data, made
+
+UNIT = st.floats(0, 1)
+QUIET: dict[str, Any] = {"verbosity": -1, "num_threads": 1, "deterministic": True, "force_row_wise": True}
+LIGHTGBM: dict[str, Any] = {"num_leaves": 7, "min_data_in_leaf": 5, "learning_rate": 0.3, "metric": "None", **QUIET}
+#: Without regularisation only ratios of weights count; features have few values, so bins do not depend on weights.
+XGBOOST: dict[str, Any] = {"objective": "rank:ndcg", "max_depth": 3, "lambda": 0, "min_child_weight": 0, "nthread": 1}
+CATBOOST: dict[str, Any] = {
+    "iterations": 5,
+    "depth": 3,
+    "learning_rate": 0.3,
+    "l2_leaf_reg": 0,
+    "bootstrap_type": "No",
+    "random_strength": 0,
+    "boosting_type": "Plain",
+    "thread_count": 1,
+    "random_seed": 1,
+    "verbose": False,
+    "allow_writing_files": False,
+}
+
+
+@given(st.lists(st.tuples(UNIT, UNIT), min_size=1, max_size=20), st.sampled_from([0.0, 1.0, 5.0]))
+def test_weights_are_one_more_than_alpha_of_each_query(pairs, alpha):
+    scores, baseline = (np.array(column) for column in zip(*pairs, strict=True))
+    baselines = QueryBaselines(("b",), tuple(str(place) for place in range(len(pairs))), baseline[None, :])
+    for standardization in ("deviation", "error"):
+        weights = faro_weights(scores, baselines, alpha=alpha, standardization=standardization)
+        assert (
+            weights.tolist()
+            == (1 + adaptive_alpha(scores, baseline, alpha=alpha, standardization=standardization)).tolist()
+        )
+        assert np.all((weights >= 1) & (weights <= 1 + alpha))
+    assert faro_weights(scores, baselines, alpha=1, spread=0.0).tolist() == [1.5] * len(pairs)
+
+
+def test_only_one_baseline_of_the_same_queries_is_taken():
+    two = QueryBaselines(("a", "b"), ("q1", "q2"), np.array([[0.1, 0.2], [0.5, 0.4]]))
+    with pytest.raises(ValueError, match=r"takes one baseline, got 2; baselines.mean\(\) is one"):
+        faro_weights([0.1, 0.2], two, alpha=1)
+    assert faro_weights([0.3, 0.3], two.mean(), alpha=1).tolist() == [1.5, 1.5]
+    with pytest.raises(ValueError, match="must hold the same queries, got 3 and 2"):
+        faro_weights([0.1, 0.2, 0.3], two.mean(), alpha=1)
+
+
+def test_rows_have_the_weight_of_their_query():
+    assert row_weights([1.5, 2.0, 1.0], [2, 1, 3]).tolist() == [1.5, 1.5, 2.0, 1.0, 1.0, 1.0]
+    with pytest.raises(ValueError, match="expected a weight for each of the 3 queries of group, got 2"):
+        row_weights([1.0, 2.0], [1, 1, 1])
+
+
+@pytest.mark.parametrize("norm", [True, False])
+@pytest.mark.parametrize("truncation_level", [3, 30])
+@pytest.mark.parametrize("standardization", ["deviation", "error"])
+def test_lambdarank_with_weights_learns_what_tfaro_learns(norm, truncation_level, standardization):
+    lightgbm = pytest.importorskip("lightgbm")
+    pytest.importorskip("numba")
+    data = made(1)
+    weights = faro_weights(
+        data.judged.ndcg(np.zeros(data.labels.size)), data.baselines, alpha=5, standardization=standardization
+    )
+    assert weights.max() > 1.5 * weights.min()
+    options = {"lambdarank_norm": norm, "lambdarank_truncation_level": truncation_level}
+    rows = row_weights(weights, data.group)
+    by_weights = one_round(lightgbm, data, {**LIGHTGBM, "objective": "lambdarank", **options}, weight=rows)
+    objective = TFARO(
+        data.baselines, 5, standardization=standardization, norm=norm, truncation_level=truncation_level
+    )
+    by_objective = one_round(lightgbm, data, {**LIGHTGBM, "objective": objective})
+    np.testing.assert_allclose(by_weights, by_objective, rtol=0, atol=1e-6)
+    plain = one_round(lightgbm, data, {**LIGHTGBM, "objective": "lambdarank", **options})
+    assert np.abs(by_weights - plain).max() > 1e-3
+
+
+def one_round(lightgbm: Any, data: Data, params: dict[str, Any], **more: Any) -> Array:
+    dataset = lightgbm.Dataset(data.features, data.labels, group=data.group, **more)
+    booster = lightgbm.train(params, dataset, num_boost_round=1)
+    predicted: Array = booster.predict(data.features, raw_score=True)
+    return predicted
+
+
+def twice(data: Data, heavy: npt.NDArray[np.bool_]) -> Data:
+    """The data with the heavy queries in them twice."""
+    places = np.repeat(np.arange(data.group.size), 1 + heavy)
+    rows = np.concatenate([np.flatnonzero(data.query == place) for place in places])
+    return Data(data.features[rows], data.labels[rows], data.group[places])
+
+
+def test_in_xgboost_a_weight_of_two_is_a_query_twice():
+    xgboost = pytest.importorskip("xgboost")
+    data, heavy = made(2, decimals=1), np.random.default_rng(2).uniform(size=40) < 0.4
+
+    def predicted(given: Data, weight: Array | None) -> Array:
+        matrix = xgboost.DMatrix(given.features, given.labels, weight=weight, group=given.group)
+        booster = xgboost.train(XGBOOST, matrix, num_boost_round=4)
+        scores: Array = booster.predict(xgboost.DMatrix(data.features), output_margin=True)
+        return scores
+
+    doubled = np.where(heavy, 2.0, 1.0)
+    by_weight, by_copies = predicted(data, doubled), predicted(twice(data, heavy), None)
+    np.testing.assert_allclose(by_weight, by_copies, rtol=0, atol=1e-5)  # XGBoost adds up floats of 32 bits
+    np.testing.assert_allclose(by_weight, predicted(data, 3 * doubled), rtol=0, atol=1e-5)
+    assert np.abs(by_weight - predicted(data, None)).max() > 0.1
+
+
+@pytest.mark.parametrize("loss", ["PairLogit", "QueryRMSE", "QuerySoftMax"])
+def test_in_catboost_a_weight_of_two_is_a_query_twice(loss):
+    data, heavy = made(3), np.random.default_rng(3).uniform(size=40) < 0.4
+    weighted = catboosts(loss, data, row_weights(1.0 + heavy, data.group), data)
+    np.testing.assert_allclose(weighted, catboosts(loss, twice(data, heavy), None, data), rtol=0, atol=1e-9)
+    assert np.abs(weighted - catboosts(loss, data, None, data)).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("loss", "heeds"),
+    [
+        ("YetiRank", True),
+        ("YetiRankPairwise", True),
+        ("PairLogitPairwise", True),
+        ("LambdaMart:metric=NDCG", False),
+        ("StochasticRank:metric=NDCG", False),
+    ],
+)
+def test_which_losses_of_catboost_heed_weights(loss, heeds):
+    """Half of the queries say the opposite of the others and hardly count: the others alone are learned, or not."""
+    data, counted = made(4), np.random.default_rng(4).uniform(size=40) < 0.5
+    rows = counted[data.query]
+    opposed = Data(data.features, np.where(rows, data.labels, 3 - data.labels), data.group)
+    alone = catboosts(loss, Data(data.features[rows], data.labels[rows], data.group[counted]), None, data)
+    weighted = catboosts(loss, opposed, row_weights(np.where(counted, 1, 1e-4), data.group), data)
+    agreement = float(np.corrcoef(alone, weighted)[0, 1])
+    assert agreement > 0.75 if heeds else agreement < 0.25
+
+
+def catboosts(loss: str, given: Data, weight: Array | None, predicted: Data) -> Array:
+    catboost = pytest.importorskip("catboost")
+    pool = catboost.Pool(given.features, given.labels, group_id=given.query, group_weight=weight)
+    model = catboost.CatBoost({"loss_function": loss, **CATBOOST}).fit(pool)
+    scores: Array = model.predict(predicted.features)
+    return scores
