@@ -293,7 +293,7 @@ def test_weights_lower_the_risk_of_training_in_all_three(lightgbm, xgboost):
 def in_stages(catboost: Any, pool: Any, data: Data, *, alpha: float, stages: int) -> Any:
     """As docs/reference/python.md says."""
     model = None
-    params = {**CATBOOST, "loss_function": "QueryRMSE", "iterations": 3}
+    params = {**CATBOOST, "loss_function": "PairLogit", "iterations": 3}
     for _ in range(stages):
         scores = np.zeros(data.labels.size) if model is None else model.predict(pool)
         weights = faro_weights(data.judged.ndcg(scores), data.baselines, alpha=alpha)
@@ -307,5 +307,5 @@ def test_stages_of_catboost_with_equal_weights_are_one_training():
     data = made(17)
     pool = catboost.Pool(data.features, data.labels, group_id=data.query)
     found = in_stages(catboost, pool, data, alpha=0, stages=3).predict(pool)
-    whole = catboost.CatBoost({**CATBOOST, "loss_function": "QueryRMSE", "iterations": 9}).fit(pool)
+    whole = catboost.CatBoost({**CATBOOST, "loss_function": "PairLogit", "iterations": 9}).fit(pool)
     np.testing.assert_allclose(found, whole.predict(pool), rtol=0, atol=1e-9)
