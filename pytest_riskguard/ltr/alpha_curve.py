@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.ltr.baselines import QueryBaselines
 from pytest_riskguard.ltr.judged_queries import JudgedQueries
-from pytest_riskguard.ltr.model_comparison import compare_models
+from pytest_riskguard.ltr.model_comparison import ModelFigures, compare_models
 from pytest_riskguard.risk.checks import FloatArray, loss_weight, per_topic
 
 
@@ -90,24 +90,22 @@ def alpha_curve(
         )
     baselines.check_group(held_out.group)
     scores = np.stack([_by_query(fit(alpha), held_out, alpha) for alpha in tried])
-    compared = compare_models(
-        scores,
-        baselines.scores,
-        model_names=[repr(alpha) for alpha in tried],
-        baseline_names=baselines.names,
-    )
-    return tuple(
-        AlphaPoint(
-            alpha=alpha,
-            mean=found.mean,
-            risk=found.risk,
-            reward=found.reward,
-            urisk=found.reward - weight * found.risk,
-            losses=found.losses,
-            losses_over_20_percent=found.losses_over_20_percent,
-            on_front=found.on_front,
-        )
-        for alpha, found in zip(tried, (compared.macro_average or compared.against[0]).models, strict=True)
+    names = [repr(alpha) for alpha in tried]
+    compared = compare_models(scores, baselines.scores, model_names=names, baseline_names=baselines.names)
+    models = (compared.macro_average or compared.against[0]).models
+    return tuple(_point(alpha, found, weight) for alpha, found in zip(tried, models, strict=True))
+
+
+def _point(alpha: float, found: ModelFigures, weight: float) -> AlphaPoint:
+    return AlphaPoint(
+        alpha=alpha,
+        mean=found.mean,
+        risk=found.risk,
+        reward=found.reward,
+        urisk=found.reward - weight * found.risk,
+        losses=found.losses,
+        losses_over_20_percent=found.losses_over_20_percent,
+        on_front=found.on_front,
     )
 
 
