@@ -17,7 +17,7 @@ from pytest_riskguard.ltr.baselines import QueryBaselines
 from pytest_riskguard.ltr.judged_queries import Gain
 from pytest_riskguard.ltr.ranking_objective import RankedQueries, RankingObjective
 from pytest_riskguard.ltr.risk_levels import Standardization, adaptive_alpha, risk_spread
-from pytest_riskguard.ltr.swap_effects import CROSSING, GEORISK, TRADEOFF, WEIGHTED, SwapEffects
+from pytest_riskguard.ltr.swap_effects import CROSSING, GEORISK, TRADEOFF, WEIGHTED, GeoRiskNow, SwapEffects
 from pytest_riskguard.risk.checks import FloatArray, loss_weight
 from pytest_riskguard.risk.georisk import expected_scores, topic_contributions
 
@@ -221,8 +221,5 @@ class GeoRisk(_RiskObjective):
         root = np.sqrt(expected)
         inverse = np.divide(1, root, out=np.zeros(root.size), where=root > 0)
         zrisk = float(topic_contributions(pool, alpha=self.alpha)[-1].sum())
-        return SwapEffects(
-            GEORISK,
-            georisk=np.column_stack([found, expected, inverse]),
-            pool=np.array([1 + self.alpha, found.sum(), zrisk, found.size]),
-        )
+        pool_now = GeoRiskNow.of(alpha=self.alpha, scores=found, zrisk=zrisk)
+        return SwapEffects(GEORISK, differences=found - expected, roots=inverse, pool=pool_now)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -119,11 +120,7 @@ class RankingObjective:
             If the queries are not those of the baselines.
         """
         data = self._of(labels, group)
-        values: FloatArray = np.asarray(scores, dtype=np.float64)
-        order = data.queries.order(values)
-        if not np.isfinite(values).all():
-            raise ValueError(f"scores must be finite, got {values[~np.isfinite(values)][0]}")
-        now = RankedQueries(data.queries, values, order)
+        now = self._ranked(data.queries, _finite(scores, rows=data.queries.labels.size))
         return self._summed(data, now, self._swaps(now))
 
     def _measure(self) -> tuple[int, Gain]:
@@ -158,27 +155,34 @@ class RankingObjective:
             self._data = data
         return data
 
-    def _summed(self, data: _Data, now: RankedQueries, swaps: SwapEffects) -> tuple[FloatArray, FloatArray]:
+    def _ranked(self, queries: JudgedQueries, scores: FloatArray) -> RankedQueries:
         imported("numba", extra="ltr", what="an objective for LightGBM")
-        from pytest_riskguard.ltr import swap_gradients
+        from pytest_riskguard.ltr.swap_gradients import sort_queries
 
-        queries, scores = now.queries, now.scores
-        options = (data.discounts, data.inverse_ideal, data.depth, self.sigmoid, self.norm)
-        pairs = Pairs(queries.starts, now.order, scores, queries.gains, *options)
-        gradient, hessian = np.empty(scores.size), np.empty(scores.size)
-        threads = max(1, min(self.threads or _processors(), scores.size // _ROWS_OF_A_THREAD))
-        limits = np.searchsorted(queries.starts, np.linspace(0, scores.size, threads + 1)[1:-1])
-        bounds = [0, *limits.tolist(), queries.group.size]
+        order = np.empty(scores.size, dtype=np.int64)
+        self._in_threads(queries, lambda first, last: sort_queries(queries.starts, scores, first, last, order))
+        return RankedQueries(queries, scores, order)
 
-        def part(first: int, last: int) -> None:
-            swap_gradients.add_gradients(pairs, swaps, first, last, gradient, hessian)
+    def _summed(self, data: _Data, now: RankedQueries, swaps: SwapEffects) -> tuple[FloatArray, FloatArray]:
+        from pytest_riskguard.ltr.swap_gradients import add_gradients
 
-        if threads == 1:
-            part(0, queries.group.size)
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(part, bounds[:-1], bounds[1:]))
+        queries, options = now.queries, (data.discounts, data.inverse_ideal, data.depth, self.sigmoid, self.norm)
+        pairs = Pairs(queries.starts, now.order, now.scores, queries.gains, *options)
+        gradient, hessian = np.empty(now.scores.size), np.empty(now.scores.size)
+        self._in_threads(queries, lambda first, last: add_gradients(pairs, swaps, first, last, gradient, hessian))
         return gradient, hessian
+
+    def _in_threads(self, queries: JudgedQueries, work: Callable[[int, int], None]) -> None:
+        """Do the work on queries from the first number to the second, in parts of about as many rows."""
+        rows = queries.labels.size
+        threads = max(1, min(self.threads or _processors(), rows // _ROWS_OF_A_THREAD))
+        if threads == 1:
+            work(0, queries.group.size)
+            return
+        limits = np.searchsorted(queries.starts, np.linspace(0, rows, threads + 1)[1:-1])
+        bounds = [0, *limits.tolist(), queries.group.size]
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(work, bounds[:-1], bounds[1:]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,3 +198,13 @@ def _processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _finite(scores: npt.ArrayLike, *, rows: int) -> FloatArray:
+    values: FloatArray = np.asarray(scores, dtype=np.float64)
+    if values.shape != (rows,):
+        raise ValueError(f"scores must have one value for each of the {rows} documents, got shape {values.shape}")
+    if not np.isfinite(values).all():
+        row = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise ValueError(f"scores must be finite, got {values[row]} in row {row} (counted from 0)")
+    return values

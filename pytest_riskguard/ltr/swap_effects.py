@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 
@@ -49,6 +51,50 @@ class Pairs(NamedTuple):
     norm: bool
 
 
+class GeoRiskNow(NamedTuple):
+    """A model's GeoRisk before a swap, and what it is made of.
+
+    Attributes
+    ----------
+    loss : float
+        1 + alpha.
+    queries : float
+        Their number, c.
+    mean : float
+        The model's mean score.
+    place : float
+        ZRisk / c.
+    phi, density : float
+        The standard normal distribution and density there.
+    series : tuple of float
+        The density's derivatives there, first to fifth, over it and over the factorials from 2 to 6: Taylor's series
+        of the distribution.
+    georisk : float
+        sqrt(mean Phi(ZRisk / c)).
+    """
+
+    loss: float = 1.0
+    queries: float = 1.0
+    mean: float = 0.0
+    place: float = 0.0
+    phi: float = 0.0
+    density: float = 0.0
+    series: tuple[float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0)
+    georisk: float = 0.0
+
+    @classmethod
+    def of(cls, *, alpha: float, scores: FloatArray, zrisk: float) -> GeoRiskNow:
+        """That of a model with these scores, shape (n_queries,), and this ZRisk."""
+        mean, place = float(scores.mean()), zrisk / scores.size
+        phi, density = float(ndtr(place)), math.exp(-place * place / 2) / math.sqrt(2 * math.pi)
+        u = place
+        series = (
+            *(-u / 2, (u**2 - 1) / 6, -(u**3 - 3 * u) / 24),
+            *((u**4 - 6 * u**2 + 3) / 120, -(u**5 - 10 * u**3 + 15 * u) / 720),
+        )
+        return cls(1.0 + alpha, float(scores.size), mean, place, phi, density, series, math.sqrt(mean * phi))
+
+
 class SwapEffects(NamedTuple):
     """How the effect of a swap follows from its change of nDCG, query by query.
 
@@ -59,16 +105,15 @@ class SwapEffects(NamedTuple):
     alpha : array, shape (n_queries,)
         Extra weight of a loss, for the first three kinds.
     differences : array, shape (n_queries,)
-        Effectiveness of the model less that of the baseline, for ``TRADEOFF`` and ``CROSSING``.
-    georisk : array, shape (n_queries, 3)
-        For ``GEORISK``: the model's effectiveness, what is expected of it, and one over the root of that (0 where
-        nothing is expected).
-    pool : array, shape (4,)
-        For ``GEORISK``: 1 + alpha, the model's total effectiveness, its ZRisk, the number of queries.
+        Effectiveness of the model less that of the baseline, or for ``GEORISK`` less what is expected of it.
+    roots : array, shape (n_queries,)
+        For ``GEORISK``: one over the root of what is expected, 0 where nothing is.
+    pool : GeoRiskNow
+        For ``GEORISK``.
     """
 
     kind: int
     alpha: FloatArray = _NONE
     differences: FloatArray = _NONE
-    georisk: FloatArray = np.zeros((0, 3))
-    pool: FloatArray = np.zeros(4)
+    roots: FloatArray = _NONE
+    pool: GeoRiskNow = GeoRiskNow()

@@ -15,8 +15,8 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 
-from pytest_riskguard.ltr.swap_effects import GEORISK, TRADEOFF, WEIGHTED, Pairs, SwapEffects
-from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.ltr.swap_effects import GEORISK, TRADEOFF, WEIGHTED, GeoRiskNow, Pairs, SwapEffects
+from pytest_riskguard.risk.checks import FloatArray, IntArray
 
 #: Added to the difference of scores by which a pair is divided, as LightGBM does.
 _SCORE_OFFSET = 0.01
@@ -35,46 +35,40 @@ def _compiled(function: _Function) -> _Function:
 
 
 @_compiled
-def _phi_step(start: float, step: float) -> float:
-    """Phi(start + step) - Phi(start), with small steps without cancellation."""
-    if abs(step) < _SMALL_STEP and abs(start) < _SERIES_FROM:
-        u = start
-        density = math.exp(-0.5 * u * u) / math.sqrt(2 * math.pi)
-        series = (u**4 - 6 * u**2 + 3) / 120 - step * (u**5 - 10 * u**3 + 15 * u) / 720
-        series = (u * u - 1) / 6 + step * (-(u**3 - 3 * u) / 24 + step * series)
-        return density * step * (1 + step * (-0.5 * u + step * series))
-    return 0.5 * (math.erfc(-(start + step) / math.sqrt(2)) - math.erfc(-start / math.sqrt(2)))
+def _phi_step(pool: GeoRiskNow, step: float) -> float:
+    """Phi(place + step) - Phi(place), with small steps by Taylor's series, which does not cancel."""
+    if abs(step) < _SMALL_STEP and abs(pool.place) < _SERIES_FROM:
+        second, third, fourth, fifth, sixth = pool.series
+        series = third + step * (fourth + step * (fifth + step * sixth))
+        return pool.density * step * (1 + step * (second + step * series))
+    return 0.5 * (math.erfc(-(pool.place + step) / math.sqrt(2)) - math.erfc(-pool.place / math.sqrt(2)))
 
 
 @_compiled
-def _georisk_step(
-    change: float, score: float, expected: float, root: float, loss: float, total: float, zrisk: float, queries: float
-) -> float:
-    """``queries`` times the change of GeoRisk where one query's score changes and all expectations stay.
+def _georisk_step(pool: GeoRiskNow, change: float, above: float, root: float) -> float:
+    """The number of queries times the change of GeoRisk where one query's score changes and all expectations stay.
 
-    ``root`` is 1 / sqrt(expected), 0 where nothing is expected; ``loss`` is 1 + alpha.
+    ``above`` is what the query's score has above the expected one, ``root`` 1 / sqrt(expected).
     """
-    before, after = (score - expected) * root, (score + change - expected) * root
+    before, after = above * root, (above + change) * root
     if before < 0:
-        before *= loss
+        before *= pool.loss
     if after < 0:
-        after *= loss
-    mean, place = total / queries, zrisk / queries
-    mean_after = max(mean + change / queries, 0.0)
-    step = _phi_step(place, (after - before) / queries)
-    phi = 0.5 * math.erfc(-place / math.sqrt(2))
-    numerator = (mean_after - mean) * (phi + step) + mean * step
-    denominator = math.sqrt(mean_after * max(phi + step, 0.0)) + math.sqrt(mean * phi)
-    return queries * numerator / denominator if denominator > 0 else 0.0
+        after *= pool.loss
+    mean_after = max(pool.mean + change / pool.queries, 0.0)
+    step = _phi_step(pool, (after - before) / pool.queries)
+    phi_after = max(pool.phi + step, 0.0)
+    # The difference of two roots, without their cancellation.
+    numerator = (mean_after - pool.mean) * phi_after + pool.mean * step
+    denominator = math.sqrt(mean_after * phi_after) + pool.georisk
+    return pool.queries * numerator / denominator if denominator > 0 else 0.0
 
 
 @_compiled
 def _effect(effects: SwapEffects, query: int, change: float) -> float:
     """What a change of a query's nDCG does to the risk measure."""
     if effects.kind == GEORISK:
-        score, expected, root = effects.georisk[query, 0], effects.georisk[query, 1], effects.georisk[query, 2]
-        loss, total, zrisk, queries = effects.pool[0], effects.pool[1], effects.pool[2], effects.pool[3]
-        return _georisk_step(change, score, expected, root, loss, total, zrisk, queries)
+        return _georisk_step(effects.pool, change, effects.differences[query], effects.roots[query])
     alpha: float = effects.alpha[query]
     if effects.kind == WEIGHTED:
         return (1 + alpha) * change
@@ -125,6 +119,14 @@ def _query_gradients(
             hessian[upper] += curve
             hessian[lower] += curve
     return plain
+
+
+@_compiled
+def sort_queries(starts: IntArray, scores: FloatArray, first: int, last: int, order: IntArray) -> None:
+    """Write rows from the highest score down, equal ones as they are, for queries ``first`` to ``last``, exclusive."""
+    for query in range(first, last):
+        begin, end = starts[query], starts[query + 1]
+        order[begin:end] = begin + np.argsort(-scores[begin:end], kind="mergesort")
 
 
 @_compiled

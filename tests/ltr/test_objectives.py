@@ -317,7 +317,7 @@ def test_objectives_are_copied_and_pickled_with_their_training():
             r"UCRO has one baseline, got 2; baselines.mean\(\) is one",
         ),
         (lambda: LambdaMART().gradients(ROWS[0], SOME[:9], ROWS[1]), "scores must have one value for each of the 10"),
-        (lambda: LambdaMART().gradients(ROWS[0], SOME * np.nan, ROWS[1]), "got NaN in row 0"),
+        (lambda: LambdaMART().gradients(ROWS[0], SOME * np.nan, ROWS[1]), "got nan in row 0"),
         (lambda: LambdaMART().gradients(ROWS[0], np.full(10, np.inf), ROWS[1]), "scores must be finite, got inf"),
         (lambda: LambdaMART().gradients(ROWS[0], SOME, [4, 3]), "group must add up to the 10 documents, got 7"),
         (lambda: LambdaMART()(ROWS[0], SOME), "the training data have no groups: give group="),
