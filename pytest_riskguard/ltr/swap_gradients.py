@@ -123,7 +123,7 @@ def _query_gradients(
 
 @_compiled
 def sort_queries(starts: IntArray, scores: FloatArray, first: int, last: int, order: IntArray) -> None:
-    """Write rows from the highest score down, equal ones as they are, for queries ``first`` to ``last``, exclusive."""
+    """Write the rows of some queries from the highest score down, equal scores in the order of rows."""
     for query in range(first, last):
         begin, end = starts[query], starts[query + 1]
         order[begin:end] = begin + np.argsort(-scores[begin:end], kind="mergesort")
