@@ -66,7 +66,15 @@ class Run:
         return "\n".join([heading, *problems])
 
 
-def run(case: Case, way: Way, template: Path, scratch: Path, prepared: Prepared | None = None) -> Run:
+def run(
+    case: Case,
+    way: Way,
+    template: Path,
+    scratch: Path,
+    prepared: Prepared | None = None,
+    *,
+    remove: Callable[[Path], object] | None = None,
+) -> Run:
     """Break a copy of the project, run it, remove the copy.
 
     Parameters
@@ -77,6 +85,8 @@ def run(case: Case, way: Way, template: Path, scratch: Path, prepared: Prepared 
         An existing folder for copies.
     prepared : Prepared, optional
         Runs cases that change nothing about how Python starts and loads modules; the others start anew.
+    remove : callable, optional
+        What removes the copy's folder, by default at once: ``removed``.
     """
     place = Path(tempfile.mkdtemp(dir=scratch))
     folder = place / "project"
@@ -95,7 +105,7 @@ def run(case: Case, way: Way, template: Path, scratch: Path, prepared: Prepared 
         problems = list(find_problems(case, way, ended, before, after))
         return Run(case, way, ended, problems)
     finally:
-        _remove(place)
+        (remove or removed)(place)
 
 
 def find_problems(
@@ -186,7 +196,9 @@ def _starts_as_usual(case: Case, folder: Path) -> bool:
     return not own and all(getattr(case, name) == getattr(usual, name) for name in settings)
 
 
-def _remove(place: Path) -> None:
+def removed(place: Path) -> None:
+    """Remove a folder, also where a sabotage took permissions away."""
+
     def allow(function: Callable[[str], None], path: str, _: BaseException) -> None:
         Path(path).parent.chmod(0o700)  # a sabotage took the permission away
         function(path)

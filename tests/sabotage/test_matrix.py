@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -44,13 +45,23 @@ def prepared():
         yield processes
 
 
+@pytest.fixture(scope="session")
+def remove():
+    """Removes copies in the background: some disks take longer for it than the run takes."""
+    with ThreadPoolExecutor(1) as executor:
+        removals = []
+        yield lambda place: removals.append(executor.submit(runner.removed, place))
+        for removal in removals:
+            removal.result()
+
+
 @pytest.mark.parametrize(
     "run",
     [pytest.param(run, id=_name(run), marks=() if _is_in_sample(run) else pytest.mark.slow) for run in RUNS],
 )
-def test_broken_cases_are_not_green_and_harmless_ones_not_red(run, template, prepared, tmp_path):
+def test_broken_cases_are_not_green_and_harmless_ones_not_red(run, template, prepared, remove, tmp_path):
     case, way = run
-    ended = runner.run(case, way, template, tmp_path, None if _is_in_sample(run) else prepared)
+    ended = runner.run(case, way, template, tmp_path, None if _is_in_sample(run) else prepared, remove=remove)
     assert not ended.problems, f"{ended}\n{ended.ended.output}"
 
 
