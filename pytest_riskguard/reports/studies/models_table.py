@@ -20,11 +20,13 @@ from pytest_riskguard.reports.terminal import layout
 from pytest_riskguard.text import clean, counted, fitted, listed, percent, plain, probability, short, signed
 
 #: No table is readable at a smaller width.
-MIN_WIDTH = 76
+MIN_WIDTH = 80
 #: How many models a sentence names; the rest are counted.
 MAX_NAMED = 6
 #: Columns that the name of a model may take on a terminal, and those that it keeps.
-_NAME_WIDTH, _MIN_NAME = 24, 10
+_NAME_WIDTH, _MIN_NAME = 24, 8
+#: Beyond so many wins or losses their averages are shown as whole numbers.
+_MANY = 1000
 #: Warnings that a model which was trained to be better than its baseline should raise.
 _EXPECTED = ("refresh_baseline",)
 _CORRECTIONS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
@@ -104,14 +106,16 @@ def title_of(table: JudgedAgainst) -> str:
 
 def figures_table(table: JudgedAgainst) -> Table:
     """The papers' columns, a row for each model."""
-    several = len(table.baselines) > 1
+    # a decimal for averages of few topics; of many it says nothing
+    most = max(max(model.figures.wins, model.figures.losses) for model in table.models)
+    digits = int(len(table.baselines) > 1 and most < _MANY)
     columns = (
         Column("model", "name"),
-        *(Column(label, "number") for label in ("mean", "risk", "reward", "rwd/risk")),
+        *(Column(label, "number") for label in ("mean", "risk", "reward", "R/R")),
         *(Column(label, "number") for label in ("wins", "losses", "W/L", ">20%")),
         Column("front"),
     )
-    rows = tuple(_figures_row(model.figures, digits=int(several)) for model in table.models)
+    rows = tuple(_figures_row(model.figures, digits=digits) for model in table.models)
     return Table(f"{title_of(table)}, mean {plain(table.baseline_mean)}", columns, rows)
 
 
@@ -230,7 +234,7 @@ def legend(report: TrainReport) -> str:
     ratios = [value for one in figures for value in (one.reward_to_risk, one.win_to_loss)]
     words = [
         "front: on the Pareto front, so no other model is as good in mean and risk and better in one of them",
-        "risk, reward, rwd/risk: mean loss and mean win against the baseline, and their ratio",
+        "risk, reward: mean loss and mean win against the baseline; R/R: reward to risk",
         "W/L: wins to losses; >20%: topics that lost more than 20% of the baseline's score",
     ]
     if len(report.baselines) > 1:
@@ -252,20 +256,22 @@ def _named(name: str) -> str:
 
 
 def _drawn(table: Table, width: int) -> str:
-    """The table with its title; the names of models are cut where lines are too short."""
+    """The table with its title; names of models are cut where lines are too short, figures never are."""
     from rich.text import Text
 
-    bare = layout.bare_table()
+    bare, others = layout.bare_table(), 0
     for place, column in enumerate(table.columns):
-        cells = [column.label, *(row[place] for row in table.rows)]
         justify: Literal["left", "right"] = "right" if column.kind == "number" else "left"
-        least = _MIN_NAME if column.kind == "name" else max(Text(cell).cell_len for cell in cells)
-        bare.add_column(column.label, justify=justify, no_wrap=True, overflow="ellipsis", min_width=least)
+        bare.add_column(column.label, justify=justify, no_wrap=True)
+        if column.kind != "name":
+            others += max(len(column.label), *(len(row[place]) for row in table.rows))
+    room, gaps = width - 2 - others, len(table.columns)
+    gap = 2 if room - 2 * gaps >= _MIN_NAME else 1
+    bare.padding = (0, gap, 0, 0)
+    longest = max(min(room - gap * gaps, _NAME_WIDTH), _MIN_NAME)
     for row in table.rows:
-        shown = (
-            fitted(clean(cell), _NAME_WIDTH) if column.kind == "name" else cell
-            for column, cell in zip(table.columns, row, strict=True)
-        )
-        bare.add_row(*map(Text, shown))
-    lines = [f"  {line}" for line in layout.lines(bare, width=width - 2)]
+        pairs = zip(table.columns, row, strict=True)
+        bare.add_row(*(Text(fitted(clean(cell), longest) if one.kind == "name" else cell) for one, cell in pairs))
+    needed = longest + others + gap * gaps
+    lines = [f"  {line}" for line in layout.lines(bare, width=max(width - 2, needed))]
     return "\n".join([*layout.wrapped([table.title], width=width, indent="", hanging="  "), *lines])

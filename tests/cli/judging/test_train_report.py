@@ -126,6 +126,20 @@ def test_weights_of_topics_count_as_in_the_gate(command, folder):
     assert "there are no weights" in ended.err
 
 
+def test_strata_weigh_topics_as_in_the_gate(command, folder):
+    rows = [f"{topic}\t{world.QUERIES[topic]}\t{'ab'[place >= 10]}\n" for place, topic in enumerate(world.TOPICS)]
+    (folder / "topics.tsv").write_text("topic\tquery\tstratum\n" + "".join(rows))
+    file = folder / "riskguard.yaml"
+    file.write_text(file.read_text().replace("topics.tsv", "topics.tsv, strata: {a: 0.9, b: 0.1}"))
+    (measured,) = report(command("train-report good.run loss.run --baseline prod --measure AP --json -"))["measures"]
+    assert measured["weighted"] is True
+    for model, ranks in zip(measured["against"][0]["models"], (world.GOOD, world.LOSS), strict=True):
+        figures, (verdict,) = model["figures"], model["verdicts"]
+        values = np.array([after for _, after in world.differences(ranks).values()])
+        assert figures["mean"] == pytest.approx(0.9 * values[:10].mean() + 0.1 * values[10:].mean())
+        assert verdict["urisk"] == pytest.approx(figures["reward"] - 2 * figures["risk"], abs=1e-11)
+
+
 def test_what_is_not_typed_comes_from_the_file(command, folder):
     file = (folder / "riskguard.yaml").read_text()
     assert "not_significantly_risky" in file

@@ -103,16 +103,35 @@ def centre(mark: Any) -> tuple[float, float]:
     return (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
 
 
+def line_of(chart: Chart) -> list[tuple[float, float]]:
+    """The corners of the line along the front."""
+    (line,) = (element for element in root_of(chart).iter("path") if element.get("stroke-linejoin"))
+    pairs = (pair.split(",") for pair in line.attrib["d"].removeprefix("M").split("L"))
+    return [(float(x), float(y)) for x, y in pairs]
+
+
 @pytest.mark.parametrize("name", ["four models", "40 models"])
-def test_no_model_lies_beyond_the_line(name: str):
+def test_no_model_lies_beyond_the_line_and_the_line_beyond_no_model(name: str):
     for chart in charts(CASES[name]()):
-        root = root_of(chart)
-        (line,) = (element for element in root.iter("path") if element.get("stroke-linejoin"))
-        corners = [tuple(map(float, pair.split(","))) for pair in line.attrib["d"].removeprefix("M").split("L")]
+        corners, models = line_of(chart), [centre(one) for one in marks(root_of(chart))]
         assert all(a[0] == b[0] or a[1] == b[1] for a, b in pairwise(corners))
-        for x, y in map(centre, marks(root)):
-            beyond = [height for place, height in corners if place >= x + 0.1]
-            assert y >= max(beyond) - 0.1 if beyond else True
+        for x, y in models:
+            assert y >= min(height for place, height in corners if place <= x + 0.1) - 0.1
+        for x, y in corners:
+            assert any(place <= x + 0.1 and height <= y + 0.1 for place, height in models)
+
+
+@pytest.mark.parametrize("name", ["four models", "40 models"])
+def test_no_name_covers_the_line(name: str):
+    named = 0
+    for chart in charts(CASES[name]()):
+        names = [label for label in labels(root_of(chart)) if re.match(r"model|lambda|u-cro|broken", label.text)]
+        named += len(names)
+        for label in names:
+            for (x1, y1), (x2, y2) in pairwise(line_of(chart)):
+                stroke = Box(min(x1, x2) - 0.1, min(y1, y2) - 0.1, max(x1, x2) + 0.1, max(y1, y2) + 0.1)
+                assert not label.room.overlaps(stroke), label.text
+    assert named >= 5
 
 
 def test_a_chart_for_every_baseline_and_one_on_average_and_tables_behind_them():

@@ -98,6 +98,14 @@ def test_of_equal_means_the_first_is_best():
     assert (measured.best.of_all, measured.best.passing, measured.best.given_up) == ("b", "b", 0)
 
 
+def test_data_that_cannot_be_compared_weigh_more_than_a_failure():
+    def refused(verdict: Verdict) -> Verdict:
+        return altered(verdict, outcome="incomparable") if verdict.baselines == ("bm25",) else verdict
+
+    (measured,) = report_of({"broken": MODELS["broken"]}, change=refused).measures
+    assert [table.models[0].outcome for table in measured.tables] == ["incomparable", "fail", "incomparable"]
+
+
 # ---- JSON
 
 
@@ -231,10 +239,25 @@ def test_a_model_that_is_the_run_of_its_baseline_is_called_that():
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
-def test_lines_fit_the_screen(width: int):
+def test_lines_fit_the_screen_and_names_alone_are_cut(width: int):
     models = {f"a-model-with-quite-a-long-name-{number}": values for number, values in enumerate(MODELS.values())}
-    text = explain(report_of(models, alphas=(1.0, 5.0)), width=width)
-    assert max(map(len, text.splitlines())) <= max(width, 76)
+    report = report_of(models, alphas=(1.0, 5.0))
+    lines = explain(report, width=width).splitlines()
+    assert max(map(len, lines)) <= max(width, 80)
+    tables = [line for line in lines if line.startswith("  a-")]
+    assert len(tables) == 3 * 4 + 2 * 8
+    assert all("…" in line.split()[0] for line in tables)
+    assert not any("…" in cell for line in tables for cell in line.split()[1:])
+    assert sum(line.endswith(" front") or line.endswith(" alpha*") for line in lines) == 5
+
+
+def test_averages_of_many_topics_have_no_decimals():
+    many = {name: np.tile(values, 40) for name, values in MODELS.items()}
+    report = report_of(many, {name: np.tile(values, 40) for name, values in BASELINES.items()})
+    shown = rows(report, "Average over 2 baselines")
+    few = rows(report_of(), "Average over 2 baselines")
+    assert all("." not in cells[4] for cells in shown.values())
+    assert all("." in cells[4] for cells in few.values())
 
 
 @pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS.keys())
