@@ -206,7 +206,7 @@ def problems(measured: MeasuredModels) -> list[str]:
         of = tuple(dict.fromkeys(pairs))
         found.append(f"warning {code}: {listed(of, most=2)}")
     if warned:
-        found.append("`riskguard compare` of such a pair says what a warning means")
+        found.append("riskguard compare says of such a pair what a warning means")
     return list(dict.fromkeys(found))
 
 

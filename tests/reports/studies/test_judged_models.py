@@ -230,7 +230,7 @@ def test_what_cannot_be_compared_and_warnings_are_said_once():
     assert text.count("broken.run:3") == 2  # against two baselines
     few = report_of({name: values[:12] for name, values in MODELS.items()}, {"prod": PROD[:12]})
     assert "warning few_topics: lambdamart against prod, u-cro-1 against prod and 2 more" in said(few)
-    assert "`riskguard compare` of such a pair says what a warning means" in said(few)
+    assert "riskguard compare says of such a pair what a warning means" in said(few)
     assert "refresh_baseline" not in said(report_of())  # which every better model would raise
 
 

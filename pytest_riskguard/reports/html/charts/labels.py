@@ -101,6 +101,7 @@ def beside(
         places = [
             (x + 9, y - 8), (x - 9 - wide, y - 8), (x - wide / 2, y - 24), (x - wide / 2, y + 8),
             (x + 7, y - 20), (x + 7, y + 5), (x - 7 - wide, y - 20), (x - 7 - wide, y + 5),
+            (x - 9 - wide, y - 14), (x + 9, y - 14), (x - 9 - wide, y - 2), (x + 9, y - 2),
         ]  # fmt: skip
         for left, top in places:
             room = Box(left, top, left + wide, top + LINE_HEIGHT)
