@@ -17,7 +17,7 @@ from pytest_riskguard.reports.studies.judged_models import (
     TrainReport,
 )
 from pytest_riskguard.reports.terminal import layout
-from pytest_riskguard.text import clean, counted, fitted, listed, percent, plain, probability, short, signed
+from pytest_riskguard.text import clean, columns, counted, fitted, listed, percent, plain, probability, short, signed
 
 #: No table is readable at a smaller width.
 MIN_WIDTH = 80
@@ -271,7 +271,15 @@ def _drawn(table: Table, width: int) -> str:
     longest = max(min(room - gap * gaps, _NAME_WIDTH), _MIN_NAME)
     for row in table.rows:
         pairs = zip(table.columns, row, strict=True)
-        bare.add_row(*(Text(fitted(clean(cell), longest) if one.kind == "name" else cell) for one, cell in pairs))
+        bare.add_row(*(Text(_cut(clean(cell), longest) if one.kind == "name" else cell) for one, cell in pairs))
     needed = longest + others + gap * gaps
     lines = [f"  {line}" for line in layout.lines(bare, width=max(width - 2, needed))]
     return "\n".join([*layout.wrapped([table.title], width=width, indent="", hanging="  "), *lines])
+
+
+def _cut(name: str, width: int) -> str:
+    """The name in at most so many columns, its end kept as well: models often differ only there."""
+    if columns(name) <= width:
+        return name
+    end = fitted(name[::-1], width // 2 + 1)[:-1]  # without the ellipsis
+    return fitted(name, width - columns(end)) + end[::-1]

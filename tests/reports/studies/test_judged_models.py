@@ -247,6 +247,7 @@ def test_lines_fit_the_screen_and_names_alone_are_cut(width: int):
     tables = [line for line in lines if line.startswith("  a-")]
     assert len(tables) == 3 * 4 + 2 * 8
     assert all("…" in line.split()[0] for line in tables)
+    assert {line.split()[0][-6:] for line in tables} >= {f"name-{number}"[-6:] for number in range(4)}
     assert not any("…" in cell for line in tables for cell in line.split()[1:])
     assert sum(line.endswith(" front") or line.endswith(" alpha*") for line in lines) == 5
 
