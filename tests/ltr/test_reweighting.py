@@ -14,6 +14,7 @@ from pytest_riskguard.ltr import (
     faro_for_lightgbm,
     faro_for_xgboost,
     faro_weights,
+    reweighting,
     row_weights,
 )
 from pytest_riskguard.risk import frisk
@@ -66,6 +67,22 @@ def test_each_round_is_that_of_a_training_that_begins_with_its_weights(lightgbm,
     assert np.abs(plain.predict(data.features) - scores).max() > 0.1
 
 
+def test_a_round_in_which_all_weigh_one_forgets_the_weights_before_it(lightgbm, monkeypatch):
+    data, rng = made(18), np.random.default_rng(18)
+    ones = np.ones(data.group.size)
+    weights = [rng.uniform(1, 6, ones.size), ones, rng.uniform(1, 6, ones.size), ones]
+    for some in (weights, weights[1:]):
+        given = iter([ones, *some])  # the first is asked for before training
+        monkeypatch.setattr(reweighting, "faro_weights", lambda *_, given=given, **__: next(given))
+        callbacks = faro_for_lightgbm(data.baselines, alpha=5)
+        booster = lightgbm.train(LAMBDARANK, dataset(lightgbm, data), len(some), callbacks=callbacks)
+        scores = np.zeros(data.labels.size)
+        for each in some:
+            weighted = dataset(lightgbm, data, init_score=scores, weight=row_weights(each, data.group))
+            scores = scores + lightgbm.train(LAMBDARANK, weighted, 1).predict(data.features)
+        np.testing.assert_allclose(booster.predict(data.features), scores, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("norm", [True, False])
 def test_weights_are_the_objective_in_every_round(lightgbm, norm):
     pytest.importorskip("numba")
@@ -114,6 +131,7 @@ def test_weights_that_stay_are_weights_of_the_dataset(lightgbm, more):
         booster = lightgbm.train(
             params, train_set, 30, [valid_set], callbacks=[*callbacks, *stop, lightgbm.record_evaluation(values)]
         )
+        assert weight or train_set.get_field("weight") is None  # after a training that was stopped, too
         return booster, values
 
     callbacks = faro_for_lightgbm(data.baselines, alpha=0, query_weights=own)
@@ -163,7 +181,7 @@ def test_a_ranker_and_a_continued_training_are_reweighted_too(lightgbm, objectiv
     callbacks = faro_for_lightgbm(data.baselines, alpha=5)
     ranker.fit(data.features, data.labels, group=data.group, callbacks=callbacks)
     whole = lightgbm.train(params, dataset(lightgbm, data), ROUNDS, callbacks=callbacks)
-    np.testing.assert_array_equal(ranker.predict(data.features), whole.predict(data.features))
+    np.testing.assert_array_equal(ranker.booster_.predict(data.features), whole.predict(data.features))
     first = lightgbm.train(params, dataset(lightgbm, data), 2, callbacks=callbacks)
     rest = lightgbm.train(params, dataset(lightgbm, data), ROUNDS - 2, init_model=first, callbacks=callbacks)
     np.testing.assert_allclose(rest.predict(data.features), whole.predict(data.features), rtol=0, atol=1e-9)
@@ -199,20 +217,20 @@ def test_each_round_of_xgboost_sees_its_weights(xgboost, kind, every):
     def matrix(of: str = "DMatrix", **more: Any) -> Any:
         return getattr(xgboost, of)(data.features, data.labels, group=data.group, **more)
 
-    train_set = matrix(kind)
+    train_set, params = matrix(kind), {**XGBOOST, "lambda": 1}
     callbacks = faro_for_xgboost(train_set, data.baselines, alpha=5, every=every)
-    booster = xgboost.train(XGBOOST, train_set, ROUNDS, callbacks=callbacks)
+    booster = xgboost.train(params, train_set, ROUNDS, callbacks=callbacks)
     scores, weights = np.zeros(data.labels.size), np.zeros(0)
     for iteration in range(ROUNDS):
         if iteration % every == 0:
             weights = faro_weights(data.judged.ndcg(scores), data.baselines, alpha=5)
         given = matrix(weight=weights, base_margin=scores if iteration else None)
-        scores = xgboost.train(XGBOOST, given, 1).predict(given, output_margin=True)
+        scores = xgboost.train(params, given, 1).predict(given, output_margin=True)
     np.testing.assert_allclose(booster.predict(matrix(), output_margin=True), scores, rtol=0, atol=1e-5)
-    plain = xgboost.train(XGBOOST, matrix(), ROUNDS)
+    plain = xgboost.train(params, matrix(), ROUNDS)
     assert np.abs(plain.predict(matrix(), output_margin=True) - scores).max() > 0.1
     assert train_set.get_weight().size == 0
-    again = xgboost.train(XGBOOST, train_set, ROUNDS, callbacks=callbacks)
+    again = xgboost.train(params, train_set, ROUNDS, callbacks=callbacks)
     np.testing.assert_array_equal(again.predict(matrix()), booster.predict(matrix()))
 
 

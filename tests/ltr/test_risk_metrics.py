@@ -95,7 +95,7 @@ def test_a_ranker_reports_them_too(lightgbm):
         agree(
             ranker.evals_result_[name],
             data,
-            lambda n, data=data: ranker.predict(data.features, num_iteration=n),
+            lambda n, data=data: ranker.booster_.predict(data.features, num_iteration=n),
             pool(data),
             2,
         )
@@ -219,6 +219,23 @@ def test_sets_are_told_apart_by_what_is_known_of_them():
         RiskMetrics([unknown, unknown]).values(TRAIN.labels, scores, TRAIN.group)
     ((_, found),) = RiskMetrics([unknown, pool(TRAIN)], measures=["urisk"]).values(TRAIN.labels, scores, TRAIN.group)
     assert found == pytest.approx(expected(TRAIN, scores, pool(TRAIN), 1)["urisk"])
+
+
+def test_labels_are_the_same_in_32_bits():
+    labels, group = [0.1, 0.3, 0.7, 0.0], [2, 2]
+    baselines = QueryBaselines.from_document_scores(labels, group, {"b": labels}, gain="linear")
+    for given in (labels, np.array(labels, np.float32)):
+        found = RiskMetrics(baselines, measures=["ndcg"]).values(given, labels, group)
+        assert found == [("ndcg", pytest.approx(1.0))]
+
+
+def test_folds_with_the_same_labels_keep_their_own_baselines():
+    labels, group = np.array([1, 0, 1, 0]), np.array([2, 2])
+    baselines = QueryBaselines.from_document_scores(labels, group, {"b": [1, 0, 0, 1]})
+    metrics = RiskMetrics(baselines, measures=["urisk"])
+    for rows, risk in (([0, 1], 0.0), ([2, 3], 1 - 1 / np.log2(3)), ([0, 1], 0.0)):
+        fold = np.array(rows), group
+        assert metrics.values([1, 0], [1, 0], [2], fold=fold) == [("urisk", pytest.approx(risk))]
 
 
 def test_an_evaluation_set_without_baselines_is_an_error(lightgbm):
