@@ -79,7 +79,8 @@ def faro_for_xgboost(
     training set is a DMatrix or a QuantileDMatrix with groups. ``XGBRanker`` makes its own and cannot be reweighted.
 
     Weights are divided by their mean: XGBoost does so itself, but always by the mean of the weights that it saw
-    first. Other parameters and errors are those of ``faro_for_lightgbm``; UsageError if XGBoost is not installed.
+    first. Other parameters and errors are those of ``faro_for_lightgbm``; UsageError if XGBoost is not installed, and
+    in ``xgboost.cv``.
     """
     try:
         from xgboost.callback import TrainingCallback
@@ -89,6 +90,8 @@ def faro_for_xgboost(
 
     class FaroWeights(TrainingCallback):
         def before_training(self, model: Any) -> Any:
+            if not hasattr(model, "predict"):
+                raise UsageError("faro_for_xgboost cannot reweight the folds of xgboost.cv: train on each fold")
             if train_set.get_weight().size:
                 raise UsageError(f"the DMatrix {_HAS_WEIGHTS}; give them to faro_for_xgboost as query_weights=")
             bounds = train_set.get_uint_info("group_ptr").astype(np.int64)
@@ -169,7 +172,7 @@ class _BeforeRound:
     def __call__(self, env: CallbackEnv) -> None:
         booster: Any = env.model
         if hasattr(booster, "boosters"):
-            raise UsageError("faro_for_lightgbm cannot reweight the folds of lightgbm.cv: train on each fold instead")
+            raise UsageError("faro_for_lightgbm cannot reweight the folds of lightgbm.cv: train on each fold")
         dataset = booster.train_set
         rounds = env.iteration - env.begin_iteration
         if self._training is None or rounds == 0:

@@ -66,3 +66,13 @@ def test_a_page_that_says_something_else_is_found_out(tmp_path: Path):
         Player(tmp_path, page).play()
     page.write_text("<!-- run -->\n```console\n$ exit 3\n$ echo $?\n3\n```\n")
     Player(tmp_path, page).play()
+
+
+def test_a_script_is_left_out_where_a_module_is_not_installed(tmp_path: Path):
+    page = tmp_path / "page.md"
+    script = "```python\nprint(1)\n```\n<!-- output -->\n```text\n2\n```\n"
+    page.write_text(f"<!-- python: json no_such_module -->\n{script}")
+    Player(tmp_path, page).play()
+    page.write_text(f"<!-- python: json -->\n{script}")
+    with pytest.raises(AssertionError, match="the page says"):
+        Player(tmp_path, page).play()

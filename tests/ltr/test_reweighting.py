@@ -255,6 +255,18 @@ def test_weights_of_ones_own_are_multiplied_in_xgboost(xgboost):
         )
 
 
+def test_a_continued_training_of_xgboost_is_reweighted_too(xgboost):
+    data = made(19, decimals=1)
+    train_set = xgboost.DMatrix(data.features, data.labels, group=data.group)
+    callbacks = faro_for_xgboost(train_set, data.baselines, alpha=5)
+    whole = xgboost.train(XGBOOST, train_set, ROUNDS, callbacks=callbacks)
+    first = xgboost.train(XGBOOST, train_set, 2, callbacks=callbacks)
+    rest = xgboost.train(XGBOOST, train_set, ROUNDS - 2, xgb_model=first, callbacks=callbacks)
+    np.testing.assert_allclose(rest.predict(train_set), whole.predict(train_set), rtol=0, atol=1e-5)
+    with pytest.raises(UsageError, match=r"cannot reweight the folds of xgboost\.cv"):
+        xgboost.cv(XGBOOST, train_set, 1, callbacks=callbacks)
+
+
 def test_without_xgboost_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "xgboost.callback", None)
     with pytest.raises(UsageError, match="faro_for_xgboost needs xgboost: pip install xgboost"):
