@@ -11,7 +11,7 @@ nox.options.error_on_external_run = True
 
 #: Those that need nothing but the checkout; ``nox -s benchmarks -- bench_gate`` needs the real runs,
 #: ``bench_page`` Chromium.
-BENCHMARKS = ("bench_import", "bench_inference", "bench_pools", "bench_report", "bench_verdicts")
+BENCHMARKS = ("bench_import", "bench_inference", "bench_pools", "bench_report", "bench_training", "bench_verdicts")
 
 #: What the package supports: every Python, the oldest pytest and the newest.
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")

@@ -16,7 +16,7 @@ import numba
 import numpy as np
 
 from pytest_riskguard.ltr.swap_effects import GEORISK, TRADEOFF, WEIGHTED, GeoRiskNow, Pairs, SwapEffects
-from pytest_riskguard.risk.checks import FloatArray, IntArray
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray
 
 #: Added to the difference of scores by which a pair is divided, as LightGBM does.
 _SCORE_OFFSET = 0.01
@@ -75,7 +75,7 @@ def _effect(effects: SwapEffects, query: int, change: float) -> float:
     difference: float = effects.differences[query]
     if effects.kind == TRADEOFF:
         return change + alpha * (min(difference + change, 0.0) - min(difference, 0.0))
-    return change if difference + change >= 0 else (1 + alpha) * change
+    return change if difference + change >= -ROUNDING_ERROR else (1 + alpha) * change
 
 
 @_compiled

@@ -84,7 +84,7 @@ def urisk_effect(score: float, baseline: float, alpha: float) -> Callable[[float
 
 def crossing_effect(score: float, baseline: float, alpha: float) -> Callable[[float], float]:
     """Eq. 9 of SIGIR 2016."""
-    return lambda change: change if score + change >= baseline else (1 + alpha) * change
+    return lambda change: change if score + change >= baseline - 1e-12 else (1 + alpha) * change
 
 
 def expected(pool: Sequence[Sequence[float]], system: int, query: int) -> float:

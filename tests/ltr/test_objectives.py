@@ -155,6 +155,16 @@ def test_georisk_is_that_of_plain_python(rows, options, alpha, many, seed):
     assert_equal(found, expected, within=1e-7)
 
 
+def test_a_swap_that_ends_at_the_baseline_counts_once():
+    labels, scores = np.array([0.0, 1, 0]), np.array([2.0, 1, 0])
+    equal = QueryBaselines(("best",), ("q",), np.ones((1, 1)))
+    gradient, _ = UCRO(equal, 5, form="crossing", norm=False).gradients(labels, scores, [3])
+    expected, _ = slow(
+        labels, scores, [3], lambda *_: lambda change: change if change > 0 else 6 * change, 10, norm=False
+    )
+    np.testing.assert_allclose(gradient, expected)
+
+
 @settings(deadline=None)
 @given(data(), OPTIONS, st.integers(0, 2**32 - 1))
 def test_without_extra_weight_of_losses_all_but_georisk_are_lambdamart(rows, options, seed):

@@ -1,0 +1,56 @@
+"""GeoRisk with expectations that stay while a swap is weighed, against exact GeoRisk, whose expectations follow."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from pytest_riskguard.ltr.swap_effects import GeoRiskNow
+from pytest_riskguard.risk import georisk
+from tests.docs.pages import DOCS
+from tests.ltr import plain_lambdas as plain
+
+
+def test_exact_georisk_would_push_some_swaps_the_wrong_way():
+    rng = np.random.default_rng(0)
+    swaps = wrong = 0
+    for _ in range(400):
+        queries, baselines, alpha = int(rng.integers(2, 60)), int(rng.integers(1, 5)), rng.choice([0, 1, 5, 20])
+        ease = rng.beta(1.2, 1.2, queries)
+        pool = [rng.beta(4 * ease + 0.05, 4 * (1 - ease) + 0.05).tolist() for _ in range(baselines)]
+        scores = rng.beta(4 * ease + 0.05, 4 * (1 - ease) + 0.05).tolist()
+        for _ in range(10):
+            query = int(rng.integers(queries))
+            change = float(rng.uniform(-scores[query], 1 - scores[query]))
+            if abs(change) < 1e-6:
+                continue
+            fast = plain.georisk_effect(scores, pool, query, alpha)(change)
+            exact = plain.georisk_effect(scores, pool, query, alpha, exact=True)(change)
+            assert fast * change >= 0
+            swaps, wrong = swaps + 1, wrong + (exact * change < 0)
+    share = f"in the wrong direction in {wrong / swaps:.0%} of random swaps (of {swaps:,};"
+    text = (DOCS / "explanation/risk-sensitive-training.md").read_text(encoding="utf-8")
+    assert share in " ".join(text.split())
+
+
+def test_georisk_of_plain_python_is_that_of_the_gates():
+    rng = np.random.default_rng(1)
+    pool = rng.uniform(size=(4, 9))
+    expectations = [plain.expected(pool.tolist(), 3, query) for query in range(9)]
+    assert plain.georisk(pool[3].tolist(), expectations, 2.0) == pytest.approx(georisk(pool, alpha=2.0)[3])
+
+
+@pytest.mark.parametrize("place", [-4.0, -2.9, -0.3, 0.0, 1.7, 2.9, 5.0])
+@pytest.mark.parametrize("step", [1e-9, -1e-4, 0.0199, -0.0199, 0.0201, 0.5, -3.0])
+def test_steps_of_phi(place, step):
+    pytest.importorskip("numba")
+    from pytest_riskguard.ltr.swap_gradients import _phi_step
+
+    now = GeoRiskNow.of(alpha=1, scores=np.array([0.5]), zrisk=place)
+    density = lambda u: math.exp(-((place + u) ** 2) / 2) / math.sqrt(2 * math.pi)  # noqa: E731
+    exact, _ = quad(density, 0, step, epsabs=0, epsrel=1e-13)
+    rounding = 0.0 if abs(step) < 0.02 and abs(place) < 3 else 2e-16
+    assert math.isclose(_phi_step(now, step), exact, rel_tol=1e-11, abs_tol=rounding)
