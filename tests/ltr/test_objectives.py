@@ -293,6 +293,25 @@ def test_far_scores_are_no_error():
     )
 
 
+def test_scores_far_apart_are_those_of_plain_python_too():
+    labels, scores = np.array([1.0, 0, 2, 0]), np.array([0.0, 0.3, 350.0, 350.2])  # 700 with sigmoid 2
+    options: dict[str, Any] = {"sigmoid": 2.0, "norm": False}
+    found = LambdaMART(k=3, **options).gradients(labels, scores, [4])
+    assert_equal(found, slow(labels, scores, [4], lambda *_: lambda change: change, 3, **options), within=1e-9)
+
+
+def test_an_objective_can_go_on_to_other_data():
+    labels, group = ROWS
+    objective = LambdaMART(k=3)
+    for other_labels, other_group in (
+        (labels, group),
+        (labels[::-1].copy(), group),
+        (labels[::-1].copy(), [3, 3, 4]),
+    ):
+        found = objective.gradients(other_labels, SOME, other_group)
+        assert_equal(found, LambdaMART(k=3).gradients(other_labels, SOME, other_group), within=0)
+
+
 def test_objectives_are_copied_and_pickled_with_their_training():
     labels, group = ROWS
     objective = TSARO(three_queries(), 2, spread_after=1)
