@@ -150,11 +150,12 @@ class _Adaptive(_OneBaseline):
     def _kept(self, scores: FloatArray, spread: float, *, after: int) -> float:
         """The spread after so many iterations; before them, and where nothing has been learned by then, the present.
 
-        A training that begins again, with the scores it began with, forgets it.
+        A training that begins again, with the scores it began with or on other data, forgets it.
         """
-        if self._began_with is None or np.array_equal(self._began_with, scores):
+        before = self._began_with
+        if before is None or before.shape != scores.shape or np.array_equal(before, scores):
             self._began_with, self._iteration, self._spread = scores.copy(), 0, None
-        if self._spread is None and self._iteration >= after and not np.array_equal(scores, self._began_with):
+        if self._spread is None and self._iteration >= after:
             self._spread = spread
         self._iteration += 1
         return spread if self._spread is None else self._spread

@@ -255,6 +255,10 @@ def test_a_spread_is_kept_after_so_many_iterations_but_never_from_equal_scores(o
     # a second training begins with the same scores as the first, and forgets it
     for scores in (zeros, later):
         assert_equal(kept.gradients(labels, scores, group), fresh.gradients(labels, scores, group), within=0)
+    # and so does one on other data
+    kept.gradients(labels, SOME, group)
+    fewer = (np.arange(9.0) % 3, SOME[:9], [3, 3, 3])
+    assert_equal(kept.gradients(*fewer), fresh.gradients(*fewer), within=0)
     # the first trees may find no split
     waiting = objective(three_queries(), 2, spread_after=1)
     for scores in (zeros, zeros, zeros, SOME):
