@@ -88,7 +88,7 @@ def alpha_curve(
             f"baselines and held_out must have the same measure, got k={baselines.k} with {baselines.gain} gains and "
             f"k={held_out.k} with {held_out.gain} gains"
         )
-    baselines.check_group(held_out.group)
+    baselines.check(held_out)
     scores = np.stack([_by_query(fit(alpha), held_out, alpha) for alpha in tried])
     names = [repr(alpha) for alpha in tried]
     compared = compare_models(scores, baselines.scores, model_names=names, baseline_names=baselines.names)

@@ -42,7 +42,7 @@ class QueryBaselines:
     group : array of int, shape (n_queries,), or None
         How many documents each query has, where that is known: data with other groups are then refused.
     labels : array, shape (n_documents,), or None
-        Relevance of the documents, where it is known: it tells sets of data apart whose groups are the same.
+        Relevance of the documents, where it is known: data with other labels are then refused.
     """
 
     names: tuple[str, ...]
@@ -152,9 +152,9 @@ class QueryBaselines:
         name = f"mean of {', '.join(self.names)}"
         return replace(self, names=(name,), scores=self.scores.mean(axis=0, keepdims=True))
 
-    def check_group(self, group: npt.ArrayLike) -> None:
-        """``DataError`` unless data with these groups can be those that the baselines were scored on."""
-        sizes = np.asarray(group)
+    def check(self, data: JudgedQueries) -> None:
+        """``DataError`` unless the data can be those that the baselines were scored on, by groups and labels."""
+        sizes = data.group
         if sizes.size != len(self.queries):
             raise DataError(
                 f"the data have {counted(sizes.size, 'query', 'queries')}, the baselines {len(self.queries)}: make "
@@ -165,6 +165,14 @@ class QueryBaselines:
             raise DataError(
                 f"query {clean(self.queries[query])} has {sizes[query]} documents in the data, but the baselines "
                 f"were scored on {self.group[query]}: make baselines for these data, in the order of their groups"
+            )
+        # Trainers keep labels in 32 bits.
+        if self.labels is not None and not np.array_equal(np.float32(self.labels), np.float32(data.labels)):
+            row = int(np.flatnonzero(np.float32(self.labels) != np.float32(data.labels))[0])
+            raise DataError(
+                f"query {clean(self.queries[data.query_of[row]])} has other labels in the data than those that the "
+                f"baselines were scored on: {data.labels[row]:g} and not {self.labels[row]:g} in row {row} (counted "
+                "from 0); make baselines for these data, in the order of their groups"
             )
 
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_riskguard.ltr.baselines import QueryBaselines
-from pytest_riskguard.ltr.judged_queries import Gain
+from pytest_riskguard.ltr.judged_queries import Gain, JudgedQueries
 from pytest_riskguard.ltr.ranking_objective import RankedQueries, RankingObjective
 from pytest_riskguard.ltr.risk_levels import Standardization, adaptive_alpha, risk_spread
 from pytest_riskguard.ltr.swap_effects import CROSSING, GEORISK, TRADEOFF, WEIGHTED, GeoRiskNow, SwapEffects
@@ -62,8 +61,8 @@ class _RiskObjective(RankingObjective):
     def _measure(self) -> tuple[int, Gain]:
         return self.baselines.k, self.baselines.gain
 
-    def _check(self, group: npt.ArrayLike) -> None:
-        self.baselines.check_group(group)
+    def _check(self, queries: JudgedQueries) -> None:
+        self.baselines.check(queries)
 
 
 @dataclass(eq=False)

@@ -131,7 +131,7 @@ class RankingObjective:
         """What swaps do to the risk measure where the model ranks like this."""
         raise NotImplementedError
 
-    def _check(self, group: npt.ArrayLike) -> None:
+    def _check(self, queries: JudgedQueries) -> None:
         """DataError unless data with these groups can be learned from."""
 
     def _of(self, labels: npt.ArrayLike, group: npt.ArrayLike) -> _Data:
@@ -143,7 +143,7 @@ class RankingObjective:
         ):
             k, gain = self._measure()
             queries = JudgedQueries(given, group, k=k, gain=gain)
-            self._check(queries.group)
+            self._check(queries)
             depth = k if self.truncation_level is None else self.truncation_level
             ideal = queries.ideal(depth)
             data = _Data(

@@ -143,7 +143,7 @@ class _Faro:
         if group is None or np.size(group) == 0:
             raise UsageError("the training data have no groups: give group=, how many documents each query has")
         queries = JudgedQueries(labels, group, k=self.baselines.k, gain=self.baselines.gain)
-        self.baselines.check_group(queries.group)
+        self.baselines.check(queries)
         return _Training(self, queries)
 
 

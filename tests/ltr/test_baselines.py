@@ -107,3 +107,18 @@ def test_stored_baselines_score_what_their_documents_do(tmp_path, gain):
 def test_what_are_no_baselines_is_refused(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+def test_data_with_other_labels_are_refused():
+    baselines = QueryBaselines.from_document_scores([0.1, 1, 2, 0], [2, 2], {"b": [1, 2, 3, 4]}, gain="linear")
+    for labels in ([0.1, 1, 2, 0], np.array([0.1, 1, 2, 0], np.float32)):
+        baselines.check(JudgedQueries(labels, [2, 2], gain="linear"))
+    swapped = JudgedQueries([2, 0, 0.1, 1], [2, 2], gain="linear")
+    with pytest.raises(DataError, match=r"query 1 has other labels in the data .*: 2 and not 0\.1 in row 0"):
+        baselines.check(swapped)
+    by_query = {"b": {"q1": 0.5, "q2": 0.5}}
+    QueryBaselines.from_query_scores(by_query, queries=["q1", "q2"]).check(swapped)  # nothing is known of its data
+    with pytest.raises(DataError, match="query q2 has other labels"):
+        QueryBaselines.from_query_scores(by_query, queries=["q1", "q2"], data=swapped).check(
+            JudgedQueries([2, 0, 0, 1], [2, 2])
+        )

@@ -299,7 +299,7 @@ def test_weights_lower_the_risk_of_training_in_all_three(lightgbm, xgboost):
     """Mean loss against the baseline on the training queries, over several sets of data: less with weights."""
     catboost = pytest.importorskip("catboost")
     found: dict[str, list[tuple[float, float]]] = {"lightgbm": [], "xgboost": [], "catboost": []}
-    for seed in range(5):
+    for seed in range(8):
         data = made(seed, queries=60)
         risks = []
         for calls in ([], faro_for_lightgbm(data.baselines, alpha=20)):
