@@ -88,7 +88,7 @@ class QueryBaselines:
         names = query_names(queries, count=judged.group.size)
         if not scores:
             raise ValueError("scores must hold at least one baseline, got none")
-        table = np.stack([judged.ndcg(values) for values in scores.values()])
+        table = np.stack([_scored(judged, baseline, values) for baseline, values in scores.items()])
         return cls(tuple(scores), names, table, judged.k, gain, judged.group, judged.labels)
 
     @classmethod
@@ -158,7 +158,8 @@ class QueryBaselines:
         if sizes.size != len(self.queries):
             raise DataError(
                 f"the data have {counted(sizes.size, 'query', 'queries')}, the baselines {len(self.queries)}: make "
-                "baselines for the queries of these data, in the order of their groups"
+                "baselines for the queries of these data, in the order of their groups (for each fold of lightgbm.cv "
+                "in a training of its own)"
             )
         if self.group is not None and not np.array_equal(sizes, self.group):
             query = int(np.flatnonzero(sizes != self.group)[0])
@@ -181,9 +182,17 @@ def measure_name(k: int = 10, gain: Gain = "exponential") -> str:
     return f"nDCG(dcg='exp-log2')@{k}" if gain == "exponential" else f"nDCG@{k}"
 
 
+def _scored(judged: JudgedQueries, baseline: str, scores: npt.ArrayLike) -> FloatArray:
+    try:
+        return judged.ndcg(scores)
+    except ValueError as error:
+        raise ValueError(f"baseline {clean(baseline)}: {error}") from None
+
+
 def _in_order(
-    baseline: str, by_query: Mapping[str, float], queries: Sequence[str], barren: Collection[str]
+    baseline: str, given: Mapping[str, float], queries: Sequence[str], barren: Collection[str]
 ) -> list[float]:
+    by_query = {str(query): score for query, score in given.items()}
     missing = tuple(query for query in queries if query not in by_query and query not in barren)
     if missing:
         of_all, names = counted(len(queries), "query", "queries"), listed(missing, most=_MAX_NAMED)

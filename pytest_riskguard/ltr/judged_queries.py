@@ -47,10 +47,7 @@ class JudgedQueries:
     ) -> None:
         self.labels: FloatArray = _per_document(labels, name="labels")
         self.group = _sizes(group, rows=self.labels.size)
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise ValueError(f"k must be a whole number of at least 1, got {k!r}")
-        if gain not in get_args(Gain):
-            raise ValueError(f"gain must be one of {', '.join(get_args(Gain))}, got {gain!r}")
+        check_measure(k, gain)
         if self.labels.min() < 0:
             raise ValueError(f"labels must be at least 0, got {self.labels.min():g}")
         if gain == "exponential" and self.labels.max() > MAX_EXPONENTIAL_LABEL:
@@ -117,6 +114,19 @@ class JudgedQueries:
 
     def _summed(self, gains: FloatArray, discounts: FloatArray) -> FloatArray:
         return np.add.reduceat(gains * discounts[self._rank_of_place], self.starts[:-1])
+
+
+def is_count(value: object) -> bool:
+    """Whether the value is a whole number of at least 1."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
+
+
+def check_measure(k: object, gain: object) -> None:
+    """ValueError unless nDCG has such a cutoff and such gains."""
+    if not is_count(k):
+        raise ValueError(f"k must be a whole number of at least 1, got {k!r}")
+    if gain not in get_args(Gain):
+        raise ValueError(f"gain must be one of {', '.join(get_args(Gain))}, got {gain!r}")
 
 
 def query_names(queries: Sequence[str] | None, *, count: int) -> tuple[str, ...]:

@@ -12,8 +12,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from pytest_riskguard.errors import UsageError
 from pytest_riskguard.ltr.baselines import QueryBaselines
-from pytest_riskguard.ltr.judged_queries import Gain, JudgedQueries
+from pytest_riskguard.ltr.judged_queries import Gain, JudgedQueries, check_measure
 from pytest_riskguard.ltr.ranking_objective import RankedQueries, RankingObjective
 from pytest_riskguard.ltr.risk_levels import Standardization, adaptive_alpha, risk_spread
 from pytest_riskguard.ltr.swap_effects import CROSSING, GEORISK, TRADEOFF, WEIGHTED, GeoRiskNow, SwapEffects
@@ -23,6 +24,10 @@ from pytest_riskguard.risk.georisk import expected_scores, topic_contributions
 #: ``change``: what a swap does to the trade-off score itself. ``crossing``: Eq. 9 of SIGIR 2016, which gives a swap
 #: that crosses the baseline the weight of where it ends.
 Form = Literal["change", "crossing"]
+
+
+#: With a smaller Phi(ZRisk / c), gradients are too small for LightGBM, which counts in 32 bits.
+_VANISHED = 1e-12
 
 
 @dataclass(kw_only=True, eq=False)
@@ -42,6 +47,10 @@ class LambdaMART(RankingObjective):
     k: int = 10
     gain: Gain = "exponential"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_measure(self.k, self.gain)
+
     def _measure(self) -> tuple[int, Gain]:
         return self.k, self.gain
 
@@ -56,6 +65,11 @@ class _RiskObjective(RankingObjective):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not isinstance(self.baselines, QueryBaselines):
+            raise ValueError(
+                f"baselines must be QueryBaselines, got {type(self.baselines).__name__}: "
+                "QueryBaselines.from_document_scores makes them"
+            )
         self.alpha = loss_weight(self.alpha)
 
     def _measure(self) -> tuple[int, Gain]:
@@ -71,7 +85,7 @@ class _OneBaseline(_RiskObjective):
         super().__post_init__()
         if len(self.baselines.names) != 1:
             raise ValueError(
-                f"{type(self).__name__} has one baseline, got {len(self.baselines.names)}; baselines.mean() is one"
+                f"{type(self).__name__} takes one baseline, got {len(self.baselines.names)}; baselines.mean() is one"
             )
 
     @property
@@ -211,7 +225,8 @@ class GeoRisk(_RiskObjective):
         At least one; good ones, since they say what to expect of a query. They must not have been trained on these
         queries.
     alpha : float
-        Extra weight of doing worse than expected, at least 0.
+        Extra weight of doing worse than expected, at least 0. In the hundreds GeoRisk vanishes, which is a
+        ``UsageError`` once training meets it.
     """
 
     def _swaps(self, now: RankedQueries) -> SwapEffects:
@@ -222,4 +237,9 @@ class GeoRisk(_RiskObjective):
         inverse = np.divide(1, root, out=np.zeros(root.size), where=root > 0)
         zrisk = float(topic_contributions(pool, alpha=self.alpha)[-1].sum())
         pool_now = GeoRiskNow.of(alpha=self.alpha, scores=found, zrisk=zrisk)
+        if pool_now.phi < _VANISHED:
+            raise UsageError(
+                f"GeoRisk vanishes at alpha {self.alpha:g} (Phi(ZRisk/c) is {pool_now.phi:.0e}), so there is nothing to "
+                "learn from: take a smaller alpha"
+            )
         return SwapEffects(GEORISK, differences=found - expected, roots=inverse, pool=pool_now)

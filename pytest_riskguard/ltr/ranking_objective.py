@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.errors import DataError
 from pytest_riskguard.formats.extras import imported
-from pytest_riskguard.ltr.judged_queries import Gain, JudgedQueries
+from pytest_riskguard.ltr.judged_queries import Gain, JudgedQueries, is_count
+from pytest_riskguard.ltr.lightgbm_data import training_data
 from pytest_riskguard.ltr.swap_effects import Pairs, SwapEffects
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 
@@ -47,6 +49,11 @@ class RankedQueries:
 class RankingObjective:
     """What all objectives share: LambdaMART's pairs, and LightGBM's options for them.
 
+    LightGBM does not tell objectives its own parameters ``sigmoid``, ``lambdarank_norm``,
+    ``lambdarank_truncation_level`` and ``label_gain``: give them here. ``bagging_by_query`` is refused where it is
+    seen; leave it out of ``LGBMRanker`` too, where it is not. ``lightgbm.cv`` must keep queries together, by
+    ``folds=``, and trains on parts, for which baselines of the whole do not hold.
+
     Attributes
     ----------
     truncation_level : int or None
@@ -69,12 +76,11 @@ class RankingObjective:
     _data: _Data | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.truncation_level is not None and self.truncation_level < 1:
-            raise ValueError(f"truncation_level must be at least 1 or None, got {self.truncation_level!r}")
+        for name, value in (("truncation_level", self.truncation_level), ("threads", self.threads)):
+            if value is not None and not is_count(value):
+                raise ValueError(f"{name} must be None or a whole number of at least 1, got {value!r}")
         if not (math.isfinite(self.sigmoid) and self.sigmoid > 0):
             raise ValueError(f"sigmoid must be finite and above 0, got {self.sigmoid!r}")
-        if self.threads is not None and self.threads < 1:
-            raise ValueError(f"threads must be at least 1 or None, got {self.threads!r}")
 
     def __call__(
         self,
@@ -86,14 +92,15 @@ class RankingObjective:
         """Gradient and hessian as LightGBM asks for them, each of shape (n_documents,).
 
         ``lightgbm.train`` gives scores and its Dataset; ``LGBMRanker``, which counts these parameters, gives labels,
-        scores, weights of rows and groups.
+        scores, weights of rows and groups. Errors are those of ``gradients`` and of ``training_data``.
         """
         if isinstance(second, imported("lightgbm", extra="ltr", what="an objective for LightGBM").Dataset):
-            labels, scores, weight, group = second.get_label(), first, second.get_weight(), second.get_group()
+            scores = first
+            labels, weight, group = training_data(second)
         else:
             labels, scores = first, np.asarray(second)
         if group is None:
-            raise ValueError("the training data have no groups: give group=, how many documents each query has")
+            raise DataError("the training data have no groups: give group=, how many documents each query has")
         gradient, hessian = self.gradients(labels, scores, group)
         if weight is not None:
             rows = np.asarray(weight, dtype=np.float64)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from pytest_riskguard.errors import UsageError
+from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.ltr import TFARO, TSARO, UCRO, GeoRisk, JudgedQueries, LambdaMART, QueryBaselines
 
 pytest.importorskip("numba")
@@ -143,6 +143,41 @@ def test_losses_weigh_more_as_alpha_grows():
         booster = lightgbm.train({"objective": UCRO(one, alpha), "num_leaves": 15, **QUIET}, data, 30)
         losses.append(np.maximum(one.scores[0] - judged.ndcg(booster.predict(features)), 0).mean())
     assert losses[0] > losses[1] > losses[2]
+
+
+def test_folds_that_cut_queries_are_refused():
+    pytest.importorskip("sklearn")
+    from sklearn.model_selection import GroupKFold
+
+    features, labels, group = queries(3)
+
+    def cv(**options: Any) -> Any:
+        data = lightgbm.Dataset(features, labels, group=group, params=QUIET)
+        metric = lambda *_: ("zero", 0.0, True)  # noqa: E731
+        return lightgbm.cv({"objective": LambdaMART(), "metric": "None", **QUIET}, data, 2, feval=metric, **options)
+
+    with pytest.raises(
+        DataError, match=r"documents of query \d+: give lightgbm.cv folds= that keep queries together"
+    ):
+        cv(nfold=3)
+    query = np.repeat(np.arange(group.size), group)
+    assert cv(folds=GroupKFold(3).split(features, labels, query))
+
+
+def test_bagging_by_query_is_refused():
+    features, labels, group = queries(3)
+    params = {"objective": LambdaMART(), "bagging_by_query": True, "bagging_fraction": 0.5, **QUIET}
+    with pytest.raises(UsageError, match="bagging_by_query learns nothing with an objective that is not LightGBM's"):
+        lightgbm.train({**params, "bagging_freq": 1}, lightgbm.Dataset(features, labels, group=group), 2)
+    lightgbm.train(params, lightgbm.Dataset(features, labels, group=group), 2)  # without bagging_freq it does nothing
+
+
+def test_data_without_groups_are_refused():
+    features, labels, _ = queries(3)
+    with pytest.raises(DataError, match="the training data have no groups: give group="):
+        lightgbm.train({"objective": LambdaMART(), **QUIET}, lightgbm.Dataset(features, labels), 2)
+    with pytest.raises(DataError, match="the training data have no groups: give group="):
+        LambdaMART()(labels, labels)
 
 
 def test_lightgbm_that_is_not_installed_is_named(monkeypatch):

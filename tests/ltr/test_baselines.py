@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,19 @@ def test_scores_of_queries_are_put_in_the_order_of_training():
     found = QueryBaselines.from_query_scores(scores, queries=["a", "b", "c"], k=5, gain="linear")
     assert found.scores.tolist() == [[0.1, 0.2, 0.3]]
     assert (found.k, found.gain) == (5, "linear")
+
+
+def test_numbers_name_queries_too():
+    given: Any = {"prod": {1: 0.5, 2: 0.3}}
+    numbers: Any = [2, 1]
+    assert QueryBaselines.from_query_scores(given, queries=numbers).scores.tolist() == [[0.3, 0.5]]
+
+
+def test_a_baseline_that_cannot_be_scored_is_named():
+    with pytest.raises(ValueError, match="baseline old: scores must be numbers, got NaN in row 6"):
+        QueryBaselines.from_document_scores(LABELS, GROUP, {"bm25": LABELS, "old": [1, 2, 3, 4, 5, 6, np.nan]})
+    with pytest.raises(ValueError, match="baseline old: scores must have one value for each of the 7 documents"):
+        QueryBaselines.from_document_scores(LABELS, GROUP, {"old": [1, 2, 3]})
 
 
 def test_queries_without_a_baseline_are_named():

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_riskguard.errors import DataError
+from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.ltr import (
     TFARO,
     TSARO,
@@ -332,12 +332,15 @@ def test_objectives_are_copied_and_pickled_with_their_training():
     ("make", "message"),
     [
         (
-            lambda: LambdaMART(k=0).gradients(*ROWS[:1], SOME, ROWS[1]),
+            lambda: LambdaMART(k=0),
             "k must be a whole number of at least 1, got 0",
         ),
-        (lambda: LambdaMART(truncation_level=0), "truncation_level must be at least 1 or None, got 0"),
+        (
+            lambda: LambdaMART(truncation_level=0),
+            "truncation_level must be None or a whole number of at least 1, got 0",
+        ),
         (lambda: LambdaMART(sigmoid=0), "sigmoid must be finite and above 0, got 0"),
-        (lambda: LambdaMART(threads=0), "threads must be at least 1 or None, got 0"),
+        (lambda: LambdaMART(threads=0), "threads must be None or a whole number of at least 1, got 0"),
         (lambda: UCRO(three_queries(), -1), "alpha must be finite and at least 0, got -1"),
         (lambda: UCRO(three_queries(), math.nan), "alpha must be finite and at least 0, got nan"),
         (lambda: UCRO(three_queries(), form=cast(Any, "other")), "form must be one of change, crossing, got 'other'"),
@@ -347,18 +350,31 @@ def test_objectives_are_copied_and_pickled_with_their_training():
         ),
         (
             lambda: UCRO(baselines(np.random.default_rng(0), ROWS[1], many=2)),
-            r"UCRO has one baseline, got 2; baselines.mean\(\) is one",
+            r"UCRO takes one baseline, got 2; baselines.mean\(\) is one",
         ),
         (lambda: LambdaMART().gradients(ROWS[0], SOME[:9], ROWS[1]), "scores must have one value for each of the 10"),
         (lambda: LambdaMART().gradients(ROWS[0], SOME * np.nan, ROWS[1]), "got nan in row 0"),
         (lambda: LambdaMART().gradients(ROWS[0], np.full(10, np.inf), ROWS[1]), "scores must be finite, got inf"),
         (lambda: LambdaMART().gradients(ROWS[0], SOME, [4, 3]), "group must add up to the 10 documents, got 7"),
-        (lambda: LambdaMART()(ROWS[0], SOME), "the training data have no groups: give group="),
+        (lambda: LambdaMART(gain=cast(Any, "exp")), "gain must be one of exponential, linear, got 'exp'"),
+        (lambda: LambdaMART(truncation_level=cast(Any, 2.5)), "whole number of at least 1, got 2.5"),
+        (
+            lambda: GeoRisk(cast(Any, {"bm25": [1.0]})),
+            "baselines must be QueryBaselines, got dict: QueryBaselines.from_document_scores makes them",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_georisk_that_vanishes_is_no_objective():
+    labels, group = ROWS
+    pool = baselines(np.random.default_rng(0), group, many=3)
+    GeoRisk(pool, 5).gradients(labels, SOME, group)
+    with pytest.raises(UsageError, match=r"GeoRisk vanishes at alpha 1e\+06 .* take a smaller alpha"):
+        GeoRisk(pool, 1e6).gradients(labels, SOME, group)
 
 
 def test_data_of_other_queries_are_refused():
