@@ -118,7 +118,7 @@ class JudgedQueries:
 
 def is_count(value: object) -> bool:
     """Whether the value is a whole number of at least 1."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 1
 
 
 def check_measure(k: object, gain: object) -> None:

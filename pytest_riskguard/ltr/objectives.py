@@ -239,7 +239,7 @@ class GeoRisk(_RiskObjective):
         pool_now = GeoRiskNow.of(alpha=self.alpha, scores=found, zrisk=zrisk)
         if pool_now.phi < _VANISHED:
             raise UsageError(
-                f"GeoRisk vanishes at alpha {self.alpha:g} (Phi(ZRisk/c) is {pool_now.phi:.0e}), so there is nothing to "
-                "learn from: take a smaller alpha"
+                f"GeoRisk vanishes at alpha {self.alpha:g} (Phi(ZRisk/c) is {pool_now.phi:.0e}), so there is nothing "
+                "to learn from: take a smaller alpha"
             )
         return SwapEffects(GEORISK, differences=found - expected, roots=inverse, pool=pool_now)
