@@ -26,6 +26,12 @@ Measure = Literal["trisk", "urisk", "georisk", "ndcg"]
 
 _MAX_NAMED = 5
 _NO_ROWS = np.zeros(0, dtype=np.int64)
+_NO_GROUPS = "an evaluation set has no groups"
+#: XGBRanker and rankers of other kinds give labels and scores alone, XGBRanker those of one query at a time.
+_NO_GROUPS_HERE = (
+    f"{_NO_GROUPS}: RiskMetrics needs all queries of the set at once, which XGBRanker does not give a measure; train "
+    "with xgboost.train(..., custom_metric=), lightgbm.train(..., feval=) or LGBMRanker.fit(..., eval_metric=)"
+)
 
 
 class RiskMetrics:
@@ -43,8 +49,8 @@ class RiskMetrics:
     ----------
     baselines : QueryBaselines or sequence of QueryBaselines
         Baselines on the queries of the evaluation sets, one object for each set; or, for ``lightgbm.cv``, on the
-        queries of the whole data. An evaluation set is told by its labels and groups where the baselines know them,
-        and else by its number of queries. Of several baselines in one object URisk and TRisk take the mean per
+        queries of the whole data. An evaluation set is recognised by its labels and groups where the baselines know
+        them, otherwise by its number of queries. Of several baselines in one object URisk and TRisk take the mean per
         query, and all are GeoRisk's pool, to which the model is added.
     alpha : float
         Extra weight of a loss, at least 0.
@@ -56,9 +62,11 @@ class RiskMetrics:
     ValueError
         For no baselines, an unknown measure or none, one given twice, or a bad alpha.
     DataError
-        During training, for an evaluation set that none of the baselines is made for, or more than one.
+        During training, for an evaluation set that none of the baselines is made for, or more than one, and for a
+        fold that holds a part of a query: ``lightgbm.cv`` keeps queries together for its own ranking objectives, and
+        for others only with ``folds=`` such as scikit-learn's ``GroupKFold(3)``.
     UsageError
-        During training, for an evaluation set without groups.
+        During training, for an evaluation set without groups, and in ``XGBRanker``, whose measures see one query.
     """
 
     def __init__(
@@ -93,6 +101,8 @@ class RiskMetrics:
         """
         data: Any = second
         if not hasattr(data, "get_label"):
+            if group is None:
+                raise UsageError(_NO_GROUPS_HERE)
             return [(*found, True) for found in self.values(first, data, group)]
         labels = data.get_label()
         if hasattr(data, "get_uint_info"):  # XGBoost
@@ -115,7 +125,7 @@ class RiskMetrics:
         ``fold``: the rows that these documents are of larger data, and the groups of those.
         """
         if group is None or np.size(group) == 0:
-            raise UsageError("an evaluation set has no groups: give it how many documents each query has")
+            raise UsageError(f"{_NO_GROUPS}: give it how many documents each query has")
         found = self._set_of(np.asarray(labels, dtype=np.float64), np.asarray(group), fold)
         model = found.judged.ndcg(scores)
         return [(measure, self._value(measure, model, found.baselines)) for measure in self.measures]
@@ -140,32 +150,18 @@ class RiskMetrics:
             if all(map(np.array_equal, (known.rows, judged.labels, judged.group), (rows, labels, group))):
                 return known
         wanted = [(baselines, _fit(baselines, labels, group)) for baselines in self._baselines]
-        if fold is not None and not any(fit for _, fit in wanted):
-            wanted = [(_part(whole, *fold), 1) for whole in self._baselines if _fit_groups(whole, fold[1])]
+        if fold is not None:
+            _check_whole_queries(*fold)
+            if not any(fit for _, fit in wanted):
+                parts = [_part(whole, *fold) for whole in self._baselines if _fit_groups(whole, fold[1])]
+                wanted = [(part, _fit(part, labels, group)) for part in parts] or wanted
         best = max((fit for _, fit in wanted), default=0)
         matching = [baselines for baselines, fit in wanted if fit == best > 0]
         if len(matching) != 1:
-            raise DataError(self._unmatched(labels, group, many=len(matching)))
+            raise DataError(_unmatched(labels, group, [baselines for baselines, _ in wanted], many=len(matching)))
         judged = JudgedQueries(labels, group, k=matching[0].k, gain=matching[0].gain)
         self._sets.append(_EvaluationSet(rows, judged, matching[0]))
         return self._sets[-1]
-
-    def _unmatched(self, labels: FloatArray, group: IntArray, *, many: int) -> str:
-        what = f"an evaluation set of {counted(group.size, 'query', 'queries')} and {labels.size} documents"
-        if many:
-            return (
-                f"{what} could be that of {many} baselines: make them with labels, by from_document_scores or with "
-                "data=, which tell the sets apart"
-            )
-        given = tuple(
-            counted(len(baselines.queries), "query", "queries")
-            + ("" if baselines.group is None else f" and {baselines.group.sum()} documents")
-            for baselines in self._baselines
-        )
-        return (
-            f"{what} has no baselines: expected one of those that baselines were made for, with "
-            f"{listed(given, most=_MAX_NAMED)}; give RiskMetrics the baselines of every evaluation set"
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,8 +189,45 @@ def _fit_groups(baselines: QueryBaselines, group: IntArray) -> bool:
     return np.array_equal(baselines.group, group)
 
 
-def _part(baselines: QueryBaselines, rows: IntArray, group: IntArray) -> QueryBaselines:
-    """Baselines of the queries that these rows are of."""
+def _unmatched(labels: FloatArray, group: IntArray, known: Sequence[QueryBaselines], *, many: int) -> str:
+    what = f"an evaluation set of {counted(group.size, 'query', 'queries')} and {labels.size} documents"
+    if many:
+        return (
+            f"{what} could be that of {many} baselines: make them with labels, by from_document_scores or with "
+            "data=, which tell the sets apart"
+        )
+    # What differs, for baselines of as many queries: those of the same groups come first.
+    as_many = [baselines for baselines in known if len(baselines.queries) == group.size]
+    for baselines in sorted(as_many, key=lambda each: not _fit_groups(each, group)):
+        try:
+            baselines.check(JudgedQueries(labels, group, k=baselines.k, gain=baselines.gain))
+        except DataError as error:
+            return f"{what} has no baselines: {error}"
+    given = tuple(counted(len(baselines.queries), "query", "queries") for baselines in known)
+    return (
+        f"{what} has no baselines: expected one of those that baselines were made for, with "
+        f"{listed(given, most=_MAX_NAMED)}; give RiskMetrics the baselines of every evaluation set"
+    )
+
+
+def _check_whole_queries(rows: IntArray, group: IntArray) -> None:
+    """``DataError`` unless these rows of data with these groups are all rows of some queries."""
+    used = np.bincount(np.repeat(np.arange(group.size), group)[rows], minlength=group.size)
+    cut = np.flatnonzero((used > 0) & (used != group))
+    if cut.size:
+        raise DataError(
+            f"a fold has {used[cut[0]]} of the {group[cut[0]]} documents of query {cut[0] + 1}, so no baselines hold for "
+            "it: give lightgbm.cv folds= that keep queries together, such as scikit-learn's GroupKFold(3)"
+        )
+
+
+def _part(whole: QueryBaselines, rows: IntArray, group: IntArray) -> QueryBaselines:
+    """Baselines of the queries that these rows are of, in data with these groups."""
     places = np.unique(np.repeat(np.arange(group.size), group)[rows])
-    queries = tuple(baselines.queries[place] for place in places)
-    return replace(baselines, queries=queries, scores=baselines.scores[:, places], group=None, labels=None)
+    return replace(
+        whole,
+        queries=tuple(whole.queries[place] for place in places),
+        scores=whole.scores[:, places],
+        group=group[places],
+        labels=None if whole.labels is None else whole.labels[rows],
+    )

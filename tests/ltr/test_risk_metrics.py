@@ -127,6 +127,41 @@ def test_each_fold_has_the_baselines_of_its_queries(lightgbm):
         assert found[f"{name} urisk-mean"][-1] == pytest.approx(np.mean(values), abs=1e-12)
 
 
+@pytest.mark.parametrize("known", [True, False], ids=["labels known", "only the number of queries"])
+def test_folds_that_cut_queries_are_refused_and_those_that_keep_them_are_not(lightgbm, known):
+    """LightGBM keeps queries together for its own ranking objectives; for others it cuts them."""
+    splitter = pytest.importorskip("sklearn.model_selection").GroupKFold(3)
+
+    def squares(scores: Array, data: Any) -> tuple[Array, Array]:
+        return scores - data.get_label(), np.ones(scores.size)
+
+    baselines = pool(TRAIN)
+    if not known:
+        by_name = {
+            name: dict(zip(baselines.queries, scores, strict=True))
+            for name, scores in zip(baselines.names, baselines.scores, strict=True)
+        }
+        baselines = QueryBaselines.from_query_scores(by_name, queries=baselines.queries)
+    params = {**LIGHTGBM, "objective": squares}
+
+    def trained(**folds: Any) -> Any:
+        return lightgbm.cv(params, dataset(lightgbm, TRAIN), 1, feval=RiskMetrics(baselines), **folds)
+
+    message = r"a fold has \d+ of the \d+ documents of query 1, .* folds= that keep queries together.*GroupKFold\(3\)"
+    for shuffled in (True, False):
+        with pytest.raises(DataError, match=message):
+            trained(nfold=3, stratified=shuffled)
+    assert list(trained(folds=splitter)) == [
+        f"valid {name}-{of}" for name in ("trisk", "urisk", "georisk", "ndcg") for of in ("mean", "stdv")
+    ]
+
+
+def test_folds_of_other_data_are_refused(lightgbm):
+    """The held-out queries have the groups of the training data, but other labels."""
+    with pytest.raises(DataError, match=r"has no baselines: query \d+ has other labels in the data"):
+        lightgbm.cv(LAMBDARANK, dataset(lightgbm, HELD), 1, nfold=3, stratified=False, feval=RiskMetrics(pool(TRAIN)))
+
+
 def stops_at(values: list[float], patience: int) -> int:
     """The round after which nothing better comes for so many rounds, counted from 1."""
     for last in range(len(values)):
@@ -241,16 +276,34 @@ def test_folds_with_the_same_labels_keep_their_own_baselines():
 
 def test_an_evaluation_set_without_baselines_is_an_error(lightgbm):
     other = made(4, queries=7)
-    message = r"of 7 queries and \d+ documents has no baselines: expected one .* with 40 queries and \d+ documents;"
+    message = r"of 7 queries and \d+ documents has no baselines: expected one .* with 40 queries;"
+    unknown = QueryBaselines(("b",), tuple("abcdefg"), np.zeros((1, 7)), group=other.group[::-1].copy())
     with pytest.raises(DataError, match=message):
         RiskMetrics(pool(TRAIN)).values(other.labels, other.labels, other.group)
-    with pytest.raises(DataError, match="has no baselines"):
-        RiskMetrics(pool(TRAIN)).values(HELD.labels, HELD.labels, HELD.group)
+    with pytest.raises(
+        DataError, match=r"7 queries and .* has no baselines: query a has 1?[0-9] documents in the data"
+    ):
+        RiskMetrics([pool(TRAIN), unknown]).values(other.labels, other.labels, other.group)
+    # Where only labels differ, the baselines of the same groups are those to name.
+    moved = np.roll(TRAIN.group, 1)
+    others = QueryBaselines.from_document_scores(TRAIN.labels, moved, {"b": TRAIN.labels})
+    with pytest.raises(DataError, match=r"has no baselines: query \d+ has other labels in the data than those that"):
+        RiskMetrics([others, pool(TRAIN)]).values(HELD.labels, HELD.labels, HELD.group)
     train_set = lightgbm.Dataset(TRAIN.features, TRAIN.labels)
     with pytest.raises(UsageError, match="an evaluation set has no groups"):
         lightgbm.train(
             {**LIGHTGBM, "objective": "regression"}, train_set, 1, [train_set], feval=RiskMetrics(pool(TRAIN))
         )
+
+
+def test_a_ranker_of_xgboost_is_told_what_to_use_instead():
+    xgboost = pytest.importorskip("xgboost")
+    ranker = xgboost.XGBRanker(objective="rank:ndcg", n_estimators=1, n_jobs=1, eval_metric=RiskMetrics(pool(HELD)))
+    held = {"eval_set": [(HELD.features, HELD.labels)], "eval_qid": [HELD.query]}
+    with pytest.raises(
+        UsageError, match=r"which XGBRanker does not give .* xgboost\.train\(\.\.\., custom_metric=\)"
+    ):
+        ranker.fit(TRAIN.features, TRAIN.labels, qid=TRAIN.query, verbose=False, **held)
 
 
 @pytest.mark.parametrize(
