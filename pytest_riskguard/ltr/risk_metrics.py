@@ -216,8 +216,8 @@ def _check_whole_queries(rows: IntArray, group: IntArray) -> None:
     cut = np.flatnonzero((used > 0) & (used != group))
     if cut.size:
         raise DataError(
-            f"a fold has {used[cut[0]]} of the {group[cut[0]]} documents of query {cut[0] + 1}, so no baselines hold for "
-            "it: give lightgbm.cv folds= that keep queries together, such as scikit-learn's GroupKFold(3)"
+            f"a fold has {used[cut[0]]} of the {group[cut[0]]} documents of query {cut[0] + 1}, so no baselines hold "
+            "for it: give lightgbm.cv folds= that keep queries together, such as scikit-learn's GroupKFold(3)"
         )
 
 
