@@ -123,17 +123,17 @@ class SearchLog:
             self.names,
         )
 
-    def split(self, seed: int) -> Split:
+    def split(self, seed: int, *, tail_judged: float = TAIL_JUDGED) -> Split:
         """The queries in four parts, at random.
 
-        A part of ``TEST`` of all queries is for the test. Of the others, those of the tail were judged with
-        probability ``TAIL_JUDGED``, all others surely; they are divided by ``PARTS``.
+        A share ``TEST`` of all queries is for the test. Of the others, those of the tail were judged with probability
+        ``tail_judged``, all others surely; they are divided by ``PARTS``.
         """
         rng = np.random.default_rng(seed)
         order = rng.permutation(len(self.queries))
         test, others = np.split(order, [round(TEST * order.size)])
         rare = np.array([self.kinds[place] == "tail" for place in others])
-        judged = others[~rare | (rng.random(others.size) < TAIL_JUDGED)]
+        judged = others[~rare | (rng.random(others.size) < tail_judged)]
         ends = np.round(np.cumsum(PARTS)[:-1] * judged.size).astype(int)
         parts = [*np.split(judged, ends), test]
         return Split(*(self.take(np.sort(part)) for part in parts))
