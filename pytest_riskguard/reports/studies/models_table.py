@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from pytest_riskguard.ltr.model_comparison import ModelFigures
 from pytest_riskguard.reports.figures import floored
+from pytest_riskguard.reports.names import ends, shortened
 from pytest_riskguard.reports.sections import Column, Table
 from pytest_riskguard.reports.studies.judged_models import (
     AskedGate,
@@ -17,7 +18,7 @@ from pytest_riskguard.reports.studies.judged_models import (
     TrainReport,
 )
 from pytest_riskguard.reports.terminal import layout
-from pytest_riskguard.text import clean, columns, counted, fitted, listed, percent, plain, probability, short, signed
+from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, short, signed
 
 #: No table is readable at a smaller width.
 MIN_WIDTH = 80
@@ -36,7 +37,10 @@ def explain(report: TrainReport, *, width: int) -> str:
     """For each measure its conclusions and tables; then what to know about the number of verdicts, and a legend."""
     width = max(width, MIN_WIDTH)
     blocks = [block for measured in report.measures for block in _blocks(report, measured, width)]
-    notes = layout.wrapped(remarks(report), width=width, indent="", hanging="")
+    said = remarks(report)
+    if any("…" in line for block in blocks for line in block.splitlines()):
+        said.append("…: part of a name that had no room; the files of --json and --markdown have it whole.")
+    notes = layout.wrapped(said, width=width, indent="", hanging="")
     return "\n\n".join([*blocks, "\n".join(notes)])
 
 
@@ -256,7 +260,7 @@ def _named(name: str) -> str:
 
 
 def _drawn(table: Table, width: int) -> str:
-    """The table with its title; names of models are cut where lines are too short, figures never are."""
+    """The table with its title; names of models, its first column, are cut where lines are too short."""
     from rich.text import Text
 
     bare, others = layout.bare_table(), 0
@@ -269,17 +273,15 @@ def _drawn(table: Table, width: int) -> str:
     gap = 2 if room - 2 * gaps >= _MIN_NAME else 1
     bare.padding = (0, gap, 0, 0)
     longest = max(min(room - gap * gaps, _NAME_WIDTH), _MIN_NAME)
+    shown = _short_names(dict.fromkeys(row[0] for row in table.rows), longest)
     for row in table.rows:
-        pairs = zip(table.columns, row, strict=True)
-        bare.add_row(*(Text(_cut(clean(cell), longest) if one.kind == "name" else cell) for one, cell in pairs))
+        bare.add_row(*map(Text, (shown[row[0]], *row[1:])))
     needed = longest + others + gap * gaps
     lines = [f"  {line}" for line in layout.lines(bare, width=max(width - 2, needed))]
     return "\n".join([*layout.wrapped([table.title], width=width, indent="", hanging="  "), *lines])
 
 
-def _cut(name: str, width: int) -> str:
-    """The name in at most so many columns, its end kept as well: models often differ only there."""
-    if columns(name) <= width:
-        return name
-    end = fitted(name[::-1], width // 2 + 1)[:-1]  # without the ellipsis
-    return fitted(name, width - columns(end)) + end[::-1]
+def _short_names(names: Iterable[str], width: int) -> dict[str, str]:
+    """Each name in at most so many columns, all different."""
+    every = list(names)
+    return dict(zip(every, shortened(every, lambda name: ends(name, width)), strict=True))

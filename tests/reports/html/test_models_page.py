@@ -134,6 +134,15 @@ def test_no_name_covers_the_line(name: str):
     assert named >= 5
 
 
+def test_names_that_are_cut_stay_different():
+    names = [f"lambdamart-trained-with-ucro-alpha{number}-seed42-final-of-the-week" for number in range(4)]
+    report = report_of(dict(zip(names, MODELS.values(), strict=True)))
+    for chart in charts(report):
+        shown = [label.text for label in labels(root_of(chart)) if "…" in label.text]
+        assert len(set(shown)) == len(shown) >= 3
+        assert all(re.search(r"alpha[0-3]", text) for text in shown)
+
+
 def test_a_chart_for_every_baseline_and_one_on_average_and_tables_behind_them():
     shown = Page(render(report_of()))
     assert sum(tag == "svg" for tag, _ in shown.tags) == 3

@@ -252,6 +252,20 @@ def test_lines_fit_the_screen_and_names_alone_are_cut(width: int):
     assert sum(line.endswith(" front") or line.endswith(" alpha*") for line in lines) == 5
 
 
+def test_names_that_are_cut_stay_different_in_every_table():
+    models = {f"ltr-ucro-alpha{number}-seed42-final": values for number, values in enumerate(MODELS.values())}
+    text = explain(report_of(models), width=80)
+    for title in ("Average over 2 baselines", "Against prod", "The gate against prod"):
+        block = next(block for block in text.split("\n\n") if block.startswith(title))
+        shown = [line.split()[0] for line in block.splitlines()[2:]]
+        assert len(set(shown)) == 4
+        assert all(f"alpha{number}" in name for number, name in enumerate(shown))
+    assert "…: part of a name that had no room; the files of --json and --markdown have it whole." in said(
+        report_of(models), width=80
+    )
+    assert "…" not in said(report_of(), width=80)
+
+
 def test_averages_of_many_topics_have_no_decimals():
     many = {name: np.tile(values, 40) for name, values in MODELS.items()}
     report = report_of(many, {name: np.tile(values, 40) for name, values in BASELINES.items()})

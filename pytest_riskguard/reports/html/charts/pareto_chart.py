@@ -10,7 +10,9 @@ from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.reports.html.charts.axes import BELOW, plot
 from pytest_riskguard.reports.html.charts.chart import MARGIN, WIDTH, Chart
 from pytest_riskguard.reports.html.charts.labels import Box, Entry, Symbol, beside, legend
+from pytest_riskguard.reports.html.charts.lettering import clipped
 from pytest_riskguard.reports.html.charts.markup import (
+    SMALL,
     Colour,
     Point,
     curve,
@@ -23,6 +25,7 @@ from pytest_riskguard.reports.html.charts.markup import (
     up,
 )
 from pytest_riskguard.reports.html.charts.scale import Scale, scale_of
+from pytest_riskguard.reports.names import shortened
 from pytest_riskguard.reports.studies.judged_models import JudgedAgainst, JudgedModel
 from pytest_riskguard.text import clean, counted, plain
 
@@ -30,6 +33,8 @@ from pytest_riskguard.text import clean, counted, plain
 _ROOM = 0.06
 #: Between points of the line that no label may cover.
 _STEP = 4.0
+#: The room that the name of a model may take.
+_NAME_WIDTH = 118.0
 #: How many models a description names.
 _MAX_NAMED = 12
 _SYMBOLS: dict[Outcome, tuple[Symbol, str, str]] = {
@@ -69,7 +74,7 @@ def pareto_curve(table: JudgedAgainst, *, key: str, measure: str | None) -> Char
         for model, state, place in zip(models, states, at, strict=True)
     ]
     edge = _corners([(frame.x(model.figures.risk), frame.y(model.figures.mean)) for model in front], frame.room)
-    labels = sorted(zip(at, models, strict=True), key=lambda one: not one[1].figures.on_front)
+    labels = sorted(zip(at, _labels(models), models, strict=True), key=lambda one: not one[2].figures.on_front)
     return Chart(
         key,
         f"Mean and risk {_against(table)}",
@@ -82,11 +87,15 @@ def pareto_curve(table: JudgedAgainst, *, key: str, measure: str | None) -> Char
         + keys
         + curve(edge, colour=Colour.GREY, width=1.5)
         + "".join(marks)
-        + beside(
-            [(place, model.figures.model) for place, model in labels], within=frame.room, taken=at, along=_along(edge)
-        ),
+        + beside([(place, label) for place, label, _ in labels], within=frame.room, taken=at, along=_along(edge)),
         height=frame.y.start + BELOW,
     )
+
+
+def _labels(models: Sequence[JudgedModel]) -> list[str]:
+    """A name for each model that has room in the picture, all different."""
+    names = [model.figures.model for model in models]
+    return shortened(names, lambda name: clipped(name, width=_NAME_WIDTH, size=SMALL, middle=True))
 
 
 def _state(model: JudgedModel) -> Outcome:
