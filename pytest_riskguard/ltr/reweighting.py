@@ -36,8 +36,9 @@ def faro_for_lightgbm(
 ) -> list[Callable[[CallbackEnv], None]]:
     """T-FARO for any objective of LightGBM: callbacks for ``lightgbm.train`` and for ``LGBMRanker.fit``.
 
-    ``callbacks=[*faro_for_lightgbm(baselines, alpha=5), lightgbm.early_stopping(50)]``. Before a round, the training
-    queries get ``faro_weights`` of the model so far, its ``init_score`` included; after it, the Dataset is as it was.
+    ``callbacks=[*faro_for_lightgbm(baselines, alpha=5), lightgbm.early_stopping(50)]``. For the update of each round,
+    the training queries get ``faro_weights`` of the model so far, its ``init_score`` included. The Dataset has them
+    during updates only: neither measures nor a later training see them, even where this one was interrupted.
 
     Parameters
     ----------
@@ -56,12 +57,13 @@ def faro_for_lightgbm(
     ValueError
         At once, for more than one baseline, or a bad alpha, ``every`` or weight.
     UsageError
-        During training, if the Dataset has weights or no groups, and in ``lightgbm.cv``.
+        During training, if the Dataset has weights or no groups, or these callbacks are given twice, and in
+        ``lightgbm.cv``.
     DataError
         During training, if its queries are not those of the baselines.
     """
     faro = _Faro(baselines, alpha, standardization, every, query_weights)
-    return [_BeforeRound(faro), _AfterRound()]
+    return [_BeforeRound(faro)]
 
 
 def faro_for_xgboost(
@@ -78,9 +80,9 @@ def faro_for_xgboost(
     ``xgboost.train(params, train_set, callbacks=faro_for_xgboost(train_set, baselines, alpha=5))``, where the
     training set is a DMatrix or a QuantileDMatrix with groups. ``XGBRanker`` makes its own and cannot be reweighted.
 
-    Weights are divided by their mean: XGBoost does so itself, but always by the mean of the weights that it saw
-    first. Other parameters and errors are those of ``faro_for_lightgbm``; UsageError if XGBoost is not installed, and
-    in ``xgboost.cv``.
+    The matrix has weights during updates only. They are divided by their mean: XGBoost does so itself, but always by
+    the mean of the weights that it saw first. Other parameters and errors are those of ``faro_for_lightgbm``;
+    UsageError if XGBoost is not installed, and in ``xgboost.cv``.
     """
     try:
         from xgboost.callback import TrainingCallback
@@ -101,12 +103,13 @@ def faro_for_xgboost(
         def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:  # noqa: ARG002
             if epoch % every == 0:
                 weights = self._training.weights(model.predict(train_set, output_margin=True))
-                train_set.set_info(weight=weights / weights.mean())
+                self._weights = weights / weights.mean()
+            _weigh_next_update(
+                model,
+                give=lambda: train_set.set_info(weight=self._weights),
+                take=lambda: train_set.set_info(weight=np.zeros(0)),
+            )
             return False
-
-        def after_training(self, model: Any) -> Any:
-            train_set.set_info(weight=np.zeros(0))
-            return model
 
     return [FaroWeights()]
 
@@ -183,35 +186,54 @@ class _BeforeRound:
             weights = self._training.weights(_training_scores(booster))
             self._rows = row_weights(weights, self._training.queries.group)
         objective = env.params.get("objective") or "regression"  # LightGBM's default
+        _weigh_next_update(
+            booster,
+            give=lambda: self._give(booster, objective, begins=rounds == 0),
+            take=lambda: _take(dataset),
+        )
+
+    def _give(self, booster: Any, objective: str, *, begins: bool) -> None:
         if objective == "none":
             # A callable asks the Dataset for weights. LightGBM itself must not learn of them: it would then give the
-            # callable scores from a new array, which it does not fill, since it has been asked for them above.
-            dataset.weight = self._rows
+            # callable scores from a new array, which it does not fill, since it has been asked for them before.
+            booster.train_set.weight = self._rows
             return
-        _set_weight(dataset, self._rows)
-        if rounds == 0:
+        _set_weight(booster.train_set, self._rows)
+        if begins:
             # An objective of LightGBM looks for weights once, when it begins: here it begins again. Where they stand
             # never changes from then on.
             booster.reset_parameter({"objective": objective})
 
 
-class _AfterRound:
-    """Takes the weights away again, so that neither measures nor another training see them."""
+def _weigh_next_update(booster: Any, *, give: Callable[[], None], take: Callable[[], None]) -> None:
+    """Give the training data their weights for the next update of the booster alone.
 
-    def __init__(self) -> None:
-        self.order = -1_000_000  # before all others, one of which may stop the training
+    No callback is called when a training ends in an exception, so taking weights away cannot be left to callbacks.
+    """
+    if "update" in vars(booster):
+        raise UsageError("the callbacks of FARO are given twice: give callbacks= one set of them")
+    update = booster.update
 
-    def __call__(self, env: CallbackEnv) -> None:
-        booster: Any = env.model
-        dataset = booster.train_set
-        dataset.set_field("weight", None)
-        dataset.set_weight(None)
+    def weighted(*given: Any, **named: Any) -> Any:
+        del booster.update  # and the booster has its own again
+        try:
+            give()
+            return update(*given, **named)
+        finally:
+            take()
+
+    booster.update = weighted
 
 
 def _set_weight(dataset: Dataset, rows: FloatArray) -> None:
     dataset.set_weight(rows)
     if np.all(rows == 1):  # which set_weight takes for no weights, and does not pass on
         dataset.set_field("weight", rows)
+
+
+def _take(dataset: Dataset) -> None:
+    dataset.set_field("weight", None)
+    dataset.set_weight(None)
 
 
 def _training_scores(booster: Booster) -> FloatArray:

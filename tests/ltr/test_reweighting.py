@@ -157,6 +157,78 @@ def test_the_dataset_is_afterwards_as_it_was(lightgbm):
     assert np.abs(lightgbm.train(LAMBDARANK, train_set, 3).predict(data.features) - before).max() == 0
 
 
+class Interrupted(KeyboardInterrupt):
+    """What a person's Ctrl-C raises."""
+
+
+def interrupted_lightgbm(lightgbm: Any, train_set: Any, params: dict[str, Any], callbacks: list[Any], place: str):
+    """A training that ends in its third round: in the objective, in a measure or in another callback."""
+    rounds = 0
+
+    def interrupt(at: str) -> None:
+        nonlocal rounds
+        rounds += at == place
+        if rounds == 3:
+            raise Interrupted
+
+    def objective(scores: Array, data: Any) -> tuple[Array, Array]:
+        interrupt("objective")
+        return scores - data.get_label(), np.ones(scores.size)
+
+    def measure(*_: Any) -> tuple[str, float, bool]:
+        interrupt("measure")
+        return "measure", 0.0, True
+
+    def before(_: Any) -> None:
+        interrupt("before")
+
+    before.before_iteration, before.order = True, 5  # type: ignore[attr-defined]
+    params = {**params, "objective": objective} if place == "objective" else params
+    with pytest.raises(Interrupted):
+        lightgbm.train(
+            params,
+            train_set,
+            5,
+            [train_set],
+            feval=measure,
+            callbacks=[*callbacks, before, lambda _: interrupt("after")],
+        )
+
+
+@pytest.mark.parametrize("place", ["objective", "measure", "before", "after"])
+@pytest.mark.parametrize("callable_objective", [False, True], ids=["lambdarank", "LambdaMART"])
+def test_a_training_that_is_interrupted_leaves_no_weights_on_the_dataset(lightgbm, place, callable_objective):
+    data = made(20)
+    params = {**LIGHTGBM, "objective": LambdaMART()} if callable_objective else LAMBDARANK
+    train_set, callbacks = dataset(lightgbm, data), faro_for_lightgbm(data.baselines, alpha=5)
+    fresh = [lightgbm.train(params, dataset(lightgbm, data), 3, callbacks=calls) for calls in ([], callbacks)]
+    interrupted_lightgbm(lightgbm, train_set, params, callbacks, place)
+    assert train_set.get_field("weight") is None
+    assert train_set.get_weight() is None
+    again = [lightgbm.train(params, train_set, 3, callbacks=calls) for calls in ([], callbacks)]
+    for found, expected in zip(again, fresh, strict=True):
+        np.testing.assert_array_equal(found.predict(data.features), expected.predict(data.features))
+
+
+def test_a_booster_is_its_own_again_after_each_round(lightgbm):
+    data = made(20)
+    booster = lightgbm.train(
+        LAMBDARANK,
+        dataset(lightgbm, data),
+        2,
+        callbacks=faro_for_lightgbm(data.baselines, alpha=5),
+        keep_training_booster=True,
+    )
+    assert "update" not in vars(booster)
+    with pytest.raises(UsageError, match="the callbacks of FARO are given twice"):
+        lightgbm.train(
+            LAMBDARANK,
+            dataset(lightgbm, data),
+            1,
+            callbacks=faro_for_lightgbm(data.baselines, alpha=5) * 2 + faro_for_lightgbm(data.baselines, alpha=5),
+        )
+
+
 def test_measures_on_the_training_set_do_not_see_the_weights(lightgbm):
     data = made(10)
     train_set = dataset(lightgbm, data)
@@ -265,6 +337,57 @@ def test_a_continued_training_of_xgboost_is_reweighted_too(xgboost):
     np.testing.assert_allclose(rest.predict(train_set), whole.predict(train_set), rtol=0, atol=1e-5)
     with pytest.raises(UsageError, match=r"cannot reweight the folds of xgboost\.cv"):
         xgboost.cv(XGBOOST, train_set, 1, callbacks=callbacks)
+
+
+@pytest.mark.parametrize("place", ["objective", "measure", "before", "after"])
+def test_a_training_of_xgboost_that_is_interrupted_leaves_no_weights_on_the_matrix(xgboost, place):
+    data = made(20, decimals=1)
+    train_set = xgboost.DMatrix(data.features, data.labels, group=data.group)
+    callbacks = faro_for_xgboost(train_set, data.baselines, alpha=5)
+    fresh = [xgboost.train(XGBOOST, train_set, 3, callbacks=calls).predict(train_set) for calls in ([], callbacks)]
+    rounds = 0
+
+    def interrupt(at: str) -> None:
+        nonlocal rounds
+        rounds += at == place
+        if rounds == 3:
+            raise Interrupted
+
+    def objective(scores: Array, matrix: Any) -> tuple[Array, Array]:
+        interrupt("objective")
+        return scores - matrix.get_label(), np.ones(scores.size)
+
+    def measure(_: Array, matrix: Any) -> tuple[str, float]:
+        interrupt("measure")
+        assert matrix.get_weight().size == 0
+        return "measure", 0.0
+
+    base: Any = xgboost.callback.TrainingCallback
+
+    class Other(base):  # type: ignore[misc]
+        def before_iteration(self, *_: Any) -> bool:
+            interrupt("before")
+            return False
+
+        def after_iteration(self, *_: Any) -> bool:
+            interrupt("after")
+            return False
+
+    with pytest.raises(Interrupted):
+        xgboost.train(
+            XGBOOST,
+            train_set,
+            5,
+            evals=[(train_set, "train")],
+            obj=objective if place == "objective" else None,
+            custom_metric=measure,
+            callbacks=[*callbacks, Other()],
+            verbose_eval=False,
+        )
+    assert train_set.get_weight().size == 0
+    for calls, expected in zip(([], callbacks), fresh, strict=True):
+        found = xgboost.train(XGBOOST, train_set, 3, callbacks=calls).predict(train_set)
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_without_xgboost_the_error_says_what_to_install(monkeypatch):
