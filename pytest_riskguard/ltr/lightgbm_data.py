@@ -1,4 +1,4 @@
-"""Labels, weights and groups that LightGBM hands to an objective, refused where they cannot be used."""
+"""Labels, weights and groups that LightGBM hands to objectives and measures, refused where they cannot be used."""
 
 from __future__ import annotations
 
@@ -38,18 +38,22 @@ def training_data(dataset: Dataset) -> TrainingData:
         raise DataError("the training data have no groups: give group=, how many documents each query has")
     reference = None if dataset.reference is None else dataset.reference.get_group()
     if dataset.used_indices is not None and reference is not None:
-        whole = np.asarray(reference, dtype=np.int64)
-        query_of_row = np.repeat(np.arange(whole.size), whole)
-        used = np.bincount(query_of_row[np.asarray(dataset.used_indices)], minlength=whole.size)
-        cut = np.flatnonzero((used > 0) & (used < whole))
-        if cut.size:
-            raise DataError(
-                f"a part of the data has {used[cut[0]]} of the {whole[cut[0]]} documents of query {cut[0] + 1}: give "
-                "lightgbm.cv folds= that keep queries together, such as those of scikit-learn's GroupKFold"
-            )
+        check_whole_queries(np.asarray(dataset.used_indices), np.asarray(reference, dtype=np.int64))
     weights = dataset.get_weight()
     return TrainingData(
         np.asarray(dataset.get_label(), dtype=np.float64),
         None if weights is None else np.asarray(weights, dtype=np.float64),
         np.asarray(group, dtype=np.int64),
     )
+
+
+def check_whole_queries(rows: IntArray, group: IntArray) -> None:
+    """``DataError`` unless these rows of data with these groups are all rows of some queries."""
+    query_of_row = np.repeat(np.arange(group.size), group)
+    used = np.bincount(query_of_row[rows], minlength=group.size)
+    cut = np.flatnonzero((used > 0) & (used < group))
+    if cut.size:
+        raise DataError(
+            f"a part of the data has {used[cut[0]]} of the {group[cut[0]]} documents of query {cut[0] + 1}: give "
+            "lightgbm.cv folds= that keep queries together, such as those of scikit-learn's GroupKFold"
+        )

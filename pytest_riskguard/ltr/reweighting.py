@@ -82,7 +82,8 @@ def faro_for_xgboost(
 
     The matrix has weights during updates only. They are divided by their mean: XGBoost does so itself, but always by
     the mean of the weights that it saw first. Other parameters and errors are those of ``faro_for_lightgbm``;
-    UsageError if XGBoost is not installed, and in ``xgboost.cv``.
+    UsageError if XGBoost is not installed, if it
+    trains on another matrix, and in ``xgboost.cv``.
     """
     try:
         from xgboost.callback import TrainingCallback
@@ -106,10 +107,15 @@ def faro_for_xgboost(
                 self._weights = weights / weights.mean()
             _weigh_next_update(
                 model,
-                give=lambda: train_set.set_info(weight=self._weights),
+                give=self._give,
                 take=lambda: train_set.set_info(weight=np.zeros(0)),
             )
             return False
+
+        def _give(self, matrix: Any) -> None:
+            if matrix is not train_set:
+                raise UsageError("faro_for_xgboost was given another DMatrix than xgboost.train: give both the same")
+            train_set.set_info(weight=self._weights)
 
     return [FaroWeights()]
 
@@ -188,7 +194,7 @@ class _BeforeRound:
         objective = env.params.get("objective") or "regression"  # LightGBM's default
         _weigh_next_update(
             booster,
-            give=lambda: self._give(booster, objective, begins=rounds == 0),
+            give=lambda *_: self._give(booster, objective, begins=rounds == 0),
             take=lambda: _take(dataset),
         )
 
@@ -205,9 +211,10 @@ class _BeforeRound:
             booster.reset_parameter({"objective": objective})
 
 
-def _weigh_next_update(booster: Any, *, give: Callable[[], None], take: Callable[[], None]) -> None:
+def _weigh_next_update(booster: Any, *, give: Callable[..., None], take: Callable[[], None]) -> None:
     """Give the training data their weights for the next update of the booster alone.
 
+    ``give`` gets what ``update`` gets by position: of XGBoost, the training set.
     No callback is called when a training ends in an exception, so taking weights away cannot be left to callbacks.
     """
     if "update" in vars(booster):
@@ -217,7 +224,7 @@ def _weigh_next_update(booster: Any, *, give: Callable[[], None], take: Callable
     def weighted(*given: Any, **named: Any) -> Any:
         del booster.update  # and the booster has its own again
         try:
-            give()
+            give(*given)
             return update(*given, **named)
         finally:
             take()

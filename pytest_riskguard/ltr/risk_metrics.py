@@ -13,6 +13,7 @@ import numpy.typing as npt
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.ltr.baselines import QueryBaselines
 from pytest_riskguard.ltr.judged_queries import JudgedQueries
+from pytest_riskguard.ltr.lightgbm_data import check_whole_queries
 from pytest_riskguard.risk import georisk, trisk, urisk
 from pytest_riskguard.risk.checks import FloatArray, IntArray, loss_weight, mean
 from pytest_riskguard.text import counted, listed
@@ -151,7 +152,7 @@ class RiskMetrics:
                 return known
         wanted = [(baselines, _fit(baselines, labels, group)) for baselines in self._baselines]
         if fold is not None:
-            _check_whole_queries(*fold)
+            check_whole_queries(*fold)
             if not any(fit for _, fit in wanted):
                 parts = [_part(whole, *fold) for whole in self._baselines if _fit_groups(whole, fold[1])]
                 wanted = [(part, _fit(part, labels, group)) for part in parts] or wanted
@@ -208,17 +209,6 @@ def _unmatched(labels: FloatArray, group: IntArray, known: Sequence[QueryBaselin
         f"{what} has no baselines: expected one of those that baselines were made for, with "
         f"{listed(given, most=_MAX_NAMED)}; give RiskMetrics the baselines of every evaluation set"
     )
-
-
-def _check_whole_queries(rows: IntArray, group: IntArray) -> None:
-    """``DataError`` unless these rows of data with these groups are all rows of some queries."""
-    used = np.bincount(np.repeat(np.arange(group.size), group)[rows], minlength=group.size)
-    cut = np.flatnonzero((used > 0) & (used != group))
-    if cut.size:
-        raise DataError(
-            f"a fold has {used[cut[0]]} of the {group[cut[0]]} documents of query {cut[0] + 1}, so no baselines hold "
-            "for it: give lightgbm.cv folds= that keep queries together, such as scikit-learn's GroupKFold(3)"
-        )
 
 
 def _part(whole: QueryBaselines, rows: IntArray, group: IntArray) -> QueryBaselines:

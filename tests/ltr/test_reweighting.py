@@ -390,6 +390,14 @@ def test_a_training_of_xgboost_that_is_interrupted_leaves_no_weights_on_the_matr
         np.testing.assert_array_equal(found, expected)
 
 
+def test_weights_of_another_matrix_are_refused(xgboost):
+    data = made(20)
+    one, other = (xgboost.DMatrix(data.features, data.labels, group=data.group) for _ in range(2))
+    with pytest.raises(UsageError, match=r"another DMatrix than xgboost\.train: give both the same"):
+        xgboost.train(XGBOOST, one, 1, callbacks=faro_for_xgboost(other, data.baselines, alpha=5))
+    assert one.get_weight().size == other.get_weight().size == 0
+
+
 def test_without_xgboost_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "xgboost.callback", None)
     with pytest.raises(UsageError, match="faro_for_xgboost needs xgboost: pip install xgboost"):
