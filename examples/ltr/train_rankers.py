@@ -43,8 +43,8 @@ MEASURE = measure_name(k=10, gain="exponential")
 GATE_ALPHA = 1.0
 #: Of training.
 ALPHAS = (1, 5, 20, 50)
-#: How rare the tail is among the queries to learn from, and how many queries of the test are for choosing a model.
-TAIL_JUDGED, FOR_CHOICE = 0.08, 0.3
+#: The share of the test's queries that are for choosing a model.
+FOR_CHOICE = 0.3
 PLAIN = "lambdamart"
 #: For every model. The last five make the output the same on every run.
 PARAMETERS = {
@@ -85,7 +85,7 @@ def main() -> int:
 
 def of_search_log(options: argparse.Namespace) -> None:
     """Baselines: a ranker from before there were clicks, BM25, and the formula of the team."""
-    parts = make_log(options.queries, seed=options.seed).split(options.seed, tail_judged=TAIL_JUDGED)
+    parts = make_log(options.queries, seed=options.seed).split(options.seed, tail_judged=options.tail_judged)
     old_features = [place for place, name in enumerate(NAMES) if name not in CLICK_FEATURES]
     prod = train(parts.earlier, "lambdarank", trees=options.trees, columns=old_features)
     baselines = {"prod": prod, "bm25": lambda part: part.column("bm25"), "hand_tuned": SearchLog.hand_tuned}
@@ -117,6 +117,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--queries", type=int, default=6000, help="of the search log")
     parser.add_argument("--trees", type=int, default=60, help="of every model")
     parser.add_argument("--seed", type=int, default=0, help="of the search log and of its split")
+    parser.add_argument("--tail-judged", type=float, default=0.08, help="share of tail queries that one learns from")
     parser.add_argument("--sample", type=Path, default=shared / "data" / "ltr_lightgbm", help="LightGBM's data")
     parser.add_argument("pytest", nargs="*", help="more arguments for pytest, after --")
     return parser.parse_args()

@@ -85,6 +85,21 @@ def test_the_command_makes_the_same_files_again(small):
         assert (folder.with_name("again") / path).read_bytes() == (folder / path).read_bytes(), path
 
 
+@pytest.mark.slow
+def test_plain_lambdamart_passes_where_the_tail_is_judged_like_the_rest(tmp_path: Path):
+    pytest.importorskip("lightgbm")
+    pytest.importorskip("numba")
+    done = trained(tmp_path / "ltr", "--sample", "nowhere", "--tail-judged", "1")
+    assert done.returncode == 1
+    assert "2 passed in" in done.stdout
+    (measure,) = json.loads((tmp_path / "ltr/built/log/models.json").read_text())["measures"]
+    rows = {row["figures"]["model"]: row["figures"] for row in measure["against"][0]["models"]}
+    plain, safe = rows["lambdamart"], rows["u-cro-50"]
+    assert plain["mean"] == pytest.approx(0.928, abs=0.004)
+    assert plain["mean"] - safe["mean"] == pytest.approx(0.008, abs=0.004)
+    assert safe["losses_over_20_percent"] < 0.65 * plain["losses_over_20_percent"]
+
+
 def numbers_only(text: str) -> str:
     """Without folders and the seconds that tests took."""
     return re.sub(r"rootdir: .*|in \d+\.\d\ds|=+", "", text)
