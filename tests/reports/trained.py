@@ -42,6 +42,7 @@ def report_of(
     alphas: Sequence[float] = (1.0,),
     measure: str | None = "nDCG@10",
     change: Any = lambda verdict: verdict,
+    missing: Mapping[str, int] | None = None,
     **options: Any,
 ) -> TrainReport:
     """The report on these models; ``change`` is asked about each verdict."""
@@ -65,7 +66,7 @@ def report_of(
         baselines=tuple(baselines),
         qrels=None,
         digests=dict.fromkeys([*models, *baselines]),
-        measures=(judged_models(measure, comparison, verdicts, weighted=False),),
+        measures=(judged_models(measure, comparison, verdicts, weighted=False, missing_topics=missing or {}),),
     )
 
 

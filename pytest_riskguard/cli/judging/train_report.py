@@ -161,19 +161,23 @@ class Asked:
             digests={label(source): one.digest for source, one in zip(systems, scores[0], strict=True)},
             measures=tuple(
                 judged_models(
-                    of[0].measure, comparison, verdicts[place * size : (place + 1) * size], weighted=weighted
+                    of[0].measure,
+                    comparison,
+                    verdicts[place * size : (place + 1) * size],
+                    weighted=weighted,
+                    missing_topics=missing,
                 )
-                for place, (of, (comparison, weighted)) in enumerate(zip(scores, compared, strict=True))
+                for place, (of, (comparison, weighted, missing)) in enumerate(zip(scores, compared, strict=True))
             ),
         )
 
-    def _compared(self, scores: Sequence[TopicScores]) -> tuple[ModelComparison, bool]:
-        """The figures of all models, and whether topics are weighted; weights are those of the gate."""
+    def _compared(self, scores: Sequence[TopicScores]) -> tuple[ModelComparison, bool, dict[str, int]]:
+        """The figures of all models, whether the gate's weights count, and how many topics each system lacks."""
         from pytest_riskguard.engine.sources import label
         from pytest_riskguard.gates.alignment import align, on_one_list
         from pytest_riskguard.ltr.model_comparison import compare_models
 
-        systems, _ = on_one_list(self.gates[0], scores)
+        systems, missing = on_one_list(self.gates[0], scores)
         try:
             pair = align(self.gates[0], systems[0], systems[-1], topics=self.inputs.engine.topics)
         except ValueError as error:
@@ -187,7 +191,8 @@ class Asked:
             baseline_names=[label(baseline) for baseline in self.baselines],
             weights=weights,
         )
-        return made, weights is not None
+        names = map(label, (*self.models, *self.baselines))
+        return made, weights is not None, {name: len(topics) for name, topics in zip(names, missing, strict=True)}
 
 
 def _baselines(inputs: Inputs, named: Sequence[NamedPath]) -> list[System]:

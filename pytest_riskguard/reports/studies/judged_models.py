@@ -121,11 +121,15 @@ class BestModel:
 
 @dataclass(frozen=True)
 class MeasuredModels:
-    """Models against each baseline and on average over all of them, for one measure; None with one baseline."""
+    """Models against each baseline and on average over all of them, for one measure; None with one baseline.
+
+    ``missing_topics`` says how many topics score 0 because a system has no answer to them, by its name.
+    """
 
     measure: str | None
     topics: Count
     weighted: bool
+    missing_topics: Mapping[str, Count]
     passing: tuple[str, ...]
     best: BestModel
     macro_average: JudgedAgainst | None
@@ -195,9 +199,17 @@ class TrainReport:
 
 
 def judged_models(
-    measure: str | None, comparison: ModelComparison, verdicts: Sequence[Verdict], *, weighted: bool
+    measure: str | None,
+    comparison: ModelComparison,
+    verdicts: Sequence[Verdict],
+    *,
+    weighted: bool,
+    missing_topics: Mapping[str, int],
 ) -> MeasuredModels:
-    """The comparison with its verdicts: every model against every baseline, in any order."""
+    """The comparison with its verdicts: every model against every baseline, in any order.
+
+    Of the ``missing_topics`` of each system those above 0 are kept.
+    """
     by_pair: dict[tuple[str, str], list[GateVerdict]] = {}
     for verdict in verdicts:
         by_pair.setdefault((verdict.candidate, verdict.baselines[0]), []).append(GateVerdict.of(verdict))
@@ -219,6 +231,7 @@ def judged_models(
         measure=measure,
         topics=comparison.topics,
         weighted=weighted,
+        missing_topics={system: number for system, number in missing_topics.items() if number},
         passing=tuple(model.figures.model for model in passing),
         best=BestModel(
             best.figures.model,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
+from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.ltr.model_comparison import ModelFigures
 from pytest_riskguard.reports.figures import floored
 from pytest_riskguard.reports.names import ends, shortened
@@ -30,6 +33,25 @@ _NAME_WIDTH, _MIN_NAME = 24, 8
 _MANY = 1000
 #: Warnings that a model which was trained to be better than its baseline should raise.
 _EXPECTED = ("refresh_baseline",)
+#: The warning about topics without an answer, which are counted for each system.
+_MISSING = "missing_topics"
+#: The longest name in a sentence, and how much means may differ that are called equal.
+_IN_SENTENCE, _EQUAL = 60, 1e-12
+#: What happened to models that do not pass, of one and of several.
+_NOT_PASSING: dict[Outcome, tuple[str, str]] = {
+    "fail": ("fails", "fail"),
+    "inconclusive": ("is inconclusive", "are inconclusive"),
+    "incomparable": ("cannot be compared", "cannot be compared"),
+}
+_UNDECIDED = {"too_few_topics": "too few topics", "too_weak": "a loss of max_mde could have been missed"}
+#: What the answers in a table mean, apart from ``pass``.
+_ANSWERS = {
+    "loss": "the mean is significantly down",
+    "churn": "it fails only because losses weigh more than wins",
+    "inconclusive": "the gate has no answer",
+    "incomparable": "the gate could not compare the data",
+    "same run": "the model's run is the baseline's own, which passes",
+}
 _CORRECTIONS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
 
 
@@ -78,27 +100,86 @@ def settings(asked: AskedGate) -> str:
 
 
 def conclusions(measured: MeasuredModels) -> list[str]:
-    """Which models pass, and what the best of them gives up."""
-    number, best = len(measured.overall.models), measured.best
+    """Which models pass, what the gate says of the others, and what the best of those that pass gives up."""
+    models, best = measured.overall.models, measured.best
     everywhere = " against every baseline" if len(measured.against) > 1 else ""
-    top = measured.model(best.of_all).figures.mean
-    of_all = f"{_named(best.of_all)}, {plain(top)}"
-    if number == 1:
-        passes = "does not pass" if best.passing is None else "passes"
-        return [f"{_named(best.of_all)} {passes} the gate{everywhere}; its mean: {plain(top)}"]
+    top = _best_of(measured, best.of_all)
+    others = _others(measured)
+    if len(models) == 1:
+        passes = "passes" if best.passing else "does not pass"
+        why = "" if others is None else f": it {others}"
+        return [f"{top.names} {passes} the gate{everywhere}{why}; its mean: {plain(top.mean)}"]
     if best.passing is None or best.given_up is None:
-        return [f"None of {number} models passes the gate{everywhere}", f"Best mean: {of_all}"]
-    passing = listed(measured.passing, most=MAX_NAMED)
+        none = "Neither model" if len(models) == 2 else f"None of the {len(models)} models"
+        why = "" if others is None else f": {others}"
+        return [f"{none} passes the gate{everywhere}{why}", f"Best mean: {top.said}"]
+    shown = _sentence_names(measured)
     verb = "passes" if len(measured.passing) == 1 else "pass"
-    found = [f"{len(measured.passing)} of {number} models {verb} the gate{everywhere}: {passing}"]
-    if best.passing == best.of_all:
-        return [*found, f"Best mean: {of_all}, which passes: nothing is given up"]
-    share = f" ({percent(best.given_up / top, 1)})" if top > 0 else ""
+    passing = listed(tuple(shown[name] for name in measured.passing), most=MAX_NAMED)
+    found = [f"{len(measured.passing)} of {len(models)} models {verb} the gate{everywhere}: {passing}"]
+    found += [] if others is None else [f"Of the others, {others}"]
+    best_passing = _best_of(measured, best.passing, among=measured.passing)
+    if math.isclose(best_passing.mean, top.mean, rel_tol=_EQUAL):
+        verb = "pass" if best_passing.several else "passes"
+        return [*found, f"Best mean: {best_passing.said}, which {verb}: nothing is given up"]
+    share = f" ({percent(best.given_up / top.mean, 1)})" if top.mean > 0 else ""
+    gives = "they give up" if best_passing.several else "it gives up"
     return [
         *found,
-        f"Best mean of these: {_named(best.passing)}, {plain(top - best.given_up)}; it gives up "
-        f"{plain(best.given_up)}{share} against {of_all}, which does not pass",
+        f"Best mean of these: {best_passing.said}; {gives} {plain(best.given_up)}{share} against {top.said}, which "
+        f"{'do' if top.several else 'does'} not pass",
     ]
+
+
+@dataclass(frozen=True)
+class _Best:
+    """Models that share a mean, by their names as a sentence has them."""
+
+    names: str
+    mean: float
+    several: bool
+
+    @property
+    def said(self) -> str:
+        return f"{self.names}, {plain(self.mean)}{' each' if self.several else ''}"
+
+
+def _best_of(measured: MeasuredModels, name: str, *, among: Sequence[str] | None = None) -> _Best:
+    """The model and all others, of those asked about, that have the same mean."""
+    mean, shown = measured.model(name).figures.mean, _sentence_names(measured)
+    equal = tuple(
+        shown[one.figures.model]
+        for one in measured.overall.models
+        if (among is None or one.figures.model in among) and math.isclose(one.figures.mean, mean, rel_tol=_EQUAL)
+    )
+    return _Best(listed(equal, most=MAX_NAMED), mean, len(equal) > 1)
+
+
+def _others(measured: MeasuredModels) -> str | None:
+    """What the gate says of models that do not pass; None where all of them fail."""
+    models = measured.overall.models
+    outcomes = Counter(model.outcome for model in models if not model.passes)
+    if not outcomes.keys() - {"fail"}:
+        return None
+    found = []
+    for outcome, (one, many) in _NOT_PASSING.items():
+        if number := outcomes[outcome]:
+            is_all = number == len(models) > 1
+            subject = ("both" if number == 2 else "all") if is_all else str(number)
+            why = f" ({', '.join(_undecided(measured))})" if outcome == "inconclusive" else ""
+            found.append(f"{f'{subject} ' if len(models) > 1 else ''}{one if number == 1 else many}{why}")
+    return ", ".join(found)
+
+
+def _undecided(measured: MeasuredModels) -> list[str]:
+    """Why the gate has no answer."""
+    verdicts = [verdict for table in measured.against for model in table.models for verdict in model.verdicts]
+    reasons = dict.fromkeys(verdict.reason or "" for verdict in verdicts if verdict.outcome == "inconclusive")
+    return [_UNDECIDED.get(reason, clean(reason)) for reason in reasons]
+
+
+def _sentence_names(measured: MeasuredModels) -> dict[str, str]:
+    return _short_names([model.figures.model for model in measured.overall.models], _IN_SENTENCE)
 
 
 def title_of(table: JudgedAgainst) -> str:
@@ -195,17 +276,20 @@ def _limits(verdict: GateVerdict) -> str:
 
 def problems(measured: MeasuredModels) -> list[str]:
     """Why models could not be compared, and what the gate warns of."""
-    found, warned = [], dict[str, list[str]]()
+    found, warned, shown = [], dict[str, list[str]](), _sentence_names(measured)
     for table in measured.against:
         for model in table.models:
             for verdict in model.verdicts:
-                pair = f"{_named(model.figures.model)} against {_named(table.baselines[0])}"
+                pair = f"{shown[model.figures.model]} against {_named(table.baselines[0])}"
                 if verdict.problem is not None:
                     found.append(f"{pair} cannot be compared: {clean(verdict.problem, limit=1000)}")
                 for code in verdict.warnings:
-                    if code in _EXPECTED:
-                        continue
-                    warned.setdefault(code, []).append(pair)
+                    if code not in (*_EXPECTED, _MISSING):
+                        warned.setdefault(code, []).append(pair)
+    if missing := measured.missing_topics:
+        names = _short_names(missing, _IN_SENTENCE - len("100000 topics of "))
+        of = tuple(f"{counted(number, 'topic')} of {names[name]}" for name, number in missing.items())
+        found.append(f"warning {_MISSING}, each of which scores 0: {listed(of, most=MAX_NAMED)}")
     for code, pairs in warned.items():
         of = tuple(dict.fromkeys(pairs))
         found.append(f"warning {code}: {listed(of, most=2)}")
@@ -236,6 +320,8 @@ def legend(report: TrainReport) -> str:
     tables = [table for measured in report.measures for table in measured.tables]
     figures = [model.figures for table in tables for model in table.models]
     ratios = [value for one in figures for value in (one.reward_to_risk, one.win_to_loss)]
+    verdicts = [verdict for table in tables for model in table.models for verdict in model.verdicts]
+    answers = {answer(verdict) for verdict in verdicts}
     words = [
         "front: on the Pareto front, so no other model is as good in mean and risk and better in one of them",
         "risk, reward: mean loss and mean win against the baseline; R/R: reward to risk",
@@ -243,13 +329,26 @@ def legend(report: TrainReport) -> str:
     ]
     if len(report.baselines) > 1:
         words.append("average: of each column over the baselines, so a ratio is the mean of ratios")
-    if any(value is not None and math.isinf(value) for value in ratios):
-        words.append("∞: no loss")
-    if any(value is None for value in ratios):
-        words.append("-: neither win nor loss")
+    averaged = [model.figures for table in tables if len(table.baselines) > 1 for model in table.models]
+    for is_meant, meaning in ((_is_infinite, "∞: no loss"), (_is_none, "a ratio of -: neither win nor loss")):
+        if any(map(is_meant, ratios)):
+            in_average = any(is_meant(value) for one in averaged for value in (one.reward_to_risk, one.win_to_loss))
+            words.append(meaning + ", in an average against at least one baseline" * in_average)
+    if any(None in (verdict.urisk, verdict.lower, verdict.trisk, verdict.p_value) for verdict in verdicts):
+        words.append("-: there is no such figure")
+    words += [f"{said}: {meaning}" for said, meaning in _ANSWERS.items() if said in answers]
     words.append("p: of TRisk")
-    words.append("alpha*: the largest alpha that lets the model pass")
+    none = ", - where none does" if any(verdict.alpha_star is None for verdict in verdicts) else ""
+    words.append(f"alpha*: the largest alpha that lets the model pass{none}")
     return "; ".join(words) + "."
+
+
+def _is_infinite(value: float | None) -> bool:
+    return value is not None and math.isinf(value)
+
+
+def _is_none(value: float | None) -> bool:
+    return value is None
 
 
 def _named(name: str) -> str:

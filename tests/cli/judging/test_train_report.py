@@ -238,6 +238,9 @@ def test_models_on_other_topics_are_refused_unless_these_score_0(command, folder
     found = report(command(f"train-report --scores short.csv {AGAINST} --missing zero --json -"))
     figures = found["measures"][0]["against"][0]["models"][0]["figures"]
     assert figures["mean"] == pytest.approx(values[:-1].sum() / 60)
+    assert found["measures"][0]["missing_topics"] == {"short": 1}
+    ended = command(f"train-report --scores short.csv {AGAINST} --missing zero")
+    assert "warning missing_topics, each of which scores 0: 1 topic of short" in ended.out
     assert command("train-report --scores nowhere.csv --baseline prod.csv").status == 3
 
 

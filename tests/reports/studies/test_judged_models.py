@@ -144,8 +144,45 @@ def test_a_ratio_without_losses_is_null_in_json_and_said_in_text():
     assert not re.search(r"Infinity|NaN", text)
     table = rows(report, "Against prod")
     assert (table["up"][3], table["up"][6], table["same"][3], table["same"][6]) == ("∞", "∞", "-", "-")
-    assert "∞: no loss; -: neither win nor loss" in said(report)
+    assert "∞: no loss; a ratio of -: neither win nor loss;" in said(report)
     assert "∞" not in said(report_of())
+    assert "a ratio of -" not in said(report_of())
+
+
+def test_the_legend_is_true_of_averages_too():
+    report = report_of({"same": PROD, "best": np.maximum(PROD, BM25)})
+    shown = rows(report, "Average over 2 baselines")
+    assert (shown["same"][3], shown["best"][3]) == ("-", "∞")
+    assert float(shown["same"][4]) > 0  # wins
+    assert (
+        "∞: no loss, in an average against at least one baseline; "
+        "a ratio of -: neither win nor loss, in an average against at least one baseline;"
+    ) in said(report)
+
+
+def test_the_legend_explains_the_answers_that_occur():
+    answers = {
+        "loss: the mean is significantly down": report_of({"broken": MODELS["broken"]}),
+        "churn: it fails only because losses": report_of(
+            {"lambdamart": MODELS["lambdamart"]}, {"prod": PROD}, alphas=(50.0,)
+        ),
+        "inconclusive: the gate has no answer": few(),
+        "incomparable: the gate could not compare the data": report_of(
+            change=lambda verdict: altered(verdict, outcome="incomparable", problem="p")
+        ),
+        "same run: the model's run is the baseline's own": report_of({"copy": PROD}, {"prod": PROD}),
+    }
+    for expected, report in answers.items():
+        assert {words for words in answers if words in said(report)} == {expected}
+    assert "; -: there is no such figure; " in said(few())
+    assert "-: there is no such figure" not in said(report_of())
+    assert "lets the model pass, - where none does." in said(report_of({"broken": MODELS["broken"]}))
+    assert "where none does" not in said(report_of({"up": PROD + 0.1}, {"prod": PROD}))
+
+
+def few(**others: Any) -> TrainReport:
+    """Two models that win every one of three topics."""
+    return report_of({"a": PROD[:3] + 0.02, "b": PROD[:3] + 0.01, **others}, {"prod": PROD[:3]})
 
 
 def test_the_json_of_the_same_models_is_the_same():
@@ -172,7 +209,14 @@ def test_the_first_lines_say_what_passes_and_what_it_gives_up():
             {"models": {"a": PROD + 0.1, "b": PROD - 0.2}},
             ["1 of 2 models passes the gate against every baseline: a", ", which passes: nothing is given up"],
         ),
-        ({"models": {"a": PROD - 0.2, "b": PROD - 0.3}}, ["None of 2 models passes the gate", "Best mean: a, 0."]),
+        (
+            {"models": {"a": PROD - 0.2, "b": PROD - 0.3}},
+            ["Neither model passes the gate against every baseline", "Best mean: a, 0."],
+        ),
+        (
+            {"models": {"a": PROD - 0.2, "b": PROD - 0.3, "c": PROD - 0.2}},
+            ["None of the 3 models passes the gate against every baseline", "Best mean: a, c, 0."],
+        ),
         ({"models": {"a": PROD - 0.2}}, ["a does not pass the gate against every baseline; its mean: 0."]),
         ({"models": {"a": PROD + 0.1}, "baselines": {"prod": PROD}}, ["a passes the gate; its mean: 0."]),
     ],
@@ -181,6 +225,51 @@ def test_conclusions(asked: dict[str, Any], expected: list[str]):
     found = conclusions(report_of(**asked).measures[0])
     assert len(found) == len(expected)
     assert all(words in line for words, line in zip(expected, found, strict=True))
+
+
+def test_no_answer_does_not_read_as_a_failure():
+    assert conclusions(few().measures[0])[0] == (
+        "Neither model passes the gate: both are inconclusive (too few topics)"
+    )
+    assert conclusions(few(c=PROD[:3] + 0.03).measures[0])[0] == (
+        "None of the 3 models passes the gate: all are inconclusive (too few topics)"
+    )
+    (line,) = conclusions(report_of({"a": PROD[:3] + 0.01}, {"prod": PROD[:3]}).measures[0])
+    assert line.startswith("a does not pass the gate: it is inconclusive (too few topics); its mean: 0.")
+
+    def change(verdict: Verdict) -> Verdict:
+        if verdict.candidate == "u-cro-1":
+            return altered(verdict, outcome="inconclusive", reason="too_weak")
+        return altered(verdict, outcome="incomparable") if verdict.candidate == "u-cro-5" else verdict
+
+    of_all = report_of(baselines={"prod": PROD}, change=change)
+    assert conclusions(of_all.measures[0])[:2] == [
+        "1 of 4 models passes the gate: lambdamart",
+        "Of the others, 1 fails, 1 is inconclusive (a loss of max_mde could have been missed), 1 cannot be compared",
+    ]
+
+
+def test_all_models_with_the_best_mean_are_named():
+    best = np.array(PROD + 0.1)
+    (measured,) = report_of({"a": best, "worse": PROD, "b": best}, {"prod": PROD}).measures
+    assert conclusions(measured)[1] == (f"Best mean: a, b, {best.mean():.4f} each, which pass: nothing is given up")
+    (measured,) = report_of({f"m{place}": best for place in range(8)}, {"prod": PROD}).measures
+    assert conclusions(measured)[1].startswith("Best mean: m0, m1, m2, m3, m4, m5 and 2 more, 0.")
+    top = MODELS["lambdamart"]
+    models = {"top": top, "a": MODELS["u-cro-1"], "b": MODELS["u-cro-1"], "top-too": top}
+    lines = conclusions(report_of(models, {"prod": PROD}, alphas=(8.0,)).measures[0])
+    assert lines[1] == (
+        "Best mean of these: a, b, 0.5313 each; they give up 0.0323 (5.7%) against top, top-too, 0.5635 each, which "
+        "do not pass"
+    )
+
+
+def test_missing_topics_are_counted_for_each_system():
+    report = report_of(missing={"lambdamart": 0, "u-cro-1": 1, "bm25": 12})
+    assert report.measures[0].missing_topics == {"u-cro-1": 1, "bm25": 12}
+    assert "warning missing_topics, each of which scores 0: 1 topic of u-cro-1, 12 topics of bm25" in said(report)
+    assert "riskguard compare says of such a pair" not in said(report)
+    assert "missing_topics" not in said(report_of())
 
 
 def test_tables_have_the_figures_of_every_model_and_mark_the_front():
@@ -228,9 +317,9 @@ def test_what_cannot_be_compared_and_warnings_are_said_once():
     text = said(report)
     assert "broken against prod cannot be compared: broken.run:3: no score" in text
     assert text.count("broken.run:3") == 2  # against two baselines
-    few = report_of({name: values[:12] for name, values in MODELS.items()}, {"prod": PROD[:12]})
-    assert "warning few_topics: lambdamart against prod, u-cro-1 against prod and 2 more" in said(few)
-    assert "riskguard compare says of such a pair what a warning means" in said(few)
+    twelve = report_of({name: values[:12] for name, values in MODELS.items()}, {"prod": PROD[:12]})
+    assert "warning few_topics: lambdamart against prod, u-cro-1 against prod and 2 more" in said(twelve)
+    assert "riskguard compare says of such a pair what a warning means" in said(twelve)
     assert "refresh_baseline" not in said(report_of())  # which every better model would raise
 
 
