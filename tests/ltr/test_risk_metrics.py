@@ -284,6 +284,10 @@ def test_an_evaluation_set_without_baselines_is_an_error(lightgbm):
         DataError, match=r"7 queries and .* has no baselines: query a has 1?[0-9] documents in the data"
     ):
         RiskMetrics([pool(TRAIN), unknown]).values(other.labels, other.labels, other.group)
+    with pytest.raises(
+        DataError, match=r"of 1 query and 3 documents has no baselines: expected one .* with 40 queries;"
+    ):
+        RiskMetrics(pool(TRAIN)).values([1, 0, 0], [1, 2, 3], [3], fold=(np.arange(3), np.array([3, 3])))
     # Where only labels differ, the baselines of the same groups are those to name.
     moved = np.roll(TRAIN.group, 1)
     others = QueryBaselines.from_document_scores(TRAIN.labels, moved, {"b": TRAIN.labels})
