@@ -14,7 +14,7 @@ from pytest_riskguard.reports.html.charts.chart import Chart
 from pytest_riskguard.reports.html.charts.labels import Box
 from pytest_riskguard.reports.html.charts.pareto_chart import pareto_curve
 from pytest_riskguard.reports.html.models_page import render
-from pytest_riskguard.reports.studies.judged_models import TrainReport
+from pytest_riskguard.reports.studies.judged_models import JudgedAgainst, TrainReport
 from tests.reports.hostile import STRINGS
 from tests.reports.html.browsers import Open
 from tests.reports.html.drawings import labels, marks, points, root_of, tooltips
@@ -34,6 +34,7 @@ def many(number: int) -> dict[str, Any]:
     }
 
 
+ONE = {"prod": PROD}
 CASES: dict[str, Any] = {
     "1 model": lambda: report_of({"only": MODELS["u-cro-1"]}, {"prod": PROD}),
     "no risk at all": lambda: report_of({"up": PROD + 0.1, "same": PROD}, {"prod": PROD}),
@@ -47,6 +48,10 @@ CASES: dict[str, Any] = {
         {name: 1e6 * values for name, values in MODELS.items()}, {"prod": 1e6 * PROD}, measure="gain"
     ),
 }
+
+
+def one_baseline(table: JudgedAgainst) -> bool:
+    return len(table.baselines) == 1
 
 
 def charts(report: TrainReport) -> list[Chart]:
@@ -72,6 +77,8 @@ def test_every_model_is_a_mark_that_says_its_figures(name: str):
     report = CASES[name]()
     for chart, table in zip(charts(report), report.measures[0].tables, strict=True):
         said = tooltips(root_of(chart))
+        assert [text.startswith("baseline ") for text in said[len(table.models) :]] == [True] * one_baseline(table)
+        said = said[: len(table.models)]
         assert len(said) == len(table.models)
         for text, row in zip(said, table.models, strict=True):
             assert text.endswith(": passes" if row.passes else ": fails")
@@ -82,7 +89,7 @@ def test_marks_stand_where_mean_and_risk_are_and_differ_by_shape():
     report = report_of(alphas=(8.0,))
     for chart, table in zip(charts(report), report.measures[0].tables, strict=True):
         root = root_of(chart)
-        drawn = marks(root)
+        drawn = marks(root)[: len(table.models)]
         for one, row in zip(drawn, table.models, strict=True):
             shape = next(element for element in one.iter() if element.get("fill", "none").startswith("var("))
             assert shape.tag == TAGS[row.outcome]
@@ -112,8 +119,10 @@ def line_of(chart: Chart) -> list[tuple[float, float]]:
 
 @pytest.mark.parametrize("name", ["four models", "40 models"])
 def test_no_model_lies_beyond_the_line_and_the_line_beyond_no_model(name: str):
-    for chart in charts(CASES[name]()):
-        corners, models = line_of(chart), [centre(one) for one in marks(root_of(chart))]
+    report = CASES[name]()
+    for chart in charts(report):
+        corners = line_of(chart)
+        models = [centre(one) for one in marks(root_of(chart))[: len(report.models)]]
         assert all(a[0] == b[0] or a[1] == b[1] for a, b in pairwise(corners))
         for x, y in models:
             assert y >= min(height for place, height in corners if place <= x + 0.1) - 0.1
@@ -132,6 +141,45 @@ def test_no_name_covers_the_line(name: str):
                 stroke = Box(min(x1, x2) - 0.1, min(y1, y2) - 0.1, max(x1, x2) + 0.1, max(y1, y2) + 0.1)
                 assert not label.room.overlaps(stroke), label.text
     assert named >= 5
+
+
+def test_a_single_baseline_is_a_cross_at_risk_0_and_its_own_mean_and_never_on_the_front():
+    report = report_of({"worse": PROD - 0.1, "worst": PROD - 0.15})
+    for chart, table in zip(charts(report), report.measures[0].tables, strict=True):
+        root = root_of(chart)
+        texts = [label.text for label in labels(root)]
+        if not one_baseline(table):
+            assert not [text for text in texts if "baseline" in text]
+            continue
+        *models, own = marks(root)
+        (name,) = table.baselines
+        assert (own.tag, own.get("fill"), len(models)) == ("path", None, 2)
+        assert {"baseline", f"baseline {name}"} <= {*texts}
+        assert tooltips(root)[-1] == f"baseline {name}: mean {table.baseline_mean:.4f}, risk 0.0000"
+        # it stands on the line through the models: their risk is what they lose
+        x, y = centre(own)
+        for one, row in zip(models, table.models, strict=True):
+            here, figures = centre(one), row.figures
+            assert here[0] > x
+            assert (here[1] > y) == (figures.mean < table.baseline_mean)
+        first, second = (centre(one) for one in models)
+        risks, means = zip(*((row.figures.risk, row.figures.mean) for row in table.models), strict=True)
+        assert (x - first[0]) / (second[0] - first[0]) == pytest.approx(-risks[0] / (risks[1] - risks[0]), abs=0.01)
+        assert (y - first[1]) / (second[1] - first[1]) == pytest.approx(
+            (table.baseline_mean - means[0]) / (means[1] - means[0]), abs=0.01
+        )
+
+
+def test_models_at_one_point_share_a_label_that_names_or_counts_them():
+    (chart,) = charts(report_of({"a": MODELS["u-cro-1"], "b": MODELS["u-cro-1"], "c": MODELS["broken"]}, ONE))
+    texts = [label.text for label in labels(root_of(chart))]
+    assert "a, b" in texts
+    assert "c" in texts
+    assert not {"a", "b"} & {*texts}
+    assert "a: mean 0.5313, risk 0.0180 (like b): passes" in tooltips(root_of(chart))
+    equal = {f"of-week-{place}": MODELS["u-cro-1"] for place in range(5)}
+    (chart,) = charts(report_of(equal, ONE))
+    assert "of-week-0 and 4 more" in [label.text for label in labels(root_of(chart))]
 
 
 def test_names_that_are_cut_stay_different():
@@ -160,7 +208,10 @@ def test_a_chart_for_every_baseline_and_one_on_average_and_tables_behind_them():
 
 def test_the_words_of_a_chart_name_the_front_and_what_does_not_pass():
     chart = charts(report_of(baselines={"prod": PROD}, alphas=(8.0,)))[0]
-    assert chart.description.startswith("4 models against prod, 2 of which pass the gate.")
+    assert chart.description.startswith(
+        f"4 models against prod, 2 of which pass the gate. The baseline prod has mean {PROD.mean():.4f} and risk 0; "
+        "1 model has a lower mean."
+    )
     assert "On the Pareto front, least risk first: u-cro-5: mean 0." in chart.description
     assert chart.description.endswith("Not passing: lambdamart (fails), broken (fails).")
 
@@ -171,7 +222,7 @@ def test_models_without_an_answer_are_drawn_as_such():
         return verdict if outcome is None else altered(verdict, outcome=outcome, problem="p")
 
     (chart,) = charts(report_of(baselines={"prod": PROD}, change=change))
-    said = [text.rpartition(": ")[2] for text in tooltips(root_of(chart))]
+    said = [text.rpartition(": ")[2] for text in tooltips(root_of(chart))[:4]]
     assert said == ["passes", "inconclusive", "cannot be compared", "fails"]
     for word in ("passes", "fails", "inconclusive", "cannot be compared"):
         assert word in [label.text for label in labels(root_of(chart))]

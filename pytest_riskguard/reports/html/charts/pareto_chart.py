@@ -10,7 +10,7 @@ from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.reports.html.charts.axes import BELOW, plot
 from pytest_riskguard.reports.html.charts.chart import MARGIN, WIDTH, Chart
 from pytest_riskguard.reports.html.charts.labels import Box, Entry, Symbol, beside, legend
-from pytest_riskguard.reports.html.charts.lettering import clipped
+from pytest_riskguard.reports.html.charts.lettering import clipped, text_width
 from pytest_riskguard.reports.html.charts.markup import (
     SMALL,
     Colour,
@@ -20,6 +20,7 @@ from pytest_riskguard.reports.html.charts.markup import (
     disc,
     element,
     mark,
+    outline,
     ring,
     stroke,
     up,
@@ -33,8 +34,9 @@ from pytest_riskguard.text import clean, counted, plain
 _ROOM = 0.06
 #: Between points of the line that no label may cover.
 _STEP = 4.0
-#: The room that the name of a model may take.
-_NAME_WIDTH = 118.0
+#: The room that the name of a model may take, and the names at one point together.
+_NAME_WIDTH, _LABEL_WIDTH = 118.0, 190.0
+_BASELINE = "The cross is the baseline: models below it have a lower mean. "
 #: How many models a description names.
 _MAX_NAMED = 12
 _SYMBOLS: dict[Outcome, tuple[Symbol, str, str]] = {
@@ -46,23 +48,32 @@ _SYMBOLS: dict[Outcome, tuple[Symbol, str, str]] = {
 
 
 def pareto_curve(table: JudgedAgainst, *, key: str, measure: str | None) -> Chart:
-    """Every model as a point; those on the Pareto front have a circle, and a line that no model lies beyond."""
+    """Every model as a point; those on the Pareto front have a circle, and a line that no model lies beyond.
+
+    A single baseline is a point too, whose risk is 0; it is no model and never on the front.
+    """
     models, name = table.models, clean(measure or "score", limit=40)
     states = [_state(model) for model in models]
     front = sorted(
         (model for model in models if model.figures.on_front),
         key=lambda model: (model.figures.risk, model.figures.mean),
     )
+    baseline = [table.baseline_mean] if len(table.baselines) == 1 else []
     entries = [Entry(symbol, colour, said) for state, (symbol, colour, said) in _SYMBOLS.items() if state in states]
     keys, top = legend(
-        [*entries, Entry(_circle, Colour.INK, "on the front"), Entry(stroke, Colour.GREY, "no model beyond")],
+        [
+            *entries,
+            Entry(_circle, Colour.INK, "on the front"),
+            Entry(stroke, Colour.GREY, "no model beyond"),
+            *([Entry(_cross, Colour.INK, "baseline")] if baseline else []),
+        ],
         left=MARGIN,
         top=2,
         right=WIDTH - MARGIN,
     )
     frame = plot(
-        _scale([model.figures.risk for model in models]),
-        _scale([model.figures.mean for model in models]),
+        _scale([*(model.figures.risk for model in models), *(0.0 for _ in baseline)]),
+        _scale([*(model.figures.mean for model in models), *baseline]),
         top=top,
         height=270,
         x_title="risk: mean loss, less is better",
@@ -70,32 +81,73 @@ def pareto_curve(table: JudgedAgainst, *, key: str, measure: str | None) -> Char
     )
     at = [(frame.x(model.figures.risk), frame.y(model.figures.mean)) for model in models]
     marks = [
-        mark(f"{_said(model)}: {_SYMBOLS[state][2]}", *_shapes(model, state, place))
-        for model, state, place in zip(models, states, at, strict=True)
+        mark(f"{_said(model)}{_also(model, shared)}: {_SYMBOLS[state][2]}", *_shapes(model, state, place))
+        for model, shared, state, place in zip(models, _sharing(models, at), states, at, strict=True)
     ]
     edge = _corners([(frame.x(model.figures.risk), frame.y(model.figures.mean)) for model in front], frame.room)
-    labels = sorted(zip(at, _labels(models), models, strict=True), key=lambda one: not one[2].figures.on_front)
+    names = _names(models, at)
+    if baseline:
+        own = (frame.x(0.0), frame.y(baseline[0]))
+        said = f"baseline {clean(table.baselines[0], limit=60)}: mean {plain(baseline[0])}, risk {plain(0.0)}"
+        marks.append(mark(said, _cross(*own, 4.5, Colour.INK)))
+        names.append((own, f"baseline {clipped(clean(table.baselines[0]), width=_NAME_WIDTH, size=SMALL)}"))
+        at = [*at, own]
     return Chart(
         key,
         f"Mean and risk {_against(table)}",
         description=_description(table, front, states),
         caption=(
-            "Each mark is a model. The line leads along the models on the Pareto front; no model lies above and to "
-            "the left of it. The table has every name and figure."
+            "Each mark is a model. The line runs through the models on the Pareto front; no model lies above and to "
+            f"the left of it. {_BASELINE if baseline else ''}The table has every name and figure."
         ),
         drawing=frame.axes
         + keys
         + curve(edge, colour=Colour.GREY, width=1.5)
         + "".join(marks)
-        + beside([(place, label) for place, label, _ in labels], within=frame.room, taken=at, along=_along(edge)),
+        + beside(names, within=frame.room, taken=at, along=_along(edge), limit=_LABEL_WIDTH),
         height=frame.y.start + BELOW,
     )
 
 
-def _labels(models: Sequence[JudgedModel]) -> list[str]:
-    """A name for each model that has room in the picture, all different."""
-    names = [model.figures.model for model in models]
-    return shortened(names, lambda name: clipped(name, width=_NAME_WIDTH, size=SMALL, middle=True))
+def _sharing(models: Sequence[JudgedModel], at: Sequence[Point]) -> list[list[JudgedModel]]:
+    """For each model all that stand at its point."""
+    by_place: dict[Point, list[JudgedModel]] = {}
+    for model, (x, y) in zip(models, at, strict=True):
+        by_place.setdefault((round(x), round(y)), []).append(model)
+    return [by_place[round(x), round(y)] for x, y in at]
+
+
+def _names(models: Sequence[JudgedModel], at: Sequence[Point]) -> list[tuple[Point, str]]:
+    """A label for each point, those on the front first: its models, or one of them and how many others there are."""
+    every = [model.figures.model for model in models]
+    cut = shortened(every, lambda name: clipped(name, width=_NAME_WIDTH, size=SMALL, middle=True))
+    shown = dict(zip(every, cut, strict=True))
+    labels = []
+    rows = zip(models, at, _sharing(models, at), strict=True)
+    for model, place, shared in sorted(rows, key=lambda row: not row[0].figures.on_front):
+        if model is not shared[0]:
+            continue
+        names = [shown[one.figures.model] for one in shared]
+        label = ", ".join(names)
+        if text_width(label, SMALL) > _LABEL_WIDTH:
+            label = f"{names[0]} and {len(names) - 1} more"
+        labels.append((place, label))
+    return labels
+
+
+def _also(model: JudgedModel, shared: Sequence[JudgedModel]) -> str:
+    """Other models at the same point, of whose marks only one can be pointed at."""
+    others = [clean(one.figures.model, limit=60) for one in shared if one is not model]
+    return f" (like {_first(others)})" if others else ""
+
+
+def _cross(x: float, y: float, radius: float, colour: str) -> str:
+    """Two lines that cross."""
+    ends = [
+        ((x - radius, y - radius), (x + radius, y + radius)),
+        ((x - radius, y + radius), (x + radius, y - radius)),
+    ]
+    return element("path", d="".join(map(outline, ends)), stroke=colour, stroke_width=2.2)
 
 
 def _state(model: JudgedModel) -> Outcome:
@@ -147,9 +199,12 @@ def _said(model: JudgedModel) -> str:
 
 
 def _description(table: JudgedAgainst, front: list[JudgedModel], states: list[Outcome]) -> str:
-    passing = [state for state in states if state == "pass"]
+    number, passing = len(table.models), states.count("pass")
     found = [
-        f"{counted(len(table.models), 'model')} {_against(table)}, {len(passing)} of which pass the gate.",
+        f"{counted(number, 'model')} {_against(table)}, {passing} of which pass the gate."
+        if number > 1
+        else f"1 model {_against(table)}, which {'passes' if passing else 'does not pass'} the gate.",
+        *([_below(table)] if len(table.baselines) == 1 else []),
         f"On the Pareto front, least risk first: {_first([_said(model) for model in front])}.",
     ]
     stopped = [
@@ -158,6 +213,14 @@ def _description(table: JudgedAgainst, front: list[JudgedModel], states: list[Ou
         if state != "pass"
     ]
     return " ".join([*found, f"Not passing: {_first(stopped)}."] if stopped else found)
+
+
+def _below(table: JudgedAgainst) -> str:
+    """How many models lie below the baseline."""
+    name, mean = clean(table.baselines[0], limit=60), table.baseline_mean
+    lower = sum(model.figures.mean < mean for model in table.models)
+    of_them = f"{counted(lower, 'model')} {'has' if lower == 1 else 'have'}"
+    return f"The baseline {name} has mean {plain(mean)} and risk 0; {of_them} a lower mean."
 
 
 def _first(texts: list[str]) -> str:
