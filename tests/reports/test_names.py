@@ -43,6 +43,13 @@ def at_width(names: list[str], width: int) -> list[str]:
         ([f"検索結果の順位が{one}大きくなった後の検索結果" for one in "甲乙"], 12, ["…甲…", "…乙…"]),
         # one that only lacks what others have
         (["a" * 40, "a" * 41], 8, ["aaa…aaaa", "…a"]),
+        (
+            [f"ltr-{kind}-alpha{alpha}-seed42-final" for kind in ("ucro", "geo") for alpha in (1, 5)],
+            15,
+            ["…ucro-alpha1…", "…ucro-alpha5…", "…geo-alpha1…", "…geo-alpha5…"],
+        ),
+        # a short name that looks like one that was cut
+        (["abcdefghijkl", "abc…ijkl"], 8, ["abc…ij~2", "abc…ijkl"]),
         # nothing printable differs
         (["x", "x\x1b", "x~2"], 8, ["x", "x~3", "x~2"]),
     ],
