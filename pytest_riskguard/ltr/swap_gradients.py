@@ -29,8 +29,15 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def _compiled(function: _Function) -> _Function:
-    """The function in machine code, kept on disk for the next process; other threads run meanwhile."""
-    compiled: Any = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    """The function in machine code, which other threads need not wait for.
+
+    It is kept on disk for the next process, unless neither this folder nor the user's can be written to.
+    """
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    try:
+        compiled: Any = numba.njit(cache=True, **options)(function)
+    except RuntimeError:
+        compiled = numba.njit(**options)(function)
     return cast(_Function, compiled)
 
 
