@@ -8,7 +8,7 @@ from pytest_riskguard.baselines import lock, manifest
 from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.evaluation.scoring.providers import err
 from pytest_riskguard.formats import input_files, text_files
-from pytest_riskguard.gates import kinds, warnings
+from pytest_riskguard.gates import findings, kinds, warnings
 from pytest_riskguard.gates.flips import alpha_star
 from pytest_riskguard.inference import cannot_fail, georisk_pool, minimum_detectable_effect, replicates_for
 from pytest_riskguard.inference._bootstrap import convolution, fft_law, sample
@@ -76,6 +76,17 @@ STATED = [
     ("reference/measures.md", "where max is 4", err.DEFAULT_MAX_GRADE == 4),
     ("reference/store.md", "waits up to 60 seconds", lock.LOCK_TIMEOUT == 60),
     ("reference/store.md", "at most 100 characters", manifest.MAX_NAME_LENGTH == 100),
+    ("reference/report.md", "No list of topics names more than 5,000", findings.MAX_LISTED == 5000),
+    (
+        "../pytest_riskguard/reports/riskguard-report-1.schema.json",
+        "at most 5,000, see `left_out` in `topics`",
+        findings.MAX_LISTED == 5000,
+    ),
+    (
+        "../pytest_riskguard/reports/riskguard-report-1.schema.json",
+        "of more than 10,000, the 5,000 with the lowest contributions and as many with the highest",
+        findings.MAX_LISTED == 5000,
+    ),
     (
         "reference/configuration.md",
         "more than 1,000,000\n  bytes, 20,000 values or 20 levels",
