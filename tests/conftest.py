@@ -5,12 +5,13 @@ from __future__ import annotations
 import gzip
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from pytest_riskguard.baselines.environment import _CI_VARIABLES
 from tests.shared_data import SHARED
 
 pytest_plugins = ["pytester"]
@@ -35,6 +36,18 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 # Tests read the runs that they are about, and leave the user's own cache alone; those of the cache have one each.
 os.environ["RISKGUARD_CACHE"] = "off"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _outside_ci() -> Iterator[None]:
+    """A test sees a machine of its own wherever it runs; one that is about CI sets the variables itself.
+
+    A fixture, so that the pytest that runs the suite still knows where it is, and prints failures in full there.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (*_CI_VARIABLES, "BUILD_NUMBER", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
+            patch.delenv(name, raising=False)
+        yield
 
 
 Write = Callable[..., Path]

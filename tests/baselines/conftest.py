@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.baselines import atomic_folder, environment
+from pytest_riskguard.baselines import atomic_folder
 from pytest_riskguard.baselines.store import Store
 
 MEASURES = ("nDCG@10", "AP")
@@ -54,12 +54,6 @@ class Collection:
         path = self.folder / "qrels-new.txt"
         path.write_text(self.qrels.read_text().replace("t1 0 d1 2", "t1 0 d1 0"))
         return path
-
-
-@pytest.fixture(autouse=True)
-def outside_ci(monkeypatch):
-    for variable in environment._CI_VARIABLES:
-        monkeypatch.delenv(variable, raising=False)
 
 
 @pytest.fixture

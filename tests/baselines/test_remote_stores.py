@@ -57,7 +57,6 @@ def uploaded(stored, tmp_path, monkeypatch):
     monkeypatch.setenv("RISKGUARD_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(folder)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    monkeypatch.delenv("CI", raising=False)
     yield folder
     if files.exists("/bucket"):
         files.rm("/bucket", recursive=True)

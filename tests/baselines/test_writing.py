@@ -313,8 +313,6 @@ def test_of_two_that_add_one_name_the_second_is_refused_under_the_lock(store, ad
 
     def slow(*arguments, **options):
         monkeypatch.undo()
-        for variable in ("CI", "GITHUB_ACTIONS"):
-            monkeypatch.delenv(variable, raising=False)
         add(run=collection.other_run())
         return score(*arguments, **options)
 

@@ -40,8 +40,7 @@ def folder(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     shutil.copytree(template, copy)
     monkeypatch.chdir(copy)
     monkeypatch.setenv("COLUMNS", "100")
-    for name in ("CI", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "RISKGUARD_TRACEBACK"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("RISKGUARD_TRACEBACK", raising=False)
     return copy
 
 

@@ -20,7 +20,6 @@ TOPICS = range(12)
 def project(tmp_path, monkeypatch):
     """Twelve topics, whose clicked documents the candidate ranks second instead of first."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CI", raising=False)
     judged = [f"q{t},d{t},{0.3 + t / 20}\nq{t},e{t},0" for t in TOPICS]
     (tmp_path / "clicks.csv").write_text("query_id,docid,rating\n" + "\n".join(judged) + "\n")
     old = [(f"d{t}", f"e{t}", f"new{t}") for t in TOPICS]

@@ -23,8 +23,6 @@ gates:
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Qrels of 30 topics, a baseline that finds each document first, and scores as a tool may have them."""
-    for variable in ("CI", "BUILD_NUMBER", "GITHUB_ACTIONS"):
-        monkeypatch.delenv(variable, raising=False)
     topics = [f"q{number:02d}" for number in range(30)]
     (tmp_path / "qrels.txt").write_text("".join(f"{topic} 0 d1 1\n" for topic in topics))
     (tmp_path / "prod.run").write_text("".join(f"{topic} Q0 d1 1 2 x\n{topic} Q0 d2 2 1 x\n" for topic in topics))

@@ -38,7 +38,6 @@ from unittest import mock
 import pytest
 
 from examples.help_center.help_search import search
-from pytest_riskguard.baselines.environment import _CI_VARIABLES
 from pytest_riskguard.cli.main import run
 from tests.live_systems.http.servers import ENGINES, Server, serving
 
@@ -210,7 +209,7 @@ def _environment() -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if name not in _CI_VARIABLES and not name.startswith(("PYTEST", "COV_", "RISKGUARD", "GITHUB_"))
+        if not name.startswith(("PYTEST", "COV_", "RISKGUARD", "GITHUB_"))
     }
     programs = str(Path(sys.executable).parent)
     return {

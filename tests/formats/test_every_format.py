@@ -136,12 +136,6 @@ def without_provenance(report: str) -> bytes:
     return json.dumps(data, indent=1).replace(name, "candidate").encode()
 
 
-@pytest.fixture(autouse=True)
-def _outside_ci(monkeypatch):
-    for variable in ("CI", "BUILD_NUMBER", "GITHUB_ACTIONS"):
-        monkeypatch.delenv(variable, raising=False)
-
-
 WAYS: tuple[Callable[..., bytes], ...] = (by_python, by_compare, by_check, by_baseline)
 
 

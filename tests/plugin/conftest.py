@@ -41,9 +41,8 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _quiet_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No colour, width or CI of the machine that runs these tests."""
-    github = ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE")
-    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "PY_COLORS", "CI", "PYTEST_ADDOPTS", *github):
+    """No colour or width of the machine that runs these tests."""
+    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "PY_COLORS", "PYTEST_ADDOPTS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "120")
     # hypothesis takes longer to load than everything else, and no test here needs it

@@ -44,11 +44,10 @@ def judged(folder: Path, candidate: str, *command: str, **environment: str) -> t
     """Exit status and output of a command, by default pytest, once riskguard.yaml has this candidate."""
     (folder / "riskguard.yaml").write_text(settings(folder, candidate), encoding="utf-8")
     command = command or ("pytest", "--riskguard", "-q", "-p", "no:cacheprovider", "--riskguard-report=report.json")
-    clean = {name: value for name, value in os.environ.items() if name not in ("CI", "BUILD_NUMBER")}
     done = subprocess.run(
         [sys.executable, "-m", *command],
         cwd=folder,
-        env=clean | {"NO_PROXY": "127.0.0.1", "COLUMNS": "80"} | environment,
+        env=os.environ | {"NO_PROXY": "127.0.0.1", "COLUMNS": "80"} | environment,
         capture_output=True,
         text=True,
         check=False,
