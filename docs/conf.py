@@ -72,7 +72,7 @@ def add_contents(_app: Sphinx, docname: str, source: list[str]) -> None:
 
 def link_to_repository(_app: Sphinx, _docname: str, source: list[str]) -> None:
     """Link pages beside ``docs``, which are not part of the site, in the repository."""
-    beside = r"\]\((?:\.\./)+((?:CHANGELOG|CONTRIBUTING|SECURITY)\.md)"
+    beside = r"\]\((?:\.\./)+((?:CHANGELOG|CONTRIBUTING|SECURITY|examples/[\w/]+)\.md)"
     source[0] = re.sub(beside, rf"]({REPOSITORY}/blob/main/\1", source[0])
 
 
