@@ -18,7 +18,7 @@ _MAX_TEXT = 4000
 
 
 @cache
-def template(name: str = "page.html") -> jinja2.Template:
+def template(name: str) -> jinja2.Template:
     """A page's template, which escapes every text."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(ASSETS),

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
-from pytest_riskguard import __version__
-from pytest_riskguard.reports import links
 from pytest_riskguard.reports.html.charts.chart import Chart
 from pytest_riskguard.reports.html.charts.pareto_chart import pareto_curve
-from pytest_riskguard.reports.html.escape import ASSETS, template
-from pytest_riskguard.reports.html.policy import content_policy
+from pytest_riskguard.reports.html.whole_page import whole_page
 from pytest_riskguard.reports.sections import Table
 from pytest_riskguard.reports.studies import models_table as words
 from pytest_riskguard.reports.studies.judged_models import JudgedAgainst, MeasuredModels, TrainReport
@@ -43,15 +38,12 @@ class MeasureView:
 
 def render(report: TrainReport) -> str:
     """The page; the same report gives the same text."""
-    style = "".join((ASSETS / name).read_text(encoding="utf-8") for name in ("style.css", "models.css"))
-    return template("models.html").render(
+    return whole_page(
+        "models.html",
         title=_title(report),
+        style="models.css",
         views=[_view(report, measured, place) for place, measured in enumerate(report.measures, 1)],
         remarks=words.remarks(report),
-        style=Markup(style),  # noqa: S704
-        policy=Markup(content_policy(style)),  # noqa: S704 - quotes that must stay quotes
-        glossary=links.glossary(),
-        version=__version__,
     )
 
 

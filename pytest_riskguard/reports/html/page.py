@@ -1,4 +1,4 @@
-"""The page: template, style and script in one file, with a policy that allows only these."""
+"""The page of verdicts: their comparisons, its title and its script."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from pytest_riskguard import __version__
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import known_gates, links
+from pytest_riskguard.reports import known_gates
 from pytest_riskguard.reports.comparisons import comparisons
 from pytest_riskguard.reports.html.anchors import anchors, topic_anchor
 from pytest_riskguard.reports.html.comparison import STATIC_ROWS, ComparisonView, comparison_view
 from pytest_riskguard.reports.html.embedded import MAX_BYTES, script_json
-from pytest_riskguard.reports.html.escape import ASSETS, template
-from pytest_riskguard.reports.html.policy import content_policy
 from pytest_riskguard.reports.html.provenance_lines import ProvenanceView
+from pytest_riskguard.reports.html.whole_page import asset, whole_page
 from pytest_riskguard.reports.known_gates import KnownGate
 from pytest_riskguard.text import counted
 
@@ -36,24 +34,21 @@ def document(
 ) -> str:
     """The page for these verdicts; it names the gates that were not judged."""
     views = _views(verdicts, known)
-    style, script = _asset("style.css") + _asset("print.css"), _script()
     share = MAX_BYTES // max(len(views), 1)
     data = {"comparisons": [view.data(share) for view in views], "shown": STATIC_ROWS}
-    return template().render(
+    return whole_page(
+        "page.html",
+        title=_title(views, known),
+        style="print.css",
+        script=_script(),
         comparisons=views,
         gates=sum(len(view.gates) for view in views),
         failed=sum(view.failed for view in views),
-        title=_title(views, known),
         unjudged=known_gates.missing(known),
         provenance=ProvenanceView.of(provenance),
-        glossary=links.glossary(),
         topic_anchor=topic_anchor,
         static_rows=STATIC_ROWS,
         data=Markup(script_json(data)),  # noqa: S704
-        style=Markup(style),  # noqa: S704
-        script=Markup(script),  # noqa: S704
-        policy=Markup(content_policy(style, script)),  # noqa: S704 - quotes that must stay quotes
-        version=__version__,
     )
 
 
@@ -90,9 +85,4 @@ def _title(views: Sequence[ComparisonView], known: Sequence[KnownGate]) -> str:
 @cache
 def _script() -> str:
     """The script: its parts in one function, so that no name is visible outside of it."""
-    return '"use strict";\n(() => {\n' + "".join(map(_asset, _SCRIPTS)) + "})();\n"
-
-
-@cache
-def _asset(name: str) -> str:
-    return (ASSETS / name).read_text(encoding="utf-8")
+    return '"use strict";\n(() => {\n' + "".join(map(asset, _SCRIPTS)) + "})();\n"

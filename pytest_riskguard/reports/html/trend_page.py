@@ -6,12 +6,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from pytest_riskguard import __version__
 from pytest_riskguard.gates.kinds import KINDS
-from pytest_riskguard.reports import links
-from pytest_riskguard.reports.html.escape import ASSETS, template
-from pytest_riskguard.reports.html.policy import content_policy
 from pytest_riskguard.reports.html.trend_chart import NARROW, WIDE, Mark, chart
+from pytest_riskguard.reports.html.whole_page import whole_page
 from pytest_riskguard.reports.studies import trend_table as words
 from pytest_riskguard.reports.studies.trend_series import Point, Series, Trend, TrendRun, WeakTopic
 from pytest_riskguard.text import clean, counted, signed
@@ -69,9 +66,10 @@ class SeriesView:
 def render(trend: Trend) -> str:
     """The page; the same trend gives the same text."""
     budget = Budget.of(len(trend.series))
-    style = (ASSETS / "style.css").read_text(encoding="utf-8") + (ASSETS / "trend.css").read_text(encoding="utf-8")
-    return template("trend.html").render(
+    return whole_page(
+        "trend.html",
         title=_title(trend),
+        style="trend.css",
         runs=[(number, words.day(run), run) for number, run in enumerate(trend.runs, 1)][-_SHARES[1][0] :],
         count=len(trend.runs),
         has={name: any(getattr(run, name) for run in trend.runs) for name in ("commit", "branch", "not_judged")},
@@ -80,10 +78,6 @@ def render(trend: Trend) -> str:
         latency=_latency(trend.runs),
         views=[_view(series, trend.runs, budget) for series in trend.series],
         max_open=MAX_OPEN,
-        style=Markup(style),  # noqa: S704
-        policy=Markup(content_policy(style)),  # noqa: S704 - quotes that must stay quotes
-        glossary=links.glossary(),
-        version=__version__,
     )
 
 
