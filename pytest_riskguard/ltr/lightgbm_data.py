@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from lightgbm import Dataset
 
 
+NO_GROUPS = "the training data have no groups: give group=, how many documents each query has"
+
+
 class TrainingData(NamedTuple):
     """Labels and weights of rows, shape (n_documents,), and how many rows each query has, shape (n_queries,)."""
 
@@ -35,7 +38,7 @@ def training_data(dataset: Dataset) -> TrainingData:
         )
     group = dataset.get_group()
     if group is None:
-        raise DataError("the training data have no groups: give group=, how many documents each query has")
+        raise DataError(NO_GROUPS)
     reference = None if dataset.reference is None else dataset.reference.get_group()
     if dataset.used_indices is not None and reference is not None:
         check_whole_queries(np.asarray(dataset.used_indices), np.asarray(reference, dtype=np.int64))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ import numpy.typing as npt
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.formats.extras import imported
 from pytest_riskguard.ltr.judged_queries import Gain, JudgedQueries, is_count
-from pytest_riskguard.ltr.lightgbm_data import training_data
+from pytest_riskguard.ltr.lightgbm_data import NO_GROUPS, training_data
 from pytest_riskguard.ltr.swap_effects import Pairs, SwapEffects
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 
@@ -46,7 +47,7 @@ class RankedQueries:
 
 
 @dataclass(kw_only=True, eq=False)
-class RankingObjective:
+class RankingObjective(ABC):
     """What all objectives share: LambdaMART's pairs, and LightGBM's options for them.
 
     LightGBM does not tell objectives its own parameters ``sigmoid``, ``lambdarank_norm``,
@@ -100,7 +101,7 @@ class RankingObjective:
         else:
             labels, scores = first, np.asarray(second)
         if group is None:
-            raise DataError("the training data have no groups: give group=, how many documents each query has")
+            raise DataError(NO_GROUPS)
         gradient, hessian = self.gradients(labels, scores, group)
         if weight is not None:
             rows = np.asarray(weight, dtype=np.float64)
@@ -130,14 +131,15 @@ class RankingObjective:
         now = self._ranked(data.queries, _finite(scores, rows=data.queries.labels.size))
         return self._summed(data, now, self._swaps(now))
 
+    @abstractmethod
     def _measure(self) -> tuple[int, Gain]:
         """The cutoff k and the gains of nDCG@k."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _swaps(self, now: RankedQueries) -> SwapEffects:
         """What swaps do to the risk measure where the model ranks like this."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _check(self, queries: JudgedQueries) -> None:
         """DataError unless data with these groups can be learned from."""
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.ltr.baselines import QueryBaselines
 from pytest_riskguard.ltr.judged_queries import JudgedQueries
+from pytest_riskguard.ltr.lightgbm_data import NO_GROUPS
 from pytest_riskguard.ltr.query_weights import faro_weights, row_weights
 from pytest_riskguard.ltr.risk_levels import Standardization
 from pytest_riskguard.risk.checks import FloatArray, per_topic
@@ -150,7 +151,7 @@ class _Faro:
     def begun(self, labels: npt.ArrayLike, group: npt.ArrayLike | None) -> _Training:
         """A training on these data, refused if they are not those of the baselines."""
         if group is None or np.size(group) == 0:
-            raise UsageError("the training data have no groups: give group=, how many documents each query has")
+            raise UsageError(NO_GROUPS)
         queries = JudgedQueries(labels, group, k=self.baselines.k, gain=self.baselines.gain)
         self.baselines.check(queries)
         return _Training(self, queries)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from functools import cached_property
 from typing import Protocol
 
@@ -73,13 +74,13 @@ class ComputedLaw(MeanLaw):
         self._bound = -float(ndtri(edge)) if edge > 0 else math.inf
         self._tails: dict[int, FarTail] = {}
 
+    @abstractmethod
     def _share(self, value: float, *, inclusive: bool) -> float:
         """P(mean <= value), or P(mean < value), precise but for a share of ``edge``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _values(self, p: FloatArray) -> FloatArray:
         """The quantile of each of these probabilities, none of them in the far tails."""
-        raise NotImplementedError
 
     def near_score(self, value: float, *, inclusive: bool = True) -> float:
         """The score; in the far tails that at which they begin."""
