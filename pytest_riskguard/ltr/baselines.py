@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.ltr.judged_queries import Gain, JudgedQueries, query_names
+from pytest_riskguard.ltr.judged_queries import Gain, JudgedQueries, check_measure, query_names
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 from pytest_riskguard.text import clean, counted, listed
 
@@ -54,6 +54,8 @@ class QueryBaselines:
     labels: FloatArray | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        check_measure(self.k, self.gain)
+        query_names(self.queries, count=len(self.queries))
         scores = np.asarray(self.scores, dtype=np.float64)
         if scores.shape != (len(self.names), len(self.queries)) or scores.size == 0:
             expected = f"({len(self.names)}, {len(self.queries)})"
@@ -86,8 +88,7 @@ class QueryBaselines:
         """
         judged = JudgedQueries(labels, group, k=k, gain=gain)
         names = query_names(queries, count=judged.group.size)
-        if not scores:
-            raise ValueError("scores must hold at least one baseline, got none")
+        _check_by_name(scores, of_each="its scores of the documents")
         table = np.stack([_scored(judged, baseline, values) for baseline, values in scores.items()])
         return cls(tuple(scores), names, table, judged.k, gain, judged.group, judged.labels)
 
@@ -109,8 +110,7 @@ class QueryBaselines:
         those without a relevant document need no score: it is 0.
         """
         names = query_names(queries, count=len(queries) if data is None else data.group.size)
-        if not scores:
-            raise ValueError("scores must hold at least one baseline, got none")
+        _check_by_name(scores, of_each="a mapping from query to nDCG@k")
         barren = set() if data is None else {names[place] for place in np.flatnonzero(data.ideal(1) == 0)}
         table = np.array([_in_order(baseline, by_query, names, barren) for baseline, by_query in scores.items()])
         of_data = (None, None) if data is None else (data.group, data.labels)
@@ -179,7 +179,24 @@ class QueryBaselines:
 
 def measure_name(k: int = 10, gain: Gain = "exponential") -> str:
     """The name in ir-measures of nDCG@k with these gains, which stored baselines must have been scored with."""
+    check_measure(k, gain)
     return f"nDCG(dcg='exp-log2')@{k}" if gain == "exponential" else f"nDCG@{k}"
+
+
+def check_baselines(baselines: object) -> None:
+    """ValueError for anything but QueryBaselines."""
+    if not isinstance(baselines, QueryBaselines):
+        raise ValueError(
+            f"baselines must be QueryBaselines, got {type(baselines).__name__}: "
+            "QueryBaselines.from_document_scores makes them"
+        )
+
+
+def _check_by_name(scores: object, *, of_each: str) -> None:
+    if not isinstance(scores, Mapping):
+        raise ValueError(f"scores must map the name of each baseline to {of_each}, got {type(scores).__name__}")
+    if not scores:
+        raise ValueError("scores must hold at least one baseline, got none")
 
 
 def _scored(judged: JudgedQueries, baseline: str, scores: npt.ArrayLike) -> FloatArray:
@@ -192,9 +209,19 @@ def _scored(judged: JudgedQueries, baseline: str, scores: npt.ArrayLike) -> Floa
 def _in_order(
     baseline: str, given: Mapping[str, float], queries: Sequence[str], barren: Collection[str]
 ) -> list[float]:
+    if not hasattr(given, "items"):
+        raise ValueError(f"baseline {clean(baseline)}: expected a mapping from query to nDCG@k, got {given!r:.60}")
     by_query = {str(query): score for query, score in given.items()}
     missing = tuple(query for query in queries if query not in by_query and query not in barren)
     if missing:
         of_all, names = counted(len(queries), "query", "queries"), listed(missing, most=_MAX_NAMED)
         raise DataError(f"baseline {clean(baseline)} has no score for {len(missing)} of {of_all}: {names}")
-    return [float(by_query.get(query, 0.0)) for query in queries]
+    return [_number(by_query.get(query, 0.0), baseline, query) for query in queries]
+
+
+def _number(score: object, baseline: str, query: str) -> float:
+    try:
+        return float(score)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        where = f"baseline {clean(baseline)}, query {clean(query)}"
+        raise DataError(f"{where}: expected nDCG as a number from 0 to 1, got {score!r:.60}") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal, TypeGuard, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -46,14 +46,15 @@ class JudgedQueries:
         self, labels: npt.ArrayLike, group: npt.ArrayLike, *, k: int = 10, gain: Gain = "exponential"
     ) -> None:
         self.labels: FloatArray = _per_document(labels, name="labels")
-        self.group = _sizes(group, rows=self.labels.size)
+        self.group = sizes_of_groups(group, rows=self.labels.size)
         check_measure(k, gain)
         if self.labels.min() < 0:
-            raise ValueError(f"labels must be at least 0, got {self.labels.min():g}")
+            row = int(np.argmin(self.labels))
+            raise ValueError(f"labels must be at least 0, got {self.labels[row]:g} in row {row} (counted from 0)")
         if gain == "exponential" and self.labels.max() > MAX_EXPONENTIAL_LABEL:
             raise ValueError(
                 f"labels must be at most {MAX_EXPONENTIAL_LABEL} with exponential gains, got {self.labels.max():g}; "
-                "gain='linear' takes larger ones"
+                f"gain='linear' takes larger ones (row {int(np.argmax(self.labels))}, counted from 0)"
             )
         self.k, self.gain = int(k), gain
         #: Where each query's rows begin, and the end of the last: shape (n_queries + 1,).
@@ -116,9 +117,14 @@ class JudgedQueries:
         return np.add.reduceat(gains * discounts[self._rank_of_place], self.starts[:-1])
 
 
-def is_count(value: object) -> bool:
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether the value is a whole number, as Python or numpy has them."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def is_count(value: object) -> TypeGuard[int]:
     """Whether the value is a whole number of at least 1."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 1
+    return is_whole(value) and value >= 1
 
 
 def check_measure(k: object, gain: object) -> None:
@@ -166,13 +172,22 @@ def _checked_scores(scores: npt.ArrayLike, *, rows: int) -> FloatArray:
     return array
 
 
-def _sizes(group: npt.ArrayLike, *, rows: int) -> IntArray:
+def sizes_of_groups(group: npt.ArrayLike, *, rows: int | None = None) -> IntArray:
+    """How many rows each query has: (n_queries,).
+
+    ValueError for anything but whole numbers of at least 1, which add up to the ``rows``, where these are known.
+    """
     given = np.asarray(group)
     if given.ndim != 1 or given.size == 0:
         raise ValueError(f"group must have one axis (queries) and hold at least 1, got shape {given.shape}")
-    sizes = given.astype(np.int64)
-    if not np.array_equal(sizes, given) or sizes.min() < 1:
-        raise ValueError("group must hold how many documents each query has, whole numbers of at least 1")
-    if sizes.sum() != rows:
-        raise ValueError(f"group must add up to the {rows} documents, got {sizes.sum()}")
-    return sizes
+    expected = "group must hold how many documents each query has, whole numbers of at least 1"
+    if given.dtype.kind in "SU":
+        raise ValueError(f"{expected}, got text: {str(given[0])!r}")
+    sizes = given.astype(np.float64)
+    wrong = np.flatnonzero(~((sizes >= 1) & (sizes < 2**31) & (sizes == np.floor(sizes))))
+    if wrong.size:
+        raise ValueError(f"{expected}, got {given[wrong[0]]} at place {wrong[0]} (counted from 0)")
+    total = int(sizes.sum())
+    if rows is not None and total != rows:
+        raise ValueError(f"group must add up to the {rows} documents, got {total}")
+    return sizes.astype(np.int64)

@@ -13,8 +13,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.ltr.baselines import QueryBaselines
-from pytest_riskguard.ltr.judged_queries import Gain, JudgedQueries, check_measure
+from pytest_riskguard.ltr.baselines import QueryBaselines, check_baselines
+from pytest_riskguard.ltr.judged_queries import Gain, JudgedQueries, check_measure, is_whole
 from pytest_riskguard.ltr.ranking_objective import RankedQueries, RankingObjective
 from pytest_riskguard.ltr.risk_levels import Standardization, adaptive_alpha, risk_spread
 from pytest_riskguard.ltr.swap_effects import CROSSING, GEORISK, TRADEOFF, WEIGHTED, GeoRiskNow, SwapEffects
@@ -68,11 +68,7 @@ class _RiskObjective(RankingObjective):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.baselines, QueryBaselines):
-            raise ValueError(
-                f"baselines must be QueryBaselines, got {type(self.baselines).__name__}: "
-                "QueryBaselines.from_document_scores makes them"
-            )
+        check_baselines(self.baselines)
         self.alpha = loss_weight(self.alpha)
 
     def _measure(self) -> tuple[int, Gain]:
@@ -143,6 +139,8 @@ class _Adaptive(_OneBaseline):
         if self.standardization not in get_args(Standardization):
             known = ", ".join(get_args(Standardization))
             raise ValueError(f"standardization must be one of {known}, got {self.standardization!r}")
+        if self.spread_after is not None and not is_whole(self.spread_after):
+            raise ValueError(f"spread_after must be None or a whole number, got {self.spread_after!r}")
         if self.spread_after is not None and self.spread_after < 1:
             raise ValueError(
                 f"spread_after must be at least 1, got {self.spread_after!r}: before the first tree all documents "

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.ltr.baselines import QueryBaselines
+from pytest_riskguard.ltr.baselines import QueryBaselines, check_baselines
+from pytest_riskguard.ltr.judged_queries import sizes_of_groups
 from pytest_riskguard.ltr.risk_levels import Standardization, adaptive_alpha
 from pytest_riskguard.risk.checks import FloatArray, per_topic
 
@@ -47,6 +48,7 @@ def faro_weights(
     ValueError
         For more than one baseline, another number of queries, and what ``adaptive_alpha`` refuses.
     """
+    check_baselines(baselines)
     if len(baselines.names) != 1:
         raise ValueError(f"faro_weights takes one baseline, got {len(baselines.names)}; baselines.mean() is one")
     more = adaptive_alpha(scores, baselines.scores[0], alpha=alpha, standardization=standardization, spread=spread)
@@ -56,10 +58,10 @@ def faro_weights(
 def row_weights(weights: npt.ArrayLike, group: npt.ArrayLike) -> FloatArray:
     """The weight of each row's query, as LightGBM's ``weight`` and CatBoost's ``group_weight`` take it.
 
-    ``weights``, shape (n_queries,), are finite, and ``group``, shape (n_queries,), says how many rows each query has:
-    else ValueError. Shape (n_documents,).
+    ``weights``, shape (n_queries,), are finite, and ``group``, shape (n_queries,), says how many rows each query has,
+    at least 1: else ValueError. Shape (n_documents,).
     """
-    values, sizes = per_topic(weights, name="weights"), np.asarray(group)
+    values, sizes = per_topic(weights, name="weights"), sizes_of_groups(group)
     if sizes.shape != values.shape:
         raise ValueError(f"expected a weight for each of the {sizes.size} queries of group, got {values.size}")
     rows: FloatArray = np.repeat(values, sizes)

@@ -82,6 +82,8 @@ class RankingObjective(ABC):
                 raise ValueError(f"{name} must be None or a whole number of at least 1, got {value!r}")
         if not (math.isfinite(self.sigmoid) and self.sigmoid > 0):
             raise ValueError(f"sigmoid must be finite and above 0, got {self.sigmoid!r}")
+        if self.norm not in (True, False):
+            raise ValueError(f"norm must be True or False, got {self.norm!r}")
 
     def __call__(
         self,

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.ltr.baselines import QueryBaselines
-from pytest_riskguard.ltr.judged_queries import JudgedQueries
+from pytest_riskguard.ltr.baselines import QueryBaselines, check_baselines
+from pytest_riskguard.ltr.judged_queries import JudgedQueries, is_whole
 from pytest_riskguard.ltr.lightgbm_data import NO_GROUPS
 from pytest_riskguard.ltr.query_weights import faro_weights, row_weights
 from pytest_riskguard.ltr.risk_levels import Standardization
@@ -136,8 +136,11 @@ class _Faro:
     query_weights: npt.ArrayLike | None
 
     def __post_init__(self) -> None:
+        check_baselines(self.baselines)
         count = len(self.baselines.queries)
         self.weights(np.zeros(count))
+        if not is_whole(self.every):
+            raise ValueError(f"every must be a whole number, got {self.every!r}")
         if self.every < 1:
             raise ValueError(f"every must be at least 1, got {self.every!r}")
         if self.query_weights is not None:

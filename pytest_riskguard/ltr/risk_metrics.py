@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError, UsageError
-from pytest_riskguard.ltr.baselines import QueryBaselines
+from pytest_riskguard.ltr.baselines import QueryBaselines, check_baselines
 from pytest_riskguard.ltr.judged_queries import JudgedQueries
 from pytest_riskguard.ltr.lightgbm_data import check_whole_queries
 from pytest_riskguard.risk import georisk, trisk, urisk
@@ -77,7 +77,9 @@ class RiskMetrics:
         alpha: float = 1.0,
         measures: Sequence[Measure] = ("trisk", "urisk", "georisk", "ndcg"),
     ) -> None:
-        self._baselines = (baselines,) if isinstance(baselines, QueryBaselines) else tuple(baselines)
+        self._baselines = tuple(baselines) if isinstance(baselines, Iterable) else (baselines,)
+        for each in self._baselines:
+            check_baselines(each)
         if not self._baselines:
             raise ValueError("baselines must hold those of at least one evaluation set, got none")
         self.alpha = loss_weight(alpha)

@@ -340,6 +340,8 @@ def test_objectives_are_copied_and_pickled_with_their_training():
             "truncation_level must be None or a whole number of at least 1, got 0",
         ),
         (lambda: LambdaMART(sigmoid=0), "sigmoid must be finite and above 0, got 0"),
+        (lambda: LambdaMART(norm=cast(Any, "no")), "norm must be True or False, got 'no'"),
+        (lambda: TFARO(three_queries(), spread_after=cast(Any, 1.5)), "None or a whole number, got 1.5"),
         (lambda: LambdaMART(threads=0), "threads must be None or a whole number of at least 1, got 0"),
         (lambda: UCRO(three_queries(), -1), "alpha must be finite and at least 0, got -1"),
         (lambda: UCRO(three_queries(), math.nan), "alpha must be finite and at least 0, got nan"),

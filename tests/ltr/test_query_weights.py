@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,10 @@ def test_rows_have_the_weight_of_their_query():
     assert row_weights([1.5, 2.0, 1.0], [2, 1, 3]).tolist() == [1.5, 1.5, 2.0, 1.0, 1.0, 1.0]
     with pytest.raises(ValueError, match="expected a weight for each of the 3 queries of group, got 2"):
         row_weights([1.0, 2.0], [1, 1, 1])
+    with pytest.raises(ValueError, match=r"group must hold .* got -1 at place 1"):
+        row_weights([1.0, 2.0], [1, -1])
+    with pytest.raises(ValueError, match="baselines must be QueryBaselines, got dict"):
+        faro_weights([0.1], cast(Any, {"bm25": [0.1]}), alpha=1)
 
 
 @pytest.mark.parametrize("norm", [True, False])

@@ -409,6 +409,7 @@ def test_without_xgboost_the_error_says_what_to_install(monkeypatch):
     [
         ({"alpha": -1}, "alpha must be"),
         ({"alpha": 1, "every": 0}, "every must be at least 1, got 0"),
+        ({"alpha": 1, "every": 1.5}, "every must be a whole number, got 1.5"),
         ({"alpha": 1, "standardization": "none"}, "standardization must be one of deviation, error"),
         ({"alpha": 1, "query_weights": [1.0]}, "a weight above 0 for each of the 40 queries"),
         ({"alpha": 1, "query_weights": np.zeros(40)}, "a weight above 0 for each of the 40 queries"),

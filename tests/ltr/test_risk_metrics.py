@@ -314,6 +314,8 @@ def test_a_ranker_of_xgboost_is_told_what_to_use_instead():
     ("change", "message"),
     [
         ({"baselines": []}, "at least one evaluation set, got none"),
+        ({"baselines": None}, "baselines must be QueryBaselines, got NoneType"),
+        ({"baselines": {"bm25": [0.1]}}, "baselines must be QueryBaselines, got str"),
         ({"measures": ["trisk", "map"]}, "different ones of trisk, urisk, georisk, ndcg, got trisk, map"),
         ({"measures": ["trisk", "trisk"]}, "got trisk, trisk"),
         ({"measures": []}, "got none"),
