@@ -16,7 +16,7 @@ from pytest_riskguard.risk.checks import FloatArray, loss_weight, per_topic
 
 @dataclass(frozen=True)
 class AlphaPoint:
-    """A model trained with one alpha, on held-out queries; against several baselines, the average over them.
+    """A model trained with one alpha, on held-out queries; with several baselines, averages over them.
 
     Attributes
     ----------
@@ -52,13 +52,14 @@ def alpha_curve(
     baselines: QueryBaselines,
     gate_alpha: float = 1.0,
 ) -> tuple[AlphaPoint, ...]:
-    """Train with each alpha and measure mean and risk on held-out queries: one point for each, in their order.
+    """Train with each alpha and measure mean and risk on held-out queries: one point for each alpha, in their order.
 
     Parameters
     ----------
     fit : callable
         Given an alpha, trains a model and returns its scores on the held-out data: of documents, shape
-        (n_documents,), or nDCG@k of queries, shape (n_queries,). Where both are as many, scores are of documents.
+        (n_documents,), or nDCG@k of queries, shape (n_queries,). With one document per query, they are taken as
+        scores of documents.
     alphas : iterable of float
         At least one, each at least 0, all different.
     held_out : JudgedQueries
@@ -75,8 +76,8 @@ def alpha_curve(
     Raises
     ------
     ValueError
-        For a bad alpha, no alpha or one given twice, another k or gain, or scores of another shape or that are not
-        numbers.
+        For a bad alpha, no alpha or one given twice, a different k or gain, or scores of the wrong shape or that are
+        not finite.
     DataError
         If the held-out queries are not those of the baselines.
     """

@@ -131,7 +131,7 @@ class QueryBaselines:
         They need the measure that ``measure_name(k, gain)`` gives: ``riskguard baseline add`` takes it with
         ``--measure``. A stored nDCG divides by the best order of all judged documents, that of training by the best
         order of the query's rows: give both the same documents. ``BaselineError`` for a baseline that is missing,
-        damaged or has another measure; ``DataError``, and ``data``, as for ``from_query_scores``.
+        damaged or lacks this measure; ``DataError``, and ``data``, as for ``from_query_scores``.
         """
         from pytest_riskguard.baselines.store import Store
 
@@ -146,7 +146,7 @@ class QueryBaselines:
         return cls.from_query_scores(scores, queries=queries, data=data, k=k, gain=gain)
 
     def mean(self) -> QueryBaselines:
-        """One baseline that scores on each query what these score on average: that of T*-FARO (SIGIR 2016)."""
+        """One baseline with the mean score of these on each query, as T*-FARO takes it (SIGIR 2016)."""
         if len(self.names) == 1:
             return self
         name = f"mean of {', '.join(self.names)}"
@@ -158,8 +158,8 @@ class QueryBaselines:
         if sizes.size != len(self.queries):
             raise DataError(
                 f"the data have {counted(sizes.size, 'query', 'queries')}, the baselines {len(self.queries)}: make "
-                "baselines for the queries of these data, in the order of their groups (for each fold of lightgbm.cv "
-                "in a training of its own)"
+                "baselines for the queries of these data, in the order of their groups (instead of lightgbm.cv, "
+                "train on each fold separately)"
             )
         if self.group is not None and not np.array_equal(sizes, self.group):
             query = int(np.flatnonzero(sizes != self.group)[0])

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 
-#: What a label is worth: ``2^label - 1``, as LightGBM has it, or the label itself, as trec_eval's nDCG has it.
+#: What a label is worth: ``2^label - 1``, as in LightGBM, or the label itself, as in trec_eval's nDCG.
 Gain = Literal["exponential", "linear"]
 #: With larger labels, sums of exponential gains lose the gains of small labels.
 MAX_EXPONENTIAL_LABEL = 30
@@ -30,7 +30,7 @@ class JudgedQueries:
     labels : array, shape (n_documents,)
         Relevance, at least 0 and finite; at most 30 with exponential gains. The rows of a query stand together.
     group : array of int, shape (n_queries,)
-        How many rows each query has, in the order of the rows, as LightGBM has it; each at least 1.
+        How many rows each query has, in the order of the rows, as LightGBM takes it; each at least 1.
     k : int
         The cutoff, at least 1.
     gain : {"exponential", "linear"}
@@ -52,9 +52,10 @@ class JudgedQueries:
             row = int(np.argmin(self.labels))
             raise ValueError(f"labels must be at least 0, got {self.labels[row]:g} in row {row} (counted from 0)")
         if gain == "exponential" and self.labels.max() > MAX_EXPONENTIAL_LABEL:
+            row = int(np.argmax(self.labels))
             raise ValueError(
-                f"labels must be at most {MAX_EXPONENTIAL_LABEL} with exponential gains, got {self.labels.max():g}; "
-                f"gain='linear' takes larger ones (row {int(np.argmax(self.labels))}, counted from 0)"
+                f"labels must be at most {MAX_EXPONENTIAL_LABEL} with exponential gains, got {self.labels[row]:g} in "
+                f"row {row} (counted from 0); gain='linear' takes larger ones"
             )
         self.k, self.gain = int(k), gain
         #: Where each query's rows begin, and the end of the last: shape (n_queries + 1,).
@@ -136,7 +137,7 @@ def check_measure(k: object, gain: object) -> None:
 
 
 def query_names(queries: Sequence[str] | None, *, count: int) -> tuple[str, ...]:
-    """Names of queries, different ones, as many as there are; numbers from 1 where none are given.
+    """Names of ``count`` queries, all different; numbers from 1 where none are given.
 
     ValueError for another number of names, or a name given twice.
     """

@@ -1,4 +1,4 @@
-"""Trained models compared as the papers do: means, risk, reward, wins and losses, against baselines."""
+"""Compares trained models as the papers do: means, risk, reward, wins and losses, against baselines."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class ModelFigures:
     """One model against one baseline, or on average over several; scores are in units of the measure.
 
     ``risk`` and ``reward`` are the mean loss and the mean win, both at least 0. The ratios are infinite where the
-    model never loses but wins, and None where it does neither. Of an average each figure is the mean of those against
-    each baseline, ratios included: these are not the ratios of the averages. Counts are then not whole numbers.
+    model never loses but wins, and None where it does neither. In an average each figure, ratios included, is the
+    mean over the baselines, so ratios are not ratios of the averages, and counts need not be whole numbers.
     ``on_front``: no other model has a mean as high and a risk as low, and is better in one of the two.
     """
 
@@ -75,7 +75,7 @@ def compare_models(
     model_names, baseline_names : sequence of str
         A name for each row, all different.
     weights : array, shape (n_topics,), optional
-        What each topic counts in means, risk and reward, above 0; only ratios matter. Wins and losses are counted
+        How much each topic counts in means, risk and reward, above 0; only ratios matter. Wins and losses are counted
         without weights.
 
     Returns
@@ -92,7 +92,7 @@ def compare_models(
     ----------
     B. T. Dinçer, C. Macdonald, I. Ounis, "Hypothesis testing for the risk-sensitive evaluation of retrieval systems",
     SIGIR 2014, Table 3; "Risk-sensitive evaluation and learning to rank using multiple baselines", SIGIR 2016,
-    Table 7, whose averages over baselines are these.
+    Table 7, which averages over baselines in the same way.
     """
     scores = systems_by_topics(models, name="models", at_least=1)
     yardsticks = systems_by_topics(baselines, name="baselines", at_least=1)

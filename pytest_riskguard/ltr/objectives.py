@@ -1,4 +1,4 @@
-"""LambdaMART and its risk-sensitive relatives: what each says of a swap of two documents.
+"""LambdaMART and its risk-sensitive relatives: how each weighs a swap of two documents.
 
 U-CRO is that of L. Wang, P. Bennett, K. Collins-Thompson, "Robust ranking models via risk-sensitive optimization",
 SIGIR 2012, T-SARO and T-FARO those of B. T. Dinçer, C. Macdonald, I. Ounis, SIGIR 2014, T*-FARO and GeoRisk those of
@@ -22,11 +22,10 @@ from pytest_riskguard.risk.checks import FloatArray, loss_weight
 from pytest_riskguard.risk.georisk import expected_scores, topic_contributions
 
 #: ``change``: what a swap does to the trade-off score itself. ``crossing``: Eq. 9 of SIGIR 2016, which gives a swap
-#: that crosses the baseline the weight of where it ends.
+#: that crosses the baseline the weight of the side where it ends.
 Form = Literal["change", "crossing"]
 
-
-#: With a smaller Phi(ZRisk / c), gradients are too small for LightGBM, which counts in 32 bits.
+#: With a smaller Phi(ZRisk / c), gradients are too small for LightGBM, which keeps them in 32 bits.
 _VANISHED = 1e-12
 
 
@@ -84,7 +83,8 @@ class _OneBaseline(_RiskObjective):
         super().__post_init__()
         if len(self.baselines.names) != 1:
             raise ValueError(
-                f"{type(self).__name__} takes one baseline, got {len(self.baselines.names)}; baselines.mean() is one"
+                f"{type(self).__name__} takes one baseline, got {len(self.baselines.names)}; baselines.mean() makes "
+                "one of them"
             )
 
     @property
@@ -162,9 +162,9 @@ class _Adaptive(_OneBaseline):
         )
 
     def _kept(self, scores: FloatArray, spread: float, *, after: int) -> float:
-        """The spread after so many iterations; before them, and where nothing has been learned by then, the present.
+        """The spread as it was after ``after`` iterations; until then, or until scores change, the present one.
 
-        A training that begins again, with the scores it began with or on other data, forgets it.
+        Training that starts again, from the same scores or on other data, forgets it.
         """
         before = self._began_with
         if before is None or before.shape != scores.shape or np.array_equal(before, scores):
@@ -186,8 +186,8 @@ class TSARO(UCRO, _Adaptive):
     standardization : {"deviation", "error"}
         How TR_j is computed; see ``adaptive_alpha``.
     spread_after : int or None
-        None: the standard deviation (or error) is estimated anew at every iteration. A number: it is estimated
-        after so many iterations and then kept, as the papers did after the first.
+        None: the standard deviation (or error) is re-estimated at every iteration. A number n: it is kept as it is
+        after n iterations; the papers kept it after the first.
     """
 
     def _alphas(self, now: RankedQueries) -> FloatArray:
@@ -198,7 +198,7 @@ class TSARO(UCRO, _Adaptive):
 class TFARO(_Adaptive):
     """T-FARO: all swaps of a query weigh 1 + alpha'_j, won queries as well as lost ones (SIGIR 2014, Eq. 26).
 
-    With ``baselines.mean()`` it is T*-FARO (SIGIR 2016). ``faro_weights`` does the same with weights of queries, for
+    With ``baselines.mean()`` it is T*-FARO (SIGIR 2016). ``faro_weights`` does the same with query weights, for
     rankers other than LightGBM too.
 
     Attributes
@@ -215,10 +215,10 @@ class TFARO(_Adaptive):
 class GeoRisk(_RiskObjective):
     """GeoRisk over a pool of baselines: a swap counts by what it does to the model's GeoRisk.
 
-    Expected scores stay as they are while a query's z is computed anew (SIGIR 2016, section 6). The change is
-    multiplied by the number of queries, which changes no model but keeps gradients in the size that LightGBM's
-    ``min_sum_hessian_in_leaf`` and ``lambda_l2`` are made for. A query on which neither the model nor any baseline
-    scores has no z. At alpha 0 this is not LambdaMART: queries still weigh by what is expected of them.
+    Expected scores stay as they are while a query's z is recomputed (SIGIR 2016, section 6). The change is multiplied
+    by the number of queries, which matters only to parameters of LightGBM that expect gradients of this size, such as
+    ``min_sum_hessian_in_leaf`` and ``lambda_l2``. A query on which neither the model nor any baseline scores has no
+    z. At alpha 0 this is not LambdaMART: queries still weigh by what is expected of them.
 
     Attributes
     ----------
@@ -226,8 +226,8 @@ class GeoRisk(_RiskObjective):
         At least one; good ones, since they say what to expect of a query. They must not have been trained on these
         queries.
     alpha : float
-        Extra weight of doing worse than expected, at least 0. In the hundreds GeoRisk vanishes, which is a
-        ``UsageError`` once training meets it.
+        Extra weight of doing worse than expected, at least 0. When alpha is in the hundreds GeoRisk vanishes, and
+        training ends with a ``UsageError``.
     """
 
     def _swaps(self, now: RankedQueries) -> SwapEffects:
@@ -243,4 +243,4 @@ class GeoRisk(_RiskObjective):
                 f"GeoRisk vanishes at alpha {self.alpha:g} (Phi(ZRisk/c) is {pool_now.phi:.0e}), so there is nothing "
                 "to learn from: take a smaller alpha"
             )
-        return SwapEffects(GEORISK, differences=found - expected, roots=inverse, pool=pool_now)
+        return SwapEffects(GEORISK, differences=found - expected, inverse_roots=inverse, pool=pool_now)

@@ -1,7 +1,7 @@
-"""FARO as weights of queries, for any ranker that takes them.
+"""T-FARO as query weights, for any ranker that takes them.
 
-T-FARO multiplies all swaps of a query by ``1 + alpha'_j`` (SIGIR 2014, Eq. 26; SIGIR 2016), which is what a weight of
-the query does, so it needs no objective of its own.
+T-FARO multiplies all swaps of a query by ``1 + alpha'_j`` (SIGIR 2014, Eq. 26; SIGIR 2016), which is what a query
+weight does, so it needs no objective of its own.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def faro_weights(
     Parameters
     ----------
     scores : array, shape (n_queries,)
-        The model's nDCG@k on each query, such as ``JudgedQueries.ndcg`` gives it.
+        The model's nDCG@k on each query, as ``JudgedQueries.ndcg`` gives it.
     baselines : QueryBaselines
         One baseline, on the same queries; ``baselines.mean()`` is that of T*-FARO.
     alpha, standardization, spread
@@ -50,7 +50,8 @@ def faro_weights(
     """
     check_baselines(baselines)
     if len(baselines.names) != 1:
-        raise ValueError(f"faro_weights takes one baseline, got {len(baselines.names)}; baselines.mean() is one")
+        number = len(baselines.names)
+        raise ValueError(f"faro_weights takes one baseline, got {number}; baselines.mean() makes one of them")
     more = adaptive_alpha(scores, baselines.scores[0], alpha=alpha, standardization=standardization, spread=spread)
     return 1 + more
 
@@ -58,8 +59,8 @@ def faro_weights(
 def row_weights(weights: npt.ArrayLike, group: npt.ArrayLike) -> FloatArray:
     """The weight of each row's query, as LightGBM's ``weight`` and CatBoost's ``group_weight`` take it.
 
-    ``weights``, shape (n_queries,), are finite, and ``group``, shape (n_queries,), says how many rows each query has,
-    at least 1: else ValueError. Shape (n_documents,).
+    ``weights`` and ``group``, the number of rows of each query, have shape (n_queries,), the result (n_documents,).
+    ``ValueError`` for different lengths, a weight that is not finite, or a query with less than one row.
     """
     values, sizes = per_topic(weights, name="weights"), sizes_of_groups(group)
     if sizes.shape != values.shape:

@@ -51,16 +51,16 @@ class RankingObjective(ABC):
     """What all objectives share: LambdaMART's pairs, and LightGBM's options for them.
 
     LightGBM does not tell objectives its own parameters ``sigmoid``, ``lambdarank_norm``,
-    ``lambdarank_truncation_level`` and ``label_gain``: give them here. ``bagging_by_query`` is refused where it is
-    seen; leave it out of ``LGBMRanker`` too, where it is not. ``lightgbm.cv`` must keep queries together, by
-    ``folds=``, and trains on parts, for which baselines of the whole do not hold.
+    ``lambdarank_truncation_level`` and ``label_gain``: give them here. ``bagging_by_query`` is refused in
+    ``lightgbm.train``; leave it out of ``LGBMRanker`` too, where objectives cannot see it. ``lightgbm.cv`` must keep
+    queries together, by ``folds=``, and trains on parts of the data, which the baselines of the whole do not fit.
 
     Attributes
     ----------
     truncation_level : int or None
-        None: swaps count by what they do to nDCG@k, so that pairs begin at the first k ranks. A number: pairs,
-        discounts and the ideal ranking are those of LightGBM's ``lambdarank_truncation_level``, 30 by default there,
-        which also learns from documents that nDCG@k does not see.
+        None: swaps count by what they do to nDCG@k, so one document of each pair is among the first k. A number:
+        pairs, discounts and the ideal ranking are those of LightGBM's ``lambdarank_truncation_level``, 30 by default
+        there, which also learns from documents that nDCG@k does not see.
     sigmoid : float
         LightGBM's ``sigmoid``: how steep RankNet's probability is; above 0.
     norm : bool
@@ -95,7 +95,7 @@ class RankingObjective(ABC):
         """Gradient and hessian as LightGBM asks for them, each of shape (n_documents,).
 
         ``lightgbm.train`` gives scores and its Dataset; ``LGBMRanker``, which counts these parameters, gives labels,
-        scores, weights of rows and groups. Errors are those of ``gradients`` and of ``training_data``.
+        scores, row weights and groups. Errors are those of ``gradients`` and of ``training_data``.
         """
         if isinstance(second, imported("lightgbm", extra="ltr", what="an objective for LightGBM").Dataset):
             scores = first
@@ -143,7 +143,7 @@ class RankingObjective(ABC):
 
     @abstractmethod
     def _check(self, queries: JudgedQueries) -> None:
-        """DataError unless data with these groups can be learned from."""
+        """``DataError`` unless the baselines are those of these queries."""
 
     def _of(self, labels: npt.ArrayLike, group: npt.ArrayLike) -> _Data:
         """What depends on the data alone, kept from call to call."""
@@ -184,7 +184,7 @@ class RankingObjective(ABC):
         return gradient, hessian
 
     def _in_threads(self, queries: JudgedQueries, work: Callable[[int, int], None]) -> None:
-        """Do the work on queries from the first number to the second, in parts of about as many rows."""
+        """Call ``work(first, end)`` on parts of the queries with about as many rows each, which together are all."""
         rows = queries.labels.size
         threads = max(1, min(self.threads or _processors(), rows // _ROWS_OF_A_THREAD))
         if threads == 1:

@@ -1,4 +1,4 @@
-"""FARO's weights estimated anew between the rounds of a training: callbacks for LightGBM and for XGBoost.
+"""FARO's weights, re-estimated between the rounds of training: callbacks for LightGBM and XGBoost.
 
 CatBoost's callbacks cannot change weights; training there continues in stages, with ``init_model``.
 """
@@ -39,7 +39,7 @@ def faro_for_lightgbm(
 
     ``callbacks=[*faro_for_lightgbm(baselines, alpha=5), lightgbm.early_stopping(50)]``. For the update of each round,
     the training queries get ``faro_weights`` of the model so far, its ``init_score`` included. The Dataset has them
-    during updates only: neither measures nor a later training see them, even where this one was interrupted.
+    during updates only: neither measures nor later training see them, even if this training is interrupted.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ def faro_for_lightgbm(
     alpha, standardization
         As for ``adaptive_alpha``.
     every : int
-        Weights are estimated anew after so many rounds, at least 1.
+        After how many rounds weights are re-estimated, at least 1.
     query_weights : array, shape (n_queries,), optional
-        Weights of your own, above 0, by which these are multiplied. A Dataset with weights is refused, since
+        Weights of your own, above 0, which are multiplied by these. A Dataset with weights is refused, since
         LightGBM's measures on the training set would read memory that new weights have freed.
 
     Raises
@@ -79,12 +79,12 @@ def faro_for_xgboost(
     """T-FARO for ranking objectives of XGBoost: callbacks for ``xgboost.train``.
 
     ``xgboost.train(params, train_set, callbacks=faro_for_xgboost(train_set, baselines, alpha=5))``, where the
-    training set is a DMatrix or a QuantileDMatrix with groups. ``XGBRanker`` makes its own and cannot be reweighted.
+    training set is a DMatrix or a QuantileDMatrix with groups. ``XGBRanker`` makes its own matrix and cannot be
+    reweighted.
 
     The matrix has weights during updates only. They are divided by their mean: XGBoost does so itself, but always by
     the mean of the weights that it saw first. Other parameters and errors are those of ``faro_for_lightgbm``;
-    UsageError if XGBoost is not installed, if it
-    trains on another matrix, and in ``xgboost.cv``.
+    ``UsageError`` if XGBoost is not installed, if it trains on another matrix, and in ``xgboost.cv``.
     """
     try:
         from xgboost.callback import TrainingCallback
@@ -127,7 +127,7 @@ _HAS_WEIGHTS = "has weights, which those of FARO would replace"
 
 @dataclass(frozen=True, eq=False)
 class _Faro:
-    """What was asked for, refused where it is wrong before a training has begun."""
+    """The options, checked before training begins."""
 
     baselines: QueryBaselines
     alpha: float
@@ -210,15 +210,15 @@ class _BeforeRound:
             return
         _set_weight(booster.train_set, self._rows)
         if begins:
-            # An objective of LightGBM looks for weights once, when it begins: here it begins again. Where they stand
-            # never changes from then on.
+            # LightGBM's own objectives ask where the weights are only when they are initialised, so initialise this
+            # one again. The weights stay in the same place from then on.
             booster.reset_parameter({"objective": objective})
 
 
 def _weigh_next_update(booster: Any, *, give: Callable[..., None], take: Callable[[], None]) -> None:
     """Give the training data their weights for the next update of the booster alone.
 
-    ``give`` gets what ``update`` gets by position: of XGBoost, the training set.
+    ``give`` gets what ``update`` gets by position: from XGBoost, the training set.
     No callback is called when a training ends in an exception, so taking weights away cannot be left to callbacks.
     """
     if "update" in vars(booster):
@@ -248,7 +248,7 @@ def _take(dataset: Dataset) -> None:
 
 
 def _training_scores(booster: Booster) -> FloatArray:
-    """The model's present scores of the training documents; feval is where LightGBM gives them."""
+    """The model's present scores of the training documents, which LightGBM gives to feval only."""
     found: list[FloatArray] = []
 
     def keep(scores: FloatArray, _: Dataset) -> tuple[str, float, bool]:

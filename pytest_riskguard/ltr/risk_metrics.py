@@ -63,9 +63,9 @@ class RiskMetrics:
     ValueError
         For no baselines, an unknown measure or none, one given twice, or a bad alpha.
     DataError
-        During training, for an evaluation set that none of the baselines is made for, or more than one, and for a
-        fold that holds a part of a query: ``lightgbm.cv`` keeps queries together for its own ranking objectives, and
-        for others only with ``folds=`` such as scikit-learn's ``GroupKFold(3)``.
+        During training, for an evaluation set that no baselines fit, or several, and for a fold that holds a part of
+        a query: ``lightgbm.cv`` keeps queries together for its own ranking objectives, and for others only with
+        ``folds=`` such as scikit-learn's ``GroupKFold(3)``.
     UsageError
         During training, for an evaluation set without groups, and in ``XGBRanker``, whose measures see one query.
     """
@@ -87,14 +87,15 @@ class RiskMetrics:
         unknown = [measure for measure in self.measures if measure not in get_args(Measure)]
         if unknown or not self.measures or len(set(self.measures)) != len(self.measures):
             known = ", ".join(get_args(Measure))
-            raise ValueError(f"measures must be different ones of {known}, got {', '.join(self.measures) or 'none'}")
+            given = ", ".join(self.measures) or "none"
+            raise ValueError(f"measures must be one or more of {known}, each only once, got {given}")
         self._sets: list[_EvaluationSet] = []
 
     def __call__(
         self,
         first: FloatArray,
         second: FloatArray | Dataset | DMatrix,
-        weight: npt.ArrayLike | None = None,  # noqa: ARG002, LightGBM gives groups only where there are four
+        weight: npt.ArrayLike | None = None,  # noqa: ARG002, LightGBM gives groups only to four parameters
         group: npt.ArrayLike | None = None,
     ) -> list[tuple[str, float]] | list[tuple[str, float, bool]]:
         """The measures as LightGBM and XGBoost ask for them: names and values, for LightGBM with ``True``.

@@ -18,7 +18,7 @@ _NONE = np.zeros(0)
 
 
 class Pairs(NamedTuple):
-    """What RankNet's derivative and the change of nDCG of each pair of documents follow from.
+    """What RankNet's derivative and the change of nDCG are computed from, for each pair of documents.
 
     Attributes
     ----------
@@ -105,9 +105,9 @@ class SwapEffects(NamedTuple):
     alpha : array, shape (n_queries,)
         Extra weight of a loss, for the first three kinds.
     differences : array, shape (n_queries,)
-        Effectiveness of the model less that of the baseline, or for ``GEORISK`` less what is expected of it.
-    roots : array, shape (n_queries,)
-        For ``GEORISK``: one over the root of what is expected, 0 where nothing is.
+        Effectiveness of the model less that of the baseline, or for ``GEORISK`` less the expected score.
+    inverse_roots : array, shape (n_queries,)
+        For ``GEORISK``: one over the root of the expected score, 0 where that is 0.
     pool : GeoRiskNow
         For ``GEORISK``.
     """
@@ -115,5 +115,5 @@ class SwapEffects(NamedTuple):
     kind: int
     alpha: FloatArray = _NONE
     differences: FloatArray = _NONE
-    roots: FloatArray = _NONE
+    inverse_roots: FloatArray = _NONE
     pool: GeoRiskNow = GeoRiskNow()

@@ -52,12 +52,12 @@ def _phi_step(pool: GeoRiskNow, step: float) -> float:
 
 
 @_compiled
-def _georisk_step(pool: GeoRiskNow, change: float, above: float, root: float) -> float:
+def _georisk_step(pool: GeoRiskNow, change: float, above: float, inverse_root: float) -> float:
     """The number of queries times the change of GeoRisk where one query's score changes and all expectations stay.
 
-    ``above`` is what the query's score has above the expected one, ``root`` 1 / sqrt(expected).
+    ``above`` is how far the query's score lies above the expected one, ``inverse_root`` is 1 / sqrt(expected).
     """
-    before, after = above * root, (above + change) * root
+    before, after = above * inverse_root, (above + change) * inverse_root
     if before < 0:
         before *= pool.loss
     if after < 0:
@@ -65,7 +65,7 @@ def _georisk_step(pool: GeoRiskNow, change: float, above: float, root: float) ->
     mean_after = max(pool.mean + change / pool.queries, 0.0)
     step = _phi_step(pool, (after - before) / pool.queries)
     phi_after = max(pool.phi + step, 0.0)
-    # The difference of two roots, without their cancellation.
+    # The difference of two roots, without cancellation.
     numerator = (mean_after - pool.mean) * phi_after + pool.mean * step
     denominator = math.sqrt(mean_after * phi_after) + pool.georisk
     return pool.queries * numerator / denominator if denominator > 0 else 0.0
@@ -75,7 +75,7 @@ def _georisk_step(pool: GeoRiskNow, change: float, above: float, root: float) ->
 def _effect(effects: SwapEffects, query: int, change: float) -> float:
     """What a change of a query's nDCG does to the risk measure."""
     if effects.kind == GEORISK:
-        return _georisk_step(effects.pool, change, effects.differences[query], effects.roots[query])
+        return _georisk_step(effects.pool, change, effects.differences[query], effects.inverse_roots[query])
     alpha: float = effects.alpha[query]
     if effects.kind == WEIGHTED:
         return (1 + alpha) * change
@@ -87,7 +87,10 @@ def _effect(effects: SwapEffects, query: int, change: float) -> float:
 
 @_compiled
 def _mistake(sigmoid: float, distance: float, power_of_better: float, power_of_worse: float, narrow: bool) -> float:
-    """RankNet's probability that the worse document is ranked first; ``distance`` is what the better one has more."""
+    """RankNet's probability that the worse document is ranked first.
+
+    ``distance`` is the better document's score less the worse one's.
+    """
     if narrow:
         return power_of_worse / (power_of_better + power_of_worse)
     return 1 / (1 + math.exp(min(sigmoid * distance, 700.0)))

@@ -22,7 +22,7 @@ def shortened(names: Sequence[str], cut: Callable[[str], str]) -> list[str]:
     """The names, all different and short enough, as one printable line each.
 
     ``cut`` shortens a text and leaves a short enough one as it is. Names that it leaves alone stay whole. The others
-    are cut, unless that makes two of them the same: of those the parts remain that differ, such as ``…alpha1…`` of
+    are cut, unless that makes two of them the same: those keep only the parts that differ, such as ``…alpha1…`` of
     ``ltr-alpha1-final``, or ``…1…`` where that is still too long. Where nothing else helps, a number is added.
     """
     whole = [clean(name, limit=_MAX_NAME) for name in names]
@@ -37,9 +37,9 @@ def shortened(names: Sequence[str], cut: Callable[[str], str]) -> list[str]:
 
 
 def _apart(names: Sequence[str], cut: Callable[[str], str], taken: set[str]) -> list[str | None]:
-    """What differs of each name, in the same parts of all of them where that is short enough; None where it never is.
+    """What differs in each name, or None where that is never short enough.
 
-    ``taken`` are texts that other names have.
+    All names are divided in the same way if possible. ``taken`` are texts that other names have.
     """
     *tries, last = ([*_differing(names, parts)] for parts in _PARTS)
     levels = [*tries, [*map(cut, last)]]
@@ -61,7 +61,7 @@ def _apart(names: Sequence[str], cut: Callable[[str], str], taken: set[str]) -> 
 
 
 def _differing(names: Sequence[str], pattern: re.Pattern[str]) -> list[str]:
-    """What differs of each name; an ellipsis stands for what they have in common."""
+    """What differs in each name; an ellipsis stands for what they have in common."""
     split = [pattern.findall(name) for name in names]
     start = _in_common(split)
     end = _in_common([parts[start:][::-1] for parts in split])
@@ -80,7 +80,7 @@ def _differing(names: Sequence[str], pattern: re.Pattern[str]) -> list[str]:
 
 
 def _in_common(split: Sequence[Sequence[str]]) -> int:
-    """With how many equal parts all of them begin."""
+    """How many equal parts all of them begin with."""
     return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*split, strict=False)))
 
 
@@ -100,7 +100,7 @@ def _numbered(names: Sequence[str], whole: Sequence[str], cut: Callable[[str], s
 
 
 def ends(name: str, width: int) -> str:
-    """The name in at most so many columns of a terminal, its end kept as well: models often differ only there."""
+    """The name in at most ``width`` columns of a terminal, with its end kept: models often differ only there."""
     if columns(name) <= width:
         return name
     end = fitted(name[::-1], width // 2 + 1)[:-1]  # without the ellipsis

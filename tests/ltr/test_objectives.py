@@ -1,4 +1,4 @@
-"""Gradients of the objectives against plain Python, which computes nDCG and risk anew after each swap."""
+"""Gradients of the objectives against plain Python, which recomputes nDCG and risk after each swap."""
 
 from __future__ import annotations
 
@@ -352,7 +352,7 @@ def test_objectives_are_copied_and_pickled_with_their_training():
         ),
         (
             lambda: UCRO(baselines(np.random.default_rng(0), ROWS[1], many=2)),
-            r"UCRO takes one baseline, got 2; baselines.mean\(\) is one",
+            r"UCRO takes one baseline, got 2; baselines.mean\(\) makes one of them",
         ),
         (lambda: LambdaMART().gradients(ROWS[0], SOME[:9], ROWS[1]), "scores must have one value for each of the 10"),
         (lambda: LambdaMART().gradients(ROWS[0], SOME * np.nan, ROWS[1]), "got nan in row 0"),
@@ -366,7 +366,7 @@ def test_objectives_are_copied_and_pickled_with_their_training():
         ),
     ],
 )
-def test_what_cannot_be_is_refused(make, message):
+def test_bad_arguments_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 

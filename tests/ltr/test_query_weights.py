@@ -1,4 +1,4 @@
-"""FARO as weights of queries: against its objective, and what each ranker makes of weights."""
+"""T-FARO as query weights: against its objective, and what each ranker makes of weights."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_weights_are_one_more_than_alpha_of_each_query(pairs, alpha):
 
 def test_only_one_baseline_of_the_same_queries_is_taken():
     two = QueryBaselines(("a", "b"), ("q1", "q2"), np.array([[0.1, 0.2], [0.5, 0.4]]))
-    with pytest.raises(ValueError, match=r"takes one baseline, got 2; baselines.mean\(\) is one"):
+    with pytest.raises(ValueError, match=r"takes one baseline, got 2; baselines.mean\(\) makes one of them"):
         faro_weights([0.1, 0.2], two, alpha=1)
     assert faro_weights([0.3, 0.3], two.mean(), alpha=1).tolist() == [1.5, 1.5]
     with pytest.raises(ValueError, match="must hold the same queries, got 3 and 2"):
@@ -129,7 +129,7 @@ def test_in_catboost_a_weight_of_two_is_a_query_twice(loss):
 
 
 @pytest.mark.parametrize(
-    ("loss", "heeds"),
+    ("loss", "uses_weights"),
     [
         ("YetiRank", True),
         ("YetiRankPairwise", True),
@@ -138,7 +138,7 @@ def test_in_catboost_a_weight_of_two_is_a_query_twice(loss):
         ("StochasticRank:metric=NDCG", False),
     ],
 )
-def test_which_losses_of_catboost_heed_weights(loss, heeds):
+def test_which_losses_of_catboost_use_weights(loss, uses_weights):
     """Half of the queries say the opposite of the others and hardly count: the others alone are learned, or not."""
     data, counted = made(4), np.random.default_rng(4).uniform(size=40) < 0.5
     rows = counted[data.query]
@@ -146,7 +146,7 @@ def test_which_losses_of_catboost_heed_weights(loss, heeds):
     alone = catboosts(loss, Data(data.features[rows], data.labels[rows], data.group[counted]), None, data)
     weighted = catboosts(loss, opposed, row_weights(np.where(counted, 1, 1e-4), data.group), data)
     agreement = float(np.corrcoef(alone, weighted)[0, 1])
-    assert agreement > 0.75 if heeds else agreement < 0.25
+    assert agreement > 0.75 if uses_weights else agreement < 0.25
 
 
 def catboosts(loss: str, given: Data, weight: Array | None, predicted: Data) -> Array:

@@ -163,7 +163,7 @@ def test_folds_of_other_data_are_refused(lightgbm):
 
 
 def stops_at(values: list[float], patience: int) -> int:
-    """The round after which nothing better comes for so many rounds, counted from 1."""
+    """The round, counted from 1, after which ``patience`` rounds bring nothing better."""
     for last in range(len(values)):
         best = int(np.argmax(values[: last + 1]))
         if last - best >= patience:
@@ -316,7 +316,7 @@ def test_a_ranker_of_xgboost_is_told_what_to_use_instead():
         ({"baselines": []}, "at least one evaluation set, got none"),
         ({"baselines": None}, "baselines must be QueryBaselines, got NoneType"),
         ({"baselines": {"bm25": [0.1]}}, "baselines must be QueryBaselines, got str"),
-        ({"measures": ["trisk", "map"]}, "different ones of trisk, urisk, georisk, ndcg, got trisk, map"),
+        ({"measures": ["trisk", "map"]}, "more of trisk, urisk, georisk, ndcg, each only once, got trisk, map"),
         ({"measures": ["trisk", "trisk"]}, "got trisk, trisk"),
         ({"measures": []}, "got none"),
         ({"alpha": -1}, "alpha must be"),

@@ -68,9 +68,9 @@ def train_report(
 ) -> int:
     """Compare trained models by mean and risk.
 
-    Each MODEL is a run, a stored baseline or, with --scores, a table of per-topic scores. For each of them: its mean,
-    risk, reward, wins and losses against every baseline and on average over them, as in the papers on risk-sensitive
-    learning to rank, and the verdicts of not_significantly_risky.
+    Each MODEL is a run, a stored baseline or, with --scores, a table of per-topic scores. The report gives each
+    model's mean, risk, reward, wins and losses against every baseline and on average over them, as in the papers on
+    risk-sensitive learning to rank, and its verdicts of not_significantly_risky.
 
     Without --qrels and --scores, riskguard.yaml supplies what is not given, as for compare. The exit status is 0
     whatever the verdicts are, but 3 if a model cannot be compared.
@@ -103,7 +103,7 @@ def train_report(
 
 @dataclass(frozen=True)
 class Asked:
-    """The systems and gates of a report; ``from_file`` says what of them riskguard.yaml supplied."""
+    """The systems and gates of a report; ``from_file`` says which of them riskguard.yaml supplied."""
 
     inputs: Inputs
     models: Sequence[System]

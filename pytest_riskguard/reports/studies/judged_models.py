@@ -80,8 +80,8 @@ class GateVerdict:
 class JudgedModel:
     """A model's figures and its verdicts against one baseline, one for each alpha; an average has none of its own.
 
-    ``passes``: all verdicts let it pass, of an average those against all of its baselines. ``outcome`` is a pass, or
-    the worst outcome of a verdict that is none.
+    ``passes``: all verdicts let it pass; for an average, those against all of its baselines. ``outcome`` is a pass,
+    or the worst outcome of a verdict that does not let it pass.
     """
 
     figures: ModelFigures
@@ -208,7 +208,7 @@ def judged_models(
 ) -> MeasuredModels:
     """The comparison with its verdicts: every model against every baseline, in any order.
 
-    Of the ``missing_topics`` of each system those above 0 are kept.
+    Only systems whose ``missing_topics`` are above 0 are kept there.
     """
     by_pair: dict[tuple[str, str], list[GateVerdict]] = {}
     for verdict in verdicts:
@@ -244,5 +244,5 @@ def judged_models(
 
 
 def dumps(report: TrainReport) -> str:
-    """The report as JSON text; no ratio is infinite there, since JSON has no such number."""
+    """The report as JSON text, where an infinite ratio is null, since JSON has no such number."""
     return document(SCHEMA, to_plain(report)).replace("##", "\\u0023#")  # which begins a command of some CI systems

@@ -29,7 +29,7 @@ MIN_WIDTH = 80
 MAX_NAMED = 6
 #: Columns that the name of a model may take on a terminal, and those that it keeps.
 _NAME_WIDTH, _MIN_NAME = 24, 8
-#: Beyond so many wins or losses their averages are shown as whole numbers.
+#: From this many wins or losses on, their averages are shown as whole numbers.
 _MANY = 1000
 #: Warnings that a model which was trained to be better than its baseline should raise.
 _EXPECTED = ("refresh_baseline",)
@@ -61,7 +61,7 @@ def explain(report: TrainReport, *, width: int) -> str:
     blocks = [block for measured in report.measures for block in _blocks(report, measured, width)]
     said = remarks(report)
     if any("…" in line for block in blocks for line in block.splitlines()):
-        said.append("…: part of a name that had no room; the files of --json and --markdown have it whole.")
+        said.append("…: part of a name that did not fit; the files of --json and --markdown have full names.")
     notes = layout.wrapped(said, width=width, indent="", hanging="")
     return "\n\n".join([*blocks, "\n".join(notes)])
 
@@ -133,7 +133,7 @@ def conclusions(measured: MeasuredModels) -> list[str]:
 
 @dataclass(frozen=True)
 class _Best:
-    """Models that share a mean, by their names as a sentence has them."""
+    """Models that share a mean, with their names as they stand in a sentence."""
 
     names: str
     mean: float
@@ -191,7 +191,7 @@ def title_of(table: JudgedAgainst) -> str:
 
 def figures_table(table: JudgedAgainst) -> Table:
     """The papers' columns, a row for each model."""
-    # a decimal for averages of few topics; of many it says nothing
+    # a decimal for averages over few topics; with many it says nothing
     most = max(max(model.figures.wins, model.figures.losses) for model in table.models)
     digits = int(len(table.baselines) > 1 and most < _MANY)
     columns = (
@@ -294,7 +294,7 @@ def problems(measured: MeasuredModels) -> list[str]:
         of = tuple(dict.fromkeys(pairs))
         found.append(f"warning {code}: {listed(of, most=2)}")
     if warned:
-        found.append("riskguard compare says of such a pair what a warning means")
+        found.append("riskguard compare on such a pair explains its warnings")
     return list(dict.fromkeys(found))
 
 
@@ -337,7 +337,7 @@ def legend(report: TrainReport) -> str:
     if any(None in (verdict.urisk, verdict.lower, verdict.trisk, verdict.p_value) for verdict in verdicts):
         words.append("-: there is no such figure")
     words += [f"{said}: {meaning}" for said, meaning in _ANSWERS.items() if said in answers]
-    words.append("p: of TRisk")
+    words.append("p: p-value of TRisk")
     none = ", - where none does" if any(verdict.alpha_star is None for verdict in verdicts) else ""
     words.append(f"alpha*: the largest alpha that lets the model pass{none}")
     return "; ".join(words) + "."
@@ -381,6 +381,6 @@ def _drawn(table: Table, width: int) -> str:
 
 
 def _short_names(names: Iterable[str], width: int) -> dict[str, str]:
-    """Each name in at most so many columns, all different."""
+    """Each name in at most ``width`` columns, all different."""
     every = list(names)
     return dict(zip(every, shortened(every, lambda name: ends(name, width)), strict=True))

@@ -176,7 +176,7 @@ def test_models_at_one_point_share_a_label_that_names_or_counts_them():
     assert texts.count("a, b") == 1
     assert "c" in texts
     assert not {"a", "b"} & {*texts}
-    assert "a: mean 0.5313, risk 0.0180 (like b): passes" in tooltips(root_of(chart))
+    assert "a: mean 0.5313, risk 0.0180 (same as b): passes" in tooltips(root_of(chart))
     equal = {f"of-week-{place}": MODELS["u-cro-1"] for place in range(5)}
     (chart,) = charts(report_of(equal, ONE))
     assert "of-week-0 and 4 more" in [label.text for label in labels(root_of(chart))]

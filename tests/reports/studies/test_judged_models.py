@@ -268,7 +268,7 @@ def test_missing_topics_are_counted_for_each_system():
     report = report_of(missing={"lambdamart": 0, "u-cro-1": 1, "bm25": 12})
     assert report.measures[0].missing_topics == {"u-cro-1": 1, "bm25": 12}
     assert "warning missing_topics, each of which scores 0: 1 topic of u-cro-1, 12 topics of bm25" in said(report)
-    assert "riskguard compare says of such a pair" not in said(report)
+    assert "riskguard compare on such a pair" not in said(report)
     assert "missing_topics" not in said(report_of())
 
 
@@ -319,7 +319,7 @@ def test_what_cannot_be_compared_and_warnings_are_said_once():
     assert text.count("broken.run:3") == 2  # against two baselines
     twelve = report_of({name: values[:12] for name, values in MODELS.items()}, {"prod": PROD[:12]})
     assert "warning few_topics: lambdamart against prod, u-cro-1 against prod and 2 more" in said(twelve)
-    assert "riskguard compare says of such a pair what a warning means" in said(twelve)
+    assert "riskguard compare on such a pair explains its warnings" in said(twelve)
     assert "refresh_baseline" not in said(report_of())  # which every better model would raise
 
 
@@ -349,7 +349,7 @@ def test_names_that_are_cut_stay_different_in_every_table():
         shown = [line.split()[0] for line in block.splitlines()[2:]]
         assert len(set(shown)) == 4
         assert all(f"alpha{number}" in name for number, name in enumerate(shown))
-    assert "…: part of a name that had no room; the files of --json and --markdown have it whole." in said(
+    assert "…: part of a name that did not fit; the files of --json and --markdown have full names." in said(
         report_of(models), width=80
     )
     assert "…" not in said(report_of(), width=80)

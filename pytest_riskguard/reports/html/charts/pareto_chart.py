@@ -50,7 +50,7 @@ _SYMBOLS: dict[Outcome, tuple[Symbol, str, str]] = {
 def pareto_curve(table: JudgedAgainst, *, key: str, measure: str | None) -> Chart:
     """Every model as a point; those on the Pareto front have a circle, and a line that no model lies beyond.
 
-    A single baseline is a point too, whose risk is 0; it is no model and never on the front.
+    A single baseline is a point too, whose risk is 0; it is not a model and never on the front.
     """
     models, name = table.models, clean(measure or "score", limit=40)
     states = [_state(model) for model in models]
@@ -110,7 +110,7 @@ def pareto_curve(table: JudgedAgainst, *, key: str, measure: str | None) -> Char
 
 
 def _sharing(models: Sequence[JudgedModel], at: Sequence[Point]) -> list[list[JudgedModel]]:
-    """For each model all that stand at its point."""
+    """For each model, all models at its point."""
     by_place: dict[Point, list[JudgedModel]] = {}
     for model, (x, y) in zip(models, at, strict=True):
         by_place.setdefault((round(x), round(y)), []).append(model)
@@ -138,7 +138,7 @@ def _names(models: Sequence[JudgedModel], at: Sequence[Point]) -> list[tuple[Poi
 def _also(model: JudgedModel, shared: Sequence[JudgedModel]) -> str:
     """Other models at the same point, of whose marks only one can be pointed at."""
     others = [clean(one.figures.model, limit=60) for one in shared if one is not model]
-    return f" (like {_first(others)})" if others else ""
+    return f" (same as {_first(others)})" if others else ""
 
 
 def _cross(x: float, y: float, radius: float, colour: str) -> str:
@@ -200,8 +200,9 @@ def _said(model: JudgedModel) -> str:
 
 def _description(table: JudgedAgainst, front: list[JudgedModel], states: list[Outcome]) -> str:
     number, passing = len(table.models), states.count("pass")
+    verb = "passes" if passing == 1 else "pass"
     found = [
-        f"{counted(number, 'model')} {_against(table)}, {passing} of which pass the gate."
+        f"{counted(number, 'model')} {_against(table)}, {passing} of which {verb} the gate."
         if number > 1
         else f"1 model {_against(table)}, which {'passes' if passing else 'does not pass'} the gate.",
         *([_below(table)] if len(table.baselines) == 1 else []),
