@@ -8,18 +8,18 @@ on a ranker or on what one is trained for.
 - **Text.** BM25 sees the relevance of a page through noise, in every kind of query, and best in the tail, whose rare
   words say more. The fields, the language model and the proximity of words share much of that noise, so they are
   partly redundant. Exact matches of the title find most targets of head queries.
-- **Clicks.** Users look at the ranking of an old system, further up more often, and click what appears relevant or
+- **Clicks.** Users look at the ranking of an old system, at its top most often, and click what appears relevant or
   well known. The click-through rate is smoothed towards the page's rate over all queries. With thousands of
   impressions, clicks are by far the best evidence.
 - **Borrowed clicks.** A rare query has no clicks of its own. As many engines do, this one rewrites it to the most
   similar frequent query and takes the clicks of that one. Often that query means something else ("jaguar parts"
   becomes "jaguar"): the clicks then praise the wrong pages, with nearly as many impressions as in the head. The
   distance to the rewritten query gives a hint, and so does the length of the query; neither is reliable.
-- **Judgements.** Queries to learn from are drawn from the traffic, where the tail is rare. Those of the test are
-  drawn from all different queries, so that the tail is heard.
+- **Judgements.** Training queries are drawn from the traffic, where the tail is rare. Test queries are drawn from all
+  distinct queries, so that the tail counts.
 
 Trusting clicks thus raises the mean of a ranker, since most queries are frequent, and costs it the rare queries on
-which they mislead. How far to trust them where a query may be of either sort is the choice between mean and risk.
+which they mislead. How far to trust them when a query may be of either kind is the choice between mean and risk.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ KINDS = ("head", "torso", "tail")
 SHARES = (0.5, 0.12, 0.38)
 #: Shares of queries without a relevant page, and with a single one.
 NOTHING_RELEVANT, ONE_RELEVANT = 0.03, 0.05
-#: The share of tail queries whose borrowed clicks are those of another need.
+#: The share of tail queries whose borrowed clicks come from a query with another meaning.
 MISLED = 0.75
 #: The median number of impressions, how well text tells relevant pages, and the popularity that relevance adds.
 IMPRESSIONS = (1000.0, 50.0, 500.0)
 TEXT = (0.5, 0.5, 0.8)
 POPULARITY = (0.5, 0.2, -0.3)
-#: The share of queries that are kept for the test, and how the others are divided.
+#: The share of queries that is kept for the test, and how the others are divided.
 TEST, PARTS = 0.35, (0.4, 0.4, 0.2)
-#: How often a tail query outside the test was judged, so that one may learn from it.
+#: The share of tail queries outside the test that were judged, so that rankers can learn from them.
 TAIL_JUDGED = 0.2
-#: So many impressions weigh as much as the page's click-through rate over all queries.
+#: The page's click-through rate over all queries weighs as much as this many impressions.
 SMOOTHING = 20.0
 
 TEXT_FEATURES = ("bm25", "bm25_title", "bm25_body", "bm25_anchor", "lm_dirichlet", "proximity", "words_matched")
@@ -99,7 +99,7 @@ class SearchLog:
         ]
 
     def hand_tuned(self) -> Floats:
-        """A score for each document by a formula over text and page features, as a team has it before it learns one.
+        """A score for each document by a formula over text and page features, as a team has before it learns one.
 
         It uses no clicks and was fitted to no labels.
         """
@@ -126,8 +126,8 @@ class SearchLog:
     def split(self, seed: int, *, tail_judged: float = TAIL_JUDGED) -> Split:
         """The queries in four parts, at random.
 
-        A share ``TEST`` of all queries is for the test. Of the others, those of the tail were judged with probability
-        ``tail_judged``, all others surely; they are divided by ``PARTS``.
+        A share ``TEST`` of all queries is for the test. Of the others, tail queries were judged with probability
+        ``tail_judged``, the rest always; those that were judged are divided by ``PARTS``.
         """
         rng = np.random.default_rng(seed)
         order = rng.permutation(len(self.queries))
@@ -149,7 +149,7 @@ class Split(NamedTuple):
 
 
 def make_log(queries: int = 2000, seed: int = 0) -> SearchLog:
-    """A log with so many queries of 20 to 40 judged documents each. Equal seeds give equal logs."""
+    """A log with this many queries of 20 to 40 judged documents each. The same seed gives the same log."""
     rng = np.random.default_rng(seed)
     kinds = rng.choice(len(KINDS), size=queries, p=SHARES)
     found = [_query(int(kind), rng) for kind in kinds]
@@ -191,7 +191,7 @@ def _query(kind: int, rng: np.random.Generator) -> tuple[Floats, Ints]:
 
 
 def _labels(kind: int, size: int, rng: np.random.Generator) -> Ints:
-    """Relevance of the documents of a query, drawn before anything else is known of them."""
+    """Relevance of the documents of a query, drawn before anything else about them."""
     draw = rng.random()
     if draw < NOTHING_RELEVANT:
         relevant = np.zeros(0, dtype=np.int64)
@@ -220,7 +220,7 @@ def _text(labels: Ints, kind: int, words: int, rng: np.random.Generator) -> Floa
 
 
 def _clicks(wanted: Ints, bm25: Floats, popularity: Floats, impressions: float, rng: np.random.Generator) -> Floats:
-    """What was logged when users wanted these documents, and looked at the ranking of an old system."""
+    """What was logged when users wanted these documents and looked at the ranking of an old system."""
     size = wanted.size
     rank = 1 + np.argsort(np.argsort(-(bm25 + rng.normal(0, 1.5, size=size))))
     seen = np.round(impressions * rank**-0.8).astype(np.int64)

@@ -2,8 +2,8 @@
 
     python train_rankers.py
 
-makes a search log and, where they are found, takes LightGBM's example data too. What it makes goes to the folder
-``built`` beside this file.
+This makes a search log, and uses LightGBM's example data too if it finds them. All files go to the folder ``built``
+beside this one.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ HERE = Path(__file__).resolve().parent
 BUILT = HERE / "built"
 VERDICTS = BUILT / "verdicts.json"
 MEASURE = measure_name(k=10, gain="exponential")
-#: Of the gate, as riskguard.yaml has it.
+#: The gate's alpha, as in riskguard.yaml.
 GATE_ALPHA = 1.0
-#: Of training.
+#: The alphas of training.
 ALPHAS = (1, 5, 20, 50)
-#: The share of the test's queries that are for choosing a model.
+#: The share of the test queries that is set aside for choosing a model.
 FOR_CHOICE = 0.3
 PLAIN = "lambdamart"
 #: For every model. The last five make the output the same on every run.
@@ -70,21 +70,21 @@ def main() -> int:
         sys.exit(str(error))
     shutil.rmtree(BUILT, ignore_errors=True)
     print(f"# A search log of {options.queries:,} queries", flush=True)
-    of_search_log(options)
+    compare_on_search_log(options)
     print("\n# The gates of riskguard.yaml\n", flush=True)
     command = [sys.executable, "-m", "pytest", "--riskguard", f"--riskguard-report={VERDICTS}", *options.pytest]
     subprocess.run(command, cwd=HERE, check=False)  # noqa: S603 - our own words
     if (options.sample / "rank.train.gz").is_file():
         print("\n# LightGBM's example data", flush=True)
-        of_sample(options)
+        compare_on_sample(options)
     else:
         print(f"\nLightGBM's example data are not in {options.sample}: left out. --sample says where they are.")
     found = {verdict["gate"]: verdict["outcome"] for verdict in json.loads(VERDICTS.read_text())["verdicts"]}
     return 0 if found == {PLAIN: "fail", "safer-ranker": "pass"} else 1
 
 
-def of_search_log(options: argparse.Namespace) -> None:
-    """Baselines: a ranker from before there were clicks, BM25, and the formula of the team."""
+def compare_on_search_log(options: argparse.Namespace) -> None:
+    """Baselines: a ranker from before clicks were logged, BM25, and a formula tuned by hand."""
     parts = make_log(options.queries, seed=options.seed).split(options.seed, tail_judged=options.tail_judged)
     old_features = [place for place, name in enumerate(NAMES) if name not in CLICK_FEATURES]
     prod = train(parts.earlier, "lambdarank", trees=options.trees, columns=old_features)
@@ -101,8 +101,8 @@ def of_search_log(options: argparse.Namespace) -> None:
         print(f"  {name:12}" + "".join(f"{mean:9.4f}" for mean in means))
 
 
-def of_sample(options: argparse.Namespace) -> None:
-    """Baselines: a model of earlier queries, and the feature that ranks those best by itself."""
+def compare_on_sample(options: argparse.Namespace) -> None:
+    """Baselines: a model trained on earlier queries, and the single feature that ranks those best."""
     parts = read_sample(options.sample).split(options.seed)
     column = best_feature(parts.earlier)
     prod = train(parts.earlier, "lambdarank", trees=options.trees)
@@ -114,11 +114,13 @@ def of_sample(options: argparse.Namespace) -> None:
 def arguments() -> argparse.Namespace:
     shared = Path(os.environ.get("RISKGUARD_SHARED", HERE.parents[1] / "shared"))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--queries", type=int, default=6000, help="of the search log")
-    parser.add_argument("--trees", type=int, default=60, help="of every model")
-    parser.add_argument("--seed", type=int, default=0, help="of the search log and of its split")
-    parser.add_argument("--tail-judged", type=float, default=0.08, help="share of tail queries that one learns from")
-    parser.add_argument("--sample", type=Path, default=shared / "data" / "ltr_lightgbm", help="LightGBM's data")
+    parser.add_argument("--queries", type=int, default=6000, help="how many the search log has")
+    parser.add_argument("--trees", type=int, default=60, help="how many every model has")
+    parser.add_argument("--seed", type=int, default=0, help="for the search log and its split")
+    parser.add_argument("--tail-judged", type=float, default=0.08, help="share of tail queries judged for training")
+    parser.add_argument(
+        "--sample", type=Path, default=shared / "data" / "ltr_lightgbm", help="folder of LightGBM's data"
+    )
     parser.add_argument("pytest", nargs="*", help="more arguments for pytest, after --")
     return parser.parse_args()
 
@@ -126,7 +128,7 @@ def arguments() -> argparse.Namespace:
 def learn_and_compare(
     data: Mapping[str, SearchLog], baselines: Mapping[str, Ranker], folder: Path, *, trees: int
 ) -> tuple[dict[str, Ranker], str]:
-    """Store the baselines, train against them, choose a model, report on all; the models, and which was chosen."""
+    """Store the baselines, train against them, choose a model, report on all; return all, and which was chosen."""
     for name, part in data.items():
         write_part(part, folder / name, baselines)
     models = train_all(data["train"], folder / "train" / "baselines", tuple(baselines), trees=trees)
@@ -135,7 +137,7 @@ def learn_and_compare(
     chosen = choose(models, data["choice"], folder / "choice" / "baselines")
     shutil.copyfile(test / f"{chosen}.run", test / "chosen.run")
 
-    print("\nOn the queries of the test:\n", flush=True)
+    print("\nOn the test queries:\n", flush=True)
     runs = [f"{name}={test / name}.run" for name in models]
     where = ["--store", str(test / "baselines"), "--qrels", str(test / "qrels.txt")]
     files = ["--json", str(folder / "models.json")]
@@ -146,7 +148,7 @@ def learn_and_compare(
 def write_part(part: SearchLog, folder: Path, baselines: Mapping[str, Ranker]) -> None:
     """Judgements, topics and stored baselines of a part."""
     folder.mkdir(parents=True)
-    lines = zip(of_documents(part, part.queries), part.documents, part.labels, strict=True)
+    lines = zip(repeated_by_document(part, part.queries), part.documents, part.labels, strict=True)
     (folder / "qrels.txt").write_text("".join(f"{query} 0 {document} {label}\n" for query, document, label in lines))
     topics = zip(part.queries, part.kinds, strict=True)
     rows = "".join(f"{query}\t{query}\t{kind}\n" for query, kind in topics)
@@ -164,7 +166,7 @@ def write_part(part: SearchLog, folder: Path, baselines: Mapping[str, Ranker]) -
 
 
 def write_runs(part: SearchLog, folder: Path, rankers: Mapping[str, Ranker]) -> None:
-    """A TREC run of each ranker. Documents with equal scores are in an order that says nothing, always the same."""
+    """A TREC run of each ranker. Documents with equal scores come in an arbitrary order, the same on every run."""
     ends = np.cumsum(part.group)
     for name, ranker in rankers.items():
         scored = list(
@@ -177,8 +179,8 @@ def write_runs(part: SearchLog, folder: Path, rankers: Mapping[str, Ranker]) -> 
         (folder / f"{name}.run").write_text("".join(lines))
 
 
-def of_documents(part: SearchLog, values: tuple[str, ...]) -> list[str]:
-    """What belongs to a query, for each of its documents."""
+def repeated_by_document(part: SearchLog, values: tuple[str, ...]) -> list[str]:
+    """Each query's value, repeated for each of its documents."""
     return [value for value, size in zip(values, part.group, strict=True) for _ in range(size)]
 
 
@@ -198,7 +200,7 @@ def train_all(part: SearchLog, store: Path, pool: tuple[str, ...], *, trees: int
 def train(
     part: SearchLog, objective: str | RankingObjective, *, trees: int, columns: list[int] | None = None
 ) -> Ranker:
-    """A model of these columns, by default of all."""
+    """A model trained on these columns, by default on all."""
     import lightgbm
 
     chosen = np.arange(part.features.shape[1]) if columns is None else np.array(columns)

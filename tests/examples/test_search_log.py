@@ -27,7 +27,7 @@ def test_a_seed_gives_a_log_and_another_seed_another(log: SearchLog):
     assert not np.array_equal(other.group, log.group)
 
 
-def test_a_log_is_what_rankers_are_trained_on(log: SearchLog):
+def test_a_log_has_what_rankers_need_for_training(log: SearchLog):
     assert log.features.shape == (log.group.sum(), len(NAMES))
     assert np.isfinite(log.features).all()
     assert set(np.unique(log.labels)) == {0, 1, 2, 3, 4}
@@ -48,12 +48,12 @@ def test_clicks_tell_more_than_text_in_the_head_and_less_in_the_tail(log: Search
     assert min(mean_ndcg(log, "bm25", kind) for kind in KINDS) > 2 * mean_ndcg(log, "noise_1", "head")
 
 
-def test_the_formula_of_the_team_is_better_than_bm25(log: SearchLog):
+def test_the_hand_tuned_formula_is_better_than_bm25(log: SearchLog):
     queries = JudgedQueries(log.labels, log.group)
     assert queries.ndcg(log.hand_tuned()).mean() > queries.ndcg(log.column("bm25")).mean() + 0.03
 
 
-def test_parts_of_a_split_share_no_query_and_the_tail_is_rare_but_in_the_test(log: SearchLog):
+def test_parts_of_a_split_share_no_query_and_the_tail_is_rare_except_in_the_test(log: SearchLog):
     parts = log.split(0)
     names = [query for part in parts for query in part.queries]
     assert len(set(names)) == len(names) <= len(log.queries)

@@ -25,7 +25,7 @@ NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?")
 
 
 def trained(folder: Path, *arguments: str, first_on_path: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """The command, in a copy of the example that is made anew."""
+    """The command, in a fresh copy of the example."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("__pycache__", "built", ".pytest_cache"))
     path = [str(place) for place in (first_on_path, EXAMPLE.parents[1], os.environ.get("PYTHONPATH")) if place]
