@@ -29,7 +29,7 @@ settings.load_profile("suite")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Workers of pytest-xdist keep all processors busy: more threads in each of them would only wait for one another.
-# Whether the number of threads changes a result is asked by tests that set it, such as gates/test_determinism.py.
+# Tests of whether the number of threads changes a result, such as gates/test_determinism.py, set it themselves.
 if "PYTEST_XDIST_WORKER" in os.environ:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
@@ -40,7 +40,7 @@ os.environ["RISKGUARD_CACHE"] = "off"
 
 @pytest.fixture(scope="session", autouse=True)
 def _outside_ci() -> Iterator[None]:
-    """A test sees a machine of its own wherever it runs; one that is about CI sets the variables itself.
+    """Tests see no CI wherever they run; those that are about CI set its variables themselves.
 
     A fixture, so that the pytest that runs the suite still knows where it is, and prints failures in full there.
     """

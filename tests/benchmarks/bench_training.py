@@ -2,7 +2,7 @@
 
 Run from the checkout: ``python -m tests.benchmarks.bench_training``. An iteration of lambdarank and one of each
 objective alternate, so that a busy machine slows both; medians of the ratios are printed, with the least and the
-largest. Then the memory that gradients take as documents double, and what they would take in numpy, without numba.
+largest. Then how much longer gradients take in numpy, without numba, and their memory as documents double.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def test_independent_splits_are_compared_by_the_paired_t_test():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("data", [study.DATA[0], pytest.param(study.DATA[1], marks=needs_data)])
-def test_models_of_a_split_are_made_again(data):
+def test_models_of_a_split_are_reproduced(data):
     chosen = [(study.PLAIN, 0.0), ("U-CRO", 20), ("GeoRisk", 5)]
     kept = {(row.model, row.alpha): row for row in study.kept() if (row.data, row.split) == (data, 0)}
     for row in study.of_split(data, 0, chosen):

@@ -34,13 +34,13 @@ SPLITS = range(10)
 ALPHAS = (1, 5, 10, 20)
 OBJECTIVES = ("U-CRO", "T-SARO", "T-FARO", "T*-FARO", "GeoRisk")
 PLAIN = "LambdaMART"
-#: One thread, so that a busy machine gives the same model in no more time.
+#: One thread: the same model on every run, and no slower on a busy machine.
 PARAMETERS: dict[str, Any] = {
     **{"learning_rate": 0.1, "num_leaves": 15, "seed": 1},
     **{"num_threads": 1, "deterministic": True, "force_row_wise": True, "verbosity": -1},
 }
 TREES, TREES_OF_BASELINES = 80, 40
-#: Rows of a leaf: few of a few rows, more of many, so that models do not learn training queries by heart.
+#: Rows of a leaf, at least: more where there are more rows, so that models do not memorise training queries.
 ROWS_OF_A_LEAF = {"search-log": 100, "ltr-lightgbm": 20}
 QUERIES_OF_A_LOG = 2400
 
@@ -72,9 +72,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Figures:
-    """A model of one split on the queries that nothing was learned from.
+    """A model of one split, on the test queries.
 
-    Against the feature; ``pool_risk`` and ``pool_reward`` are means over the pool of earlier models.
+    Losses and wins are against the feature; ``pool_risk`` and ``pool_reward`` are means over the pool of earlier
+    models.
     """
 
     data: str
@@ -102,7 +103,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Parts:
-    """What the baselines are learned from, the objectives are, and what both are tested on; the feature to beat."""
+    """Queries to train the baselines on, to train the objectives on and to test both on; the feature to beat."""
 
     data: str
     earlier: Part
@@ -166,7 +167,7 @@ def read(part: str) -> Part:
 
 
 def linear(part: Part) -> Floats:
-    """Weights of features that fit the labels best, a little pulled to 0; the last is the intercept."""
+    """Weights of features by ridge regression on the labels; the last is the intercept."""
     scale = part.features.std(axis=0) + 1e-9
     design = np.column_stack([part.features / scale, np.ones(part.labels.size)])
     weights = np.linalg.solve(design.T @ design + 10 * np.eye(design.shape[1]), design.T @ part.labels)

@@ -336,9 +336,8 @@ def test_ten_million_simulated_flips_agree(m: int, alpha: float, tolerated: floa
     limit, replicates, block, reached = sizes[lost].sum() * (1 - 1e-12), 10**7, 2000, 0
     for _ in range(replicates // block):
         drawn = rng.random((block, m), dtype=np.float32) < chances
-        sums = np.einsum(
-            "ij,j->i", drawn.astype(np.float64), sizes
-        )  # small, for which threads cost more than they give
+        # not a product of matrices: they are small, and threads would cost more than they save
+        sums = np.einsum("ij,j->i", drawn.astype(np.float64), sizes)
         reached += int(np.count_nonzero(sums >= limit))
     share = reached / replicates
     assert abs(result - share) <= 4 * math.sqrt(share * (1 - share) / replicates)

@@ -1,4 +1,4 @@
-"""LambdaMART's gradients in plain Python: nDCG and the risk measure are computed anew after each swap."""
+"""LambdaMART's gradients in plain Python: nDCG and the risk measure are recomputed after each swap."""
 
 from __future__ import annotations
 

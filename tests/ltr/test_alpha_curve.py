@@ -19,7 +19,7 @@ ALPHAS = (0.0, 5.0, 1.0)
 
 
 def mixed(alpha: float) -> Array:
-    """The more alpha, the closer to the baseline's ranking."""
+    """The larger alpha, the closer to the baseline's ranking."""
     return HELD.features[:, 2] + alpha * HELD.features[:, 0]
 
 
@@ -55,7 +55,7 @@ def test_scores_of_queries_do_as_well_as_scores_of_documents():
     assert by_queries == by_documents
 
 
-def test_models_that_are_trained_lose_less_the_more_alpha():
+def test_trained_models_lose_less_as_alpha_grows():
     lightgbm = pytest.importorskip("lightgbm")
     pytest.importorskip("numba")
 
@@ -91,7 +91,7 @@ def test_models_that_are_trained_lose_less_the_more_alpha():
         ),
     ],
 )
-def test_what_gives_no_curve_is_refused(change, message):
+def test_bad_arguments_are_refused(change, message):
     asked: dict[str, Any] = {
         "fit": mixed,
         "alphas": ALPHAS,

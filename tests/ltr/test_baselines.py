@@ -142,7 +142,7 @@ def test_stored_baselines_score_what_their_documents_do(tmp_path, gain):
         ),
     ],
 )
-def test_what_are_no_baselines_is_refused(make, error, message):
+def test_bad_baselines_are_refused(make, error, message):
     with pytest.raises(error, match=message):
         make()
 

@@ -74,7 +74,7 @@ def test_ndcg_is_that_of_ir_measures(gain):
         ([1, 2], [2], {"gain": "log"}, "gain must be one of exponential, linear, got 'log'"),
     ],
 )
-def test_what_are_no_judged_queries_is_refused(labels, group, options, message):
+def test_bad_judged_queries_are_refused(labels, group, options, message):
     with pytest.raises(ValueError, match=message):
         JudgedQueries(labels, group, **options)
 

@@ -200,7 +200,7 @@ TABLE_3 = [
 
 
 def counted(wins: int, losses: int) -> ModelFigures:
-    """A model with so many wins and losses of one size."""
+    """A model with this many wins and losses, all of one size."""
     model = np.concatenate([np.ones(wins), np.zeros(losses)])[None, :]
     (row,) = compared(model, np.full((1, wins + losses), 0.5)).against[0].models
     assert (row.wins, row.losses, row.losses_over_20_percent) == (wins, losses, losses)

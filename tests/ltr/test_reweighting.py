@@ -1,4 +1,4 @@
-"""Weights estimated anew between rounds: each round as a training of its own would have it."""
+"""Weights re-estimated between rounds: each round gives what training with its weights gives."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def dataset(lightgbm: Any, data: Data, **more: Any) -> Any:
     ids=["defaults", "options", "with a measure"],
 )
 @pytest.mark.parametrize("every", [1, 3])
-def test_each_round_is_that_of_a_training_that_begins_with_its_weights(lightgbm, params, every):
+def test_each_round_is_that_of_training_with_its_weights(lightgbm, params, every):
     data = made(5)
     callbacks = faro_for_lightgbm(data.baselines, alpha=5, every=every)
     booster = lightgbm.train(params, dataset(lightgbm, data), ROUNDS, callbacks=callbacks)
@@ -117,7 +117,7 @@ def test_weights_are_the_objective_in_every_round(lightgbm, norm):
     ids=["plain", "dart", "goss", "bagging", "xendcg", "regression"],
 )
 def test_weights_that_stay_are_weights_of_the_dataset(lightgbm, more):
-    """At alpha 0 only weights of the user's own are left."""
+    """At alpha 0 only the user's own weights are left."""
     data, held = made(7), made(8)
     own = np.random.default_rng(7).uniform(0.5, 3, data.group.size)
     scores = np.random.default_rng(8).normal(size=data.labels.size)
@@ -306,7 +306,7 @@ def test_each_round_of_xgboost_sees_its_weights(xgboost, kind, every):
     np.testing.assert_array_equal(again.predict(matrix()), booster.predict(matrix()))
 
 
-def test_weights_of_ones_own_are_multiplied_in_xgboost(xgboost):
+def test_weights_of_the_user_are_multiplied_in_xgboost(xgboost):
     data = made(15, decimals=1)
     own = np.random.default_rng(15).uniform(0.5, 3, data.group.size)
     train_set = xgboost.DMatrix(data.features, data.labels, group=data.group)

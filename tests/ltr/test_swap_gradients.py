@@ -17,7 +17,7 @@ pytest.importorskip("numba")
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="folders that cannot be written to are made differently here")
-def test_machine_code_that_cannot_be_kept_is_compiled_anew(tmp_path):
+def test_machine_code_that_cannot_be_kept_is_compiled_again(tmp_path):
     package = tmp_path / "site" / "pytest_riskguard"
     shutil.copytree(Path(pytest_riskguard.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     # A file where the folder should be stops root too.

@@ -21,7 +21,7 @@ PROD, BM25 = 0.2 + 0.6 * RNG.random(TOPICS), 0.1 + 0.5 * RNG.random(TOPICS)
 
 
 def model(gain: float, churn: float, *, seed: int) -> Any:
-    """Scores that lie above ``PROD`` by this much, and move by so much."""
+    """Scores above ``PROD`` by ``gain``, with noise of size ``churn``."""
     return np.clip(PROD + gain + churn * np.random.default_rng(seed).standard_normal(TOPICS), 0, 1)
 
 

@@ -1,8 +1,8 @@
-"""Processes that have loaded libraries already: each run is a fork of one, so that it need not load them again.
+"""Processes that have already loaded libraries: each run is a fork of one, so that it need not load them again.
 
-Most of the time of a run goes into loading the same modules. A fork has memory, output, an exit status and a process
-group of its own, as a process that starts anew. What a case changes about loading modules comes too late for a fork:
-``runner`` starts such cases anew.
+Most of the time of a run goes into loading the same modules. A fork has its own memory, output, exit status and
+process group, like a process that starts afresh. What a case changes about loading modules comes too late for a fork:
+``runner`` starts such cases afresh.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Prepared:
             waiting.close()
 
     def run(self, way: Way, arguments: Sequence[str], cwd: Path, limit: float) -> Ended:
-        """A run with the usual variables, ended after a limit of seconds, as by ``processes.run``."""
+        """A run with the usual variables, ended after a limit of seconds, as in ``processes.run``."""
         by_command = way is Way.CLI
         if by_command not in self._waiting:
             modules, run = (_COMMAND, _RUN_COMMAND) if by_command else (_LIBRARIES, _RUN_PYTEST)

@@ -84,9 +84,9 @@ def run(
     scratch : Path
         An existing folder for copies.
     prepared : Prepared, optional
-        Runs cases that change nothing about how Python starts and loads modules; the others start anew.
+        Runs cases that change nothing about how Python starts and loads modules; the others start afresh.
     remove : callable, optional
-        What removes the copy's folder, by default at once: ``removed``.
+        Removes the copy's folder; by default ``removed``, which does it at once.
     """
     place = Path(tempfile.mkdtemp(dir=scratch))
     folder = place / "project"
@@ -189,7 +189,7 @@ def arguments(case: Case, way: Way, folder: Path) -> list[str]:
 
 
 def _starts_as_usual(case: Case, folder: Path) -> bool:
-    """Whether Python starts and loads libraries as in most cases; a case with limits of its own is measured anew."""
+    """Whether Python starts and loads libraries as in most cases; a case with its own limits starts afresh."""
     own = {path.stem for path in folder.glob("*") if path.suffix in IMPORTABLE} - OWN_MODULES
     usual = Case("usual")
     settings = ("env", "line", "cwd", "seconds", "megabytes")
@@ -197,7 +197,7 @@ def _starts_as_usual(case: Case, folder: Path) -> bool:
 
 
 def removed(place: Path) -> None:
-    """Remove a folder, also where a sabotage took permissions away."""
+    """Remove a folder, even if a sabotage took permissions away."""
 
     def allow(function: Callable[[str], None], path: str, _: BaseException) -> None:
         Path(path).parent.chmod(0o700)  # a sabotage took the permission away

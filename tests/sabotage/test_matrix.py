@@ -1,6 +1,6 @@
 """Every case in each of its ways: a sample with every run of the tests, all of them as slow tests.
 
-The sample starts each run anew; where the others can, they are forks of a process that has loaded libraries.
+The sample starts each run afresh; the others are forks of a process that has loaded libraries, where they can be.
 """
 
 from __future__ import annotations

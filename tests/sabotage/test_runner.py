@@ -90,13 +90,13 @@ def prepared():
 
 
 @pytest.mark.parametrize("way", [Way.CLI, Way.SERIAL])
-def test_a_prepared_run_ends_as_one_that_starts_anew(template, prepared, tmp_path, way):
+def test_a_prepared_run_ends_like_one_that_starts_afresh(template, prepared, tmp_path, way):
     def common(ended):
         return re.sub(r"tmp\w{8}|0x\w+|in [\d.]+s|=+", "", ended.output).split()  # the folder, an address, times
 
     case = Case("planted", sabotages.truncate("qrels.txt", 0.5))
-    anew, fork = (runner.run(case, way, template, tmp_path, each).ended for each in (None, prepared))
-    assert (fork.status, common(fork)) == (anew.status, common(anew))
+    fresh, fork = (runner.run(case, way, template, tmp_path, each).ended for each in (None, prepared))
+    assert (fork.status, common(fork)) == (fresh.status, common(fresh))
     assert fork.processor_seconds > 0
     assert fork.megabytes > 20
 
