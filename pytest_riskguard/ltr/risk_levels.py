@@ -68,14 +68,14 @@ def risk_spread(
     baseline: npt.ArrayLike,
     *,
     alpha: float,
-    standardization: Standardization = "deviation",
+    standardization: Standardization,
 ) -> float:
     """The standard deviation of trade-off scores, or the standard error of URisk; 0 where they do not vary.
 
     Parameters and errors are those of ``adaptive_alpha``.
     """
     x = linear(_differences(scores, baseline), alpha=loss_weight(alpha))
-    if x.size < 2 or not varies(x):
+    if not varies(x):
         return 0.0
     error = standard_error(x)
     return error * float(np.sqrt(x.size)) if _known(standardization) == "deviation" else error

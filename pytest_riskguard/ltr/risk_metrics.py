@@ -159,7 +159,7 @@ class RiskMetrics:
             if not any(fit for _, fit in wanted):
                 parts = [_part(whole, *fold) for whole in self._baselines if _fit_groups(whole, fold[1])]
                 wanted = [(part, _fit(part, labels, group)) for part in parts] or wanted
-        best = max((fit for _, fit in wanted), default=0)
+        best = max(fit for _, fit in wanted)
         matching = [baselines for baselines, fit in wanted if fit == best > 0]
         if len(matching) != 1:
             raise DataError(_unmatched(labels, group, [baselines for baselines, _ in wanted], many=len(matching)))

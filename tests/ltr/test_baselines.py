@@ -136,6 +136,11 @@ def test_stored_baselines_score_what_their_documents_do(tmp_path, gain):
             "queries must have different names, got 'q' twice",
         ),
         (
+            lambda: QueryBaselines.from_query_scores({"a": {"q": 0.1}}, queries=["p", "q", "q"]),
+            ValueError,
+            "queries must have different names, got 'q' twice",
+        ),
+        (
             lambda: QueryBaselines.from_document_scores(LABELS, GROUP, {"a": LABELS}, queries=["q"]),
             ValueError,
             "queries must name each of the 3 queries, got 1 names",

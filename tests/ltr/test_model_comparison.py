@@ -147,6 +147,12 @@ def test_a_weight_of_two_is_a_topic_twice(given_systems: tuple[Any, Any], data: 
     ]
 
 
+def test_only_ratios_of_weights_count_however_large_or_small_they_are() -> None:
+    models, baselines, least = np.array([[0.5, 0.75, 0.25]]), np.array([[0.25, 1.0, 0.5]]), 5e-324
+    for weights, same in (([2 * least, least, least], [2, 1, 1]), ([1e100, 1e100, least], [1, 1, least])):
+        assert compared(models, baselines, weights=weights) == compared(models, baselines, weights=same)
+
+
 def test_a_model_that_never_loses_has_infinite_ratios_and_one_that_changes_nothing_has_none() -> None:
     baselines = np.array([[0.5, 0.5], [0.25, 0.75]])
     found = compared(np.array([[0.5, 0.75], [0.5, 0.5]]), baselines)

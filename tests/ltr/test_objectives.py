@@ -23,11 +23,14 @@ from pytest_riskguard.ltr import (
     JudgedQueries,
     LambdaMART,
     QueryBaselines,
-    adaptive_alpha,
+    ranking_objective,
 )
+from pytest_riskguard.ltr.swap_effects import GeoRiskNow
 from tests.ltr import plain_lambdas as plain
 
 pytest.importorskip("numba")
+
+from pytest_riskguard.ltr import swap_gradients
 
 Array = npt.NDArray[np.float64]
 ALPHAS = (0.0, 1.0, 5.0)
@@ -155,6 +158,30 @@ def test_georisk_is_that_of_plain_python(rows, options, alpha, many, seed):
     assert_equal(found, expected, within=1e-7)
 
 
+@pytest.mark.parametrize(
+    ("labels", "scores", "truncation_level"),
+    [
+        # the first swap costs more than the query has, which is its mean over the orders of tied documents
+        ([3, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0], None),
+        # pairs beyond k change nothing that the query has, which is nothing
+        ([0, 0, 0, 0, 1, 0, 2, 0], [8, 7, 6, 5, 4, 3, 2, 1], 30),
+    ],
+)
+def test_georisk_of_a_model_without_any_score_left_is_that_of_plain_python(labels, scores, truncation_level):
+    given = np.array(labels, float), np.array(scores, float), [len(labels)]
+    pool = baselines(np.random.default_rng(1), given[2], many=2)
+    options: dict[str, Any] = {"truncation_level": truncation_level}
+    effect = lambda found, query: plain.georisk_effect(found, pool.scores.tolist(), query, 5)  # noqa: E731
+    found = GeoRisk(pool, 5, **options).gradients(*given)
+    assert_equal(found, slow(*given, effect, 3, **options), within=1e-9)
+
+
+def test_a_swap_that_costs_all_of_georisk_costs_no_more():
+    now = GeoRiskNow.of(alpha=60, scores=np.array([0.5]), zrisk=-6.0)
+    found = swap_gradients._georisk_step(now, -0.3, 0.0, 1.0)  # Phi(-24) is less than the rounding of Phi(-6)
+    assert found == pytest.approx(-now.georisk, rel=1e-9)
+
+
 def test_a_swap_that_ends_at_the_baseline_counts_once():
     labels, scores = np.array([0.0, 1, 0]), np.array([2.0, 1, 0])
     equal = QueryBaselines(("best",), ("q",), np.ones((1, 1)))
@@ -203,38 +230,6 @@ def test_every_pair_pushes_the_better_document_up(rows, alpha, seed):
                 assert better[1] < 0 < worse[1]
 
 
-@settings(deadline=None)
-@given(st.integers(1, 30), st.floats(0, 50), st.sampled_from(["deviation", "error"]), st.integers(0, 2**32 - 1))
-def test_adaptive_alpha_is_between_0_and_alpha_and_grows_with_the_loss(queries, alpha, standardization, seed):
-    rng = np.random.default_rng(seed)
-    scores, baseline = rng.integers(0, 4, queries) / 3, rng.integers(0, 4, queries) / 3
-    found = adaptive_alpha(scores, baseline, alpha=alpha, standardization=standardization)
-    assert ((found >= 0) & (found <= alpha)).all()
-    order = np.argsort(scores - baseline, kind="stable")
-    assert (np.diff(found[order]) <= 1e-12 * alpha).all()
-
-
-@pytest.mark.parametrize("standardization", ["deviation", "error"])
-def test_one_changed_query_is_the_risky_one(standardization):
-    baseline = np.full(10, 0.5)
-    scores = baseline.copy()
-    scores[3] = 0.4
-    found = adaptive_alpha(scores, baseline, alpha=2, standardization=standardization)
-    assert found[3] > 1.99
-    np.testing.assert_allclose(np.delete(found, 3), 1)  # unchanged: alpha / 2
-    np.testing.assert_allclose(adaptive_alpha(baseline, baseline, alpha=2, standardization=standardization), 1)
-
-
-def test_adaptive_alpha_as_written_in_the_papers():
-    scores, baseline = np.array([0.2, 0.5, 0.9, 0.4]), np.array([0.6, 0.5, 0.3, 0.5])
-    x = np.array([-1.6, 0.0, 0.6, -0.4])  # differences, losses four times
-    expected = [3 * (1 - plain.phi(value / x.std(ddof=1))) for value in x]
-    np.testing.assert_allclose(adaptive_alpha(scores, baseline, alpha=3), expected)
-    error = x.std(ddof=1) / 2
-    expected = [3 * (1 - plain.phi(value / error)) for value in scores - baseline]
-    np.testing.assert_allclose(adaptive_alpha(scores, baseline, alpha=3, standardization="error"), expected)
-
-
 ROWS = (np.array([2.0, 0, 1, 0, 3, 1, 0, 0, 1, 2]), [4, 3, 3])
 SOME = np.array([0.3, 0.1, 0.9, 0.5, -0.2, 0.4, 0.0, 1.0, 0.7, 0.2])
 
@@ -263,8 +258,27 @@ def test_a_spread_is_kept_after_so_many_iterations_but_never_from_equal_scores(o
     waiting = objective(three_queries(), 2, spread_after=1)
     for scores in (zeros, zeros, zeros, SOME):
         assert_equal(waiting.gradients(labels, scores, group), fresh.gradients(labels, scores, group), within=0)
+    # after two it is that of the third call
+    kept, other = objective(three_queries(), 2, spread_after=2), np.roll(SOME, 3)
+    for scores in (zeros, SOME, later):
+        assert_equal(kept.gradients(labels, scores, group), fresh.gradients(labels, scores, group), within=0)
+    assert np.abs(kept.gradients(labels, other, group)[0] - fresh.gradients(labels, other, group)[0]).max() > 1e-3
     with pytest.raises(ValueError, match="spread_after must be at least 1, got 0: before the first tree"):
         objective(three_queries(), spread_after=0)
+
+
+def test_what_is_not_asked_for_is_as_documented():
+    labels, group = ROWS
+    plain_one, options = LambdaMART(), ("k", "gain", "truncation_level", "sigmoid", "norm", "threads")
+    assert [getattr(plain_one, name) for name in options] == [10, "exponential", None, 1.0, True, None]
+    one = three_queries()
+    for made, asked in (
+        (UCRO(one), UCRO(one, 1, form="change")),
+        (TSARO(one), TSARO(one, 1, form="change", standardization="deviation", spread_after=None)),
+        (TFARO(one), TFARO(one, 1, standardization="deviation", spread_after=None)),
+        (GeoRisk(one), GeoRisk(one, 1)),
+    ):
+        assert_equal(made.gradients(labels, SOME, group), asked.gradients(labels, SOME, group), within=0)
 
 
 def test_the_order_of_rows_moves_no_query_with_equal_scores():
@@ -302,6 +316,30 @@ def test_scores_far_apart_are_those_of_plain_python_too():
     options: dict[str, Any] = {"sigmoid": 2.0, "norm": False}
     found = LambdaMART(k=3, **options).gradients(labels, scores, [4])
     assert_equal(found, slow(labels, scores, [4], lambda *_: lambda change: change, 3, **options), within=1e-9)
+
+
+def test_scores_further_apart_than_exp_can_tell_are_as_those_that_are_far_apart():
+    labels, options = np.array([1.0, 0, 2, 0]), {"k": 3, "sigmoid": 2.0, "norm": False}
+    far, further = (np.array([0.0, 0.3, above, above + 0.2]) for above in (50.0, 400.0))  # exp(-800) is 0
+    found, expected = (LambdaMART(**options).gradients(labels, scores, [4]) for scores in (further, far))
+    assert_equal(found, expected, within=1e-9)
+    assert np.abs(found[0]).min() > 0.01
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64])
+def test_scores_of_other_kinds_are_taken_as_floats(kind):
+    labels, group = ROWS
+    given = (10 * np.pi * SOME).astype(kind)
+    for objective in (LambdaMART(k=3), UCRO(three_queries(), 2)):
+        found = objective.gradients(labels.astype(kind), given, group)
+        assert_equal(found, objective.gradients(labels, given.astype(float), group), within=0)
+
+
+def test_processors_are_counted_where_the_system_does_not_say_which_may_be_used(monkeypatch):
+    monkeypatch.delattr("os.sched_getaffinity", raising=False)
+    for counted, expected in ((3, 3), (None, 1)):
+        monkeypatch.setattr("os.cpu_count", lambda counted=counted: counted)
+        assert ranking_objective._processors() == expected
 
 
 def test_an_objective_can_go_on_to_other_data():
