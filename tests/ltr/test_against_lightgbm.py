@@ -10,6 +10,7 @@ import pytest
 
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.ltr import TFARO, TSARO, UCRO, GeoRisk, JudgedQueries, LambdaMART, QueryBaselines
+from pytest_riskguard.ltr.lightgbm_data import check_whole_queries
 
 pytest.importorskip("numba")
 lightgbm = pytest.importorskip("lightgbm")
@@ -169,7 +170,26 @@ def test_bagging_by_query_is_refused():
     params = {"objective": LambdaMART(), "bagging_by_query": True, "bagging_fraction": 0.5, **QUIET}
     with pytest.raises(UsageError, match="bagging_by_query learns nothing with an objective that is not LightGBM's"):
         lightgbm.train({**params, "bagging_freq": 1}, lightgbm.Dataset(features, labels, group=group), 2)
+    with pytest.raises(UsageError, match="bagging_by_query learns nothing"):
+        lightgbm.train({**params, "subsample_freq": 1}, lightgbm.Dataset(features, labels, group=group), 2)
     lightgbm.train(params, lightgbm.Dataset(features, labels, group=group), 2)  # without bagging_freq it does nothing
+    by_rows = {"objective": LambdaMART(), "bagging_fraction": 0.5, "bagging_freq": 1, **QUIET}
+    lightgbm.train(by_rows, lightgbm.Dataset(features, labels, group=group), 2)
+
+
+def test_which_queries_are_cut_and_which_are_whole():
+    group = np.array([2, 3, 1, 2])
+    check_whole_queries(np.array([4, 2, 3, 5]), group)  # the second and the third
+    with pytest.raises(DataError, match="a part of the data has 2 of the 3 documents of query 2: give"):
+        check_whole_queries(np.array([0, 1, 4, 2, 6]), group)
+
+
+def test_data_with_the_bins_of_others_can_be_learned_from():
+    features, labels, group = queries(3)
+    first = lightgbm.Dataset(features, labels, group=group)
+    same = lightgbm.Dataset(features, labels, group=group, reference=first)
+    found, expected = (lightgbm.train({"objective": LambdaMART(), **QUIET}, data, 2) for data in (same, first))
+    np.testing.assert_array_equal(found.predict(features), expected.predict(features))
 
 
 def test_data_without_groups_are_refused():

@@ -53,6 +53,7 @@ def test_scores_of_queries_do_as_well_as_scores_of_documents():
         lambda alpha: HELD.judged.ndcg(mixed(alpha)), ALPHAS, held_out=HELD.judged, baselines=HELD.baselines
     )
     assert by_queries == by_documents
+    assert by_documents == alpha_curve(mixed, ALPHAS, held_out=HELD.judged, baselines=HELD.baselines, gate_alpha=1.0)
 
 
 def test_trained_models_lose_less_as_alpha_grows():

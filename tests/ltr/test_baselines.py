@@ -31,6 +31,21 @@ def test_scores_of_queries_are_put_in_the_order_of_training():
     found = QueryBaselines.from_query_scores(scores, queries=["a", "b", "c"], k=5, gain="linear")
     assert found.scores.tolist() == [[0.1, 0.2, 0.3]]
     assert (found.k, found.gain) == (5, "linear")
+    found = QueryBaselines.from_query_scores(scores, queries=["a"])
+    assert (found.k, found.gain) == (10, "exponential")
+
+
+def test_scores_may_be_lists():
+    scores: Any = [[0, 1]]
+    found = QueryBaselines(("b",), ("q1", "q2"), scores).scores
+    assert isinstance(found, np.ndarray)
+    assert (found.dtype, found.tolist()) == (np.float64, [[0.0, 1.0]])
+
+
+def test_measures_have_the_names_of_ir_measures():
+    assert measure_name() == "nDCG(dcg='exp-log2')@10"
+    assert measure_name(gain="linear") == "nDCG@10"
+    assert measure_name(5) == "nDCG(dcg='exp-log2')@5"
 
 
 def test_numbers_name_queries_too():
@@ -74,13 +89,20 @@ def test_stored_baselines_score_what_their_documents_do(tmp_path, gain):
     ranked = sorted(enumerate(rows), key=lambda row: (row[1][0], -row[1][2]))
     (tmp_path / "run").write_text("".join(f"{q} Q0 d{n} 0 {score} prod\n" for n, (q, _, score) in ranked))
     store = Store(tmp_path / "store")
-    store.add("prod", tmp_path / "run", qrels=tmp_path / "qrels", topics=None, measures=[measure_name(10, gain)])
+    store.add(
+        "prod",
+        tmp_path / "run",
+        qrels=tmp_path / "qrels",
+        topics=None,
+        measures=[measure_name(k, gain) for k in (10, 3)],
+    )
     data = JudgedQueries(LABELS, GROUP, gain=gain)
     direct = QueryBaselines.from_document_scores(LABELS, GROUP, {"prod": scores}, queries=["a", "b", "c"], gain=gain)
     for place, names in ((store, ()), (tmp_path / "store", ("prod",)), (str(tmp_path / "store"), ("prod",))):
         found = QueryBaselines.from_store(place, *names, queries=["a", "b", "c"], data=data, gain=gain)
-        assert found.names == ("prod",)
+        assert (found.names, found.k, found.gain) == (("prod",), 10, gain)
         np.testing.assert_allclose(found.scores, direct.scores, atol=5.1e-6)  # gdeval rounds to five places
+    assert QueryBaselines.from_store(store, queries=["a", "c"], k=3, gain=gain).k == 3
     with pytest.raises(BaselineError, match="other"):
         QueryBaselines.from_store(store, "other", queries=["a"])
     with pytest.raises(BaselineError, match="nDCG"):
@@ -99,6 +121,11 @@ def test_stored_baselines_score_what_their_documents_do(tmp_path, gain):
             lambda: QueryBaselines(("a",), ("q",), np.array([[1.5]])),
             DataError,
             "baseline a, query q: nDCG@10 must be",
+        ),
+        (
+            lambda: QueryBaselines(("a", "b"), ("q", "r"), np.array([[0, 1], [0.5, -0.5]])),
+            DataError,
+            "baseline b, query r: nDCG@10 must be from 0 to 1, got -0.5",
         ),
         (lambda: QueryBaselines(("a",), ("q",), np.array([[np.nan]])), DataError, "must be from 0 to 1, got nan"),
         (lambda: QueryBaselines(("a",), ("q", "q"), np.zeros((1, 2))), ValueError, "different names, got 'q' twice"),
@@ -165,3 +192,19 @@ def test_data_with_other_labels_are_refused():
         QueryBaselines.from_query_scores(by_query, queries=["q1", "q2"], data=swapped).check(
             JudgedQueries([2, 0, 0, 1], [2, 2])
         )
+
+
+def test_names_of_others_are_text_in_messages():
+    name: Any = "\x1b[31m"
+    data, other, fewer = JudgedQueries([1, 0], [2]), JudgedQueries([0, 1], [2]), JudgedQueries([1], [1])
+    known = QueryBaselines.from_query_scores({name: {name: 0.5}}, queries=[name], data=data)
+    for refused in (
+        lambda: QueryBaselines((name,), (name,), np.array([[2.0]])),
+        lambda: QueryBaselines.from_document_scores([1], [1], {name: [np.nan]}),
+        lambda: QueryBaselines.from_query_scores({name: {}}, queries=[name]),
+        lambda: known.check(other),
+        lambda: known.check(fewer),
+    ):
+        with pytest.raises((ValueError, DataError), match=r"\[31m") as raised:
+            refused()
+        assert str(raised.value).isprintable()

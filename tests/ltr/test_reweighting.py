@@ -413,6 +413,7 @@ def test_without_xgboost_the_error_says_what_to_install(monkeypatch):
         ({"alpha": 1, "standardization": "none"}, "standardization must be one of deviation, error"),
         ({"alpha": 1, "query_weights": [1.0]}, "a weight above 0 for each of the 40 queries"),
         ({"alpha": 1, "query_weights": np.zeros(40)}, "a weight above 0 for each of the 40 queries"),
+        ({"alpha": 1, "query_weights": np.arange(40)}, "a weight above 0 for each of the 40 queries"),
     ],
 )
 def test_bad_options_are_refused_before_training(options, message):
