@@ -39,7 +39,8 @@ def test_scores_may_be_lists():
     scores: Any = [[0, 1]]
     found = QueryBaselines(("b",), ("q1", "q2"), scores).scores
     assert isinstance(found, np.ndarray)
-    assert (found.dtype, found.tolist()) == (np.float64, [[0.0, 1.0]])
+    assert found.dtype == np.float64
+    assert found.tolist() == [[0.0, 1.0]]
 
 
 def test_measures_have_the_names_of_ir_measures():

@@ -319,9 +319,9 @@ def test_scores_far_apart_are_those_of_plain_python_too():
 
 
 def test_scores_further_apart_than_exp_can_tell_are_as_those_that_are_far_apart():
-    labels, options = np.array([1.0, 0, 2, 0]), {"k": 3, "sigmoid": 2.0, "norm": False}
+    labels, objective = np.array([1.0, 0, 2, 0]), LambdaMART(k=3, sigmoid=2.0, norm=False)
     far, further = (np.array([0.0, 0.3, above, above + 0.2]) for above in (50.0, 400.0))  # exp(-800) is 0
-    found, expected = (LambdaMART(**options).gradients(labels, scores, [4]) for scores in (further, far))
+    found, expected = (objective.gradients(labels, scores, [4]) for scores in (further, far))
     assert_equal(found, expected, within=1e-9)
     assert np.abs(found[0]).min() > 0.01
 
@@ -378,6 +378,7 @@ def test_objectives_are_copied_and_pickled_with_their_training():
             "truncation_level must be None or a whole number of at least 1, got 0",
         ),
         (lambda: LambdaMART(sigmoid=0), "sigmoid must be finite and above 0, got 0"),
+        (lambda: LambdaMART(sigmoid=math.inf), "sigmoid must be finite and above 0, got inf"),
         (lambda: LambdaMART(norm=cast(Any, "no")), "norm must be True or False, got 'no'"),
         (lambda: TFARO(three_queries(), spread_after=cast(Any, 1.5)), "None or a whole number, got 1.5"),
         (lambda: LambdaMART(threads=0), "threads must be None or a whole number of at least 1, got 0"),
@@ -395,6 +396,7 @@ def test_objectives_are_copied_and_pickled_with_their_training():
         (lambda: LambdaMART().gradients(ROWS[0], SOME[:9], ROWS[1]), "scores must have one value for each of the 10"),
         (lambda: LambdaMART().gradients(ROWS[0], SOME * np.nan, ROWS[1]), "got nan in row 0"),
         (lambda: LambdaMART().gradients(ROWS[0], np.full(10, np.inf), ROWS[1]), "scores must be finite, got inf"),
+        (lambda: LambdaMART().gradients(ROWS[0], np.where(SOME == 0.5, np.inf, SOME), ROWS[1]), "got inf in row 3"),
         (lambda: LambdaMART().gradients(ROWS[0], SOME, [4, 3]), "group must add up to the 10 documents, got 7"),
         (lambda: LambdaMART(gain=cast(Any, "exp")), "gain must be one of exponential, linear, got 'exp'"),
         (lambda: LambdaMART(truncation_level=cast(Any, 2.5)), "whole number of at least 1, got 2.5"),
