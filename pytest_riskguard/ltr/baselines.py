@@ -55,7 +55,8 @@ class QueryBaselines:
 
     def __post_init__(self) -> None:
         check_measure(self.k, self.gain)
-        query_names(self.queries, count=len(self.queries))
+        if len(set(self.queries)) != len(self.queries):
+            query_names(self.queries, count=len(self.queries))  # which says what is given twice
         scores = np.asarray(self.scores, dtype=np.float64)
         if scores.shape != (len(self.names), len(self.queries)) or scores.size == 0:
             expected = f"({len(self.names)}, {len(self.queries)})"
