@@ -25,6 +25,8 @@ from pytest_riskguard.risk.georisk import expected_scores, topic_contributions
 #: that crosses the baseline the weight of the side where it ends.
 Form = Literal["change", "crossing"]
 
+#: The largest alpha of gates. Far beyond, gradients are too large for LightGBM, which then learns nothing.
+_MAX_ALPHA = 1e9
 #: With a smaller Phi(ZRisk / c), gradients are too small for LightGBM, which keeps them in 32 bits.
 _VANISHED = 1e-12
 
@@ -69,6 +71,8 @@ class _RiskObjective(RankingObjective):
         super().__post_init__()
         check_baselines(self.baselines)
         self.alpha = loss_weight(self.alpha)
+        if self.alpha > _MAX_ALPHA:
+            raise ValueError(f"alpha must be at most {_MAX_ALPHA:g}, got {self.alpha:g}: nothing would be learned")
 
     def _measure(self) -> tuple[int, Gain]:
         return self.baselines.k, self.baselines.gain

@@ -383,6 +383,7 @@ def test_objectives_are_copied_and_pickled_with_their_training():
         (lambda: TFARO(three_queries(), spread_after=cast(Any, 1.5)), "None or a whole number, got 1.5"),
         (lambda: LambdaMART(threads=0), "threads must be None or a whole number of at least 1, got 0"),
         (lambda: UCRO(three_queries(), -1), "alpha must be finite and at least 0, got -1"),
+        (lambda: UCRO(three_queries(), 1e39), r"alpha must be at most 1e\+09, got 1e\+39: nothing would be learned"),
         (lambda: UCRO(three_queries(), math.nan), "alpha must be finite and at least 0, got nan"),
         (lambda: UCRO(three_queries(), form=cast(Any, "other")), "form must be one of change, crossing, got 'other'"),
         (
