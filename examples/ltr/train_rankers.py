@@ -80,7 +80,10 @@ def main() -> int:
     else:
         print(f"\nLightGBM's example data are not in {options.sample}: left out. --sample says where they are.")
     found = {verdict["gate"]: verdict["outcome"] for verdict in json.loads(VERDICTS.read_text())["verdicts"]}
-    return 0 if found == {PLAIN: "fail", "safer-ranker": "pass"} else 1
+    if found == {PLAIN: "fail", "safer-ranker": "pass"}:
+        return 0
+    print(f"\nExpected that {PLAIN} fails its gate and safer-ranker passes, got {found}", file=sys.stderr)
+    return 1
 
 
 def compare_on_search_log(options: argparse.Namespace) -> None:
@@ -114,15 +117,26 @@ def compare_on_sample(options: argparse.Namespace) -> None:
 def arguments() -> argparse.Namespace:
     shared = Path(os.environ.get("RISKGUARD_SHARED", HERE.parents[1] / "shared"))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--queries", type=int, default=6000, help="how many the search log has")
-    parser.add_argument("--trees", type=int, default=60, help="how many every model has")
-    parser.add_argument("--seed", type=int, default=0, help="for the search log and its split")
+    parser.add_argument("--queries", type=at_least(100), default=6000, help="how many the search log has")
+    parser.add_argument("--trees", type=at_least(1), default=60, help="how many every model has")
+    parser.add_argument("--seed", type=at_least(0), default=0, help="for the search log and its split")
     parser.add_argument("--tail-judged", type=float, default=0.08, help="share of tail queries judged for training")
     parser.add_argument(
         "--sample", type=Path, default=shared / "data" / "ltr_lightgbm", help="folder of LightGBM's data"
     )
     parser.add_argument("pytest", nargs="*", help="more arguments for pytest, after --")
     return parser.parse_args()
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """What reads an option whose value is a whole number of at least this."""
+
+    def number(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"expected a whole number of at least {least}, got {text!r}")
+        return int(text)
+
+    return number
 
 
 def learn_and_compare(

@@ -183,3 +183,20 @@ def alike(line: str, other: str) -> bool:
 )
 def test_lines_that_are_not_printed_are_found(shown: str, printed: str, absent: list[str]):
     assert missing(shown, printed) == absent
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "least"), [("--queries", "20", 100), ("--trees", "0", 1), ("--seed", "-1", 0)]
+)
+def test_a_number_that_is_too_small_is_refused(tmp_path, option, value, least):
+    done = trained(tmp_path / "ltr", f"{option}={value}")
+    assert done.returncode == 2
+    assert f"{option}: expected a whole number of at least {least}, got '{value}'" in done.stderr
+
+
+def test_a_log_too_small_to_show_anything_is_said(tmp_path):
+    pytest.importorskip("lightgbm")
+    pytest.importorskip("numba")
+    done = trained(tmp_path / "ltr", "--queries", "100", "--trees", "1", "--sample", "nowhere")
+    assert done.returncode == 1
+    assert "Expected that lambdamart fails its gate and safer-ranker passes, got {'lambdamart':" in done.stderr
