@@ -112,7 +112,7 @@ class RiskMetrics:
         if hasattr(data, "get_uint_info"):  # XGBoost
             return self.values(labels, first, np.diff(data.get_uint_info("group_ptr").astype(np.int64)))
         sizes, fold = data.get_group(), None
-        if data.used_indices is not None and sizes is not None:
+        if data.used_indices is not None:
             fold = np.asarray(data.used_indices), np.asarray(data.reference.get_group())
         return [(*found, True) for found in self.values(labels, first, sizes, fold=fold)]
 

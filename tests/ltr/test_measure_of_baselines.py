@@ -116,6 +116,13 @@ def test_a_matrix_of_xgboost_without_groups_has_no_measures():
         )
 
 
+def test_folds_without_groups_have_no_measures():
+    lightgbm = pytest.importorskip("lightgbm")
+    params, data = {**LIGHTGBM, "objective": "regression"}, lightgbm.Dataset(DATA.features, DATA.labels)
+    with pytest.raises(UsageError, match="an evaluation set has no groups: give it how many documents"):
+        lightgbm.cv(params, data, 1, nfold=3, stratified=False, feval=RiskMetrics(baselines()))
+
+
 def test_what_knows_more_of_the_data_is_taken_for_its_baselines():
     def known(score: float, **more: Any) -> QueryBaselines:
         return QueryBaselines(("b",), tuple("abc"), np.full((1, 3), score), **more)
