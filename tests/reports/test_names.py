@@ -48,6 +48,19 @@ def at_width(names: list[str], width: int) -> list[str]:
             15,
             ["…ucro-alpha1…", "…ucro-alpha5…", "…geo-alpha1…", "…geo-alpha5…"],
         ),
+        # what differs is what another name is called
+        (["ltr-ucro-alpha1-final", "ltr-ucro-alpha5-final", "…alpha1…"], 12, ["…1…", "…5…", "…alpha1…"]),
+        (["final-5-alpha1-run", "final-1-alpha1-run", "…1…"], 10, ["…5…", "fina…1-run", "…1…"]),
+        # each name by its largest parts that fit, where no size fits all
+        (
+            ["alpha1_alpha1", "alpha10_geo_seed42_geo_alpha1", "ltr-a"],
+            12,
+            ["alpha1…", "…0_ge…2_geo…", "ltr-a"],
+        ),
+        # what begins all names is not taken for their end as well
+        (["final-ltr", "final-1-ltr"], 8, ["fin…-ltr", "…1-…"]),
+        # what ends them all is left out at any distance from the start
+        (["ucro_ltr_final", "ucro_geo_a_final"], 8, ["…ltr…", "…geo_a…"]),
         # a short name that looks like one that was cut
         (["abcdefghijkl", "abc…ijkl"], 8, ["abc…ij~2", "abc…ijkl"]),
         # nothing printable differs
@@ -56,6 +69,13 @@ def at_width(names: list[str], width: int) -> list[str]:
 )
 def test_what_differs_remains(names: list[str], width: int, expected: list[str]):
     assert at_width(names, width) == expected
+
+
+def test_very_long_names_are_cut_even_where_there_is_room():
+    (shown,) = shortened(["x" * 900], lambda name: name)
+    assert shown == "x" * 900
+    (shown,) = shortened(["x" * 2000], lambda name: name)
+    assert len(shown) == 1000
 
 
 @given(

@@ -148,7 +148,7 @@ class Asked:
         scores = [[engine.scores(source, measure) for source in systems] for measure in measures]
         compared = [self._compared(of_measure) for of_measure in scores]
         questions = [
-            Question(gate, model, baseline, measure, alphas=tuple(gate.alpha for gate in self.gates))
+            Question(gate, model, baseline, measure)
             for measure, baseline, model, gate in product(measures, self.baselines, self.models, self.gates)
         ]
         verdicts = engine.verdicts(questions, correction=self.correction)

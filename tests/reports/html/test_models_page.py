@@ -6,15 +6,17 @@ import re
 from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from pytest_riskguard.reports.html.charts.chart import Chart
 from pytest_riskguard.reports.html.charts.labels import Box
-from pytest_riskguard.reports.html.charts.pareto_chart import pareto_curve
+from pytest_riskguard.reports.html.charts.pareto_chart import _cross, pareto_curve
 from pytest_riskguard.reports.html.models_page import render
 from pytest_riskguard.reports.studies.judged_models import JudgedAgainst, TrainReport
+from pytest_riskguard.reports.studies.models_table import conclusions
 from tests.reports.hostile import STRINGS
 from tests.reports.html.browsers import Open
 from tests.reports.html.drawings import labels, marks, points, root_of, tooltips
@@ -131,6 +133,44 @@ def test_no_model_lies_beyond_the_line_and_the_line_beyond_no_model(name: str):
 
 
 @pytest.mark.parametrize("name", ["four models", "40 models"])
+def test_the_line_runs_through_the_front_alone_and_its_words_name_the_front_alone(name: str):
+    report = CASES[name]()
+    for chart, table in zip(charts(report), report.measures[0].tables, strict=True):
+        corners = line_of(chart)
+        assert all(a[0] <= b[0] and a[1] >= b[1] for a, b in pairwise(corners))
+        front = sorted((row.figures for row in table.models if row.figures.on_front), key=lambda row: row.risk)
+        assert len(corners) == 2 * len(front) + 2
+        shown = ", ".join(f"{row.model}: mean {row.mean:.4f}, risk {row.risk:.4f}" for row in front[:12])
+        more = f" and {len(front) - 12} more" if len(front) > 12 else ""
+        assert f"On the Pareto front, least risk first: {shown}{more}." in chart.description
+
+
+def test_a_chart_says_what_its_axes_are_and_explains_the_marks_that_it_has():
+    average, chart, _ = charts(report_of(alphas=(8.0,)))
+    for shown, marked in ((average, set()), (chart, {"baseline"})):
+        texts = [label.text for label in labels(root_of(shown))]
+        assert {"risk: mean loss, less is better", "mean nDCG@10, more is better"} <= {*texts}
+        explained = {"passes", "fails", "on the front", "no model beyond", *marked}
+        assert explained == {*texts} & {*explained, "baseline", "inconclusive", "cannot be compared"}
+    (table, *_) = report_of(measure=None).measures[0].tables
+    texts = [label.text for label in labels(root_of(pareto_curve(table, key="1", measure=None)))]
+    assert "mean score, more is better" in texts
+
+
+def test_no_mark_lies_on_the_end_of_an_axis_and_every_shape_is_drawn_in_a_colour():
+    for chart in charts(report_of(alphas=(8.0,))):
+        root = root_of(chart)
+        shapes = [element for one in marks(root) for element in one.iter() if element.tag in ("path", "circle")]
+        assert all(element.get("stroke") or element.get("fill", "none") != "none" for element in shapes)
+        left, bottom = line_of(chart)[0][0], line_of(chart)[0][1]  # where the line begins, at the lower edge
+        right = line_of(chart)[-1][0]
+        for x, y in (centre(one) for one in marks(root)):
+            assert x < right - 5
+            assert y < bottom - 5
+        assert left < right
+
+
+@pytest.mark.parametrize("name", ["four models", "40 models"])
 def test_no_name_covers_the_line(name: str):
     named = 0
     for chart in charts(CASES[name]()):
@@ -141,6 +181,22 @@ def test_no_name_covers_the_line(name: str):
                 stroke = Box(min(x1, x2) - 0.1, min(y1, y2) - 0.1, max(x1, x2) + 0.1, max(y1, y2) + 0.1)
                 assert not label.room.overlaps(stroke), label.text
     assert named >= 5
+
+
+@pytest.mark.parametrize("name", ["four models", "40 models"])
+def test_no_name_covers_a_mark(name: str):
+    for chart in charts(CASES[name]()):
+        root = root_of(chart)
+        names = [label for label in labels(root) if re.match(r"model-|lambda|u-cro|broken", label.text)]
+        assert names
+        for x, y in (centre(one) for one in marks(root)):
+            assert not [label.text for label in names if label.room.overlaps(Box(x - 4, y - 4, x + 4, y + 4))]
+
+
+def test_a_cross_is_two_lines_through_its_middle():
+    drawn = ElementTree.fromstring(_cross(10.0, 20.0, 4.0, "black"))  # noqa: S314 - our own
+    assert sorted(points(drawn)) == [(6, 16), (6, 24), (14, 16), (14, 24)]
+    assert drawn.get("stroke") == "black"
 
 
 def test_a_single_baseline_is_a_cross_at_risk_0_and_its_own_mean_and_never_on_the_front():
@@ -214,6 +270,17 @@ def test_the_words_of_a_chart_name_the_front_and_what_does_not_pass():
     )
     assert "On the Pareto front, least risk first: u-cro-5: mean 0." in chart.description
     assert chart.description.endswith("Not passing: lambdamart (fails), broken (fails).")
+    assert "The cross is the baseline: " in chart.caption
+    assert "cross" not in charts(report_of())[0].caption
+    # one model, none below the baseline, more that fail than are named
+    (chart,) = charts(report_of({"same": PROD}, ONE))
+    assert chart.description.startswith("1 model against prod, which passes the gate. The baseline prod has mean ")
+    assert "; 0 models have a lower mean." in chart.description
+    (chart,) = charts(report_of({f"m{place}": PROD - 0.1 for place in range(13)}, ONE))
+    assert chart.description.startswith("13 models against prod, 0 of which pass the gate.")
+    assert chart.description.endswith(", m10 (fails), m11 (fails) and 1 more.")
+    (chart,) = charts(report_of({f"m{place}": PROD - 0.1 for place in range(12)}, ONE))
+    assert chart.description.endswith(", m10 (fails), m11 (fails).")
 
 
 def test_models_without_an_answer_are_drawn_as_such():
@@ -245,6 +312,24 @@ def test_text_of_others_is_data(text: str):
     ]
     assert not [name for _, attributes in shown.tags for name in attributes if name.startswith("on")]
     assert_plain(shown.data)
+
+
+def test_the_title_is_the_answer_which_is_not_said_twice():
+    report = report_of(baselines={"prod": PROD}, alphas=(8.0,))
+    said, page = conclusions(report.measures[0]), render(report)
+    assert len(said) > 1
+    assert re.findall(r'class="lead">(.*?)</p>', page) == said[:1]
+    assert re.findall(r'class="answer">(.*?)</p>', page) == said[1:]
+    two = render(replace(report, measures=report.measures * 2))
+    assert re.findall(r'class="lead">(.*?)</p>', two) == ["4 models by 2 measures"]
+    assert re.findall(r'class="answer">(.*?)</p>', two) == 2 * said
+
+
+@pytest.mark.parametrize(("baselines", "expected"), [(1, [1]), (2, [1, 1, 1]), (3, [1, 0, 0, 0])])
+def test_of_many_baselines_the_average_alone_is_open(baselines: int, expected: list[bool]):
+    shown = Page(render(report_of(baselines={f"b{place}": PROD - place / 100 for place in range(baselines)})))
+    parts = [attributes for tag, attributes in shown.tags if tag == "details" and attributes.get("class") == "fold"]
+    assert ["open" in attributes for attributes in parts] == expected
 
 
 def test_several_measures_share_a_page():
