@@ -147,6 +147,10 @@ def test_what_is_not_typed_comes_from_the_file(command, folder):
     assert ended.status == 0, ended.err
     assert "against prod" in ended.out.splitlines()[0]
     assert "from riskguard.yaml, gate no-risk: baseline prod, measure AP" in " ".join(ended.out.split())
+    # how gates show a risk is of no use here
+    (folder / "riskguard.yaml").write_text(f"convention: minus\n{file}")
+    again = command("train-report good=./good.run churn.run loss.run")
+    assert (again.out, again.status) == (ended.out, 0)
     (folder / "riskguard.yaml").write_text(file.replace("alpha: 1", "alpha: [0, 5]"))
     found = report(command("train-report good=./good.run --json -"))
     assert (found["gate"]["alphas"], found["baselines"]) == ([0, 5], ["prod"])
@@ -169,6 +173,13 @@ def test_every_measure_has_its_own_comparison(command):
     found = report(command(f"train-report {RUNS} --measure P@5 --json -"))
     assert [measured["measure"] for measured in found["measures"]] == ["AP", "P@5"]
     assert found["gate"]["verdicts"] == 6
+    by_measure = {}
+    for measured in found["measures"]:
+        for model in measured["against"][0]["models"]:
+            figures, (verdict,) = model["figures"], model["verdicts"]
+            assert verdict["urisk"] == pytest.approx(figures["reward"] - 2 * figures["risk"], abs=1e-11)
+            by_measure.setdefault(figures["model"], set()).add(verdict["urisk"])
+    assert [len(found) for found in by_measure.values()] == [2, 2, 2]
 
 
 @pytest.mark.usefixtures("tables")
@@ -216,6 +227,10 @@ def test_the_json_depends_on_nothing_but_the_data(command, folder):
         (f"train-report {RUNS} --tolerance 5", "the gate could never fail"),
         (f"train-report {RUNS} --measure nDGC@10", "nDCG@10"),
         (f"train-report {RUNS} --json good.run", "would overwrite the file that this command reads"),
+        (
+            "train-report good.run --baseline churn.run --measure AP --json churn.run",
+            "would overwrite the file that this command reads",
+        ),
         (f"train-report {RUNS} --html loss.run", "would overwrite the file that this command reads"),
         (f"train-report {RUNS} --markdown qrels.txt", "would overwrite the file that this command reads"),
         (f"train-report {RUNS} --markdown nowhere/x.md", "cannot write"),
