@@ -90,11 +90,14 @@ def prepared():
 
 
 @pytest.mark.parametrize("way", [Way.CLI, Way.SERIAL])
-def test_a_prepared_run_ends_like_one_that_starts_afresh(template, prepared, tmp_path, way):
+@pytest.mark.parametrize(
+    "breaks", [sabotages.truncate("qrels.txt", 0.5), sabotages.write("riskguard.yaml", "gates: 3")]
+)
+def test_a_prepared_run_ends_like_one_that_starts_afresh(template, prepared, tmp_path, way, breaks):
     def common(ended):
         return re.sub(r"tmp\w{8}|0x\w+|in [\d.]+s|=+", "", ended.output).split()  # the folder, an address, times
 
-    case = Case("planted", sabotages.truncate("qrels.txt", 0.5))
+    case = Case("planted", breaks)  # the second is an error, which goes to stderr
     fresh, fork = (runner.run(case, way, template, tmp_path, each).ended for each in (None, prepared))
     assert (fork.status, common(fork)) == (fresh.status, common(fresh))
     assert fork.processor_seconds > 0
@@ -122,6 +125,23 @@ def test_a_hang_of_a_prepared_run_is_noticed_and_the_next_is_not_harmed(template
 )
 def test_what_changes_how_python_starts_is_not_a_fork(template, prepared, tmp_path, case):
     assert runner.run(case, Way.SERIAL, template, tmp_path, prepared).problems == []
+
+
+@pytest.mark.parametrize(
+    "own", [{"env": {"LANG": "C"}}, {"line": "{}"}, {"cwd": "runs"}, {"seconds": 5.0}, {"megabytes": 300.0}]
+)
+def test_a_case_with_settings_of_its_own_is_not_a_fork(tmp_path, own):
+    assert runner._starts_as_usual(Case("planted", sabotages.truncate("qrels.txt", 0.5), status=1), tmp_path)
+    assert not runner._starts_as_usual(Case("planted", **own), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["numpy.py", "numpy.pyc", "numpy.so", "numpy.pth"])
+def test_a_project_with_a_module_that_hides_a_library_is_not_forked(tmp_path, name):
+    for usual in ("conftest.py", "search.py", "test_ranking.py", "qrels.txt"):
+        (tmp_path / usual).write_text("")
+    assert runner._starts_as_usual(Case("planted"), tmp_path)
+    (tmp_path / name).write_text("")
+    assert not runner._starts_as_usual(Case("planted"), tmp_path)
 
 
 def test_a_green_run_is_noticed_end_to_end(template, tmp_path):

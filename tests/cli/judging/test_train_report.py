@@ -173,7 +173,7 @@ def test_every_measure_has_its_own_comparison(command):
     found = report(command(f"train-report {RUNS} --measure P@5 --json -"))
     assert [measured["measure"] for measured in found["measures"]] == ["AP", "P@5"]
     assert found["gate"]["verdicts"] == 6
-    by_measure = {}
+    by_measure: dict[str, set[float]] = {}
     for measured in found["measures"]:
         for model in measured["against"][0]["models"]:
             figures, (verdict,) = model["figures"], model["verdicts"]

@@ -164,10 +164,12 @@ def test_no_mark_lies_on_the_end_of_an_axis_and_every_shape_is_drawn_in_a_colour
         assert all(element.get("stroke") or element.get("fill", "none") != "none" for element in shapes)
         left, bottom = line_of(chart)[0][0], line_of(chart)[0][1]  # where the line begins, at the lower edge
         right = line_of(chart)[-1][0]
-        for x, y in (centre(one) for one in marks(root)):
-            assert x < right - 5
-            assert y < bottom - 5
-        assert left < right
+        xs, ys = zip(*(centre(one) for one in marks(root)), strict=True)
+        assert left < max(xs) < right - 5
+        assert max(ys) < bottom - 5
+        # and they make use of the room
+        assert max(xs) - min(xs) > 0.9 * (right - min(xs))
+        assert max(ys) - min(ys) > 0.9 * (bottom - min(ys))
 
 
 @pytest.mark.parametrize("name", ["four models", "40 models"])

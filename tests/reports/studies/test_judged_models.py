@@ -18,7 +18,7 @@ from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.markdown.models_section import render
 from pytest_riskguard.reports.studies.judged_models import SCHEMA_FILE, TrainReport, dumps
-from pytest_riskguard.reports.studies.models_table import conclusions, explain
+from pytest_riskguard.reports.studies.models_table import conclusions, explain, heading
 from tests.reports.hostile import STRINGS
 from tests.reports.schema import comparable
 from tests.reports.test_hostile import MARKDOWN, TAGS, Page, assert_plain
@@ -401,6 +401,10 @@ def test_markdown_has_the_tables_of_the_terminal():
     page = Page(MARKDOWN.render(render(report)))
     assert sum(tag == "table" for tag, _ in page.tags) == 5
     assert "3 of 4 models pass the gate against every baseline: lambdamart, u-cro-1, u-cro-5" in page.data
+    assert heading(report, report.measures[0]) in page.data.replace("\u200b", "")
+    assert "warning" not in page.data
+    few = report_of({name: values[:12] for name, values in MODELS.items()}, {"prod": PROD[:12]})
+    assert "warning few_topics: lambdamart against prod" in Page(MARKDOWN.render(render(few))).data
     for table in report.measures[0].tables:
         for model in table.models:
             assert f"{model.figures.mean:.4f}" in page.data

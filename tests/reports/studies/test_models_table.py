@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,8 +65,16 @@ def test_each_cell_of_the_figures():
 def test_each_cell_of_a_verdict():
     verdict = replace(
         report_of().measures[0].against[0].models[0].verdicts[0],
-        **{"alpha": 5.0, "outcome": "fail", "passed": False, "reason": "loss", "urisk": -0.01234, "trisk": -2.345},
-        **{"lower": -0.03, "upper": 0.0104, "p_value": 0.0213, "alpha_star": 1.279},
+        alpha=5.0,
+        outcome="fail",
+        passed=False,
+        reason="loss",
+        urisk=-0.01234,
+        lower=-0.03,
+        upper=0.0104,
+        trisk=-2.345,
+        p_value=0.0213,
+        alpha_star=1.279,
     )
     shown = verdicts_table(against("b", verdict=verdict), alphas=2)
     assert shown.title == "The gate against b"
@@ -77,8 +86,9 @@ def test_each_cell_of_a_verdict():
         expected
     ]
     assert "alpha" not in [column.label for column in verdicts_table(against("b", verdict=verdict), alphas=1).columns]
+    nothing: Any = None
     for place, name in ((3, "urisk"), (4, "lower"), (4, "upper"), (5, "trisk"), (6, "p_value"), (7, "alpha_star")):
-        (row,) = verdicts_table(against("b", verdict=replace(verdict, **{name: None})), alphas=2).rows
+        (row,) = verdicts_table(against("b", verdict=replace(verdict, **{name: nothing})), alphas=2).rows
         assert [cell == "-" for cell in row] == [place == other for other in range(8)], name
 
 
@@ -113,12 +123,18 @@ chance. --family corrects for their number.
 
 
 @pytest.mark.parametrize(
-    ("number", "said"), [(1, "against b0;"), (3, "against b0, b1, b2;"), (4, "against 4 baselines;")]
+    ("number", "said"),
+    [(1, "against b0;"), (2, "against b0, b1;"), (3, "against b0, b1, b2;"), (4, "against 4 baselines;")],
 )
 def test_a_heading_names_up_to_three_baselines(number: int, said: str):
     report = report_of(baselines={f"b{place}": PROD - place / 100 for place in range(number)})
     assert said in heading(report, report.measures[0])
     assert ("average: of each column over the baselines" in legend(report)) == (number > 1)
+
+
+def test_scores_of_no_measure_are_called_scores():
+    report = report_of(measure=None)
+    assert heading(report, report.measures[0]).startswith("scores, 60 topics, 4 models against prod, bm25; ")
 
 
 def test_a_dash_is_explained_where_any_verdict_lacks_a_figure():
