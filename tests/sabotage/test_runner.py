@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -113,6 +116,28 @@ def test_a_hang_of_a_prepared_run_is_noticed_and_the_next_is_not_harmed(template
     assert [fault for fault, _ in ended.problems] == [Fault.HANG]
     assert ended.ended.status < 0
     assert runner.run(CASE, Way.SERIAL, template, tmp_path, prepared).ended.status == 1
+
+
+def test_what_a_prepared_run_leaves_running_is_ended(template, prepared, tmp_path):
+    place = tmp_path / "pid"
+    leaves = f"import subprocess\n\nopen({str(place)!r}, 'w').write(str(subprocess.Popen(['sleep', '61']).pid))"
+    case = Case("planted", sabotages.write("conftest.py", leaves), ways=SERIAL)
+    assert not runner.run(case, Way.SERIAL, template, tmp_path, prepared).ended.is_killed
+    pid, until = int(place.read_text()), time.monotonic() + 20
+    while is_running(pid) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not is_running(pid)
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is such a process, other than one that has ended and that nobody has asked about."""
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except ProcessLookupError:
+        return False
+    except FileNotFoundError:  # no such process any more, or a system without /proc
+        return not Path("/proc/self").exists()
 
 
 @pytest.mark.parametrize(
