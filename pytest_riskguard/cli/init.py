@@ -15,7 +15,7 @@ from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import write_text
 from pytest_riskguard.cli.parameters import NumberType, file_option, output_option
 from pytest_riskguard.errors import DataError, UsageError
-from pytest_riskguard.gates.kinds import MAX_ALPHA, MIN_TOPICS, RESPONSES
+from pytest_riskguard.gates.kinds import MAX_ALPHA, MIN_TOPICS, OPTIONS, POLICY, RESPONSES
 from pytest_riskguard.gates.option_types import Number
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 WORSE_COSTS = 2.0
 #: What is assumed of a candidate that does not exist yet, and the falls of its mean that are asked about.
 CORRELATION, HARMS = 0.9, (0.01, 0.02, 0.05)
-#: The smallest loss that is taken to matter, of a measure from 0 to 1.
-TOLERANCE = 0.01
 
 TEMPLATE = """\
 {modeline}
@@ -49,13 +47,20 @@ gates:
     tolerance: {tolerance}
     on_churn: {on_churn}
 
-  # Fails when any single topic loses more than this, whatever the others do. An interval looks at all topics together
-  # and may let one of them fall to nothing. `protected: [q12, "kind=navigational"]` names topics, or tags of the
-  # topics file, that may not lose at all.
+  # Fails when too many queries lose much, whatever the others gain: the mean may rise while one query in ten is
+  # ruined. `allowed` is a share of the judged queries, or a number of them.
+  - name: tail
+    kind: no_topic_collapse
+    baseline: prod
+    max_loss: {tail[max_loss]:g}
+    allowed: {tail[allowed]:g}
+
+  # Fails when any single query loses more than this. `protected: [q12, "kind=navigational"]` names queries, or tags
+  # of the topics file, that may not lose at all.
   - name: no-collapse
     kind: no_topic_collapse
     baseline: prod
-    max_loss: 0.5
+    max_loss: {collapse[max_loss]:g}
 
 # Several risk gates are each judged at their own level; `family: holm` corrects for asking several questions.
 # `baselines: [prod, release]` instead of `baseline` asks about each of them and is always corrected.
@@ -88,16 +93,16 @@ gates:
 @click.option(
     "--tolerance",
     type=NumberType(Number(0)),
-    default=TOLERANCE,
+    default=OPTIONS["tolerance"].default,
     show_default=True,
     help="The smallest loss that matters to you, in units of the measure.",
 )
 @click.option(
     "--on-churn",
     type=click.Choice(RESPONSES),
-    default="warn",
+    default=OPTIONS["on_churn"].default,
     show_default=True,
-    help="What happens when the gate fails only because losses weigh more.",
+    help=OPTIONS["on_churn"].help,
 )
 @click.option("-y", "--yes", is_flag=True, help="Ask no questions, as when not run in a terminal.")
 @file_option("--output", default=Path("riskguard.yaml"), show_default=True, help="Where to write.")
@@ -116,7 +121,7 @@ def init(
 ) -> None:
     """Write a first riskguard.yaml.
 
-    Contains a risk gate, a gate on single topics, and comments that explain the settings. In a terminal it asks for
+    Contains the three gates that compare asks too, and comments that explain the settings. In a terminal it asks for
     --queries and --worse-costs if they are not given. Beside the file it writes riskguard.schema.json, a JSON Schema
     that the first line names: editors with the YAML language server use it to complete and check the file.
     """
@@ -150,6 +155,8 @@ def init(
         topics=named,
         measure=name,
         tolerance=f"{tolerance:g}",
+        tail=POLICY[1][2],
+        collapse=POLICY[2][2],
         **names,
         **_policy(worse_costs, queries, on_churn, plan),
     )
@@ -258,9 +265,10 @@ def _policy(worse_costs: float, queries: int | None, on_churn: str, plan: Plan |
         "tolerance: the smallest loss that matters to you, in units of the measure. Only losses beyond it fail; "
         "`riskguard power` says which ones this many queries can show.",
         "",
-        "on_churn: in churn, queries move up and down, the mean does not fall significantly, and the gate would "
-        "fail only because losses weigh more. `warn` says so and passes, `fail` stops the change. A mean that is "
-        "significantly down fails either way.",
+        "on_churn: in churn, queries move up and down, the mean itself (alpha 0, tolerance 0) is not significantly "
+        "down, and the gate would fail only because losses weigh more. `warn` says so and passes, `fail` stops the "
+        "change. A mean that is significantly down fails either way, if the loss at this alpha is beyond the "
+        "tolerance.",
     ]
     lines = [part for text in about for part in textwrap.wrap(text, 112) or [""]]
     if plan is not None and plan.cost is not None:

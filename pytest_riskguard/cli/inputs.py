@@ -177,12 +177,16 @@ class Inputs:
         slices: SliceEntries,
         metadata: Mapping[str, str] | None = None,
         options: Mapping[str, Any],
+        name: str = "",
     ) -> list[Question]:
-        """A question for each measure, alpha, baseline (with the others of its pool) and slice, in this order."""
+        """A question for each measure, alpha, baseline (with the others of its pool) and slice, in this order.
+
+        ``name`` is that of the gate, its kind if empty.
+        """
         tested = self.candidate(candidate, metadata)
         once("--alpha", [f"{alpha:g}" for alpha in alphas])
         try:
-            gates = [gate_of(kind, kind, alpha=alpha, **options) for alpha in alphas]
+            gates = [gate_of(name or kind, kind, alpha=alpha, **options) for alpha in alphas]
         except ValueError as error:
             raise UsageError(f"--gate {kind}: {error}") from None
         measures = self.measures(candidate)

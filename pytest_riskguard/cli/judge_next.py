@@ -23,6 +23,7 @@ from pytest_riskguard.cli.parameters import (
     gate_options,
     run_options,
     slice_options,
+    typed_options,
 )
 from pytest_riskguard.gates.kinds import KINDS
 from pytest_riskguard.text import clean, counted
@@ -77,7 +78,7 @@ def judge_next(
     inputs = Inputs(collection, baselines)
     ensure_apart("--out", out, candidate, *inputs.files)
     pools = [(baseline, ()) for baseline in inputs.systems(baselines)]
-    questions = inputs.questions(kind, candidate, pools, alphas=alphas, slices=slices, options=options)
+    questions = inputs.questions(kind, candidate, pools, alphas=alphas, slices=slices, options=typed_options(options))
     compared = [inputs.engine.rejudged(question) for question in questions]
     documents = [lists.judge_next(rejudged) for rejudged in compared]
     listed = lists.together(documents)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from pytest_riskguard.formats.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.formats.known import formats_of
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.formats.records import Kind
-from pytest_riskguard.gates.kinds import COMPUTED, KINDS, MIN_SLICE_TOPICS, MIN_TOPICS, OPTIONS, kinds_with
+from pytest_riskguard.gates.kinds import COMPUTED, MIN_SLICE_TOPICS, MIN_TOPICS, OPTIONS, kinds_with
 from pytest_riskguard.gates.option_types import Number, OneOf, Texts, TrueOrFalse
 from pytest_riskguard.text import did_you_mean, document_address
 
@@ -61,6 +61,11 @@ def typed() -> set[str]:
     """The parameters that the command line gives."""
     context = click.get_current_context()
     return {name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
+
+
+def typed_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a gate's options that the command line gives: the others have the default of the gate's kind."""
+    return {name: value for name, value in options.items() if name in typed()}
 
 
 def given_file(path: Path | None, *, format: str | None = None, ties: Ties | None = None) -> GivenFile | None:
@@ -279,8 +284,8 @@ def _gate_option(name: str, *, several: bool) -> Callable[[Any], Any]:
     return click.option(known.flag, parameter, help=help_text, **more)
 
 
-def gate_kind_option(kinds: Sequence[str] = tuple(KINDS)) -> Callable[[Command], Command]:
-    """``--gate``."""
+def gate_kind_option(kinds: Sequence[str]) -> Callable[[Command], Command]:
+    """``--gate``, of which one is always asked."""
     more: dict[str, Any] = {"type": click.Choice(kinds), "default": kinds[0], "show_default": True}
     return click.option("--gate", "kind", help="The question that the gate asks.", **more)
 

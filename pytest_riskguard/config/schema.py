@@ -211,13 +211,12 @@ class GateSettings(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _alpha_of_its_kind(cls, given: Any) -> Any:
-        """The alpha of a kind whose default is another than most kinds have."""
+    def _defaults_of_its_kind(cls, given: Any) -> Any:
+        """The options whose default is another for this kind than for most kinds."""
         kind = KINDS.get(given["kind"]) if isinstance(given, dict) and isinstance(given.get("kind"), str) else None
-        if kind is None or "alpha" in given:
-            return given
-        default = options_of(kind)["alpha"].default
-        return given if default == OPTIONS["alpha"].default else {**given, "alpha": default}
+        own = {} if kind is None else options_of(kind)
+        others = {name: known.default for name, known in own.items() if known.default != OPTIONS[name].default}
+        return {**others, **given} if others else given
 
     @property
     def asked_of(self) -> tuple[tuple[str | ComputedBaseline, ...], ...]:

@@ -259,6 +259,20 @@ class EffectSizes:
 
 
 @dataclass(frozen=True)
+class Tail:
+    """How many topics lost more than ``max_loss`` or ``max_share``, of how many that may; the count decides.
+
+    ``lower`` and ``upper`` are the exact limits of their share (Clopper and Pearson) at the gate's level; None with
+    weights, clusters and strata.
+    """
+
+    count: Count
+    allowed: Count
+    lower: Probability | None
+    upper: Probability | None
+
+
+@dataclass(frozen=True)
 class Estimates:
     """The figures of the literature, in units of the measure; None where they do not exist.
 
@@ -282,6 +296,7 @@ class Estimates:
     mean_absolute_difference: float | None = None
     noise_urisk: float | None = None
     decision_p_value: Probability | None = None
+    tail: Tail | None = field(default=None, metadata=UNLESS_EMPTY)
     alpha_star: Alpha | Literal["any"] | None = None
     flip_set: tuple[str, ...] | None = None
     zrisk: Mapping[str, float] | None = None

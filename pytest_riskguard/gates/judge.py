@@ -24,7 +24,7 @@ from pytest_riskguard.gates.findings import (
 from pytest_riskguard.gates.flips.alpha_star import alpha_star
 from pytest_riskguard.gates.flips.flip_set import flip_set
 from pytest_riskguard.gates.flips.left_out import without_each
-from pytest_riskguard.gates.kinds import OPTIONS, Gate, NotInferior, NotSignificantlyRisky
+from pytest_riskguard.gates.kinds import OPTIONS, Gate, NotInferior, NotSignificantlyRisky, options_of
 from pytest_riskguard.gates.power_plan import power_of_verdict
 from pytest_riskguard.gates.responsible import bounded, explanation, responsible_topics, standardised_parts
 from pytest_riskguard.gates.ruling import Comparison
@@ -249,11 +249,16 @@ def _unfailing(comparison: Comparison, *, own_level: float) -> VerdictWarning | 
         return None
     mean, most = comparison.evidence.mean(baseline.values), float(np.max(baseline.values))
     options = (
-        ("max_loss",) if gate.by_topic else ("tolerance",) if gate.level != own_level else ("tolerance", "level")
+        ("max_loss", "allowed")
+        if gate.by_topic
+        else ("tolerance",)
+        if gate.level != own_level
+        else ("tolerance", "level")
     )
-    larger = [name for name in options if (getattr(gate, name) or 0) > OPTIONS[name].default and gate.slice is None]
+    defaults = {name: options_of(type(gate))[name].default for name in options}
+    larger = [name for name in options if (getattr(gate, name) or 0) > defaults[name] and gate.slice is None]
     for names in [*([name] for name in larger), *([larger] if len(larger) > 1 else [])]:
-        if _fails(replace(gate, **{name: OPTIONS[name].default for name in names}), silent):
+        if _fails(replace(gate, **{name: defaults[name] for name in names}), silent):
             asked = " and ".join(f"{name} {getattr(gate, name):g}" for name in names)
             raise DataError(
                 f"{asked}: even a candidate that scores 0 on every topic would pass, since {baseline.name} scores "
@@ -318,7 +323,7 @@ def _estimates(comparison: Comparison, *, p_value: float | None, judged: bool) -
     flips: tuple[str, ...] | None = None
     star: float | Literal["any"] | None = None
     if comparison.gate.by_topic:
-        flips = tuple(topics[i] for i in comparison.collapsed)
+        flips = tuple(topics[i] for i in comparison.too_many)
     elif comparison.identical:
         any_alpha = comparison.gate.tradeoff == "linear" and comparison.gate.side != "both"
         flips, star = (), "any" if any_alpha else None

@@ -13,7 +13,17 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
 from annotated_types import Ge, Interval
 
-from pytest_riskguard.gates.option_types import Number, OneOf, Option, Text, Texts, TrueOrFalse, declared, option
+from pytest_riskguard.gates.option_types import (
+    Number,
+    OneOf,
+    Option,
+    ShareOrCount,
+    Text,
+    Texts,
+    TrueOrFalse,
+    declared,
+    option,
+)
 from pytest_riskguard.text import nearest
 
 Method = Literal["auto", "student_t", "basic", "studentized", "percentile", "bca"]
@@ -46,6 +56,10 @@ MIN_LEVEL, MAX_LEVEL = 1e-6, 1 - 1e-6
 MAX_GEORISK_LEVEL = 0.9999
 #: With fewer topics no interval is trusted and a gate is inconclusive.
 MIN_TOPICS = 10
+#: With fewer topics a share of them says nothing: none may lose more than it may.
+MIN_SHARED_TOPICS = 20
+#: How far a product of a share and a number of topics may be from a whole number by rounding.
+ROUNDED = 1e-9
 #: The fewest topics of a slice that is not asked for by name.
 MIN_SLICE_TOPICS = 25
 
@@ -89,6 +103,7 @@ class EveryOption:
     on_inconclusive: Response = "fail"
     max_mde: float | None = None
     max_loss: float | None = None
+    allowed: float = 0
     max_share: float | None = None
     protected: Sequence[str] = ()
     reference: str | None = None
@@ -178,6 +193,9 @@ class Gate(EveryOption):
             return
         if self.alpha != SMOOTH_ALPHA:
             raise ValueError(f"tradeoff: smooth is for alpha {SMOOTH_ALPHA:g} only, found alpha {self.alpha:g}")
+        tolerance = options_of(type(self)).get("tolerance")
+        if tolerance is not None and self.tolerance == tolerance.default:
+            object.__setattr__(self, "tolerance", 0.0)  # the default is for scores in units of the measure
         for name, is_given in (("tolerance", self.tolerance > 0), ("max_mde", self.max_mde is not None)):
             if is_given:
                 raise ValueError(
@@ -236,7 +254,10 @@ class _Tested(Gate):
     is_tested = True
 
     on_churn: Response = option(
-        "fail", OneOf(RESPONSES), "What happens when the gate fails only because losses weigh more."
+        "warn",
+        OneOf(RESPONSES),
+        "What happens when the gate fails only because losses weigh more: the mean alone (alpha 0, tolerance 0) is "
+        "not significantly down.",
     )
     max_mde: float | None = option(
         None,
@@ -256,6 +277,10 @@ class NotSignificantlyRisky(_Tested, _Weighted, _ByInterval):
 
     kind = "not_significantly_risky"
     takes_replicates = True
+
+    tolerance: float = option(
+        0.005, _AT_LEAST_ZERO, "How far below 0 URisk may lie, in units of the measure; 0 for tradeoff smooth."
+    )
 
 
 @dataclass(frozen=True)
@@ -277,6 +302,9 @@ class GeoRiskNotWorse(_Tested, _ByInterval):
         "auto", OneOf(GEORISK_METHODS), "The interval that decides. student_t uses the jackknife standard error."
     )
     tolerance: float = option(0.0, _AT_LEAST_ZERO, "How far GeoRisk may lie below the reference's.")
+    on_churn: Response = option(
+        "fail", OneOf(RESPONSES), "What happens when the gate passes at alpha 0 and tolerance 0."
+    )
     reference: str | None = option(
         None,
         Text("the name of one of the gate's baselines, any or median", optional=True),
@@ -345,7 +373,7 @@ class NoDrift(_Weighted, _ByInterval):
 
 @dataclass(frozen=True)
 class NoTopicCollapse(Gate):
-    """Passes when no topic loses more than it may."""
+    """Passes when no topic, or no more than ``allowed``, loses more than it may."""
 
     kind = "no_topic_collapse"
     by_topic = True
@@ -357,6 +385,13 @@ class NoTopicCollapse(Gate):
         None,
         Number(0, 1, optional=True, words="a share from 0 to 1 such as 0.5"),
         "Largest share of the baseline's score a topic may lose, from 0 to 1.",
+    )
+    allowed: float = option(
+        0,
+        ShareOrCount(0, words="a share of the topics from 0 to below 1 such as 0.05, or a whole number of topics"),
+        "How many topics may lose more than that, as a share of all or as a number. Below 20 topics a share allows "
+        "none.",
+        metavar="SHARE|NUMBER",
     )
     protected: Sequence[str] = option(
         (),
@@ -370,6 +405,12 @@ class NoTopicCollapse(Gate):
         super()._check_together()
         if not self.protected and self.max_loss is self.max_share is None:
             raise ValueError("no_topic_collapse needs one of max_loss, max_share and protected")
+
+    def most(self, topics: int) -> int:
+        """How many of so many topics may lose more than ``max_loss`` or ``max_share``."""
+        if self.allowed >= 1:
+            return int(self.allowed)
+        return math.floor(self.allowed * topics + ROUNDED) if topics >= MIN_SHARED_TOPICS else 0
 
     def refuse_if_it_cannot_fail(self, span: float) -> None:
         """As of other kinds: no topic can lose more than the measure spans, or than its whole score."""
@@ -390,6 +431,12 @@ KINDS: dict[str, type[Gate]] = {
     cls.kind: cls
     for cls in (NotSignificantlyRisky, GeoRiskNotWorse, NotInferior, Equivalent, NoDrift, NoTopicCollapse)
 }
+#: The gates that judge a change where nobody says otherwise: name, kind, and the options that are not its defaults.
+POLICY: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
+    ("no-risk", NotSignificantlyRisky.kind, {}),
+    ("tail", NoTopicCollapse.kind, {"max_loss": 0.3, "allowed": 0.05}),
+    ("no-collapse", NoTopicCollapse.kind, {"max_loss": 0.5}),
+)
 #: The kinds that have a p-value, and so may be members of a family.
 TESTED = tuple(kind for kind, cls in KINDS.items() if cls.is_tested)
 #: The kinds whose looks at one collection may have a budget: levels of GeoRisk do not go up far enough.

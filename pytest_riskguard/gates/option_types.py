@@ -170,6 +170,14 @@ class Number:
 
 
 @dataclass(frozen=True)
+class ShareOrCount(Number):
+    """A share of a whole, below 1, or a whole number."""
+
+    def _holds(self, value: Any) -> bool:
+        return super()._holds(value) and (value < 1 or value == int(value))
+
+
+@dataclass(frozen=True)
 class OneOf:
     """One of several words."""
 

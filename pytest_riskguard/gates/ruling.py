@@ -7,6 +7,7 @@ topics without which the verdict flips, slices, families (its p-value), charts a
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
@@ -16,7 +17,7 @@ import numpy.typing as npt
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
-from pytest_riskguard.gates.rule.collapse import collapsed
+from pytest_riskguard.gates.rule.collapse import beyond_allowed, collapsed
 from pytest_riskguard.gates.rule.limits import (
     detects_max_mde,
     highest_p,
@@ -69,8 +70,13 @@ class Ruling:
 
     @cached_property
     def plain(self) -> Ruling:
-        """The ruling at alpha 0, where a loss counts like a win: what fails here is a loss, not churn."""
-        return self.at(0.0)
+        """The ruling on the mean alone, at alpha 0 and tolerance 0: what fails here too is a loss, not churn.
+
+        A gate for which the candidate bears the burden of proof keeps its tolerance: it knows no churn.
+        """
+        if not self.gate.is_tested or self.gate.tolerance == 0:
+            return self.at(0.0)
+        return Ruling(replace(self.gate, tolerance=0.0), self.evidence, alpha=0.0)
 
     def without(self, places: npt.NDArray[np.intp] | int) -> Ruling:
         """The ruling without these topics."""
@@ -198,28 +204,24 @@ class Ruling:
             return by_student_t
         return self.reaches(own) or (by_student_t and self.breaks_even)
 
-    @property
-    def asks_at_zero_too(self) -> bool:
-        """Whether the rule must be met at alpha 0 as well.
+    @cached_property
+    def at_zero_too(self) -> Ruling | None:
+        """The ruling at alpha 0 where the rule must be met there as well, else None.
 
         A higher alpha can turn a failure into a pass only where the baseline's noise, which then counts more,
         is subtracted.
         """
-        return self.evidence.noisy and self.alpha > 0
+        return self.at(0.0) if self.evidence.noisy and self.alpha > 0 else None
 
     @property
     def holds(self) -> bool:
         """Whether the rule is met at this alpha, and at alpha 0 where that is asked too."""
-        return self.passes and (not self.asks_at_zero_too or self.plain.passes)
+        return self.passes and (self.at_zero_too is None or self.at_zero_too.passes)
 
     @property
     def lets_through(self) -> bool:
         """Whether the gate lets these differences through, churn that only warns included."""
-        if not self.enough_topics:
-            return False
-        if self.gate.on_churn == "fail":
-            return (not self.asks_at_zero_too or self.plain.passes) and self.passes
-        return (self.passes and not self.asks_at_zero_too) or self.plain.passes
+        return self.enough_topics and (self.holds or (self.gate.on_churn == "warn" and self.plain.passes))
 
     @property
     def enough_topics(self) -> bool:
@@ -271,15 +273,13 @@ class Ruling:
     def p_value(self) -> float:
         """The smallest ``1 - level`` at which the gate fails, by the very rule that decides it.
 
-        Where churn only warns, it must fail at alpha 0 too; where noise is subtracted, failing at either alpha is
-        enough.
+        Where noise is subtracted, failing at alpha 0 is enough. Where churn only warns, the mean alone must fail
+        too, at alpha 0 and tolerance 0.
         """
-        if self.asks_at_zero_too:
-            plain = self.plain._p_value_here
-            return min(self._p_value_here, plain) if self.gate.on_churn == "fail" else plain
-        if self.gate.on_churn == "fail" or self.alpha == 0:
-            return self._p_value_here
-        return max(self._p_value_here, self.plain._p_value_here)
+        p = self._p_value_here
+        if self.at_zero_too is not None:
+            p = min(p, self.at_zero_too._p_value_here)
+        return max(p, self.plain._p_value_here) if self.gate.on_churn == "warn" else p
 
     @cached_property
     def _p_value_here(self) -> float:
@@ -323,14 +323,31 @@ class Ruling:
     def minimum_detectable_effect(self) -> float | None:
         """The smallest loss, tolerance included, that fails the gate with 80 % power; None where nothing can.
 
-        A loss of URisk, or of the mean where churn only warns.
+        A loss of URisk, or of the mean where churn only warns: then URisk and the mean alone must both fail. If the
+        mean falls by f while topics move as far as they did, URisk is ``-(alpha/2) mean|d| - (1 + alpha/2) f``.
         """
-        tested = self.plain if self.gate.on_churn == "warn" else self
         if not self.has_intervals or self.cannot_fail:
             return None
+        of_urisk = self._detectable
+        if self.gate.on_churn == "fail" or self.alpha == 0:
+            return of_urisk
+        of_mean = self.plain._detectable
+        if self.evidence.kind != "linear":  # its scores are in no unit of the measure
+            return of_mean
+        return max(of_mean, (of_urisk - self.churn) / (1 + self.alpha / 2))
+
+    @property
+    def _detectable(self) -> float:
+        """The smallest fall of the estimate below 0 that fails the rule at this alpha with 80 % power."""
         return self.gate.tolerance + minimum_detectable_effect(
-            tested.deviation, self.evidence.units, level=self.gate.level, critical=tested.critical(side="upper")
+            self.deviation, self.evidence.units, level=self.gate.level, critical=self.critical(side="upper")
         )
+
+    @property
+    def churn(self) -> float:
+        """How far URisk lies below 0 if topics move as far as they did and the mean stays: ``(alpha/2) mean|d|``."""
+        mean, urisk = self.evidence.estimate(0.0), self.evidence.estimate(self.alpha)
+        return mean * (1 + self.alpha / 2) - urisk
 
     @property
     def detects_max_mde(self) -> bool:
@@ -395,10 +412,15 @@ class Comparison:
         return collapsed(self.gate, self.aligned, self.differences)
 
     @cached_property
+    def too_many(self) -> tuple[int, ...]:
+        """Of these the topics without which the gate passes: the worst first, as few as needed, by index."""
+        return beyond_allowed(self.gate, self.collapsed, self.differences)
+
+    @cached_property
     def answer(self) -> Answer:
         """The outcome, and the reason if it is not a pass."""
         if self.gate.by_topic:
-            return ("fail", "collapse") if self.collapsed else ("pass", None)
+            return ("fail", "collapse") if self.too_many else ("pass", None)
         if self.identical:  # what changes no ranking is harmless, however little evidence there is
             return "pass", None
         ruling = self.ruling

@@ -18,15 +18,15 @@ from pytest_riskguard.cli.parameters import (
     SliceEntries,
     baseline_option,
     computed_options,
-    gate_kind_option,
     gate_options,
     metadata_option,
     reported_options,
     slice_options,
     typed,
+    typed_options,
 )
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.kinds import COMPUTED, CORRECTIONS, KINDS, options_of
+from pytest_riskguard.gates.kinds import COMPUTED, CORRECTIONS, KINDS, POLICY, NotSignificantlyRisky, options_of
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import ComputedBaseline
@@ -37,7 +37,13 @@ if TYPE_CHECKING:
 @click.argument("candidate", type=FILE)
 @baseline_option(required=False)
 @reported_options
-@gate_kind_option()
+@click.option(
+    "--gate",
+    "kind",
+    type=click.Choice(tuple(KINDS)),
+    help="Ask this question alone. [default: not_significantly_risky, and no_topic_collapse twice: at most 5% of the "
+    "queries may lose more than 0.3, and none more than 0.5]",
+)
 @gate_options(*ALL_OPTIONS)
 @slice_options
 @computed_options
@@ -57,7 +63,7 @@ def compare(
     baselines: tuple[NamedPath, ...],
     collection: Collection,
     candidate_inside: bool,
-    kind: str,
+    kind: str | None,
     alphas: tuple[float, ...],
     slices: SliceEntries,
     metadata: dict[str, str],
@@ -70,34 +76,55 @@ def compare(
 ) -> int:
     """Judge a run against baselines.
 
-    One verdict for each measure, alpha, baseline and slice, in the order given; georisk_not_worse gives one for each
-    measure, alpha and slice, over all baselines.
+    One verdict for each gate, measure, alpha, baseline and slice, in the order given; georisk_not_worse gives one for
+    each measure, alpha and slice, over all baselines. Options of a gate are those of --gate, without it those of
+    not_significantly_risky.
 
     Without --qrels and --scores, riskguard.yaml supplies what is not given: its first gate of this kind (--gate),
-    then the whole file. This applies to baselines, measures, alpha, the family and every option of a gate; the
-    defaults below hold without a file. A line after the verdicts says what was taken from it.
+    without --gate its gates on single queries too, then the whole file. This applies to baselines, measures, alpha,
+    the family and every option of a gate; the defaults below hold without a file. A line after the verdicts says
+    what was taken from it.
     """
     from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.evaluation.scoring.freed_memory import release_freed_memory
 
     asked: dict[str, tuple[tuple[NamedPath, ...], ...]] = {word: options.pop(f"baseline_{word}") for word in COMPUTED}
     named = [*baselines, *(given for groups in asked.values() for group in groups for given in group)]
-    inputs = Inputs(collection, named, report=reports.any, kind=kind)
+    asked_kind = kind or NotSignificantlyRisky.kind
+    inputs = Inputs(collection, named, report=reports.any, kind=asked_kind)
     declared = inputs.declared
     if not named and not declared.baselines:
         raise UsageError("no baseline: give --baseline, or --baseline-mean with several")
     reports.check(candidate, *inputs.files)
     single, computed = inputs.systems(baselines), inputs.computed(asked, inside=candidate_inside)
-    pools = _pools(kind, single, computed) if named else [_declared_pool(question) for question in declared.baselines]
+    pools = (
+        _pools(asked_kind, single, computed)
+        if named
+        else [_declared_pool(question) for question in declared.baselines]
+    )
     taken = declared.unless(typed(), has_baselines=bool(named))
     if "alphas" not in typed():
-        alphas = (options_of(KINDS[kind])["alpha"].default,)
-    values = {"alphas": alphas, "family": family, **options, **taken}
+        alphas = (options_of(KINDS[asked_kind])["alpha"].default,)
+    values = {"alphas": alphas, "family": family, **typed_options(options), **taken}
     asked_alphas, correction = values.pop("alphas"), values.pop("family")
     values.pop("measures", None)  # ``inputs`` knows them
-    questions = inputs.questions(
-        kind, candidate, pools, alphas=asked_alphas, slices=slices, metadata=metadata, options=values
-    )
+    gates = [("" if kind else POLICY[0][0], asked_kind, values)]
+    if kind is None:
+        gates += [(name, other, {**_shared(values, other), **own}) for name, other, own in declared.beside]
+    questions = [
+        question
+        for name, one, own in gates
+        for question in inputs.questions(
+            one,
+            candidate,
+            pools,
+            alphas=asked_alphas if one == asked_kind else asked_alphas[:1],
+            slices=slices,
+            metadata=metadata,
+            options=own,
+            name=name,
+        )
+    ]
     verdicts = inputs.engine.verdicts(questions, correction=correction)
     from_file = declared.line(taken, has_baselines=bool(named))
     del inputs, declared, questions  # reports need nothing of the runs
@@ -111,6 +138,11 @@ def compare(
         folder=Path.cwd(),
         notes=() if from_file is None else (from_file,),
     )
+
+
+def _shared(values: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Those of the options of one gate that a gate of another kind has too."""
+    return {name: value for name, value in values.items() if name in options_of(KINDS[kind])}
 
 
 def _declared_pool(systems: Sequence[str | ComputedBaseline]) -> tuple[Baseline, tuple[Source, ...]]:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.cli.parameters import DEFAULT_MEASURE
-from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
+from pytest_riskguard.gates.kinds import KINDS, OPTIONS, POLICY, options_of
 from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
 
+#: Name, kind and options of a gate.
+DeclaredGate = tuple[str, str, Mapping[str, Any]]
 #: Parameters of ``compare`` that have other names than the keys of a gate.
 _KEYS = {"measures": "measure", "alphas": "alpha"}
 #: Options of a gate that are not taken as they are: ``compare`` judges slices only if asked to.
@@ -23,7 +25,8 @@ _OTHERWISE = ("alpha", "slice", "convention", "reference")
 class FileDefaults:
     """Settings of the first gate of a kind, and of its file; empty where there is no file.
 
-    ``baselines`` has those of each question. ``values`` has everything else by the name of the parameter of
+    ``baselines`` has those of each question. ``beside`` are the gates on single queries, where no kind is asked for:
+    the file's, or those of the default policy. ``values`` has everything else by the name of the parameter of
     ``compare``, with the tuples ``measures`` and ``alphas``.
     """
 
@@ -31,6 +34,7 @@ class FileDefaults:
     gate: str | None = None
     baselines: tuple[tuple[str | ComputedBaseline, ...], ...] = ()
     reference: str | None = None
+    beside: tuple[DeclaredGate, ...] = POLICY[1:]
     values: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -64,12 +68,17 @@ def defaults_of(config: Config, kind: str) -> FileDefaults:
     gate = next((gate for gate in config.gates if gate.kind == kind), None)
     measures = config.measures if gate is None or gate.measure is None else gate.measure
     shared = ({"measures": measures} if measures else {}) | {"convention": config.convention}
+    beside = POLICY[1:]
+    if config.gates:
+        beside = tuple(
+            (other.name, other.kind, _options(other)) for other in config.gates if KINDS[other.kind].by_topic
+        )
     if gate is None:
-        return FileDefaults(config.path.name, values=shared)
+        return FileDefaults(config.path.name, beside=beside, values=shared)
     is_member = config.family is not None and gate.name in config.family_members
     family = config.family.correction if is_member and config.family is not None else "none"
     values = {**shared, "alphas": gate.alpha, "family": family, **_options(gate)}
-    return FileDefaults(config.path.name, gate.name, gate.asked_of, gate.option("reference"), values)
+    return FileDefaults(config.path.name, gate.name, gate.asked_of, gate.option("reference"), beside, values)
 
 
 def _options(gate: GateSettings) -> dict[str, Any]:

@@ -25,8 +25,8 @@ from pytest_riskguard.risk.urisk import counts
 class Change:
     """One run against an earlier one, in units of the measure; below 10 topics, interval and answers are None.
 
-    ``interval`` and ``risky`` are those of ``not_significantly_risky`` with ``method: auto``, ``worse`` is the
-    same at alpha 0, ``better`` ``not_inferior`` at alpha 0 and tolerance 0.
+    ``interval`` and ``risky`` are those of ``not_significantly_risky`` with ``method: auto`` and no tolerance,
+    ``worse`` is the same at alpha 0, ``better`` ``not_inferior`` at alpha 0 and tolerance 0.
     """
 
     mean_difference: float
@@ -94,7 +94,7 @@ def drift(
     measures = list(dict.fromkeys(run.measure for run in chain))
     if len(measures) > 1:
         raise ValueError(f"expected one measure for the whole chain, found {', '.join(map(str, measures))}")
-    gate = NotSignificantlyRisky(alpha=alpha, level=level)
+    gate = NotSignificantlyRisky(alpha=alpha, level=level, tolerance=0.0)
     oldest = chain[0]
     evidence = Comparison(gate, align(gate, oldest, oldest, topics=topics)).evidence
     steps = []

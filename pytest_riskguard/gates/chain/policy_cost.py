@@ -77,8 +77,10 @@ def _chances(gate: Gate, moved: FloatArray, n: int, uniform: npt.NDArray[np.floa
     fall = size * n / float(np.sum(moved))  # as a share of all movement
     signs = np.where(uniform < (1 + min(fall, 1.0)) / 2, -1.0, 1.0).astype(np.float64)
     drawn = Drawn(gate, moved * max(fall, 1.0), signs, n)
-    failing = drawn.share_of(lambda ruling: not ruling.holds, at=gate.alpha)
-    loss = drawn.share_of(lambda ruling: not (ruling.plain.passes or ruling.holds), at=0.0) if gate.alpha else failing
+    failing = drawn.share_of(lambda ruling: not ruling.holds, at=gate.alpha, tolerance=gate.tolerance)
+    loss = failing
+    if gate.alpha:
+        loss = drawn.share_of(lambda ruling: not (ruling.plain.passes or ruling.holds), at=0.0, tolerance=0.0)
     loss = min(loss, failing)
     return Chances(size, 100 * loss, 100 * (failing - loss))
 
@@ -92,9 +94,9 @@ class Drawn:
     signs: FloatArray
     n: int
 
-    def share_of(self, fails: Callable[[Ruling], bool], *, at: float) -> float:
-        """The share of draws that fail, of which those that can fail at this alpha are judged in part."""
-        statistics, may_fail = self.screened(at)
+    def share_of(self, fails: Callable[[Ruling], bool], *, at: float, tolerance: float) -> float:
+        """The share of draws that fail; those that can fail at this alpha and tolerance are judged in part."""
+        statistics, may_fail = self.screened(at, tolerance)
         places = np.flatnonzero(may_fail)
         if not places.size:
             return 0.0
@@ -110,12 +112,12 @@ class Drawn:
         values[: self.moved.size] = self.signs[place] * self.moved
         return values
 
-    def screened(self, alpha: float) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-        """Student-t's statistic at this alpha, and whether it or the break-even test finds a loss."""
+    def screened(self, alpha: float, tolerance: float) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+        """Student-t's statistic at this alpha and tolerance, and whether it or the break-even test finds a loss."""
         weights = np.where(self.signs < 0, -(1 + alpha), 1.0)
         sums, squares = weights @ self.moved, (weights**2) @ (self.moved**2)
         variances = np.maximum(squares - sums**2 / self.n, 0.0) / (self.n - 1)
-        tolerated = self.gate.tolerance * self.n
+        tolerated = tolerance * self.n
         with np.errstate(divide="ignore", invalid="ignore"):
             statistics = (sums + tolerated) / np.sqrt(variances * self.n)
         statistics = np.where(variances > 0, statistics, np.where(sums + tolerated < 0, -np.inf, np.inf))

@@ -15,8 +15,10 @@ from pytest_riskguard.gates.findings import (
     ReportedEffect,
     ReportedInterval,
     StratumFigures,
+    Tail,
     TopicCounts,
 )
+from pytest_riskguard.gates.kinds import NoTopicCollapse
 from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.inference import (
     Interval,
@@ -56,7 +58,20 @@ def paired_estimates(comparison: Comparison) -> Estimates:
         effect_sizes=_effect_sizes(ruling),
         mean_absolute_difference=evidence.mean(np.abs(differences)),
         noise_urisk=evidence.noise_estimate(comparison.gate.alpha),
+        tail=_tail(comparison),
     )
+
+
+def _tail(comparison: Comparison) -> Tail | None:
+    """How many topics lost more than they may, if the gate is about that."""
+    gate, topics = comparison.gate, comparison.aligned.topics
+    if not isinstance(gate, NoTopicCollapse):
+        return None
+    count, allowed = len(comparison.collapsed), gate.most(comparison.n)
+    if topics.weights or topics.clusters or topics.shares:
+        return Tail(count, allowed, None, None)
+    limits = share(count, comparison.n, level=gate.level)
+    return Tail(count, allowed, limits.lower, limits.upper)
 
 
 def _effect_sizes(ruling: Ruling) -> EffectSizes | None:

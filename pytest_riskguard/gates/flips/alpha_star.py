@@ -36,16 +36,18 @@ Passes = Callable[[float], bool]
 def alpha_star(ruling: Ruling) -> float | Literal["any"] | None:
     """The alpha up to which the candidate passes the gate's own interval rule, and above which it first fails.
 
-    None for a loss (it fails even at alpha 0), for the smooth trade-off and for a gate that is about alpha 0 alone;
-    ``"any"`` when it passes up to 2^20.
+    None where it fails even at alpha 0, for the smooth trade-off and for a gate that is about alpha 0 alone;
+    ``"any"`` when it passes up to 2^20, or where churn only warns and the mean alone passes.
     The gate passes at the value reported, and fails within a ten-thousandth above it. Limits of few topics are steps,
     so it may pass again at some higher alpha: the first failure counts. It is exact where Student-t or the
     break-even test decides; a failure of the gate's own interval between two alphas a tenth apart (beyond 40: four
     times), at both of which it passes, goes unnoticed.
     """
     evidence = ruling.evidence
-    if evidence.kind != "linear" or ruling.gate.side == "both" or not ruling.plain.passes:
+    if evidence.kind != "linear" or ruling.gate.side == "both" or not ruling.at(0.0).passes:
         return None
+    if ruling.gate.on_churn == "warn" and ruling.plain.passes:  # at a higher alpha it could only be churn
+        return "any"
     loses = np.any(evidence.differences < -ROUNDING_ERROR) or np.any(evidence.noise < -ROUNDING_ERROR)
     if not loses and ruling.gate.side == "upper":  # to show a lower limit, more wins are needed the higher alpha is
         return "any"
@@ -59,7 +61,7 @@ def _first_failure(ruling: Ruling) -> _Change | None:
     def passes(alpha: float) -> bool:
         return ruling.at(alpha).passes
 
-    plain, evidence = ruling.plain, ruling.evidence
+    plain, evidence = ruling.at(0.0), ruling.evidence
     if evidence.strata is not None:  # the degrees of freedom of Student-t depend on alpha too
         return _scanned(passes, _Change(0.0, FIRST))
     by_student_t = _student_t_fails(ruling) if plain.reaches("student_t") else None
@@ -105,7 +107,7 @@ def _student_t_fails(ruling: Ruling) -> _Change | None:
 
     Scores are linear in alpha, so its limit is a mean that is linear, plus the root of a quadratic.
     """
-    gate, plain = ruling.gate, ruling.plain.scores
+    gate, plain = ruling.gate, ruling.at(0.0).scores
     slopes = ruling.at(1.0).scores - plain
     order = np.lexsort((slopes, plain))
     plain, slopes = plain[order], slopes[order]

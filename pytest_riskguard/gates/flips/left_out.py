@@ -68,8 +68,7 @@ def without_each(comparison: Comparison, outcome: Outcome) -> LeftOut:
     n, failed = comparison.n, outcome == "fail"
     limits, flips = np.full(n, np.nan), np.zeros(n, dtype=np.bool_)
     if comparison.gate.by_topic:
-        guilty = list(comparison.collapsed)
-        flips[guilty] = len(guilty) == 1
+        flips[list(comparison.collapsed)] = len(comparison.too_many) == 1
         return LeftOut(limits, flips, failed)
     ruling = comparison.ruling
     if comparison.identical or n - 1 < MIN_TOPICS or not ruling.enough_topics:
@@ -100,8 +99,8 @@ def passes_without_each(ruling: Ruling, *, passing: bool) -> tuple[FloatArray, B
         return _one_by_one(ruling, passing=passing)
     gate = ruling.gate
     limits, lets_through = _met_without_each(ruling, passing=passing)
-    if ruling.asks_at_zero_too and np.any(lets_through):
-        lets_through &= _met_without_each(ruling.plain, passing=passing)[1]
+    if ruling.at_zero_too is not None and np.any(lets_through):
+        lets_through &= _met_without_each(ruling.at_zero_too, passing=passing)[1]
     if gate.on_churn == "warn" and gate.alpha > 0 and not np.all(lets_through):
         lets_through |= _met_without_each(ruling.plain, passing=passing)[1]
     return limits, lets_through
@@ -218,8 +217,10 @@ def _limits(ruling: Ruling, method: str, *, passing: bool) -> FloatArray:
 
 def _one_by_one(ruling: Ruling, *, passing: bool) -> tuple[FloatArray, BoolArray]:
     rulings = [ruling]
-    if ruling.alpha > 0 and (ruling.gate.on_churn == "warn" or ruling.asks_at_zero_too):
+    if ruling.alpha > 0 and ruling.gate.on_churn == "warn":
         rulings.append(ruling.plain)
+    if ruling.at_zero_too is not None:
+        rulings.append(ruling.at_zero_too)
     n, own = ruling.evidence.n, own_method(ruling.gate)
     likely, parts = np.any([_likely(at_alpha) for at_alpha in rulings], axis=0), ruling.evidence.parts(ruling.alpha)
     limits, lets_through = np.full(n, np.nan), np.full(n, passing)

@@ -79,7 +79,7 @@ class ReferenceRuling:
 
 
 class PoolRulings:
-    """The rule against each reference, at the gate's alpha (``rulings``) and at alpha 0 (``plain``).
+    """The rule against each reference, at the gate's alpha (``rulings``), and at alpha 0 and tolerance 0 (``plain``).
 
     ``scores`` has shape (n_systems, n_topics), the candidate first. ``rows`` are the references: rows, or ``median``.
     ``level`` is what a family of gates leaves of the gate's own; ``together`` is how many gates are judged together,
@@ -185,20 +185,20 @@ class PoolRulings:
     @cached_property
     def rulings(self) -> tuple[ReferenceRuling, ...]:
         """Against each reference, at the gate's alpha."""
-        return self._rulings(self.gate.alpha)
+        return self._rulings(self.gate.alpha, self.gate.tolerance)
 
     @cached_property
     def plain(self) -> tuple[ReferenceRuling, ...]:
-        """Against each reference, at alpha 0."""
-        return self._rulings(0.0)
+        """Against each reference, at alpha 0 and tolerance 0."""
+        return self._rulings(0.0, 0.0)
 
-    def _rulings(self, alpha: float) -> tuple[ReferenceRuling, ...]:
+    def _rulings(self, alpha: float, tolerance: float) -> tuple[ReferenceRuling, ...]:
         """The rule against each reference at one alpha, corrected for several references by Holm's method.
 
         A limit may miss the bound by rounding, in proportion to the largest GeoRisk of the pool.
         """
         largest, differences = self._differences(alpha)
-        bound = self._bound(largest)
+        bound = _bound(largest, tolerance)
         p_values = [self._p_value(difference, bound) for difference in differences]
         levels = np.array([self.level])
         if len(p_values) > 1:
@@ -212,16 +212,12 @@ class PoolRulings:
 
     @property
     def passes(self) -> bool:
-        """Whether the candidate is let through: at its alpha, or at alpha 0 where churn only warns."""
+        """Whether the candidate is let through, churn that only warns included."""
         if not self.enough_topics:
             return False
         if self._passes_only and len(self.rows) > 1:
             return not (self._clearest_fails or self._one_fails(*self._differences(self.gate.alpha)))
         return all(ruling.passes for ruling in self.rulings) or (self.gate.on_churn == "warn" and not self.loses)
-
-    def _bound(self, largest: float) -> float:
-        """What upper limits must reach, which they may miss by rounding beside the largest GeoRisk of the pool."""
-        return -self.gate.tolerance - ROUNDING_ERROR * min(largest, 1.0)
 
     def _p_value(self, difference: GeoRiskDifference, bound: float, *, at_most: float = 1.0) -> float:
         """The smallest ``1 - level`` at which the rule fails against one reference alone; 1 if above ``at_most``."""
@@ -230,7 +226,7 @@ class PoolRulings:
 
     def _one_fails(self, largest: float, differences: Sequence[GeoRiskDifference]) -> bool:
         """Whether one of these among all references fails: by Holm's method one does if its p-value is this low."""
-        k, bound = len(self.rows), self._bound(largest)
+        k, bound = len(self.rows), _bound(largest, self.gate.tolerance)
         at_most = (1 - self.level) / k * (1 + 1e-9)  # the comparison below is the one that counts
         return any(
             k * self._p_value(difference, bound, at_most=at_most) <= 1 - self.level for difference in differences
@@ -254,7 +250,7 @@ class PoolRulings:
 
     @property
     def loses(self) -> bool:
-        """Whether the same gate fails at alpha 0."""
+        """Whether the same gate fails at alpha 0 and tolerance 0."""
         return not all(ruling.passes for ruling in self.plain)
 
     @property
@@ -296,3 +292,8 @@ class PoolRulings:
         # whether one of several references decides, or the gate lets churn pass, is asked at alpha 0 too
         rest._passes_only = self.gate.on_churn == "fail" and (len(self.rows) == 1 or len(columns) > 1)
         return rest
+
+
+def _bound(largest: float, tolerance: float) -> float:
+    """What upper limits must reach, which they may miss by rounding beside the largest GeoRisk of the pool."""
+    return -tolerance - ROUNDING_ERROR * min(largest, 1.0)

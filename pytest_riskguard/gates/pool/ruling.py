@@ -14,7 +14,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import STRATUM, Topics
 from pytest_riskguard.gates.alignment import NO_TOPICS, Aligned, clusters_of, on_one_list
 from pytest_riskguard.gates.kinds import ANY, MEDIAN, Gate, NotSignificantlyRisky
-from pytest_riskguard.gates.pool.against_references import CANDIDATE, PoolRulings
+from pytest_riskguard.gates.pool.against_references import CANDIDATE, PoolRulings, ReferenceRuling
 from pytest_riskguard.gates.rule.limits import detects_max_mde
 from pytest_riskguard.gates.ruling import Answer, Comparison
 from pytest_riskguard.inference import minimum_detectable_effect
@@ -127,7 +127,7 @@ class PoolComparison(PoolRulings):
         in units of GeoRisk.
         """
         own = self.gate
-        gate = NotSignificantlyRisky(own.name, alpha=own.alpha, level=own.level)
+        gate = NotSignificantlyRisky(own.name, alpha=own.alpha, level=own.level, tolerance=0.0, on_churn="fail")
         if asked:
             gate = replace(gate, method=own.method, tradeoff=own.tradeoff, on_churn=own.on_churn)
         aligned = Aligned(
@@ -157,18 +157,23 @@ class PoolComparison(PoolRulings):
     def minimum_detectable_effect(self) -> float | None:
         """The smallest fall of GeoRisk, tolerance included, that fails the gate with 80 % power, by the jackknife.
 
-        At alpha 0 where churn is let through. None for too few topics.
+        Where churn is let through, the larger of this and of what is seen at alpha 0 and tolerance 0. None for too
+        few topics.
         """
         if not self.enough_topics:
             return None
-        ruling = (self.plain if self.gate.on_churn == "warn" else self.rulings)[self.deciding]
+        asked = [(self.rulings[self.deciding], self.gate.tolerance)]
+        if self.gate.on_churn == "warn":
+            asked.append((self.plain[self.deciding], 0.0))
+        return max(tolerance + self._detectable(ruling) for ruling, tolerance in asked)
+
+    def _detectable(self, ruling: ReferenceRuling) -> float:
         error = ruling.difference.standard_error
         if error == 0:
-            return self.gate.tolerance
+            return 0.0
         critical = max((ruling.deciding.upper - ruling.difference.estimate) / error, 0.0)
-        return self.gate.tolerance + minimum_detectable_effect(
-            error * math.sqrt(self.units), self.units, level=ruling.level, critical=critical
-        )
+        deviation = error * math.sqrt(self.units)
+        return minimum_detectable_effect(deviation, self.units, level=ruling.level, critical=critical)
 
     @cached_property
     def identical(self) -> bool:

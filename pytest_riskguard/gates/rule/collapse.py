@@ -1,4 +1,4 @@
-"""Did any single topic lose more than it may? A question about topics, not about a mean: no interval, no alpha."""
+"""Did too many topics lose more than they may? A question about topics, not about a mean: no interval, no alpha."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pytest_riskguard.gates.alignment import Aligned
-from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.kinds import Gate, NoTopicCollapse
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 from pytest_riskguard.risk.urisk import COUNTED
 
@@ -35,6 +35,18 @@ def collapsed(gate: Gate, aligned: Aligned, differences: FloatArray) -> dict[int
         for i in np.flatnonzero(losses > COUNTED)
         if (exceeded := tuple(name for name, beyond in limits.items() if beyond[i]))
     }
+
+
+def beyond_allowed(gate: Gate, collapsed: Mapping[int, tuple[str, ...]], differences: FloatArray) -> tuple[int, ...]:
+    """The topics that must go so that no more lose too much than may: protected ones, then the worst; by index."""
+    if not isinstance(gate, NoTopicCollapse):
+        return ()
+    protected = [place for place, exceeded in collapsed.items() if "protected" in exceeded]
+    others = sorted((p for p in collapsed if p not in protected), key=lambda p: (round(differences[p], 12), p))
+    gone, n = 0, differences.size - len(protected)
+    while len(others) - gone > gate.most(n - gone):
+        gone += 1
+    return tuple(sorted((*protected, *others[:gone])))
 
 
 def protected_topics(

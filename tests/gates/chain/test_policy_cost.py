@@ -145,4 +145,4 @@ def test_with_a_tolerance_the_first_look_lets_only_those_pass_that_the_whole_rul
     for alpha in (0.0, 1.0):
         fails = [not Ruling(gate, Evidence.of(drawn.differences(i))).at(alpha).passes for i in range(400)]
         assert 10 < sum(fails) < 390
-        assert drawn.screened(alpha)[1].tolist() == fails
+        assert drawn.screened(alpha, drawn.gate.tolerance)[1].tolist() == fails

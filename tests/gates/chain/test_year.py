@@ -40,15 +40,15 @@ def test_a_year_with_a_budget_has_no_more_false_alarms_than_one_gate(changed, al
         failed = np.zeros(YEARS, dtype=bool)
         for number in np.unique(passed):
             share = share_of_next_look(int(number), looks=40)
-            gate = replace(gate_of("g", alpha=alpha), level=1 - 2 * ERROR * share)
+            gate = replace(gate_of("g", alpha=alpha, tolerance=0.0), level=1 - 2 * ERROR * share)
             drawn = Drawn(gate, sizes[look], signs, TOPICS)
-            _, may_fail = drawn.screened(alpha)
+            _, may_fail = drawn.screened(alpha, 0.0)
             for year in np.flatnonzero(may_fail & (passed == number)):
                 failed[year] = not Ruling(gate, Evidence.of(drawn.differences(int(year)))).passes
         alarms |= failed
         passed += ~failed
-        plain = Drawn(gate_of("g", alpha=alpha, method="student_t"), sizes[look], signs, TOPICS)
-        uncorrected |= plain.screened(alpha)[1]
+        plain = Drawn(gate_of("g", alpha=alpha, tolerance=0.0, method="student_t"), sizes[look], signs, TOPICS)
+        uncorrected |= plain.screened(alpha, 0.0)[1]
     assert np.mean(alarms) <= ERROR + 3 * math.sqrt(ERROR * (1 - ERROR) / YEARS)
     if alpha == 0:
         assert np.mean(uncorrected) > 0.3
