@@ -76,7 +76,8 @@ class Ruling:
         """
         if not self.gate.is_tested or self.gate.tolerance == 0:
             return self.at(0.0)
-        return Ruling(replace(self.gate, tolerance=0.0), self.evidence, alpha=0.0)
+        strict: dict[str, float] = {"tolerance": 0.0}
+        return Ruling(replace(self.gate, **strict), self.evidence, alpha=0.0)
 
     def without(self, places: npt.NDArray[np.intp] | int) -> Ruling:
         """The ruling without these topics."""

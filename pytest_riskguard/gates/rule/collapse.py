@@ -42,7 +42,7 @@ def beyond_allowed(gate: Gate, collapsed: Mapping[int, tuple[str, ...]], differe
     if not isinstance(gate, NoTopicCollapse):
         return ()
     protected = [place for place, exceeded in collapsed.items() if "protected" in exceeded]
-    others = sorted((p for p in collapsed if p not in protected), key=lambda p: (round(differences[p], 12), p))
+    others = sorted((p for p in collapsed if p not in protected), key=lambda p: (round(float(differences[p]), 12), p))
     gone, n = 0, differences.size - len(protected)
     while len(others) - gone > gate.most(n - gone):
         gone += 1
