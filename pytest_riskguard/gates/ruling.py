@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -76,7 +76,7 @@ class Ruling:
         """
         if not self.gate.is_tested or self.gate.tolerance == 0:
             return self.at(0.0)
-        strict: dict[str, float] = {"tolerance": 0.0}
+        strict: dict[str, Any] = {"tolerance": 0.0}
         return Ruling(replace(self.gate, **strict), self.evidence, alpha=0.0)
 
     def without(self, places: npt.NDArray[np.intp] | int) -> Ruling:
