@@ -40,7 +40,7 @@ def _listed(values: tuple[float, ...]) -> str:
 @click.argument("candidate", type=FILE, required=False)
 @baseline_option(required=True)
 @collection_options
-@gate_options(*INTERVAL_OPTIONS)
+@gate_options(*INTERVAL_OPTIONS, "on_churn")
 @slice_options
 @click.option(
     "--power",
@@ -55,7 +55,8 @@ def _listed(values: tuple[float, ...]) -> str:
     "effects",
     type=NumberType(Number(0, open_range=True)),
     multiple=True,
-    help=f"A fall of URisk to detect, in units of the measure. Repeatable. [default: {_listed(EFFECTS)}]",
+    help="A fall to detect, of the mean (with --on-churn fail of URisk), in units of the measure. Repeatable. "
+    f"[default: {_listed(EFFECTS)}]",
 )
 @click.option(
     "--correlation",

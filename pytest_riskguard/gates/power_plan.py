@@ -77,8 +77,9 @@ def _deviation(values: FloatArray) -> float | None:
 
 @dataclass(frozen=True)
 class Effect:
-    """A fall of URisk below 0, the power to detect it now, and the topics needed for the power that is asked for.
+    """A fall below 0, the power to detect it now, and the topics needed for the power that is asked for.
 
+    It is a fall of URisk, or of the mean where churn only warns: the gate must then fail for the mean alone, too.
     ``power`` is None without anything to plan from, ``topics_needed`` also where no number of topics is enough.
     """
 
@@ -99,6 +100,7 @@ class Plan:
     level: float
     method: str
     tolerance: float
+    on_churn: str
     power: float
     candidate: str | None
     baseline: str
@@ -132,7 +134,7 @@ def plan_from_runs(
 ) -> Plan:
     """Plan for changes like the one between these two systems, whose topics may have clusters and strata.
 
-    ``effects`` are sizes of falls of URisk below 0: positive, in units of the measure. ``DataError`` if the two are
+    ``effects`` are sizes of falls as in ``Effect``: positive, in units of the measure. ``DataError`` if the two are
     not scored on the same topics; ``ValueError`` for the smooth trade-off, and a power or an effect out of range.
     """
     refuse_smooth(gate)
@@ -266,6 +268,7 @@ class _Basis:
             level=gate.level,
             method=gate.method,
             tolerance=gate.tolerance,
+            on_churn=gate.on_churn,
             power=self.power,
             slice=gate.slice,
             topics=self.topics,
@@ -335,8 +338,32 @@ class _Basis:
         enough = self.evidence.effective >= MIN_TOPICS - ROUNDING_ERROR
         return self.known_deviation is not None and enough
 
+    @cached_property
+    def of_mean(self) -> _Basis | None:
+        """The same for the mean alone, at alpha 0 and tolerance 0; None where the gate does not ask about it."""
+        if not self.gate.is_tested or self.gate.on_churn == "fail" or self.gate.alpha == 0:
+            return None
+        plain: dict[str, Any] = {"alpha": 0.0, "tolerance": 0.0}
+        gate = replace(self.gate, **plain)
+        if self.changed is not None:
+            return _Basis.observed(Ruling(gate, self.evidence), power=self.power)
+        churn = _churn_of(self.evidence, 0.0)
+        return replace(self, gate=gate, urisk=churn.urisk, deviation=churn.deviation, churn=churn)
+
     def minimum_detectable_effect(self) -> float | None:
-        """The smallest fall of URisk, tolerance included, that has the power asked for."""
+        """The smallest fall, tolerance included, that has the power asked for: see ``Effect``."""
+        of_urisk = self._detectable()
+        if self.of_mean is None or of_urisk is None:
+            return of_urisk
+        of_mean = self.of_mean._detectable()
+        return None if of_mean is None else max(of_mean, (of_urisk + self.churn.urisk) / (1 + self.gate.alpha / 2))
+
+    def _fall_of_urisk(self, effect: float) -> float:
+        """How far URisk falls below 0 with this effect: by churn too, where the effect is a fall of the mean."""
+        return effect if self.of_mean is None else (1 + self.gate.alpha / 2) * effect - self.churn.urisk
+
+    def _detectable(self) -> float | None:
+        """The smallest fall of URisk at this alpha and tolerance."""
         gate, deviation = self.gate, self.known_deviation
         if deviation is None or not self.decides or self.cannot_fail:
             return None
@@ -346,8 +373,12 @@ class _Basis:
         )
 
     def power_for(self, effect: float) -> float | None:
-        """The power to detect a fall of URisk of this size."""
-        return self._power(effect, self.deviation, self.ruling)
+        """The power to detect a fall of this size."""
+        power = self._power(self._fall_of_urisk(effect), self.deviation, self.ruling)
+        if self.of_mean is None or power is None:
+            return power
+        of_mean = self.of_mean.power_for(effect)
+        return None if of_mean is None else min(power, of_mean)
 
     def churn_power(self) -> float | None:
         """The power for differences of the same sizes, signs alternating from the largest to the smallest."""
@@ -364,15 +395,20 @@ class _Basis:
     def topics_for(self, effect: float) -> int | None:
         """How many topics a fall of this size needs; enough of them must change, too, at the share seen here."""
         gate, deviation = self.gate, self.known_deviation
-        if deviation is None or effect <= gate.tolerance:
+        fall = self._fall_of_urisk(effect)
+        if deviation is None or fall <= gate.tolerance:
             return None
-        size = effect - gate.tolerance
+        size = fall - gate.tolerance
         topics = topics_needed(deviation, size, level=gate.level, power=self.power, **self._observed("upper"))
         if topics is None:
             return None
         changed = self.changed_units
         share = 1.0 if changed is None else changed / self.n
-        return self._in_topics(max(topics, MIN_TOPICS, math.ceil((self.changes_needed or 1) / share)))
+        needed = self._in_topics(max(topics, MIN_TOPICS, math.ceil((self.changes_needed or 1) / share)))
+        if self.of_mean is None:
+            return needed
+        for_mean = self.of_mean.topics_for(effect)
+        return None if for_mean is None else max(needed, for_mean)
 
     def _in_topics(self, units: int) -> int:
         """So many units in topics, for clusters that are as large as these."""

@@ -73,9 +73,7 @@ def test_a_size_that_is_no_number_is_an_error_of_usage(command, monkeypatch):
     ],
 )
 def test_without_a_cache_nothing_is_kept_and_the_answer_is_the_same(command, cache, monkeypatch, line):
-    monkeypatch.setattr(
-        file_digests, "RESTING_NS", -(10**15)
-    )  # else files come to rest meanwhile
+    monkeypatch.setattr(file_digests, "RESTING_NS", -(10**15))  # else files come to rest meanwhile
     command(f"{line} --no-cache")
     assert not cache.entries()
     with monkeypatch.context() as changed:

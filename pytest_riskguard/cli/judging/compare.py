@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from pytest_riskguard.cli.judging.file_defaults import ON_SINGLE_QUERIES
 from pytest_riskguard.cli.judging.verdicts import present
 from pytest_riskguard.cli.output import Reports, detail_options, github_option, report_options
 from pytest_riskguard.cli.parameters import (
@@ -27,10 +29,11 @@ from pytest_riskguard.cli.parameters import (
 )
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import COMPUTED, CORRECTIONS, KINDS, POLICY, NotSignificantlyRisky, options_of
+from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import ComputedBaseline
-    from pytest_riskguard.engine.sources import Baseline, Computed, Source
+    from pytest_riskguard.engine.sources import Baseline, Computed, Question, Source
 
 
 @click.command()
@@ -125,8 +128,11 @@ def compare(
             name=name,
         )
     ]
+    notes = [declared.line(taken, has_baselines=bool(named))]
+    if kind is None and declared.beside is ON_SINGLE_QUERIES and not collection.scores:
+        questions, note = _within_its_scale(questions)
+        notes.append(note)
     verdicts = inputs.engine.verdicts(questions, correction=correction)
-    from_file = declared.line(taken, has_baselines=bool(named))
     del inputs, declared, questions  # reports need nothing of the runs
     release_freed_memory()
     return present(
@@ -136,7 +142,22 @@ def compare(
         quiet=quiet,
         no_github=no_github,
         folder=Path.cwd(),
-        notes=() if from_file is None else (from_file,),
+        notes=tuple(note for note in notes if note is not None),
+    )
+
+
+def _within_its_scale(questions: Sequence[Question]) -> tuple[list[Question], str | None]:
+    """Those that the default limits of single queries fit, which are for scores from 0 to 1, and what is left out."""
+    from pytest_riskguard.evaluation.measures import span
+
+    measures = {question.measure or "" for question in questions}
+    unlimited = tuple(sorted(measure for measure in measures if math.isinf(span(measure))))
+    kept = [question for question in questions if not (question.gate.by_topic and question.measure in unlimited)]
+    if len(kept) == len(questions):
+        return kept, None
+    return kept, (
+        f"{listed(unlimited, most=5)} has no greatest value, so single queries were not judged; give a limit: "
+        "--gate no_topic_collapse --max-loss LIMIT"
     )
 
 

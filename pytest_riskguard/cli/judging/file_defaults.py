@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Name, kind and options of a gate.
 DeclaredGate = tuple[str, str, Mapping[str, Any]]
+#: The gates of the default policy on single queries.
+ON_SINGLE_QUERIES: tuple[DeclaredGate, ...] = POLICY[1:]
 #: Parameters of ``compare`` that have other names than the keys of a gate.
 _KEYS = {"measures": "measure", "alphas": "alpha"}
 #: Options of a gate that are not taken as they are: ``compare`` judges slices only if asked to.
@@ -34,7 +36,7 @@ class FileDefaults:
     gate: str | None = None
     baselines: tuple[tuple[str | ComputedBaseline, ...], ...] = ()
     reference: str | None = None
-    beside: tuple[DeclaredGate, ...] = POLICY[1:]
+    beside: tuple[DeclaredGate, ...] = ON_SINGLE_QUERIES
     values: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -68,7 +70,7 @@ def defaults_of(config: Config, kind: str) -> FileDefaults:
     gate = next((gate for gate in config.gates if gate.kind == kind), None)
     measures = config.measures if gate is None or gate.measure is None else gate.measure
     shared = ({"measures": measures} if measures else {}) | {"convention": config.convention}
-    beside = POLICY[1:]
+    beside = ON_SINGLE_QUERIES
     if config.gates:
         beside = tuple(
             (other.name, other.kind, _options(other)) for other in config.gates if KINDS[other.kind].by_topic

@@ -74,10 +74,11 @@ def _division(division: NextTopics, width: int) -> str:
 
 def _legend(plan: Plan, *, simulated: bool) -> str:
     text = (
-        f"MDE: minimum detectable effect, the smallest fall of URisk that fails the gate with {percent(plan.power)} "
-        f"power, at level {short(plan.level)}, method {plan.method}, tolerance {short(plan.tolerance)}. n for X: "
-        "topics needed to detect a fall of X; - where no number is enough. churn fails: probability that the gate "
-        "fails for a change that moves topics as much but does not move the mean."
+        f"MDE: minimum detectable effect, the smallest fall of {_what(plan)} that fails the gate with "
+        f"{percent(plan.power)} power, at level {short(plan.level)}, method {plan.method}, tolerance "
+        f"{short(plan.tolerance)}, on_churn {plan.on_churn}. n for X: topics needed to detect a fall of X; - where "
+        "no number is enough. churn fails: probability that a change that moves topics as much but does not move the "
+        "mean fails at this alpha, which is churn."
     )
     if not simulated:
         return text
@@ -86,6 +87,11 @@ def _legend(plan: Plan, *, simulated: bool) -> str:
         "generator and judged by the rule; each topic moves as far as here, up or down by chance. Harmless: with "
         "equal chances; -X: so that the mean falls by X. With on_churn: warn only the losses fail."
     )
+
+
+def _what(plan: Plan) -> str:
+    """What falls: where churn only warns, the mean alone must fail too."""
+    return "the mean" if plan.on_churn == "warn" and plan.alpha > 0 else "URisk"
 
 
 def _heading(plan: Plan) -> str:

@@ -13,6 +13,7 @@ from tests.benchmarks.calibration import (
     interval_study,
     lower_side,
     parts_study,
+    plain_cases,
     pool_changes,
 )
 from tests.benchmarks.calibration.tables import Table
@@ -41,6 +42,7 @@ class Study:
 
 STUDIES: Mapping[str, Study] = {
     "few-changes": Study(few_changes.all_tables, few_changes.counted, 10_000),
+    "plain-cases": Study(plain_cases.all_tables, plain_cases.counted, plain_cases.SIMULATIONS),
     "not-inferior": Study(lower_side.all_tables, lower_side.counted, 2000),
     "equivalent": Study(both_sides.all_tables, both_sides.counted, 4000),
     "georisk": Study(pool_changes.all_tables, pool_changes.counted, 1000),

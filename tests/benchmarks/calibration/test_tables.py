@@ -11,7 +11,15 @@ from tests.benchmarks.calibration.tables import TABLES, Table, allowed, disagree
 from tests.docs.pages import DOCS
 
 #: Data sets for each cell of a study made again.
-AGAIN = {"few-changes": 150, "not-inferior": 150, "equivalent": 150, "georisk": 80, "parts": 60, "intervals": 80}
+AGAIN = {
+    "few-changes": 150,
+    "plain-cases": 100,
+    "not-inferior": 150,
+    "equivalent": 150,
+    "georisk": 80,
+    "parts": 60,
+    "intervals": 80,
+}
 SHOWN: Table = [["topics", "rule", "skewness"], ["50", "2.5", "1"], ["100", "3.0", "2"]]
 
 
