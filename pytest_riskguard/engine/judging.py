@@ -40,7 +40,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.freed_memory import release_freed_memory
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.gates.chain.families import in_families
+from pytest_riskguard.gates.chain.families import at_the_rules_level, in_families
 from pytest_riskguard.gates.chain.history import with_lineage
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import Gate
@@ -164,13 +164,15 @@ class Engine:
             return [self.verdict(question) for question in questions]
         together, gates = len(questions), [question.gate for question in questions]
         p_values = [self._p_value(question, together) for question in questions]
-        look = None
+        look, of_look = None, p_values
         if budget is not None and any(p_value is not None for p_value in p_values):
             look = budget.look(questions, [*map(self._compared, questions)], lambda: (self.qrels, self.topics))
+            of_look = [self._p_value(question, together, of_look=True) for question in questions]
         try:
-            families = in_families(gates, p_values, correction=correction, look=look)
+            families = in_families(gates, of_look, correction=correction, look=look)
         except ValueError as error:
             raise UsageError(str(error)) from None
+        families = at_the_rules_level(families, p_values, of_look)
         return [
             self.verdict(question, family=family, together=together)
             for question, family in zip(questions, families, strict=True)
@@ -361,7 +363,7 @@ class Engine:
         except DataError as error:
             return verdict.warned(warning("history_unusable", baseline=baseline.name, problem=error.problem))
 
-    def _p_value(self, question: Question, together: int) -> float | None:
+    def _p_value(self, question: Question, together: int, *, of_look: bool = False) -> float | None:
         gate = question.gate
         try:
             candidate, *others = (scored.scores for scored in self._systems(question))
@@ -369,7 +371,8 @@ class Engine:
                 return PoolComparison(gate, candidate, others, together=together).p_value
             if isinstance(question.baseline, Computed):
                 others = [computed_baseline(gate, question.baseline, candidate, others)]
-            return rule(gate, candidate, others[0], replicates=others[1:], topics=self._cache.topics).p_value
+            found = rule(gate, candidate, others[0], replicates=others[1:], topics=self._cache.topics)
+            return found.p_value_of_look if of_look else found.p_value
         except DataError:
             return None
         except ValueError as error:

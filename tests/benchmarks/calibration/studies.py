@@ -15,6 +15,7 @@ from tests.benchmarks.calibration import (
     parts_study,
     plain_cases,
     pool_changes,
+    year_study,
 )
 from tests.benchmarks.calibration.tables import Table
 
@@ -47,5 +48,8 @@ STUDIES: Mapping[str, Study] = {
     "equivalent": Study(both_sides.all_tables, both_sides.counted, 4000),
     "georisk": Study(pool_changes.all_tables, pool_changes.counted, 1000),
     "parts": Study(parts_study.all_tables, parts_study.counted, 1000),
+    "year": Study(year_study.years_of_looks, year_study.counted, 1_000_000),
+    "year-rivals": Study(year_study.rival_rules, year_study.counted, year_study.RIVALS),
+    "no-drift": Study(year_study.drifting, year_study.counted, year_study.YEARS),
     "intervals": Study(interval_study.all_tables, interval_study.counted, 4000),
 }

@@ -29,12 +29,25 @@ def test_only_looks_that_did_not_fail_are_counted():
     found = looks.next("c", GATES, "d", looks=10)
     assert (found.number, found.share) == (3, share_of_next_look(2, looks=10))
     assert looks.next("other", GATES, "d", looks=10).number == 1  # another collection begins anew
-    assert looks.next("c", ("other",), "d", looks=10).number == 1
+
+
+def test_looks_of_all_gates_are_one_sequence():
+    looks = Looks([recorded("a"), replace(recorded("a", number=2), gates=("other",))])
+    assert len(looks) == len(looks.at("c")) == 2
+    for gates in (GATES, ("other",), ("third",)):
+        assert looks.next("c", gates, "d", looks=2) == Look("c", gates, "d", 3, share_of_next_look(2, looks=2), 2)
+    assert looks.spent("c", looks=2) == 0.5
+
+
+def test_looks_of_one_run_follow_each_other_in_the_order_of_the_file():
+    run = [Looks([recorded("a")]).next("c", (f"g{place}",), "d", looks=2, before=place) for place in range(4)]
+    assert [look.number for look in run] == [2, 3, 4, 5]
+    assert [look.share for look in run] == [share_of_next_look(k, looks=2) for k in (1, 2, 3, 4)]
 
 
 def test_the_same_look_again_spends_nothing_and_keeps_its_share():
     looks = Looks([recorded("a"), recorded("b", number=2)])
-    again = Looks([recorded("a", failed=True, number=9), *looks.of("c", GATES)])  # the record that cost counts
+    again = Looks([recorded("a", failed=True, number=9), *looks.at("c")])  # the record that cost counts
     for known in (looks, again):
         assert known.next("c", GATES, "a", looks=1) == Look("c", GATES, "a", 1, 0.5, 1)
         assert known.next("c", GATES, "z", looks=1).number == 3
@@ -53,13 +66,13 @@ def test_the_order_of_records_is_irrelevant():
 def test_another_number_of_looks_has_only_what_is_left():
     taken = [replace(recorded(f"i{n}", number=n + 1), share=0.05, looks=10) for n in range(10)]
     looks = Looks(taken)
-    assert looks.spent("c", GATES, looks=1000) == looks.spent("c", GATES, looks=10) == 0.5
+    assert looks.spent("c", looks=1000) == looks.spent("c", looks=10) == 0.5
     found = looks.next("c", GATES, "z", looks=1000)
     assert (found.number, found.share, found.looks) == (11, 0.5 / 2000, 1000)
     assert looks.next("c", GATES, "z", looks=10).share == 0.025  # as if nothing had changed
     assert looks.next("c", GATES, "i3", looks=1000) == Look("c", GATES, "i3", 4, 0.05, 10)  # keeps what it had
     more = [replace(recorded(f"j{n}", number=n + 11), share=0.00025, looks=1000) for n in range(1000)]
-    assert Looks([*taken, *more]).spent("c", GATES, looks=10) == 0.75
+    assert Looks([*taken, *more]).spent("c", looks=10) == 0.75
     assert Looks([*taken, *more]).next("c", GATES, "z", looks=10).share == 0.0125
 
 
@@ -127,10 +140,10 @@ def test_reports_say_which_look_it_was():
     from pytest_riskguard.reports.wording import worded
 
     both, gate = loss(0.06), NotSignificantlyRisky("g", alpha=0.0)
-    look = Look("c", ("g",), "i", 17, 0.0025)
+    look = Look("c", ("g",), "i", 17, 0.0025, 200)
     (family,) = in_families([gate], [rule(gate, *both).p_value], correction="none", look=look)
     lines = figures(worded(judge(gate, *both, family=family)))
-    assert any("look 17 at this collection may spend 0.25% of the budget" in line for line in lines)
+    assert any("look 17 of about 200 at this collection may spend 0.25% of the budget" in line for line in lines)
 
 
 @pytest.mark.parametrize(
