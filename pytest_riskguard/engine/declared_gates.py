@@ -94,9 +94,9 @@ class DeclaredGates:
             return None
         if self._looks is None:
             self._looks = read_ledger(settings.ledger)
-        number_of = {member.id: number for member, number in judged_together(self.settings)}
-        budgeted = {number_of[member.id] for member, _ in judged_together(self.settings) if member.gate.kind in BUDGETED}
-        before = sum(number < number_of[family[0].id] for number in budgeted)
+        numbered = judged_together(self.settings)
+        own = next(number for item, number in numbered if item.id == family[0].id)
+        before = len({number for item, number in numbered if number < own and item.gate.kind in BUDGETED})
         return Budget(tuple(member.id for member in family), self._looks, settings.looks, before)
 
     def missing(self) -> list[ConfigError]:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
+from pytest_riskguard.gates.kinds import MAX_LEVEL, MIN_TOPICS, Gate
 from pytest_riskguard.gates.rule.collapse import beyond_allowed, collapsed
 from pytest_riskguard.gates.rule.limits import (
     detects_max_mde,
@@ -47,8 +47,8 @@ from pytest_riskguard.risk.urisk import mean_test_of
 
 #: With fewer changes no gate may show that a candidate is good enough: at alpha 0, and at alpha 1 and above.
 CHANGES_TO_SHOW = 10, 25
-#: For one of many looks: below which p-value those of the break-even test are stretched, by which power, and from which
-#: alpha on Student-t is not asked (docs/explanation/calibration.md).
+#: For one of many looks: below which p-value those of the break-even test are stretched, by which power, and from
+#: which alpha on Student-t is not asked (docs/explanation/calibration.md).
 STRETCHED_BELOW, STRETCH, LOSSES_WEIGH = 0.05, 2 / 3, 1.0
 #: Intervals that every verdict reports, cheapest first; the studentized one only where it decides.
 REPORTED = ("student_t", "basic", "percentile", "bca")
@@ -288,8 +288,11 @@ class Ruling:
         """The same, by the stricter rule for one of many looks at a collection, whose levels are far higher.
 
         At these, p-values of skewed few changes are several times too small. So the break-even test must fail too,
-        with its p-value stretched, and so must Student-t below alpha 1; above, it misses most losses.
+        with its p-value stretched, and so must Student-t below alpha 1; above, it misses most losses. What fails at
+        the highest level fails whatever they say.
         """
+        if self.p_value <= 1 - MAX_LEVEL:
+            return self.p_value
 
         def p_of(ruling: Ruling) -> float:
             student_t = ruling._p_by("student_t") if ruling.alpha < LOSSES_WEIGH else 0.0
@@ -398,7 +401,7 @@ class Ruling:
 
 def stretched(p: float) -> float:
     """A p-value of a look, enlarged the more the smaller it is: at 0.0005 ten times, from 0.05 on not at all."""
-    return max(p, STRETCHED_BELOW * (p / STRETCHED_BELOW) ** STRETCH)
+    return max(p, STRETCHED_BELOW * math.pow(p / STRETCHED_BELOW, STRETCH))
 
 
 Answer = tuple[Literal["pass", "fail", "inconclusive"], str | None]

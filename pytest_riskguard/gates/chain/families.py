@@ -61,7 +61,7 @@ def at_the_rules_level(
     """Families of a look whose levels make a gate's ordinary rule decide as the stricter one of a look does.
 
     Where the p-value of the stricter rule is r times as large, the ordinary rule is asked for a p-value r times as
-    small. Nothing is asked beyond the highest level: what fails there fails.
+    small.
     """
     found: list[Family | None] = []
     for family, p, stricter in zip(families, p_values, of_look, strict=True):

@@ -16,9 +16,9 @@ from annotated_types import Ge, Gt, Le, MinLen
 
 from pytest_riskguard.formats.serialization import UNLESS_EMPTY, rounded
 
-#: Up to so many looks at level 95% the probability of a false alarm stays near 2.5%; beyond, their number is simulated.
+#: Up to so many looks, a false alarm is about as likely as that of one gate; beyond, their mean number is known.
 BOUNDED_LOOKS = 50
-#: The mean number of false alarms in so many harmless looks at level 95%: the largest of docs/data/calibration/year.csv.
+#: The mean number of false alarms in so many harmless looks at level 95%: the most in docs/data/calibration/year.csv.
 FALSE_ALARMS = {20: 0.0, 50: 0.0, 100: 0.0, 200: 0.0, 1000: 0.0}
 
 
@@ -27,8 +27,9 @@ class Look:
     """One look of gates that are judged together, at one collection.
 
     ``collection`` is the digest of judgements and topics, ``inputs`` that of the questions and of what they compare.
-    ``number`` is 1 more than the number of earlier looks without a failure, of any gates, ``share`` the part of the
-    error allowed to all looks that this one may spend. ``looks``: how many were expected; None in reports of earlier versions.
+    ``number`` is 1 more than the number of earlier looks without a failure, by any gates, ``share`` the part of the
+    error allowed to all looks that this one may spend. ``looks``: how many were expected; None in reports of earlier
+    versions.
     """
 
     collection: str

@@ -73,11 +73,17 @@ def test_recorded_looks_are_spent_once_and_the_same_candidate_keeps_its_verdict(
 def test_gates_outside_a_family_share_one_budget(judged, folder, command, settings):
     more = [
         f"  - {{name: {name}, kind: {kind}, baseline: prod, alpha: 0}}\n"
-        for name, kind in (("mean", "not_significantly_risky"), ("shown", "not_inferior"), ("again", "not_significantly_risky"))
+        for name, kind in (
+            ("mean", "not_significantly_risky"),
+            ("shown", "not_inferior"),
+            ("again", "not_significantly_risky"),
+        )
     ]
     settings.write_text(YAML + "".join(more))
     command("check --json report.json")
-    looks = [each["family"] and each["family"]["look"] for each in world.read_report(folder / "report.json")["verdicts"]]
+    looks = [
+        each["family"] and each["family"]["look"] for each in world.read_report(folder / "report.json")["verdicts"]
+    ]
     assert [look and look["number"] for look in looks] == [1, None, 2, None, 3]
     alone = command("check again --json other.json")
     assert world.read_report(folder / "other.json")["verdicts"][0]["family"]["look"] == looks[-1], alone.err
