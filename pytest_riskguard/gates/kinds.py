@@ -266,10 +266,6 @@ class _Tested(Gate):
         in_report=False,
     )
 
-    def largest_loss(self, span: float) -> float:
-        """Without churn, a loss counts once."""
-        return span if self.on_churn == "warn" else super().largest_loss(span)
-
 
 @dataclass(frozen=True)
 class NotSignificantlyRisky(_Tested, _Weighted, _ByInterval):

@@ -306,7 +306,7 @@ def test_no_number_of_topics_shows_a_mean_beyond_the_tolerance_to_lie_within() -
         ({"tolerance": -0.1}, "tolerance: expected a number above 0"),
         ({"tolerance": 0.1, "alpha": 1}, "alpha: expected 0, since equivalence is about the mean difference"),
         ({"tolerance": 0.1, "tradeoff": "smooth"}, "tradeoff: smooth is for alpha 1 only, found alpha 0"),
-        ({"tolerance": 0.1, "on_churn": "warn"}, "on_churn has no meaning for equivalent"),
+        ({"tolerance": 0.1, "on_churn": "fail"}, "on_churn has no meaning for equivalent"),
     ],
 )
 def test_what_it_cannot_be_asked(options, message) -> None:

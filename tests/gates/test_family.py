@@ -9,10 +9,10 @@ import pytest
 
 from pytest_riskguard.gates.chain.families import in_families
 from pytest_riskguard.gates.judge import judge, rule
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.verdict import Family, Verdict
 from tests.gates.conftest import pair
+from tests.strict import gate_of
 
 
 def family_of(

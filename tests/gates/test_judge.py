@@ -17,12 +17,12 @@ from pytest_riskguard.errors import ScoringError
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.evaluation.scores import Repeated
 from pytest_riskguard.gates.judge import judge, rule
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.inference import interval
 from pytest_riskguard.reports import json as report
 from tests.gates.conftest import pair, topic_scores
+from tests.strict import gate_of
 
 RNG = np.random.default_rng(7)
 LOSS = RNG.normal(-0.1, 0.1, 60)
