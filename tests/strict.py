@@ -5,7 +5,6 @@ For tests of what an interval, a p-value or alpha* is; the defaults have tests o
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import pytest_riskguard
@@ -13,8 +12,10 @@ from pytest_riskguard.gates import kinds
 
 STRICT: dict[str, Any] = {"tolerance": 0.0, "on_churn": "fail"}
 
-NotSignificantlyRisky = partial(kinds.NotSignificantlyRisky, **STRICT)
-assert_not_significantly_risky = partial(pytest_riskguard.assert_not_significantly_risky, **STRICT)
+
+def NotSignificantlyRisky(name: str = "", **options: Any) -> kinds.NotSignificantlyRisky:  # noqa: N802 - as the class
+    """As ``kinds.NotSignificantlyRisky``."""
+    return kinds.NotSignificantlyRisky(name, **{**STRICT, **options})
 
 
 def gate_of(name: str, /, kind: str = kinds.NotSignificantlyRisky.kind, **options: Any) -> kinds.Gate:
@@ -27,3 +28,8 @@ def check(kind: str, *systems: Any, **options: Any) -> pytest_riskguard.Verdict:
     """As ``pytest_riskguard.check``."""
     strict = STRICT if kind == kinds.NotSignificantlyRisky.kind else {}
     return pytest_riskguard.check(kind, *systems, **{**strict, **options})
+
+
+def assert_not_significantly_risky(*systems: Any, **options: Any) -> pytest_riskguard.Verdict:
+    """As ``pytest_riskguard.assert_not_significantly_risky``."""
+    return pytest_riskguard.assert_not_significantly_risky(*systems, **{**STRICT, **options})
