@@ -463,4 +463,4 @@ def test_good_news_is_a_step_and_nothing_to_care_about():
     better = card(CARDS["better"][0]())
     assert better.tone == "go"
     assert better.steps[-1].command == "riskguard baseline update baseline CANDIDATE.run"
-    assert VerdictWarning("refresh_baseline").code in [warning.code for warning in CARDS["better"][0]().warnings]
+    assert VerdictWarning("significantly_better").code in [warning.code for warning in CARDS["better"][0]().warnings]
