@@ -133,6 +133,8 @@ def _collapse(verdict: Verdict) -> _Line:
             return _Line("{} lost {}", (topics[0].topic, size(topics[0].difference)), [moved, _none_may(verdict)])
         if not Shown(verdict).more_losers and all(topic.candidate == 0 for topic in topics):
             return _Line(f"{text} lost everything", (), [_none_may(verdict), _of_group(verdict)])
+    if not allowed and len(exceeded) > 1:
+        may = f"the worst fell {from_to(topics[0].baseline, topics[0].candidate)}"
     return _Line(f"{text} lost {more_than(verdict, exceeded, count)}", (), [may, _of_group(verdict)])
 
 
