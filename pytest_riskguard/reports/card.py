@@ -15,7 +15,7 @@ from pytest_riskguard.reports.wording import headlines
 from pytest_riskguard.reports.wording.numbers import digits_of
 from pytest_riskguard.reports.wording.paragraph import paragraph
 from pytest_riskguard.reports.wording.remedies import remedy
-from pytest_riskguard.reports.wording.sentences import times, weakness
+from pytest_riskguard.reports.wording.sentences import limits_of, times, weakness
 from pytest_riskguard.text import clean, counted, percent, short
 
 #: What is wrong with data that cannot be compared is cut to this length.
@@ -133,7 +133,7 @@ def _why(verdict: Verdict) -> str:
     """The statistics in one line of words."""
     shown, interval = Shown(verdict), verdict.decisive_interval
     if verdict.asked.by_topic:
-        return _share_beyond(verdict)
+        return _share_beyond(verdict) or (shown.requirement if len(limits_of(verdict)) > 1 else "")
     if verdict.outcome == "incomparable" or shown.risk is None or shown.is_identical:
         return ""
     name = f"GeoRisk{shown.suffix} difference" if verdict.asked.is_pool else shown.urisk

@@ -227,8 +227,10 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         lambda: asked(np.tile([-0.1, 0.065, 0.02], 40), alpha=0, tolerance=0),
         "Ship with care",
         "the mean fell 0.650 -> 0.645, as much as chance may explain; 80 gained",
-        ("40 of 120 queries got worse. The mean fell (0.650 -> 0.645); 80 queries improved. This pass is "
-            "weak: URisk is -0.005."),
+        (
+            "40 of 120 queries got worse. The mean fell (0.650 -> 0.645); 80 queries improved. This pass is "
+            "weak: URisk is -0.005."
+        ),
     ),
     "little power": (
         lambda: asked(np.tile([-0.6, 0.62, 0.1], 5), alpha=0),

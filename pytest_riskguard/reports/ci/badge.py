@@ -36,11 +36,11 @@ _OF_TONES = {"stop": "fail", "caution": "doubt", "go": "pass"}
 
 def state(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> State:
     """The answer of a run; a gate that was not judged keeps the badge from being green."""
-    if not verdicts:
+    if not (verdicts or gates):
         return NO_VERDICT
     said = answer(verdicts, gates)
-    only_doubt = all(verdict.passed or verdict.outcome == "inconclusive" for verdict in verdicts)
-    colour = "doubt" if said.tone == "stop" and only_doubt else _OF_TONES[said.tone]
+    undecided = {verdict.outcome for verdict in verdicts if not verdict.passed} == {"inconclusive"}
+    colour = "doubt" if undecided else _OF_TONES[said.tone]
     return State(colour, f"{said.advice.lower()}: {said.counts}")
 
 

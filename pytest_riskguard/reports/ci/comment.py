@@ -105,7 +105,11 @@ def _heading(run: Run, report: Report) -> str:
         return f"### {_SIGNS[said.tone]} {commit}: {said.title}"
     if said.tone == "go" and len(report.verdicts) > 1:
         return f"### {_SIGNS[said.tone]} {advice} {commit}: {said.counts}"
-    return f"### {_SIGNS[said.tone]} {advice} {commit}: {prose(card(first).line, limit=300)}"
+    return f"### {_SIGNS[said.tone]} {advice} {commit}: {_line(card(first))}"
+
+
+def _line(shown: Card) -> str:
+    return prose(shown.line.replace(" -> ", " → "), limit=300)
 
 
 def _cards(comparison: Comparison, report: Report) -> list[Card]:
@@ -126,8 +130,8 @@ def _compared(comparison: Comparison, answers: Sequence[Card], topics: int, *, h
     """What happened, to which queries, and what to do next."""
     first = answers[0]
     if headed:
-        yield from (f"#### {prose(first.line, limit=300)}", "")
-    yield from (prose(first.paragraph, limit=2000), "")
+        yield from (f"#### {_line(first)}", "")
+    yield from (prose(first.paragraph.replace(" -> ", " → "), limit=2000), "")
     if first.tone == "stop" and first.worst and topics:
         yield from (*grid(_COLUMNS, map(_topic, first.worst[:topics])), "")
         if (rest := len(first.worst) + Shown(comparison.verdicts[0]).more_losers - topics) > 0:
@@ -144,7 +148,7 @@ def _compared(comparison: Comparison, answers: Sequence[Card], topics: int, *, h
 
 def _other(verdict: Verdict, shown: Card) -> str:
     """Another gate that failed on the same runs."""
-    return f"- {code(verdict.gate, limit=100)} failed as well: {prose(shown.line, limit=300)}"
+    return f"- {code(verdict.gate, limit=100)} failed as well: {_line(shown)}"
 
 
 def _step(step: Step) -> str:
@@ -177,8 +181,7 @@ def _table(report: Report, most: int) -> list[str]:
 def _gate(verdict: Verdict) -> list[str]:
     about = ", ".join(filter(None, (verdict.measure, verdict.slice)))
     name = code(verdict.gate, limit=100) + (f" {code(about, limit=80)}" if about else "")
-    line = prose(card(verdict).line, limit=300)
-    return [_OUTCOMES[word(verdict)], f"{name} against {code(Shown(verdict).opponent)}", line]
+    return [_OUTCOMES[word(verdict)], f"{name} against {code(Shown(verdict).opponent)}", _line(card(verdict))]
 
 
 def _commit(run: Run) -> str:

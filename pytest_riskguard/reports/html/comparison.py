@@ -50,7 +50,7 @@ class ComparisonView:
     @property
     def title(self) -> str:
         """The answer in a line."""
-        return f"{self.card.advice}: {self.card.line}"
+        return f"{self.card.advice}: {self.card.line}".replace(" -> ", " → ")
 
     @property
     def worst(self) -> tuple[ResponsibleTopic, ...]:

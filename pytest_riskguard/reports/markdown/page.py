@@ -130,7 +130,7 @@ def _sections(judged: Sequence[_Judged], extent: Extent, passing: Extent, *, com
         first = ordered[same_as[place]].verdict.gate if place in same_as else None
         if how_much := passing if verdict.passed else extent:
             body = section(verdict, how_much, one.drawn, same_as=first, run=run, complete=complete)
-            heading = f"{_word(one)} {code(verdict.gate)}: {prose(card(verdict).line)}"
+            heading = f"{_word(one)} {code(verdict.gate)}: {prose(card(verdict).line.replace(' -> ', ' → '))}"
             lines += folded(heading, body) if verdict.passed else [f"### {heading}", "", *body]
     return lines
 
