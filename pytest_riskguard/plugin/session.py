@@ -337,10 +337,10 @@ class RiskguardSession:
         return provenance_of(self.verdicts, this_build(self.config.rootpath), report_date())
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """List all gates, with ``-q`` those that did not pass. Problems of the run are always shown."""
+        """List all gates, with ``-q`` those that want attention. Problems of the run are always shown."""
         failures = self._fail_for_internal_errors()
         quiet = self.config.get_verbosity() < 0
-        shown = [(test, verdict) for test, verdict in self.relay.by_test() if not (quiet and verdict.passed)]
+        shown = [(test, verdict) for test, verdict in self.relay.by_test() if not (quiet and _is_fine(verdict))]
         if len(shown) == 1 and self._has_shown(*shown[0], terminalreporter):
             shown = []
         # the user knows what was left out on the command line
@@ -359,8 +359,10 @@ class RiskguardSession:
         # pytest knows what --color and NO_COLOR want.
         colour, lines = self.config.get_terminal_writer().hasmarkup, list[str]()
         with caught("listing the gates"):
-            attempts = {gate.id: gate.failures for gate in self.gates}
-            lines += gates_table.lines(shown, screen, colour=colour, failures=attempts) if shown else []
+            attempts, complete = {gate.id: gate.failures for gate in self.gates}, not known_gates.missing(self.gates)
+            lines += (
+                gates_table.lines(shown, screen, colour=colour, failures=attempts, complete=complete) if shown else []
+            )
             for remark in () if quiet else remarks([verdict for _, verdict in shown]):
                 lines += _wrapped(remark, screen)
         for line in lines or [line for _, verdict in shown for line in plain(verdict).splitlines()]:
@@ -394,6 +396,15 @@ def _writes(config: pytest.Config) -> bool:
     from pytest_riskguard.reports.ci.github import summary_of
 
     return bool(config.getoption("riskguard_report")) or (tells_github(config) and summary_of() is not None)
+
+
+def _is_fine(verdict: Verdict) -> bool:
+    """Whether a verdict lets the change go without care."""
+    from pytest_riskguard.reports.card import tone
+
+    with caught("looking at a verdict"):
+        return verdict.passed and tone(verdict) == "go"
+    return False
 
 
 def _wrapped(text: str, screen: run_context.Screen) -> list[str]:

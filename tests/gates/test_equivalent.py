@@ -275,7 +275,7 @@ def test_a_pass_does_not_ask_for_a_new_baseline() -> None:
     d = np.random.default_rng(3).normal(0.01, 0.005, 60)  # better beyond doubt, but by less than matters
     verdict = judge(gate(0.05), *pair(d))
     assert verdict.outcome == "pass"
-    assert "refresh_baseline" not in {warning.code for warning in verdict.warnings}
+    assert "significantly_better" not in {warning.code for warning in verdict.warnings}
 
 
 def test_with_the_topics_that_are_said_to_be_enough_four_of_five_are_shown() -> None:

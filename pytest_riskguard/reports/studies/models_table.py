@@ -32,7 +32,7 @@ _NAME_WIDTH, _MIN_NAME = 24, 8
 #: From this many wins or losses on, their averages are shown as whole numbers.
 _MANY = 1000
 #: Warnings that a model which was trained to be better than its baseline should raise.
-_EXPECTED = ("refresh_baseline",)
+_EXPECTED = ("significantly_better",)
 #: The warning about topics without an answer, which are counted for each system.
 _MISSING = "missing_topics"
 #: The longest name in a sentence, and how much means may differ that are called equal.

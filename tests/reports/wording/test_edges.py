@@ -111,7 +111,7 @@ def test_replicates_alone_make_no_candidate_better():
     same = with_replicates(np.zeros(30), *rng.normal(0, 0.05, (3, 30)))
     assert same.outcome == "pass"
     assert card(same).headline == "no significant risk"
-    assert not any(warning.code == "refresh_baseline" for warning in same.warnings)
+    assert not any(warning.code == "significantly_better" for warning in same.warnings)
     assert "URisk is +0.00, against" in card(same).paragraph
 
 

@@ -261,7 +261,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "by Student-t it fails (lower limit -0.01), by BCa it passes (-0.002); Student-t decided",
     ),
     (
-        "refresh_baseline",
+        "significantly_better",
         VERDICT,
         {"mean_difference": 0.03},
         "the candidate is significantly better (mean +0.0300): store it as the baseline once it is released",

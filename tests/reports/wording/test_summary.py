@@ -171,7 +171,7 @@ def _mean(reader: Reader) -> None:
             and rounded(after, e.candidate_mean)
             and (verb == "rose") == (difference > 0)
             and bool(weighted) == v.weighted
-            and bool(significantly) == (e.noise_urisk is None and (has(v, "refresh_baseline") or lost))
+            and bool(significantly) == (e.noise_urisk is None and (has(v, "significantly_better") or lost))
             and (wins is None or int(wins.group()) == told)
             and ("worse" not in rest or (v.kind == "equivalent" and max(deciding(v), key=abs) > 0))
             and ("because" not in rest or (difference > 0 and t.losses > 0))
