@@ -242,7 +242,8 @@ def _step_down(drawn: FloatArray, observed: FloatArray, order: Sequence[int], ch
     """Adjusted p-values of the observed statistics; rows of ``drawn`` are tests in their ``order``, lowest first."""
     lowest = np.minimum.accumulate(drawn[::-1], axis=0)[::-1]
     ordered = observed[list(order)]
-    reached = lowest <= (ordered + EQUAL * np.maximum(np.abs(ordered), 1.0))[:, None]
+    near = np.where(np.isfinite(ordered), EQUAL * np.maximum(np.abs(ordered), 1.0), 0.0)
+    reached = lowest <= (ordered + near)[:, None]
     p = (np.count_nonzero(reached, axis=1) + 1) / (drawn.shape[1] + 1)
     adjusted = np.empty(observed.size)
     adjusted[list(order)] = np.maximum.accumulate(p)

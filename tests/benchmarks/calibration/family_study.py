@@ -1,4 +1,4 @@
-"""How often does a family of gates fail without reason, and see a loss in one of them, by `auto` and by Holm's method?
+"""How often does a family of gates fail without reason, and see a loss, by ``auto`` and by Holm's method?
 
 A family is some gates on disjoint topics, as slices are, or on the same topics, as measures and baselines are. Each
 gate has n topics, of which m changed; its true URisk is 0, but for the first gate of a family that is to see a loss.
@@ -75,7 +75,6 @@ class Cell:
     simulations: int
     seed: int
     loss: float = 0.0
-    on_churn: str = "fail"
 
     def families(self) -> Iterator[Array]:
         """The differences of changed topics, shape (gates, changed), of each family."""
@@ -217,7 +216,7 @@ class Found:
 
 def simulate(cell: Cell) -> Found:
     """Both corrections on every family of a cell."""
-    gates = [NotSignificantlyRisky("g", alpha=float(cell.alpha), level=LEVEL, on_churn=cell.on_churn)] * cell.gates
+    gates = [NotSignificantlyRisky("g", alpha=float(cell.alpha), level=LEVEL)] * cell.gates
     d = np.array(list(cell.families()))
     p = p_values(d, cell)
     watched, counts = slice(0, 1) if cell.loss else slice(None), np.zeros(4)
@@ -227,9 +226,10 @@ def simulate(cell: Cell) -> Found:
         by_holm = holm(alone)
         drawn = by_draws(gates, alone, family, cell)
         by_auto = by_holm if drawn is None else drawn
-        failed = (np.any(by[watched] <= 1 - LEVEL) for by in (by_holm, by_auto))
-        counts += [*failed, drawn is not None, 1]
-    return Found(cell, *(counts[:2] / cell.simulations).tolist(), counts[2] / max(counts[3], 1))
+        failed = [bool(np.any(by[watched] <= 1 - LEVEL)) for by in (by_holm, by_auto)]
+        counts += np.array([*failed, drawn is not None, True])
+    fails_by_holm, fails, drew, asked = counts.tolist()
+    return Found(cell, fails_by_holm / cell.simulations, fails / cell.simulations, drew / max(asked, 1))
 
 
 def by_draws(gates: Sequence[NotSignificantlyRisky], p: Array, family: Array, cell: Cell) -> Array | None:
@@ -255,29 +255,22 @@ def _topics(cell: Cell, gate: int) -> tuple[str, ...]:
 def p_values(d: Array, cell: Cell) -> Array:
     """The p-value of each gate, shape (families, gates); 1 where no correction could fail it."""
     rows = d.reshape(-1, d.shape[2])
-    found = _at_alpha(rows, cell, cell.alpha)
-    if cell.on_churn == "warn" and cell.alpha > 0:
-        able = found <= 1 - LEVEL
-        found[able] = np.maximum(found[able], _at_alpha(rows[able], cell, 0))
-    return found.reshape(d.shape[:2])
-
-
-def _at_alpha(d: Array, cell: Cell, alpha: float) -> Array:
-    x = weigh(d, alpha)
+    x = weigh(rows, cell.alpha)
     means, errors = moments(x, cell.topics)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(errors > 0, means / errors, 0.0)
     student = np.where(means < 0, 2 * stdtr(cell.topics - 1, t), 1.0)
     flips, found = np.ones(means.size), np.ones(means.size)
-    asked = np.flatnonzero(student < PLAUSIBLE)
-    flips[asked] = enumerated_flips(d[asked], alpha) if d.shape[1] <= MOST_ENUMERATED else 1.0
-    if d.shape[1] > MOST_ENUMERATED:
+    if d.shape[2] <= MOST_ENUMERATED:
+        asked = np.flatnonzero(student < PLAUSIBLE)
+        flips[asked] = enumerated_flips(rows[asked], cell.alpha)
+    else:
         for i in np.flatnonzero(student < PLAUSIBLE_OF_MANY):
-            flips[i] = flip_p(d[i], alpha)
+            flips[i] = flip_p(rows[i], cell.alpha)
     either = np.minimum(student, flips)
     for i in np.flatnonzero(either <= 1 - LEVEL):
         found[i] = max(bca_p(x[i], cell.topics), either[i])
-    return found
+    return found.reshape(d.shape[:2])
 
 
 def enumerated_flips(d: Array, alpha: float) -> Array:
@@ -343,6 +336,6 @@ def all_tables(pool: Executor, *, simulations: int, seed: int) -> dict[str, Tabl
     return {"families": table(list(pool.map(simulate, cells(simulations, seed))))}
 
 
-def counted(table: str, column: str, simulations: int) -> int:  # noqa: ARG001 - of a study
+def counted(table: str, column: str, simulations: int) -> int:
     """On how many families a column was counted; 0 for those that say which cell it is."""
     return 0 if column in PLACE else simulations
