@@ -31,7 +31,7 @@ Tradeoff = Literal["linear", "smooth"]
 Convention = Literal["plus", "minus"]
 Response = Literal["fail", "warn"]
 Missing = Literal["refuse", "zero"]
-Correction = Literal["none", "holm", "benjamini_hochberg"]
+Correction = Literal["none", "auto", "holm", "benjamini_hochberg"]
 
 METHODS: tuple[str, ...] = get_args(Method)
 TRADEOFFS: tuple[str, ...] = get_args(Tradeoff)

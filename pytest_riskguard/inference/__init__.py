@@ -28,7 +28,13 @@ from pytest_riskguard.inference.many_looks import (
     share_left,
     share_of_next_look,
 )
-from pytest_riskguard.inference.multiplicity import benjamini_hochberg, effective_levels, holm
+from pytest_riskguard.inference.multiplicity import (
+    benjamini_hochberg,
+    effective_levels,
+    holm,
+    joint_flips,
+    pooled_draws,
+)
 from pytest_riskguard.inference.normality import QQPoints, ShapiroWilk, qq_points, shapiro_wilk, skewness
 from pytest_riskguard.inference.power_analysis import (
     cannot_fail,
@@ -66,12 +72,14 @@ __all__ = [
     "holm",
     "interval",
     "intervals",
+    "joint_flips",
     "leave_one_out_upper",
     "mean_law",
     "minimum_detectable_effect",
     "neyman",
     "observed_critical",
     "pool_inference",
+    "pooled_draws",
     "power_of",
     "qq_points",
     "replicates_for",

@@ -305,6 +305,6 @@ def _uncorrected(verdicts: Sequence[Verdict]) -> str | None:
     if len(alone) < 2:
         return None
     return (
-        f"{len(alone)} risk gates, each at its own level, not corrected for multiple comparisons (family: holm "
+        f"{len(alone)} risk gates, each at its own level, not corrected for multiple comparisons (family: auto "
         "corrects)"
     )
