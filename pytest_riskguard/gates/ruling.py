@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -33,7 +33,6 @@ from pytest_riskguard.inference import (
     break_even,
     break_even_above,
     break_even_quantile,
-    cannot_fail,
     intervals,
     leave_one_out_upper,
     minimum_detectable_effect,
@@ -48,6 +47,10 @@ from pytest_riskguard.risk.urisk import mean_test_of
 CHANGES_TO_SHOW = 10, 25
 #: Intervals that every verdict reports, cheapest first; the studentized one only where it decides.
 REPORTED = ("student_t", "basic", "percentile", "bca")
+#: Each loss as a share of the one before, and the least as a share of the first, where it is asked what could fail.
+FALLING, SMALLEST = (1.0, 0.5, 0.1, 0.01), 1e-6
+#: So many of its answers are kept: the gates of a file, and of a family, ask for the same.
+MAX_KEPT = 256
 
 
 class Ruling:
@@ -257,18 +260,28 @@ class Ruling:
 
     @property
     def few_changes(self) -> bool:
-        """Whether so few topics or clusters changed that the break-even test finds no loss even if all lost."""
+        """Whether so few topics or clusters changed that the break-even test finds no loss even if all lost.
+
+        Where churn only warns, it is asked at alpha 0 as well.
+        """
+        asked = (self, self.plain) if self.gate.on_churn == "warn" else (self,)
+        return any(ruling._few_bets for ruling in asked)
+
+    @property
+    def _few_bets(self) -> bool:
         gains, losses, _ = self.evidence.stakes(self.alpha)
         return float(np.prod(gains / (gains + losses))) > highest_p(self.gate)
 
     @cached_property
     def cannot_fail(self) -> bool:
-        """Whether no values of this many changed topics would fail the gate; not known with weights or clusters."""
-        changed = self.evidence.changed(self.alpha)
-        if changed == 0 or self.evidence.n < 2 or not self.evidence.counts_alike:
+        """Whether no losses of this many changed topics would fail the gate; see ``could_fail``.
+
+        Not known where units count differently, by weights, strata or clusters of several sizes.
+        """
+        changed, units = self.evidence.stakes(self.alpha)[0].size, self.evidence.units
+        if changed == 0 or units < 2 or units - self.evidence.effective > ROUNDING_ERROR * units:
             return False
-        student_t = cannot_fail(changed, self.evidence.n, level=self.gate.level)
-        return student_t and (self.gate.method == "student_t" or self.few_changes)
+        return not could_fail(self.gate, changed, units, largest_loss=self.evidence.largest_loss)
 
     @cached_property
     def p_value(self) -> float:
@@ -372,6 +385,31 @@ class Ruling:
         if self.gate.side != "both" or not self.has_intervals:
             return 1.0
         return -1.0 if limit_of(self.gate, self.deciding) > 0 else 1.0
+
+
+def could_fail(gate: Gate, changed: int, n: int, *, largest_loss: float) -> bool:
+    """Whether any scores of so many changed topics of n would fail a gate that asks for an upper limit.
+
+    A topic can lose up to ``largest_loss``, in units of the measure; if that is infinite no tolerance matters. What
+    fails most easily is that all of them lose: the break-even test then asks only how many they are, Student-t finds
+    most in equal losses, and BCa in losses each of which is small beside the one before. So the whole rule is asked
+    for equal losses and for some that fall geometrically. With fewer topics than a verdict needs, it is asked as if
+    there were enough.
+    """
+    limited = largest_loss < math.inf
+    asked = replace(gate, name="", **({} if limited else {"tolerance": 0.0}))
+    return _could_fail(asked, changed, max(n, MIN_TOPICS), largest_loss if limited else 1.0)
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def _could_fail(gate: Gate, changed: int, n: int, largest: float) -> bool:
+    for ratio in FALLING:
+        losses = np.zeros(n)
+        losses[:changed] = -largest * np.maximum(ratio ** np.arange(changed), SMALLEST)
+        evidence = Evidence(losses, np.zeros((0, n)), kind=gate.tradeoff)
+        if not Ruling(gate, evidence).lets_through:
+            return True
+    return False
 
 
 Answer = tuple[Literal["pass", "fail", "inconclusive"], str | None]

@@ -31,7 +31,6 @@ from pytest_riskguard.inference.many_looks import (
 from pytest_riskguard.inference.multiplicity import benjamini_hochberg, effective_levels, holm
 from pytest_riskguard.inference.normality import QQPoints, ShapiroWilk, qq_points, shapiro_wilk, skewness
 from pytest_riskguard.inference.power_analysis import (
-    cannot_fail,
     minimum_detectable_effect,
     observed_critical,
     power_of,
@@ -60,7 +59,6 @@ __all__ = [
     "break_even_above",
     "break_even_quantile",
     "break_even_without_each",
-    "cannot_fail",
     "critical_value",
     "effective_levels",
     "holm",
