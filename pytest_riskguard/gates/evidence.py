@@ -338,7 +338,8 @@ class Evidence:
         """The evidence on these topics alone; the shares of strata are not those among them, so they have none."""
         weights = None if self.weights is None else self.weights[places]
         clusters = None if self.clusters is None else np.unique(self.clusters[places], return_inverse=True)[1]
-        return Evidence(self.differences[places], self.noise[:, places], weights, self.kind, clusters, largest_loss=self.largest_loss)
+        differences, noise = self.differences[places], self.noise[:, places]
+        return Evidence(differences, noise, weights, self.kind, clusters, largest_loss=self.largest_loss)
 
     def _traded(self, differences: FloatArray, alpha: float) -> FloatArray:
         return tradeoff(differences, kind="linear" if alpha == 0 else self.kind, alpha=alpha)

@@ -397,8 +397,8 @@ def could_fail(gate: Gate, changed: int, n: int, *, largest_loss: float) -> bool
     there were enough.
     """
     limited = largest_loss < math.inf
-    asked = replace(gate, name="", **({} if limited else {"tolerance": 0.0}))
-    return _could_fail(asked, changed, max(n, MIN_TOPICS), largest_loss if limited else 1.0)
+    options: dict[str, Any] = {"name": ""} if limited else {"name": "", "tolerance": 0.0}
+    return _could_fail(replace(gate, **options), changed, max(n, MIN_TOPICS), largest_loss if limited else 1.0)
 
 
 @lru_cache(maxsize=MAX_KEPT)
