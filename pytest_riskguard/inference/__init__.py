@@ -10,6 +10,7 @@ from pytest_riskguard.inference.break_even import (
     break_even_above,
     break_even_quantile,
     break_even_without_each,
+    largest_ratio,
 )
 from pytest_riskguard.inference.effect_sizes import EffectSize, share, standardised_mean
 from pytest_riskguard.inference.georisk_pool import GeoRiskDifference, PoolInference, pool_inference, replicates_for
@@ -64,6 +65,7 @@ __all__ = [
     "holm",
     "interval",
     "intervals",
+    "largest_ratio",
     "leave_one_out_upper",
     "mean_law",
     "minimum_detectable_effect",
