@@ -362,4 +362,11 @@ def _estimates(comparison: Comparison, *, p_value: float | None, judged: bool) -
         flips, star = (), "any" if any_alpha else None
     elif judged:
         flips, star = flip_set(ruling, topics), alpha_star(ruling)
-    return replace(paired_estimates(comparison), decision_p_value=p_value, alpha_star=star, flip_set=flips)
+    failed = ruling.gate.is_tested and comparison.answer[0] == "fail"
+    return replace(
+        paired_estimates(comparison),
+        decision_p_value=p_value,
+        stands_up_to_ratio=ruling.stands_up_to_ratio if failed else None,
+        alpha_star=star,
+        flip_set=flips,
+    )

@@ -178,7 +178,7 @@ def _about_the_evidence(comparison: Comparison) -> Iterator[VerdictWarning]:
         yield warning("no_variation", may_change=_may_change(comparison))
     elif flat:
         yield warning("no_variation")
-    if ruling.few_changes and comparison.changed > 0:
+    if comparison.changed > 0 and (ruling.few_changes or _cannot_fail(ruling)):
         yield _few_changes(comparison)
     if comparison.evidence.units < FEW_TOPICS:
         yield warning("few_topics", enough=FEW_TOPICS)
@@ -240,9 +240,13 @@ def _few_changes(comparison: Comparison) -> VerdictWarning:
     return warning(
         "few_changed_topics",
         topics=changed,
-        needs_student_t=gate.method != "student_t",
-        cannot_fail=not gate.must_show and comparison.ruling.cannot_fail,
+        needs_student_t=gate.method != "student_t" and comparison.ruling.few_changes,
+        cannot_fail=_cannot_fail(comparison.ruling),
     )
+
+
+def _cannot_fail(ruling: Ruling) -> bool:
+    return not ruling.gate.must_show and ruling.cannot_fail
 
 
 def _about_the_pools_evidence(comparison: PoolComparison) -> Iterator[VerdictWarning]:

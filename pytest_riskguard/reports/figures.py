@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from pytest_riskguard.gates.findings import (
     AgainstReference,
     Lineage,
@@ -36,6 +38,7 @@ def figures(verdict: Verdict) -> list[str]:
         _intervals(shown) if verdict.pool is not None else None,
         _noise(shown),
         _tests(shown),
+        _asymmetry(shown),
         _companions(shown),
         verdict.family and _family(verdict, verdict.family),
         _counts(verdict),
@@ -96,6 +99,21 @@ def _tests(shown: Shown) -> str | None:
         f"TRisk{shown.suffix} {shown.value(estimates.trisk, 3)} (p {probability(estimates.p_value)}); "
         f"{', '.join(found)}; {_intervals(shown)}"
     )
+
+
+def _asymmetry(shown: Shown) -> str | None:
+    """How wins compare with losses in size, and how unequal they could be before a failure were chance."""
+    estimates, said = shown.verdict.estimates, []
+    if (ratio := estimates.win_loss_ratio) is not None:
+        said.append(f"a mean win is {_times(ratio)} times a mean loss")
+    if (largest := estimates.stands_up_to_ratio) is not None:
+        said.append(f"the failure stands where harmless changes win up to {_times(largest)} times what they lose")
+    return "; ".join(said) or None
+
+
+def _times(ratio: float) -> str:
+    """A ratio, rounded down to two decimals, or to two digits."""
+    return f"{math.floor(100 * ratio) / 100:.2f}" if 0.1 <= ratio < 100 else f"{ratio:.2g}"
 
 
 def _companions(shown: Shown) -> str | None:

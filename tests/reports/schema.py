@@ -34,6 +34,8 @@ ADDED = {
     "Family": {"look"},
     "TopicCounts": {"left_out", "clusters", "effective", "strata"},
     "Estimates": {
+        "win_loss_ratio",
+        "stands_up_to_ratio",
         "noise_urisk",
         "decision_p_value",
         "zrisk",
