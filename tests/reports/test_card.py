@@ -256,7 +256,7 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
     "nothing changed": (
         lambda: asked(np.zeros(30)),
         "Ship",
-        "nothing changed; all 30 queries score as before",
+        "nothing changed; 30 queries score as before",
         "No score changed.",
     ),
     "slice": (

@@ -221,8 +221,9 @@ def _shown(verdict: Verdict) -> _Line:
 def _passed(verdict: Verdict) -> _Line:
     shown, difference = Shown(verdict), verdict.estimates.mean_difference or 0.0
     name, means, counts = _mean_name(verdict), _means(verdict), _counts(verdict)
-    if not verdict.topics.changed:
-        return _Line("nothing changed", (), [f"all {verdict.topics.count} queries score as before"])
+    if verdict.topics.wins == verdict.topics.losses == 0:
+        as_before = "no score moved by more than 0.000001" if difference else f"{_all(verdict)} score as before"
+        return _Line("nothing changed", (), [as_before])
     if shown.has("significantly_better"):
         return _Line(f"{name} rose {means}, more than chance explains", (), _counts(verdict, lost_first=False))
     if verdict.estimates.noise_urisk is not None and leans_down(verdict):
