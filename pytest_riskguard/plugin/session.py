@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -363,7 +363,13 @@ class RiskguardSession:
             lines += (
                 gates_table.lines(shown, screen, colour=colour, failures=attempts, complete=complete) if shown else []
             )
-            for remark in () if quiet else remarks([verdict for _, verdict in shown]):
+            said = [] if quiet else remarks([verdict for _, verdict in shown])
+            if not quiet and self._asks_about_means_alone(shown):
+                said.append(
+                    "an assertion is one gate, and none here asks about single queries: "
+                    "assert_no_topic_collapse(candidate, baseline, max_loss=0.3, allowed=0.05) does"
+                )
+            for remark in said:
                 lines += _wrapped(remark, screen)
         for line in lines or [line for _, verdict in shown for line in plain(verdict).splitlines()]:
             terminalreporter.line(line)
@@ -372,6 +378,12 @@ class RiskguardSession:
         for problem in self.problems:
             terminalreporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
         self.show_internal_errors(terminalreporter)
+
+    def _asks_about_means_alone(self, shown: Sequence[tuple[str, Verdict]]) -> bool:
+        """Whether assertions pass, and no gate of the run asks how many queries lost much."""
+        in_python = {gate.id for gate in self.gates if gate.file.endswith(".py")}
+        passed = any(verdict.outcome == "pass" for test, verdict in shown if test in in_python)
+        return passed and not any(verdict.asked.by_topic for _, verdict in shown)
 
     def _has_shown(self, test: str, verdict: Verdict, terminalreporter: pytest.TerminalReporter) -> bool:
         """Whether the failure of this gate is on the screen already."""

@@ -305,7 +305,10 @@ def _is_everywhere(verdict: Verdict, topics: Sequence[ResponsibleTopic], differe
 
 
 def estimate(verdict: Verdict) -> str:
-    """``URisk -0.39 [-0.65, -0.20]``; of a gate on single topics the worst fall. Empty where there are none."""
+    """``URisk -0.39 [-0.65, -0.20]``; of a gate on single topics the worst fall, or how many lost more than they may.
+
+    Empty where there are none.
+    """
     if verdict.outcome == "incomparable":
         return ""
     shown = Shown(verdict)
@@ -329,6 +332,9 @@ def _largest(verdict: Verdict) -> str:
     worst = Shown(verdict).worst
     if worst is None:
         return ""
+    tail = verdict.estimates.tail
+    if tail is not None and tail.allowed:
+        return f"{tail.count} lost {more_than(verdict, limits_of(verdict))}, {tail.allowed} may"
     if not worst.exceeds:
         return f"largest loss {size(worst.difference)}"
     allowed = {
