@@ -224,8 +224,8 @@ def simulate(cell: Cell) -> Found:
             continue
         drawn = by_draws([gate] * cell.gates, family, cell, watched & (least <= 1 - LEVEL))
         p = least.copy()
-        fails = (holm(least) <= 1 - LEVEL) | (watched & (True if drawn is None else drawn <= 1 - LEVEL))
-        for i in np.flatnonzero((least <= 1 - LEVEL) & fails):
+        able = (holm(least) <= 1 - LEVEL) | (watched & (True if drawn is None else drawn <= 1 - LEVEL))
+        for i in np.flatnonzero((least <= 1 - LEVEL) & able):
             p[i] = max(p[i], bca_p(weigh(family[i], cell.alpha), cell.topics))
         by_holm = holm(p)
         by_auto = by_holm if drawn is None else np.maximum(p, drawn)
