@@ -54,8 +54,8 @@ SHARED_TOPICS = (
     ("cranfield_runs/scores_ap.csv", "cranfield_runs/scores_ndcg10.csv", "cranfield_runs/scores_rr.csv"),
     ("web2012/err20.csv", "web2012/ndcg20.csv"),
 )
-#: The fewest topics that a pair's reweighted topics may stand for.
-LEAST_EFFECTIVE = 12.0
+#: The fewest topics that a pair's reweighted topics may stand for, and how far shares may follow one gate's scores.
+LEAST_EFFECTIVE, MOST_TILTED = 12.0, 20.0
 #: Student-t's p-value above which no other is low, and the same of many changes, whose flips are not enumerated.
 PLAUSIBLE, PLAUSIBLE_OF_MANY, MOST_ENUMERATED = 0.9, 0.2, 12
 #: So many draws decide unless they leave an adjusted p-value in between; the last are those of the package.
@@ -122,11 +122,9 @@ class Cell:
         if self.kind != BETS:
             return rows.T
         # a fair bet each, the same for all gates as far as chances are equal
+        assert not self.loss
         chance, number = 1 / (2 + self.alpha), rng.random((self.changed, 1))
-        chances = np.full(rows.shape[1], chance)
-        if self.loss:
-            chances[0] = min(chance * (1 + self.loss / np.sqrt(self.changed)), 1.0)
-        lost = np.where(rows < 0, number >= 1 - chances, number < chances)
+        lost = np.where(rows < 0, number >= 1 - chance, number < chance)
         return np.where(lost, -np.abs(rows), np.abs(rows)).T
 
 
@@ -144,7 +142,13 @@ def _moved(d: Array, alpha: float, urisk: float, shares: Array | None = None) ->
 def tilted(x: Array) -> Array | None:
     """Shares of topics, shape (n_topics,), with which every column's mean is 0: those nearest to equal ones."""
     scale = x / np.sqrt(np.mean(x**2, axis=0))
-    found = minimize(lambda t: _log_sum(scale @ t), np.zeros(x.shape[1]), jac=lambda t: _tilt(scale, t) @ scale)
+    found = minimize(
+        lambda t: _log_sum(scale @ t),
+        np.zeros(x.shape[1]),
+        jac=lambda t: _tilt(scale, t) @ scale,
+        bounds=[(-MOST_TILTED, MOST_TILTED)] * x.shape[1],
+        options={"ftol": 1e-14, "gtol": 1e-7},
+    )
     shares = _tilt(scale, found.x)
     right = np.all(np.abs(shares @ scale) < 1e-4) and 1 / np.sum(shares**2) >= LEAST_EFFECTIVE
     return shares if right else None
@@ -299,7 +303,7 @@ def enumerated_flips(d: Array, alpha: float) -> Array:
 # --------------------------------------------------------------------------------------------------------------------
 
 #: Topics and changes of each gate: disjoint and the same.
-APART, TOGETHER = (50, 12), (100, 60)
+APART, TOGETHER = (50, 12), (120, 80)
 FEWER = (25, 10)
 
 

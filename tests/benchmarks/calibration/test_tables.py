@@ -17,7 +17,8 @@ AGAIN = {
     "not-inferior": 150,
     "equivalent": 150,
     "georisk": 80,
-    "families": 40, "parts": 60,
+    "families": 40,
+    "parts": 60,
     "intervals": 80,
 }
 SHOWN: Table = [["topics", "rule", "skewness"], ["50", "2.5", "1"], ["100", "3.0", "2"]]
