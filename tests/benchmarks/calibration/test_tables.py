@@ -17,6 +17,7 @@ AGAIN = {
     "not-inferior": 150,
     "equivalent": 150,
     "georisk": 80,
+    "families": 40,
     "parts": 60,
     "intervals": 80,
 }
