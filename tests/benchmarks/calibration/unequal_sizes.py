@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.kinds import Equivalent, Gate, NotInferior, NotSignificantlyRisky
+from pytest_riskguard.gates.kinds import Equivalent, Gate, NotInferior, NotSignificantlyRisky, gate_of
 from pytest_riskguard.gates.ruling import Ruling
 from tests.benchmarks.calibration import few_changes
 from tests.benchmarks.calibration.few_changes import LEVEL, fails, moments, p_values
@@ -63,14 +63,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Shares:
-    """Shares of data sets: those that the gate decides wrongly (of good candidates: that pass), and those warned of."""
+    """Shares of data sets: those decided wrongly (good candidates: that pass), and those that pass with a warning."""
 
     rule: float
     warned: float
 
 
 def simulate(cell: Cell) -> Shares:
-    """How often the gate fails, if it wants proof of a loss, else how often it passes, and passes with the warning."""
+    """How often the gate fails, if it wants proof of a loss, else how often it passes, and so with the warning."""
     if cell.gate is NotSignificantlyRisky:
         asked = few_changes.Cell(REAL, cell.kind, cell.topics, cell.changed, cell.alpha, cell.simulations, cell.seed)
         return Shares(fails(p_values(asked).rule, LEVEL), 0.0)
@@ -85,7 +85,7 @@ def simulate(cell: Cell) -> Shares:
 
 def ruling(d: Array, cell: Cell) -> Ruling:
     """The gate's own ruling on a data set."""
-    asked = cell.gate("calibration", alpha=cell.alpha, tolerance=cell.tolerance, level=LEVEL)
+    asked = gate_of("calibration", cell.gate.kind, alpha=cell.alpha, tolerance=cell.tolerance, level=LEVEL)
     return Ruling(asked, Evidence.of(np.concatenate([d, np.zeros(cell.topics - d.size)])))
 
 
