@@ -40,7 +40,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.freed_memory import release_freed_memory
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.gates.chain.families import in_families
+from pytest_riskguard.gates.chain.families import Compared, in_families
 from pytest_riskguard.gates.chain.history import with_lineage
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import Gate
@@ -163,12 +163,14 @@ class Engine:
         if correction == "none" and budget is None:
             return [self.verdict(question) for question in questions]
         together, gates = len(questions), [question.gate for question in questions]
-        p_values = [self._p_value(question, together) for question in questions]
+        ruled = [self._ruled(question, together) for question in questions]
+        p_values = [p_value for p_value, _ in ruled]
         look = None
         if budget is not None and any(p_value is not None for p_value in p_values):
             look = budget.look(questions, [*map(self._compared, questions)], lambda: (self.qrels, self.topics))
         try:
-            families = in_families(gates, p_values, correction=correction, look=look)
+            compared = [compared for _, compared in ruled]
+            families = in_families(gates, p_values, correction=correction, look=look, compared=compared)
         except ValueError as error:
             raise UsageError(str(error)) from None
         return [
@@ -361,17 +363,20 @@ class Engine:
         except DataError as error:
             return verdict.warned(warning("history_unusable", baseline=baseline.name, problem=error.problem))
 
-    def _p_value(self, question: Question, together: int) -> float | None:
+    def _ruled(self, question: Question, together: int) -> tuple[float | None, Compared | None]:
+        """The gate's p-value, and what it compares, if these are the means of two systems."""
         gate = question.gate
         try:
             candidate, *others = (scored.scores for scored in self._systems(question))
             if gate.is_pool:
-                return PoolComparison(gate, candidate, others, together=together).p_value
+                return PoolComparison(gate, candidate, others, together=together).p_value, None
             if isinstance(question.baseline, Computed):
                 others = [computed_baseline(gate, question.baseline, candidate, others)]
-            return rule(gate, candidate, others[0], replicates=others[1:], topics=self._cache.topics).p_value
+            found = rule(gate, candidate, others[0], replicates=others[1:], topics=self._cache.topics)
+            compared = Compared(found.aligned.candidate.topics, found.aligned.candidate.measure, found.evidence)
+            return found.p_value, compared
         except DataError:
-            return None
+            return None, None
         except ValueError as error:
             raise UsageError(str(error)) from None
 

@@ -51,8 +51,8 @@ class TopicGroup:
 class Slice:
     """The comparison on the topics of one tag, at the gate's alpha and level; limits and p-values need 10 topics.
 
-    ``risky``: ``adjusted_p_value`` (Holm, over all slices that have one) is at most ``1 - level``. Of very many
-    ``flagged`` topics the lowest TR_i are named, and ``left_out`` counts the others.
+    ``risky``: ``adjusted_p_value`` (by ``family: auto``, over all slices that have one) is at most ``1 - level``. Of
+    very many ``flagged`` topics the lowest TR_i are named, and ``left_out`` counts the others.
     """
 
     tag: str

@@ -200,7 +200,7 @@ def _about_the_answer(comparison: Comparison, outcome: Outcome) -> Iterator[Verd
         ruling.plain.interval(method).lower > 0 for method in witnesses(ruling.gate)
     )
     if outcome == "pass" and ruling.passes and better and comparison.mean_difference > 0 and not ruling.few_changes:
-        yield warning("refresh_baseline", mean_difference=comparison.mean_difference)
+        yield warning("significantly_better", mean_difference=comparison.mean_difference)
 
 
 def disagreement(ruling: Ruling | ReferenceRuling) -> VerdictWarning | None:

@@ -29,7 +29,13 @@ from pytest_riskguard.inference.many_looks import (
     share_left,
     share_of_next_look,
 )
-from pytest_riskguard.inference.multiplicity import benjamini_hochberg, effective_levels, holm
+from pytest_riskguard.inference.multiplicity import (
+    benjamini_hochberg,
+    effective_levels,
+    holm,
+    joint_flips,
+    pooled_draws,
+)
 from pytest_riskguard.inference.normality import QQPoints, ShapiroWilk, qq_points, shapiro_wilk, skewness
 from pytest_riskguard.inference.power_analysis import (
     minimum_detectable_effect,
@@ -65,6 +71,7 @@ __all__ = [
     "holm",
     "interval",
     "intervals",
+    "joint_flips",
     "largest_ratio",
     "leave_one_out_upper",
     "mean_law",
@@ -72,6 +79,7 @@ __all__ = [
     "neyman",
     "observed_critical",
     "pool_inference",
+    "pooled_draws",
     "power_of",
     "qq_points",
     "replicates_for",

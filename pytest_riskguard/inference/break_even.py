@@ -76,7 +76,7 @@ def break_even(
     """
     won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
     sizes = won_sizes + lost_sizes
-    return BreakEven(*p_value_of_bets(sizes, _chances(won_sizes, sizes, tolerated), which))
+    return BreakEven(*p_value_of_bets(sizes, chances_of_loss(won_sizes, sizes, tolerated), which))
 
 
 def break_even_above(
@@ -88,7 +88,7 @@ def break_even_above(
     """
     won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
     sizes = won_sizes + lost_sizes
-    chances = _chances(won_sizes, sizes, tolerated)
+    chances = chances_of_loss(won_sizes, sizes, tolerated)
     # the sum over wins must be as high as the observed one: the same law with wins and losses exchanged
     able = chances < 1
     impossible = exact_sum(sizes[~which & ~able])  # wins of topics that always lose
@@ -119,10 +119,12 @@ def break_even_without_each(
     first[where[::-1]] = chosen[::-1]
     p = np.full(first.size, np.nan)
     if tolerated == 0 and first.size > 1:
-        p = _together(sizes, _chances(won_sizes, sizes, 0.0), which, first)
+        p = _together(sizes, chances_of_loss(won_sizes, sizes, 0.0), which, first)
     for k in np.flatnonzero(np.isnan(p)).tolist():
         others, gains_of_others = np.delete(sizes, first[k]), np.delete(won_sizes, first[k])
-        p[k], _ = p_value_of_bets(others, _chances(gains_of_others, others, tolerated), np.delete(which, first[k]))
+        p[k], _ = p_value_of_bets(
+            others, chances_of_loss(gains_of_others, others, tolerated), np.delete(which, first[k])
+        )
     return p[where]
 
 
@@ -145,7 +147,7 @@ def break_even_quantile(
     """
     won_sizes, lost_sizes, everything = _checked(gains, losses, np.ones(np.size(gains), dtype=np.bool_), tolerated)
     sizes = won_sizes + lost_sizes
-    chances, total = _chances(won_sizes, sizes, tolerated), exact_sum(sizes)
+    chances, total = chances_of_loss(won_sizes, sizes, tolerated), exact_sum(sizes)
     if p_value_of_bets(sizes, chances, everything)[0] > p_value:
         return -math.inf
     variances = sizes**2 * chances * (1 - chances)
@@ -249,7 +251,7 @@ def _checked(
     return won_sizes, lost_sizes, which.astype(np.bool_)
 
 
-def _chances(gains: FloatArray, sizes: FloatArray, tolerated: float) -> FloatArray:
+def chances_of_loss(gains: FloatArray, sizes: FloatArray, tolerated: float) -> FloatArray:
     """Chances of loss with which the sum is ``-tolerated`` on average; a loss moves the sum by ``sizes``."""
     fair = gains / sizes
     chances, sure = fair, np.zeros(fair.size, dtype=np.bool_)

@@ -9,14 +9,20 @@ from pytest_riskguard.gates.findings import (
     Lineage,
     PoolFigures,
 )
-from pytest_riskguard.gates.verdict import Family, Verdict
+from pytest_riskguard.gates.verdict import FLIPS, POOL, Family, Verdict
 from pytest_riskguard.gates.verdict import Yardstick as ComputedBaseline
 from pytest_riskguard.reports.shown import MAX_NAME, Shown
 from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, short, signed
 
 #: Intervals that are shown as well as the one that decided.
 _REPORTED = ("student_t", "percentile", "bca")
-_CORRECTIONS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
+#: What reports call corrections.
+CORRECTIONS = {
+    "holm": "Holm",
+    "benjamini_hochberg": "Benjamini-Hochberg",
+    POOL: "pooled Westfall-Young",
+    FLIPS: "joint sign flips",
+}
 #: Names of systems that a line shows; others are counted.
 _MAX_NAMED = 6
 
@@ -141,14 +147,16 @@ def _family(verdict: Verdict, family: Family) -> str:
     instead = f" instead of {percent(verdict.level)}" if family.level != verdict.level else ""
     together, budget = "one look of many", ""
     if family.correction != "none":
-        together = f"one of a family of {counted(family.size, 'gate')} ({_CORRECTIONS[family.correction]})"
+        together = f"one of a family of {counted(family.size, 'gate')} ({CORRECTIONS[family.correction]})"
     if family.look is not None:
         spent = f"may spend {percent(family.look.share)} of the budget"
         budget = f"; look {family.look.number} at this collection {spent}"
-    return (
-        f"{together}: p {probability(verdict.estimates.decision_p_value)}, adjusted "
-        f"{probability(family.adjusted_p_value)}; judged at {percent(family.level)}{instead}{budget}"
-    )
+    p_value = verdict.estimates.decision_p_value
+    found = f"{together}: p {probability(p_value)}, adjusted {probability(family.adjusted_p_value)}"
+    if family.draws:
+        fails_alone = p_value is not None and p_value <= 1 - verdict.level < family.adjusted_p_value
+        return f"{found}; judged alone it would fail" if fails_alone else found
+    return f"{found}; judged at {percent(family.level)}{instead}{budget}"
 
 
 def _counts(verdict: Verdict) -> str:

@@ -345,8 +345,8 @@ class Shown:
         """How many topics a failure would list beyond those that the verdict names."""
         if not self.left_out("responsible_topics"):
             return 0
-        if self.verdict.asked.by_topic:
-            return len(self.verdict.estimates.flip_set or ()) + self.left_out("flip_set") - len(self.collapsed)
+        if (tail := self.verdict.estimates.tail) is not None:
+            return tail.count - len(self.collapsed)
         return max(self._counted - len(self.verdict.responsible_topics), 0)
 
     def left_out(self, name: str) -> int:

@@ -98,7 +98,7 @@ def test_baselines_stand_before_slices_and_all_are_one_family(load):
     config = load("name: g, kind: not_significantly_risky, baselines: [a, b], slice: kind, alpha: [0, 5]")
     found = items_of(config, config.gates[0])
     assert [item.id for item in found][:4] == ["g[AP-0-a-even]", "g[AP-0-a-odd]", "g[AP-0-b-even]", "g[AP-0-b-odd]"]
-    assert family_of(config, found[0]) == ("holm", found[:4])
+    assert family_of(config, found[0]) == ("auto", found[:4])
 
 
 def test_slices_of_a_gate_that_tests_are_a_family_and_those_of_others_are_not(load):

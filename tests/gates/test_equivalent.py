@@ -279,7 +279,7 @@ def test_a_pass_does_not_ask_for_a_new_baseline() -> None:
     d = np.random.default_rng(3).normal(0.01, 0.005, 60)  # better beyond doubt, but by less than matters
     verdict = judge(gate(0.05), *pair(d))
     assert verdict.outcome == "pass"
-    assert "refresh_baseline" not in {warning.code for warning in verdict.warnings}
+    assert "significantly_better" not in {warning.code for warning in verdict.warnings}
 
 
 def test_with_the_topics_that_are_said_to_be_enough_four_of_five_are_shown() -> None:
@@ -310,7 +310,7 @@ def test_no_number_of_topics_shows_a_mean_beyond_the_tolerance_to_lie_within() -
         ({"tolerance": -0.1}, "tolerance: expected a number above 0"),
         ({"tolerance": 0.1, "alpha": 1}, "alpha: expected 0, since equivalence is about the mean difference"),
         ({"tolerance": 0.1, "tradeoff": "smooth"}, "tradeoff: smooth is for alpha 1 only, found alpha 0"),
-        ({"tolerance": 0.1, "on_churn": "warn"}, "on_churn has no meaning for equivalent"),
+        ({"tolerance": 0.1, "on_churn": "fail"}, "on_churn has no meaning for equivalent"),
     ],
 )
 def test_what_it_cannot_be_asked(options, message) -> None:

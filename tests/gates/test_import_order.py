@@ -45,7 +45,7 @@ IMPORTS = {
     "responsible": {"evidence", "findings", "flips.left_out", "ruling", "slices", "verdict"},
     "chain.past_releases": {"alignment", "flips.alpha_star", "kinds", "ruling"},
     "figures.chart_data": {"findings", "kinds", "responsible", "ruling"},
-    "figures.estimates": {"evidence", "findings", "ruling"},
+    "figures.estimates": {"evidence", "findings", "kinds", "ruling"},
     "judge": {
         "alignment",
         "figures.chart_data",

@@ -11,12 +11,13 @@ from scipy.stats import binom
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.flips.left_out import passes_without_each
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import Gate, gate_of
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import break_even_above, interval
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import evidence, pair, topic_scores
+from tests.strict import gate_of
 
 
 def gate(**options: object) -> Gate:
@@ -211,7 +212,7 @@ def test_alpha_star_is_the_largest_alpha_at_which_it_is_shown():
     assert judge(gate(alpha=1.002 * star + 1e-3, tolerance=0.01), *pair(d)).outcome == "fail"
 
 
-@pytest.mark.parametrize("option", [{"on_churn": "warn"}, {"max_mde": 0.1}, {"max_share": 0.5}, {"protected": ["q"]}])
+@pytest.mark.parametrize("option", [{"on_churn": "fail"}, {"max_mde": 0.1}, {"max_share": 0.5}, {"protected": ["q"]}])
 def test_options_of_other_questions_are_refused(option):
     with pytest.raises(ValueError, match="has no meaning for not_inferior"):
         gate(**option)

@@ -16,7 +16,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import Gate, gate_of
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.power_plan import Plan, plan_from_baseline, plan_from_runs
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Family
@@ -29,6 +29,7 @@ from pytest_riskguard.inference import (
 )
 from pytest_riskguard.risk import linear, trisk
 from tests.gates.conftest import pair
+from tests.strict import gate_of
 
 
 def scores(name: str, values: np.ndarray) -> TopicScores:

@@ -74,7 +74,11 @@ def few(count: int, **more: Any) -> dict[str, Any]:
         (np.full(30, -0.1), {}, {"no_variation": {}}),
         (np.full(30, -0.1), {"method": "student_t"}, {"no_variation": {}}),
         (np.full(20, -0.1), {}, {"no_variation": {}, "few_topics": FEW}),
-        (np.full(30, 0.125), {}, {"no_variation": {}, "refresh_baseline": {"mean_difference": pytest.approx(0.125)}}),
+        (
+            np.full(30, 0.125),
+            {},
+            {"no_variation": {}, "significantly_better": {"mean_difference": pytest.approx(0.125)}},
+        ),
         (NOISE[:24], {"alpha": 0}, {"few_topics": FEW}),
         (NOISE[:24], {"alpha": 0, "method": "percentile"}, {"few_topics": FEW}),
         (NOISE[:25], {"alpha": 0}, {}),

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.ltr.model_comparison import ModelFigures
-from pytest_riskguard.reports.figures import floored
+from pytest_riskguard.reports.figures import CORRECTIONS, floored
 from pytest_riskguard.reports.names import ends, shortened
 from pytest_riskguard.reports.sections import Column, Table
 from pytest_riskguard.reports.studies.judged_models import (
@@ -32,7 +32,7 @@ _NAME_WIDTH, _MIN_NAME = 24, 8
 #: From this many wins or losses on, their averages are shown as whole numbers.
 _MANY = 1000
 #: Warnings that a model which was trained to be better than its baseline should raise.
-_EXPECTED = ("refresh_baseline",)
+_EXPECTED = ("significantly_better",)
 #: The warning about topics without an answer, which are counted for each system.
 _MISSING = "missing_topics"
 #: The longest name in a sentence, and how much means may differ that are called equal.
@@ -52,7 +52,6 @@ _ANSWERS = {
     "incomparable": "the gate could not compare the data",
     "same run": "the model's run is the baseline's own, which passes",
 }
-_CORRECTIONS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
 
 
 def explain(report: TrainReport, *, width: int) -> str:
@@ -307,7 +306,7 @@ def remarks(report: TrainReport) -> list[str]:
             "more fail by chance. --family corrects for their number."
         )
     elif asked.verdicts > 1:
-        found.append(f"{asked.verdicts} verdicts, corrected for their number ({_CORRECTIONS[asked.correction]}).")
+        found.append(f"{asked.verdicts} verdicts, corrected for their number ({CORRECTIONS[asked.correction]}).")
     if len(report.models) > 1:
         found.append(
             "A model chosen here was chosen on these topics: judge it once more on topics that played no part."

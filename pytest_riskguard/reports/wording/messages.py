@@ -15,11 +15,11 @@ _TEMPLATES = {
         "scores go up to {largest:g}: ZRisk grows with the square root of the scale, so do not compare these figures "
         "with those of scores from 0 to 1"
     ),
-    "churn": "fails at this alpha only because losses weigh more; on_churn: warn lets it pass",
-    "refresh_baseline": (
-        "the candidate is significantly better (mean {mean_difference:+.4f}): store it as the baseline once it is "
-        "released"
+    "churn": (
+        "the mean itself (alpha 0, tolerance 0) is not significantly down; the gate would fail at this alpha only "
+        "because losses weigh more, and on_churn: warn lets it pass"
     ),
+    "significantly_better": "the candidate is significantly better (mean {mean_difference:+.4f})",
     "georisk_at_alpha_0": "at alpha 0 GeoRisk says little more than the mean; use an alpha above 0",
     "odd_yardstick": (
         "{reference} is an odd yardstick for this candidate: their correlation over topics is "

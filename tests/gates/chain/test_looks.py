@@ -13,9 +13,9 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.chain.families import in_families
 from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of
 from pytest_riskguard.gates.judge import judge, rule
-from pytest_riskguard.gates.kinds import NotSignificantlyRisky, gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import share_of_next_look
+from tests.strict import NotSignificantlyRisky, gate_of
 
 GATES = ("no-risk",)
 

@@ -14,11 +14,12 @@ from pytest_riskguard.gates.chain.families import in_families
 from pytest_riskguard.gates.figures.estimates import diagnostics, paired_estimates, reported, topic_counts
 from pytest_riskguard.gates.findings import ReportedInterval
 from pytest_riskguard.gates.judge import explain, judge, rule
-from pytest_riskguard.gates.kinds import Gate, gate_of
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.verdict import Family
 from pytest_riskguard.inference import Interval, bayesian_bootstrap
 from tests.gates.conftest import pair, topic_scores
+from tests.strict import gate_of
 
 D = np.array([-0.4, 0.1, -0.05, 0.2, 0.0, -0.15, 0.3, -0.1, 0.25, -0.2, 0.05, 0.15])
 BASE = np.linspace(0.45, 0.6, 12)

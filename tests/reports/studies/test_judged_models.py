@@ -325,7 +325,7 @@ def test_what_cannot_be_compared_and_warnings_are_said_once():
     twelve = report_of({name: values[:12] for name, values in MODELS.items()}, {"prod": PROD[:12]})
     assert "warning few_topics: lambdamart against prod, u-cro-1 against prod and 2 more" in said(twelve)
     assert "riskguard compare on such a pair explains its warnings" in said(twelve)
-    assert "refresh_baseline" not in said(report_of())  # which every better model would raise
+    assert "significantly_better" not in said(report_of())  # which every better model would raise
 
 
 def test_a_model_that_is_the_run_of_its_baseline_is_called_that():

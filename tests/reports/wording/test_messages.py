@@ -235,7 +235,13 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "at this alpha the baseline's own noise is larger than the loss, but the mean is not shown to be good "
         "enough next to that of the replicates; weighting losses more cannot make up for that",
     ),
-    ("churn", VERDICT, {}, "fails at this alpha only because losses weigh more; on_churn: warn lets it pass"),
+    (
+        "churn",
+        VERDICT,
+        {},
+        "the mean itself (alpha 0, tolerance 0) is not significantly down; the gate would fail at this alpha only "
+        "because losses weigh more, and on_churn: warn lets it pass",
+    ),
     (
         "methods_disagree",
         VERDICT,
@@ -269,10 +275,10 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "by Student-t it fails (lower limit -0.01), by BCa it passes (-0.002); Student-t decided",
     ),
     (
-        "refresh_baseline",
+        "significantly_better",
         VERDICT,
         {"mean_difference": 0.03},
-        "the candidate is significantly better (mean +0.0300): store it as the baseline once it is released",
+        "the candidate is significantly better (mean +0.0300)",
     ),
     (
         "georisk_vanishes",
