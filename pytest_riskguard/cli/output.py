@@ -221,7 +221,8 @@ def show(
             line = one_line(verdict, problem=problem).removeprefix("cannot be compared ")
             return f"{_systems(verdict)}{' ' if line.startswith('(') else ': '}{line}"
         first = verdicts[same_as[place]].gate if place in same_as else None
-        text = explain(verdict, screen, problem=problem, same_as=first, run=verdicts)
+        said = {warning.message for earlier in verdicts[:place] for warning in earlier.warnings}
+        text = explain(verdict, screen, problem=problem, same_as=first, said=said, run=verdicts)
         text = text.removeprefix("cannot be compared: ")
         headline, *rest = text.splitlines()
         return "\n".join([headline, f"  {_systems(verdict)}", *rest])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
@@ -37,20 +37,21 @@ def explain(
     report: str | None = None,
     problem: str | None = None,
     same_as: str | None = None,
+    said: Collection[str] = (),
     run: Sequence[Verdict] = (),
 ) -> str:
     """The whole answer: its line, what happened, the worst topics, statistics, warnings, what to do next.
 
     ``reproduce`` and ``report`` are as ``card`` takes them; ``problem`` says what is wrong with the data where the
     caller knows more than the verdict (whole paths); ``same_as`` names a gate whose text, shown
-    before, is about the same queries.
+    before, is about the same queries, ``said`` the messages of warnings shown before.
     """
     screen = screen or Screen()
     shown = card(verdict, run=run, reproduce=reproduce, report=report)
     lines = [_first_line(verdict, shown, screen)]
     after = _indented(filter(None, [shown.why]), screen)
     after += _statistics(verdict, shown, screen) if screen.detail > Detail.BRIEF else []
-    after += _indented(_warnings(verdict, screen), screen, most=_MAX_WARNING)
+    after += _indented(_warnings(verdict, screen, said), screen, most=_MAX_WARNING)
     after += _steps(shown, screen)
     if same_as is not None:
         lines.append(pointer(same_as))
@@ -248,9 +249,9 @@ def _flips(verdict: Verdict, most: int) -> str | None:
     return f"would pass without {counted(len(flips) + more, 'topic')}: {names}{bound}"
 
 
-def _warnings(verdict: Verdict, screen: Screen) -> list[str]:
-    """Warnings that the card does not state: by default one in words, and the codes of the others."""
-    said = unsaid(verdict)
+def _warnings(verdict: Verdict, screen: Screen, before: Collection[str]) -> list[str]:
+    """Warnings that neither the card nor what stands before states: one in words, and the codes of the others."""
+    said = [warning for warning in unsaid(verdict) if warning.message not in before]
     if screen.detail > Detail.BRIEF:
         return [f"warning ({clean(warning.code)}): {warning.message}" for warning in said]
     lines = [f"warning: {warning.message}" for warning in said[:1]]
