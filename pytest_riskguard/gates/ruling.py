@@ -285,20 +285,17 @@ class Ruling:
     def unseen_losses(self, *, plausible: float) -> tuple[float, float] | None:
         """Losses that the topics may have missed: the share that may have them, and the least size that matters.
 
-        If none of n topics has such a loss, shares up to ``1 - q^(1/n)`` cannot be excluded, where q is half of 1 less
-        the level: the exact rule of three (J. A. Hanley, A. Lippman-Hand, "If Nothing Goes Wrong, Is Everything All
-        Right?", JAMA 249, 1983). With losses of that size on so many topics, the others as observed, the estimate
+        If none of n topics has such a loss, shares up to ``1 - q^(1/n)`` cannot be excluded, where q is half of 1
+        less the level: the exact rule of three (J. A. Hanley, A. Lippman-Hand, "If Nothing Goes Wrong, Is Everything
+        All Right?", JAMA 249, 1983). With losses of that size on so many topics, the others as observed, the estimate
         would lie on the bound. Where both limits are asked for, these are wins if the nearer bound is above. None if
         the size is more than ``plausible``, or a topic has such a loss.
         """
         share = 1 - ((1 - self.gate.level) / 2) ** (1 / self.evidence.effective)
-        turned = self.gate.side == "both" and self.estimate > 0
-        estimate, lost = (
-            (-self.estimate if turned else self.estimate),
-            self.evidence.differences * (1 if turned else -1),
-        )
-        size = (self.gate.tolerance + (1 - share) * estimate) / (share * (1 + self.alpha))
-        return (share, size) if float(np.max(lost, initial=0.0)) < size <= plausible else None
+        sign = -1.0 if self.gate.side == "both" and self.estimate > 0 else 1.0
+        size = (self.gate.tolerance + (1 - share) * sign * self.estimate) / (share * (1 + self.alpha))
+        largest = float(np.max(-sign * self.evidence.differences, initial=0.0))
+        return (share, size) if largest < size <= plausible else None
 
     @property
     def few_changes(self) -> bool:

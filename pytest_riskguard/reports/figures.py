@@ -112,8 +112,10 @@ def _asymmetry(shown: Shown) -> str | None:
 
 
 def _times(ratio: float) -> str:
-    """A ratio, rounded down to two decimals, or to two digits."""
-    return f"{math.floor(100 * ratio) / 100:.2f}" if 0.1 <= ratio < 100 else f"{ratio:.2g}"
+    """A ratio, rounded down, so that what is said to stand does."""
+    if ratio < 0.1:
+        return f"{ratio:.1g}"
+    return f"{math.floor(ratio):,}" if ratio >= 100 else f"{math.floor(100 * ratio) / 100:.2f}"
 
 
 def _companions(shown: Shown) -> str | None:

@@ -54,7 +54,7 @@ def many_sizes(m: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "on_churn"), [*product((10, 25, 100, 400), ("fail", "warn"))])
-@pytest.mark.parametrize(("tolerance", "largest_loss"), [(0.0, math.inf), (0.005, 1.0), (0.05, 1.0)])
+@pytest.mark.parametrize(("tolerance", "largest_loss"), [(0.0, math.inf), (0.005, 1.0)])
 def test_no_losses_whatever_fail_a_gate_that_is_said_not_to_fail(
     n: int, on_churn: str, tolerance: float, largest_loss: float
 ) -> None:

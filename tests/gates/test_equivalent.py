@@ -145,11 +145,15 @@ def test_too_few_changes_show_nothing_on_either_side() -> None:
     assert judge(gate(0.02), *pair(changes(20, 200, 0.3))).outcome == "pass"
 
 
-def test_no_change_is_equivalence_and_says_how_much_may_change_elsewhere() -> None:
-    verdict = judge(gate(0.001), *pair(np.zeros(40)))
+@pytest.mark.parametrize(("difference", "change"), [(0.0, "loss"), (0.005, "win"), (-0.005, "loss")])
+def test_equivalence_says_which_changes_that_no_topic_shows_would_overturn_it(difference: float, change: str) -> None:
+    verdict = judge(gate(0.02), *pair(np.full(40, difference)))
     assert verdict.outcome == "pass"
-    (notice,) = verdict.warnings
-    assert notice.parameters["may_change"] == pytest.approx(0.0881, abs=5e-5)
+    (found,) = (w.parameters for w in verdict.warnings if w.code == "unseen_changes")
+    share = found["share"]
+    assert share == pytest.approx(0.0881, abs=5e-5)
+    assert found["change"] == change
+    assert (1 - share) * abs(difference) + share * found["size"] == pytest.approx(0.02, rel=1e-9)
 
 
 def test_a_clear_gain_is_not_equivalence_and_its_wins_are_responsible() -> None:

@@ -16,6 +16,7 @@ AGAIN = {
     "plain-cases": 100,
     "not-inferior": 150,
     "equivalent": 150,
+    "unequal-sizes": 100,
     "georisk": 80,
     "families": 40,
     "parts": 60,

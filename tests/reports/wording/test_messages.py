@@ -164,15 +164,23 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
     ("no_variation", NOTHING_CHANGED, {}, "no topic changed: both systems score the same everywhere"),
     (
         "no_variation",
-        NOTHING_CHANGED,
-        {"may_change": 0.0881},
-        "no topic changed: both systems score the same everywhere; up to 8.8% of other topics may still change",
-    ),
-    (
-        "no_variation",
         VERDICT,
         {},
         "every topic changed by the same amount, apart from rounding: the mean alone decides",
+    ),
+    (
+        "unseen_changes",
+        VERDICT,
+        {"change": "loss", "share": 0.0711, "size": 0.2814},
+        "no query lost 0.28 or more, but at level 95% (one-sided 2.5%) losses as large in up to 7.1% of queries "
+        "cannot be excluded, and would overturn this pass",
+    ),
+    (
+        "unseen_changes",
+        VERDICT,
+        {"change": "win", "share": 0.0711, "size": 0.2814},
+        "no query gained 0.28 or more, but at level 95% (one-sided 2.5%) gains as large in up to 7.1% of queries "
+        "cannot be excluded, and would overturn this pass",
     ),
     ("no_variation", POOL, {"reference": "prod"}, "no topic differs from prod"),
     (
