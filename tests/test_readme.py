@@ -61,7 +61,7 @@ def test_the_yaml_loads(tmp_path: Path):
     (text,) = blocks("yaml")
     path = tmp_path / "riskguard.yaml"
     path.write_text(text)
-    assert [gate.name for gate in load_config(path).gates] == ["no-risk", "no-collapse"]
+    assert [gate.name for gate in load_config(path).gates] == ["no-risk", "tail", "no-collapse"]
     assert yaml.safe_load(text)["store"] == "baselines"
 
 

@@ -62,7 +62,7 @@ gates:
     baseline: prod
     max_loss: {collapse[max_loss]:g}
 
-# Several risk gates are each judged at their own level; `family: holm` corrects for asking several questions.
+# Several risk gates are each judged at their own level; `family: auto` corrects for asking several questions.
 # `baselines: [prod, release]` instead of `baseline` asks about each of them and is always corrected.
 """
 

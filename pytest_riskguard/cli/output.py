@@ -32,7 +32,7 @@ _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE, 
 MAX_NAME = 60
 #: Characters of a line below the verdicts.
 MAX_NOTE = 1000
-_COLOURS = {"pass": "green", "fail": "red", "incomparable": "red", "inconclusive": "yellow"}
+_COLOURS = {"pass": "green", "fail": "red", "incomparable": "red"}
 
 
 @dataclass(frozen=True)
@@ -197,11 +197,13 @@ def show(
     problems: Sequence[str | None] = (),
     notes: Sequence[str] = (),
 ) -> None:
-    """Print the verdicts, the gates without one, ``notes``, and how to see them again if one did not pass.
+    """Print the verdicts, the gates without one, ``notes``, the answer of several gates, and how to see them again.
 
     ``problems``, if given, say for each verdict why nothing can be compared, in other words than its own.
     """
     from pytest_riskguard.reports import known_gates
+    from pytest_riskguard.reports.card import word
+    from pytest_riskguard.reports.comparisons import answer
     from pytest_riskguard.reports.internal_errors import shown_or_plain
     from pytest_riskguard.reports.terminal.failure import explain, most_topics, one_line, remarks, repeats
     from pytest_riskguard.run_context import Detail, Screen, draws_blocks
@@ -219,21 +221,29 @@ def show(
             line = one_line(verdict, problem=problem).removeprefix("cannot be compared ")
             return f"{_systems(verdict)}{' ' if line.startswith('(') else ': '}{line}"
         first = verdicts[same_as[place]].gate if place in same_as else None
-        text = explain(verdict, screen, problem=problem, same_as=first).removeprefix("cannot be compared: ")
+        said = {warning.message for earlier in verdicts[:place] for warning in earlier.warnings}
+        text = explain(verdict, screen, problem=problem, same_as=first, said=said, run=verdicts)
+        text = text.removeprefix("cannot be compared: ")
         headline, *rest = text.splitlines()
         return "\n".join([headline, f"  {_systems(verdict)}", *rest])
 
     failures = known_gates.failures_before(gates)
     for place, verdict in enumerate(verdicts):
         text = shown_or_plain(verdict, lambda place=place, verdict=verdict: in_words(place, verdict))  # type: ignore[misc]
-        word = click.style(verdict.outcome.upper(), fg=_COLOURS[verdict.outcome], bold=True)
-        click.echo(f"{word}{known_gates.after(failures.get(place))} {text}", err=to_stderr)
+        ended: str = verdict.outcome
+        with suppress(Exception):  # as above
+            ended = word(verdict)
+        styled = click.style(ended.upper(), fg=_COLOURS.get(ended, "yellow"), bold=True)
+        click.echo(f"{styled}{known_gates.after(failures.get(place))} {text}", err=to_stderr)
     for line in known_gates.summary(gates):
         click.echo(line, err=to_stderr)
     for remark in () if quiet else remarks(verdicts):
         click.echo(click.wrap_text(remark, screen.width, "  ", "    "), err=to_stderr)
     for note in notes:
         click.echo(click.wrap_text(clean(note, limit=MAX_NOTE), screen.width, "  ", "    "), err=to_stderr)
+    if len(verdicts) > 1 and not quiet:
+        with suppress(Exception):  # as above
+            click.secho(answer(verdicts, gates).title, bold=True, err=to_stderr)
     if reproduce is not None and any(not verdict.passed for verdict in verdicts):
         click.echo(reproduce, err=to_stderr)
 

@@ -77,8 +77,8 @@ def _slice_id(gate: GateSettings, slices: tuple[str, ...], part: str | None) -> 
 def family_of(config: Config, item: GateItem) -> tuple[Correction, tuple[GateItem, ...]]:
     """The correction, and the items that are judged together with this one; empty outside a family.
 
-    A risk gate on several baselines or slices is a family of its own, by Holm's method, for each measure and alpha:
-    it fails when the candidate is risky against any of them.
+    A risk gate on several baselines or slices is a family of its own (``auto``), for each measure and alpha: it
+    fails when the candidate is risky against any of them.
     """
     correction = "none" if config.family is None else config.family.correction
     if correction != "none" and item.settings.name in config.family_members:
@@ -86,7 +86,7 @@ def family_of(config: Config, item: GateItem) -> tuple[Correction, tuple[GateIte
         return correction, members
     asked = (item.measure, item.gate.alpha)
     together = tuple(o for o in items_of(config, item.settings) if (o.measure, o.gate.alpha) == asked)
-    return ("holm", together) if item.gate.is_tested and len(together) > 1 else ("none", ())
+    return ("auto", together) if item.gate.is_tested and len(together) > 1 else ("none", ())
 
 
 def judged_together(config: Config) -> list[tuple[GateItem, int]]:

@@ -50,9 +50,9 @@ _REMEDIES = {
     "env": "add `env: NAME_OF_A_VARIABLE`",
     "user": "add `user: NAME`",
     "password": "add `password: {env: NAME_OF_A_VARIABLE}`",
-    "correction": "add `correction: holm`",
+    "correction": "add `correction: auto`",
     "looks": "add how many candidates you expect to judge before topics or judgements change: `looks: 50`",
-    "gates": "add `gates: [NAME, NAME]`, or write `family: holm` for all risk gates",
+    "gates": "add `gates: [NAME, NAME]`, or write `family: auto` for all risk gates",
 }
 
 # Keys that a gate may leave to the whole file: its own key, that of the file, and an example.
@@ -334,14 +334,14 @@ def _budgeted_family(document: Document, config: Config) -> Iterator[Problem]:
     if config.budget is None or config.family is None or config.family.correction == "none":
         return
     line, kinds = document.key_line(("family",)), {gate.name: gate.kind for gate in config.gates}
-    if config.family.correction != "holm":
-        yield Problem(line, f"family: {config.family.correction} does not go with a budget; write `family: holm`")
+    if config.family.correction not in ("auto", "holm"):
+        yield Problem(line, f"family: {config.family.correction} does not go with a budget; write `family: auto`")
     foreign = [name for name in config.family_members if kinds[name] not in BUDGETED]
     if foreign:
         yield Problem(
             line,
             f"family: gate {foreign[0]!r} is {kinds[foreign[0]]}, which cannot have a budget; name the other gates: "
-            "`family: {correction: holm, gates: [NAME, NAME]}`",
+            "`family: {correction: auto, gates: [NAME, NAME]}`",
         )
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation.measures import span
 from pytest_riskguard.gates.alignment import Aligned, Strata
 from pytest_riskguard.inference import bayesian_bootstrap
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum
@@ -37,7 +38,8 @@ class Evidence:
     ``differences`` (n_topics,) up to 1e-12 count as 0; ``noise`` (n_replicates, n_topics) is each replicate minus the
     baseline; of ``weights`` (n_topics,) only the ratios matter; ``kind`` is the trade-off. ``clusters`` (n_topics,)
     numbers each topic's cluster from 0, without gaps; None where every topic stands for itself. ``strata`` say which
-    topics were drawn together from a known share of all queries; they take the place of weights.
+    topics were drawn together from a known share of all queries; they take the place of weights. A topic can
+    lose at most ``largest_loss``, infinity where that is not known.
     """
 
     differences: FloatArray
@@ -46,6 +48,7 @@ class Evidence:
     kind: str = "linear"
     clusters: IntArray | None = None
     strata: Strata | None = None
+    largest_loss: float = math.inf
 
     @classmethod
     def between(cls, aligned: Aligned, *, tradeoff: str) -> Evidence:
@@ -59,6 +62,7 @@ class Evidence:
             tradeoff,
             aligned.clusters,
             aligned.strata,
+            _largest_loss(aligned),
         )
         if tradeoff == "smooth":
             evidence._refuse_wide_differences(aligned.candidate.topics)
@@ -334,10 +338,18 @@ class Evidence:
         """The evidence on these topics alone; the shares of strata are not those among them, so they have none."""
         weights = None if self.weights is None else self.weights[places]
         clusters = None if self.clusters is None else np.unique(self.clusters[places], return_inverse=True)[1]
-        return Evidence(self.differences[places], self.noise[:, places], weights, self.kind, clusters)
+        differences, noise = self.differences[places], self.noise[:, places]
+        return Evidence(differences, noise, weights, self.kind, clusters, largest_loss=self.largest_loss)
 
     def _traded(self, differences: FloatArray, alpha: float) -> FloatArray:
         return tradeoff(differences, kind="linear" if alpha == 0 else self.kind, alpha=alpha)
+
+
+def _largest_loss(aligned: Aligned) -> float:
+    """How far apart scores of the measure can be; infinity where some are beyond its bounds, as percentages are."""
+    measure, highest = aligned.baseline.measure, float(np.max(aligned.baseline.values, initial=0.0))
+    reach = math.inf if measure is None else span(measure)
+    return reach if highest <= reach * (1 + ROUNDING_ERROR) else math.inf
 
 
 def _differences(candidate: FloatArray, baseline: FloatArray) -> FloatArray:

@@ -51,8 +51,8 @@ class TopicGroup:
 class Slice:
     """The comparison on the topics of one tag, at the gate's alpha and level; limits and p-values need 10 topics.
 
-    ``risky``: ``adjusted_p_value`` (Holm, over all slices that have one) is at most ``1 - level``. Of very many
-    ``flagged`` topics the lowest TR_i are named, and ``left_out`` counts the others.
+    ``risky``: ``adjusted_p_value`` (by ``family: auto``, over all slices that have one) is at most ``1 - level``. Of
+    very many ``flagged`` topics the lowest TR_i are named, and ``left_out`` counts the others.
     """
 
     tag: str
@@ -276,7 +276,9 @@ class Tail:
 class Estimates:
     """The figures of the literature, in units of the measure; None where they do not exist.
 
-    With replicates of the baseline, URisk is the excess over ``noise_urisk``, their mean URisk. In a pool,
+    ``win_loss_ratio`` is the mean win over the mean loss; a failure stands up to ``stands_up_to_ratio``, the largest
+    such ratio of fair bets with which the break-even test finds a loss. With replicates of the baseline, URisk is the
+    excess over ``noise_urisk``, their mean URisk. In a pool,
     figures of two systems are of candidate and reference, ``zrisk`` and ``georisk`` of every system.
     """
 
@@ -294,6 +296,8 @@ class Estimates:
     bayesian_bootstrap_probability: Probability | None = None
     effect_sizes: EffectSizes | None = None
     mean_absolute_difference: float | None = None
+    win_loss_ratio: float | None = None
+    stands_up_to_ratio: float | None = None
     noise_urisk: float | None = None
     decision_p_value: Probability | None = None
     tail: Tail | None = field(default=None, metadata=UNLESS_EMPTY)

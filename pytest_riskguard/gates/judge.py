@@ -24,10 +24,10 @@ from pytest_riskguard.gates.findings import (
 from pytest_riskguard.gates.flips.alpha_star import alpha_star
 from pytest_riskguard.gates.flips.flip_set import flip_set
 from pytest_riskguard.gates.flips.left_out import without_each
-from pytest_riskguard.gates.kinds import OPTIONS, Gate, NotInferior, NotSignificantlyRisky, options_of
+from pytest_riskguard.gates.kinds import MAX_LEVEL, OPTIONS, Gate, NotInferior, NotSignificantlyRisky, options_of
 from pytest_riskguard.gates.power_plan import power_of_verdict
 from pytest_riskguard.gates.responsible import bounded, explanation, responsible_topics, standardised_parts
-from pytest_riskguard.gates.ruling import Comparison
+from pytest_riskguard.gates.ruling import Answer, Comparison, Ruling
 from pytest_riskguard.gates.verdict import (
     Deferred,
     Family,
@@ -83,6 +83,7 @@ def judge(
         topics,
         rescored,
         report,
+        family if family is not None and family.draws else None,
     )
     try:
         found = asked.found()
@@ -107,7 +108,8 @@ class _Found:
 class _Asked:
     """All that an answer depends on; scores and topics are equal only if they are the same objects.
 
-    ``own_level`` is the gate's level before any correction for several gates; the rest is as in ``judge``.
+    ``own_level`` is the gate's level before any correction for several gates; ``family`` is given where it draws; the
+    rest is as in ``judge``.
     """
 
     gate: Gate
@@ -118,6 +120,7 @@ class _Asked:
     topics: Topics | None
     rescored: bool
     report: bool
+    family: Family | None
 
     def found(self) -> _Found:
         """The answer, which gates that differ in nothing but their names share, its explanation included."""
@@ -128,13 +131,15 @@ class _Asked:
     def computed(self) -> _Found:
         """The answer, computed anew; ``DataError`` for data that cannot be compared."""
         comparison = rule(self.gate, self.candidate, self.baseline, replicates=self.replicates, topics=self.topics)
-        outcome, reason = comparison.answer
+        outcome, reason = self.answer(comparison)
         refuse_other_order(
             self.gate,
             self.candidate,
             (self.baseline, *self.replicates),
             outcome,
-            lambda one, others: rule(self.gate, one, others[0], replicates=others[1:], topics=self.topics).answer[0],
+            lambda one, others: self.answer(
+                rule(self.gate, one, others[0], replicates=others[1:], topics=self.topics)
+            )[0],
         )
         doubts = [_excused(comparison)]
         if outcome != "fail":
@@ -142,10 +147,32 @@ class _Asked:
         raised = tuple(filter(None, doubts))
 
         def findings() -> Findings:
-            explained = explain(comparison, rescored=self.rescored)
+            explained = explain(
+                comparison,
+                rescored=self.rescored,
+                overruled=outcome != comparison.answer[0],
+                detecting=self.detecting(comparison),
+            )
             return replace(explained, warnings=(*explained.warnings, *raised))
 
         return _Found(outcome, reason, Deferred(findings), exhibits(comparison) if self.report else None)
+
+    def answer(self, comparison: Comparison) -> Answer:
+        """The outcome, and the reason if it is not a pass; a family that draws may let pass what fails alone."""
+        outcome, reason = comparison.answer
+        if self.family is None or outcome == "inconclusive" or comparison.identical:
+            return outcome, reason
+        if outcome == "fail" and self.family.adjusted_p_value <= 1 - self.own_level:
+            return outcome, reason
+        return ("pass", None) if self.detecting(comparison).detects_max_mde else ("inconclusive", "too_weak")
+
+    def detecting(self, comparison: Comparison) -> Ruling:
+        """The ruling that tells what could be detected: where a family draws, at the level of Holm's first step."""
+        ruling = comparison.ruling
+        if self.family is None:
+            return ruling
+        level = min(1 - (1 - self.own_level) / self.family.size, MAX_LEVEL)
+        return Ruling(replace(ruling.gate, level=level), ruling.evidence)
 
 
 @lru_cache(maxsize=MAX_KEPT)
@@ -292,21 +319,27 @@ def _fails(gate: Gate, aligned: Aligned) -> bool:
     return Comparison(gate, aligned).answer[0] == "fail"
 
 
-def explain(comparison: Comparison, *, rescored: bool = False) -> Findings:
-    """All findings about an answer; ``rescored`` says that a stored baseline was scored again."""
+def explain(
+    comparison: Comparison, *, rescored: bool = False, overruled: bool = False, detecting: Ruling | None = None
+) -> Findings:
+    """All findings about an answer; ``rescored`` says that a stored baseline was scored again.
+
+    Where a family that draws has ``overruled`` the gate's own answer no topic carries the verdict; ``detecting`` is
+    then the ruling that tells what could be detected.
+    """
     ruling, (outcome, _) = comparison.ruling, comparison.answer
     decides = ruling.enough_topics and ruling.has_intervals
     p_value = comparison.p_value  # before the many other laws, which are kept in the place of this one
-    alone = without_each(comparison, outcome)
+    alone = without_each(comparison, "inconclusive" if overruled else outcome)
     found = responsible_topics(comparison, alone)
     findings = Findings(
         warnings=warnings(comparison, outcome, rescored=rescored),
         topics=topic_counts(comparison),
-        estimates=_estimates(comparison, p_value=p_value, judged=outcome != "inconclusive"),
+        estimates=_estimates(comparison, p_value=p_value, judged=outcome != "inconclusive" and not overruled),
         intervals=reported(ruling.intervals, decisive=ruling.deciding.method if decides else None),
         responsible_topics=found.losers,
         flagged_wins=found.winners,
-        power=power_of_verdict(ruling),
+        power=power_of_verdict(detecting or ruling),
         diagnostics=Deferred(lambda: diagnostics(comparison)),
         explanation=explanation(
             comparison,
@@ -329,4 +362,11 @@ def _estimates(comparison: Comparison, *, p_value: float | None, judged: bool) -
         flips, star = (), "any" if any_alpha else None
     elif judged:
         flips, star = flip_set(ruling, topics), alpha_star(ruling)
-    return replace(paired_estimates(comparison), decision_p_value=p_value, alpha_star=star, flip_set=flips)
+    failed = ruling.gate.is_tested and comparison.answer[0] == "fail"
+    return replace(
+        paired_estimates(comparison),
+        decision_p_value=p_value,
+        stands_up_to_ratio=ruling.stands_up_to_ratio if failed else None,
+        alpha_star=star,
+        flip_set=flips,
+    )

@@ -31,7 +31,7 @@ Tradeoff = Literal["linear", "smooth"]
 Convention = Literal["plus", "minus"]
 Response = Literal["fail", "warn"]
 Missing = Literal["refuse", "zero"]
-Correction = Literal["none", "holm", "benjamini_hochberg"]
+Correction = Literal["none", "auto", "holm", "benjamini_hochberg"]
 
 METHODS: tuple[str, ...] = get_args(Method)
 TRADEOFFS: tuple[str, ...] = get_args(Tradeoff)
@@ -266,10 +266,6 @@ class _Tested(Gate):
         "The gate is inconclusive unless it could detect a loss of this size at 80% power.",
         in_report=False,
     )
-
-    def largest_loss(self, span: float) -> float:
-        """Without churn, a loss counts once."""
-        return span if self.on_churn == "warn" else super().largest_loss(span)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +20,7 @@ from pytest_riskguard.gates.chain.policy_cost import PolicyCost, policy_cost
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import Power
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
-from pytest_riskguard.gates.ruling import Comparison, Ruling
+from pytest_riskguard.gates.ruling import Comparison, Ruling, could_fail
 from pytest_riskguard.inference import (
     minimum_detectable_effect,
     power_of,
@@ -29,9 +30,6 @@ from pytest_riskguard.inference import (
 )
 from pytest_riskguard.risk import mean_test
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, mean
-
-#: With more topics, the number of changes needed is that for so many: it hardly depends on the others.
-MANY_TOPICS = 10_000
 
 
 def power_of_verdict(ruling: Ruling) -> Power:
@@ -309,22 +307,21 @@ class _Basis:
 
     @cached_property
     def changes_needed(self) -> int | None:
-        """The fewest changed topics, all of them equal losses, that fail the gate; None where none suffice."""
-        options: dict[str, Any] = {"tolerance": 0.0}
-        n, strict = min(self.n, MANY_TOPICS), replace(self.gate, **options)
-        for changed in range(1, n + 1 if n > 1 else 0):
-            losses = np.zeros(n)
-            losses[:changed] = -1.0
-            ruling = Ruling(strict, Evidence.of(losses))
-            if not (ruling.cannot_fail or ruling.passes):
-                return changed
-        return None
+        """The fewest changed topics, or clusters, with which the gate could fail; None where none suffice."""
+        n = max(self.n, MIN_TOPICS)
+        largest_loss = self.evidence.largest_loss
+
+        def enough(changed: int) -> bool:
+            return could_fail(self.gate, changed, n, largest_loss=largest_loss)
+
+        fewest = bisect_left(range(1, n + 1), True, key=enough) + 1
+        return fewest if fewest <= n else None
 
     @property
     def cannot_fail(self) -> bool:
-        """Whether so few topics changed that the gate would not even fail if all of them lost."""
+        """Whether so few topics changed that the gate could not fail, whatever they lost."""
         changed, needed = self.changed_units, self.changes_needed
-        return changed is not None and needed is not None and changed < needed
+        return changed is not None and (needed is None or changed < needed)
 
     @property
     def known_deviation(self) -> float | None:

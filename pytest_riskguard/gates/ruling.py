@@ -7,9 +7,9 @@ topics without which the verdict flips, slices, families (its p-value), charts a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -34,8 +34,8 @@ from pytest_riskguard.inference import (
     break_even,
     break_even_above,
     break_even_quantile,
-    cannot_fail,
     intervals,
+    largest_ratio,
     leave_one_out_upper,
     minimum_detectable_effect,
     observed_critical,
@@ -52,6 +52,12 @@ CHANGES_TO_SHOW = 10, 25
 STRETCHED_BELOW, STRETCH, LOSSES_WEIGH = 0.05, 2 / 3, 1.0
 #: Intervals that every verdict reports, cheapest first; the studentized one only where it decides.
 REPORTED = ("student_t", "basic", "percentile", "bca")
+#: Lesser losses as a share of the largest, and the least of all, where it is asked what could fail.
+LESSER, LEAST = (0.7, 0.5, 0.3, 0.1, 0.01), 1e-6
+#: The loss that the smooth trade-off weighs most beside a win as large.
+WORST_SMOOTH = 0.289
+#: So many of its answers are kept: the gates of a file, and of a family, ask for the same.
+MAX_KEPT = 256
 
 
 class Ruling:
@@ -191,6 +197,26 @@ class Ruling:
             return below
         return min(below + 1 - self.evidence.bayesian_bootstrap(self.alpha, below=self.gate.tolerance), 1.0)
 
+    @cached_property
+    def stands_up_to_ratio(self) -> float | None:
+        """The largest ratio of win to loss of fair bets with which the break-even test still finds what it failed.
+
+        None where it finds nothing at any ratio. Where two conditions must fail, the smaller of theirs; where failing
+        one is enough, the larger.
+        """
+        found = self._ratio
+        if self.at_zero_too is not None:
+            found = max(found, self.at_zero_too._ratio)
+        if self.gate.on_churn == "warn":
+            found = min(found, self.plain._ratio)
+        return found or None
+
+    @cached_property
+    def _ratio(self) -> float:
+        """The same at this alpha alone, 0 for none."""
+        gains, losses, lost = self.evidence.stakes(self.alpha)
+        return largest_ratio(gains, losses, lost, p_value=highest_p(self.gate), tolerated=self._tolerated) or 0.0
+
     @property
     def breaks_even(self) -> bool:
         """Whether the break-even test finds nothing at the gate's level."""
@@ -259,20 +285,45 @@ class Ruling:
         every_win = break_even_above(gains, losses, np.zeros(lost.size, dtype=np.bool_), tolerated=self._tolerated)
         return every_win.p_value > highest_p(self.gate)
 
+    def unseen_losses(self, *, plausible: float) -> tuple[float, float] | None:
+        """Losses that the topics may have missed: the share that may have them, and the least size that matters.
+
+        If none of n topics has such a loss, shares up to ``1 - q^(1/n)`` cannot be excluded, where q is half of 1
+        less the level: the exact rule of three (J. A. Hanley, A. Lippman-Hand, "If Nothing Goes Wrong, Is Everything
+        All Right?", JAMA 249, 1983). With losses of that size on so many topics, the others as observed, the estimate
+        would lie on the bound. Where both limits are asked for, these are wins if the nearer bound is above. None if
+        the size is more than ``plausible``, or a topic has such a loss.
+        """
+        share = 1 - ((1 - self.gate.level) / 2) ** (1 / self.evidence.effective)
+        sign = -1.0 if self.gate.side == "both" and self.estimate > 0 else 1.0
+        size = (self.gate.tolerance + (1 - share) * sign * self.estimate) / (share * (1 + self.alpha))
+        largest = float(np.max(-sign * self.evidence.differences, initial=0.0))
+        return (share, size) if largest < size <= plausible else None
+
     @property
     def few_changes(self) -> bool:
-        """Whether so few topics or clusters changed that the break-even test finds no loss even if all lost."""
+        """Whether so few topics or clusters changed that the break-even test finds no loss even if all lost.
+
+        Where churn only warns, it is asked at alpha 0 as well.
+        """
+        asked = (self, self.plain) if self.gate.on_churn == "warn" else (self,)
+        return any(ruling._few_bets for ruling in asked)
+
+    @property
+    def _few_bets(self) -> bool:
         gains, losses, _ = self.evidence.stakes(self.alpha)
         return float(np.prod(gains / (gains + losses))) > highest_p(self.gate)
 
     @cached_property
     def cannot_fail(self) -> bool:
-        """Whether no values of this many changed topics would fail the gate; not known with weights or clusters."""
-        changed = self.evidence.changed(self.alpha)
-        if changed == 0 or self.evidence.n < 2 or not self.evidence.counts_alike:
+        """Whether no losses of this many changed topics would fail the gate; see ``could_fail``.
+
+        Not known where units count differently, by weights, strata or clusters of several sizes.
+        """
+        changed, units = self.evidence.stakes(self.alpha)[0].size, self.evidence.units
+        if changed == 0 or units < 2 or units - self.evidence.effective > ROUNDING_ERROR * units:
             return False
-        student_t = cannot_fail(changed, self.evidence.n, level=self.gate.level)
-        return student_t and (self.gate.method == "student_t" or self.few_changes)
+        return not could_fail(self.gate, changed, units, largest_loss=self.evidence.largest_loss)
 
     @cached_property
     def p_value(self) -> float:
@@ -402,6 +453,43 @@ class Ruling:
 def stretched(p: float) -> float:
     """A p-value of a look, enlarged the more the smaller it is: at 0.0005 ten times, from 0.05 on not at all."""
     return max(p, STRETCHED_BELOW * math.pow(p / STRETCHED_BELOW, STRETCH))
+
+
+def could_fail(gate: Gate, changed: int, n: int, *, largest_loss: float) -> bool:
+    """Whether any scores of so many changed topics of n would fail a gate that asks for an upper limit.
+
+    A topic can lose up to ``largest_loss``, in units of the measure; if that is infinite no tolerance matters. What
+    fails most easily is that all of them lose: the break-even test then asks only how many they are, Student-t finds
+    most in equal losses, and BCa in losses each of which is small beside the one before. So the whole rule is asked
+    for equal losses and for some that are not. With fewer topics than a verdict needs, it is asked as if there were
+    enough.
+    """
+    limited = largest_loss < math.inf
+    options: dict[str, Any] = {"name": ""} if limited else {"name": "", "tolerance": 0.0}
+    return _could_fail(replace(gate, **options), changed, max(n, MIN_TOPICS), largest_loss if limited else 1.0)
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def _could_fail(gate: Gate, changed: int, n: int, largest: float) -> bool:
+    scales = (largest,) if gate.tradeoff == "linear" else (1.0, WORST_SMOOTH)
+    tried = (scale * sizes for scale in scales for sizes in _sizes(changed))
+    return any(not _on_losses(gate, n, sizes).lets_through for sizes in tried)
+
+
+def _sizes(changed: int) -> Iterator[FloatArray]:
+    """Sizes of losses of which the largest is 1: all equal, all but one, and each as a share of the one before."""
+    yield np.ones(changed)
+    for ratio in LESSER:
+        sizes = np.full(changed, ratio)
+        sizes[0] = 1.0
+        yield sizes
+        yield np.maximum(ratio ** np.arange(changed), LEAST)
+
+
+def _on_losses(gate: Gate, n: int, sizes: FloatArray) -> Ruling:
+    losses = np.zeros(n)
+    losses[: sizes.size] = -sizes
+    return Ruling(gate, Evidence(losses, np.zeros((0, n)), kind=gate.tradeoff))
 
 
 Answer = tuple[Literal["pass", "fail", "inconclusive"], str | None]

@@ -1,4 +1,4 @@
-"""Slices, the topics whose tag has one value (``TAG=VALUE``): gates about one slice, and tests of all with Holm."""
+"""Slices, the topics whose tag has one value (``TAG=VALUE``): gates about one slice, and tests of all, corrected."""
 
 from __future__ import annotations
 
@@ -214,23 +214,27 @@ def slices(
     always for a loss: whether the slice is significantly below ``-tolerance``, for ``not_inferior`` too. A gate about
     single topics tests no mean, so its slices have estimates only.
     """
+    from pytest_riskguard.gates.chain.families import Compared, in_families
     from pytest_riskguard.gates.ruling import Ruling  # not above: pytest collects slices without scipy
-    from pytest_riskguard.inference import holm
     from pytest_riskguard.risk.checks import first_in_order
 
     ruling = Ruling(comparison.gate.as_kind(NotSignificantlyRisky), comparison.evidence)
     flagged = [topics.places[np.abs(standard[topics.places]) > critical] for topics in tags]
     most = longest([places.size for places in flagged], 2 * MAX_LISTED)
-    rows = []
+    rows, compared = [], []
     for topics, places in zip(tags, flagged, strict=True):
+        part = ruling.only(topics.places)
+        compared.append(Compared(tuple(map(str, topics.places.tolist())), None, part.evidence))
         lowest = np.sort(first_in_order(np.round(standard[places], 12), most)) if places.size > most else slice(None)
-        row = _slice(comparison, topics, ruling.only(topics.places), places[lowest])
+        row = _slice(comparison, topics, part, places[lowest])
         rows.append(replace(row, left_out=max(places.size - most, 0)))
-    p_values = {place: row.p_value for place, row in enumerate(rows) if row.p_value is not None}
-    if p_values:
-        for place, adjusted in zip(p_values, holm(list(p_values.values())).tolist(), strict=True):
-            risky = adjusted <= 1 - comparison.gate.level
-            rows[place] = replace(rows[place], adjusted_p_value=adjusted, risky=risky)
+    families = in_families(
+        [ruling.gate] * len(rows), [row.p_value for row in rows], correction="auto", compared=compared
+    )
+    for place, family in enumerate(families):
+        if family is not None:
+            risky = family.adjusted_p_value <= 1 - comparison.gate.level
+            rows[place] = replace(rows[place], adjusted_p_value=family.adjusted_p_value, risky=risky)
     return tuple(rows)
 
 

@@ -67,19 +67,32 @@ class Inputs:
     replicates: tuple[str | None, ...] = ()
 
 
+#: Corrections that draw what all gates together would show if nothing were lost: ``inference.pooled_draws`` for gates
+#: on disjoint topics, ``inference.joint_flips`` for gates on the same.
+POOL, FLIPS = "pooled_draws", "joint_flips"
+#: Every correction that a verdict can say was used; ``auto`` is one of them.
+USED = ("none", "holm", "benjamini_hochberg", POOL, FLIPS)
+
+
 @dataclass(frozen=True)
 class Family:
     """The gates that a gate was judged together with; ``level`` is the one that correction and budget leave it.
 
-    It fails exactly where ``adjusted_p_value`` is at most 1 less its own level: its interval at ``level`` then lies
-    below the bound. ``look`` is one of many at the collection, where these have a budget.
+    It fails exactly where ``adjusted_p_value`` is at most 1 less its own level. Its interval at ``level`` then lies
+    below the bound; where the correction draws, ``level`` is the gate's own, and its interval may lie below the bound
+    though it passes. ``look`` is one of many at the collection, where these have a budget.
     """
 
-    correction: Annotated[str, Words(("none", "holm", "benjamini_hochberg"))]
+    correction: Annotated[str, Words(USED)]
     size: Positive
     level: Level
     adjusted_p_value: Probability
     look: Look | None = field(default=None, metadata=UNLESS_EMPTY)
+
+    @property
+    def draws(self) -> bool:
+        """Whether the gate keeps its level, and must be rejected by draws as well."""
+        return self.correction in (POOL, FLIPS)
 
 
 @dataclass(frozen=True)

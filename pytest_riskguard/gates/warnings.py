@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -172,13 +173,9 @@ def _about_the_evidence(comparison: Comparison) -> Iterator[VerdictWarning]:
     gate, ruling = comparison.gate, comparison.ruling
     student = ruling.interval("student_t")
     flat = student.lower == student.upper
-    if comparison.identical:
-        pass  # the answer says so
-    elif comparison.changed == 0:
-        yield warning("no_variation", may_change=_may_change(comparison))
-    elif flat:
+    if flat and not comparison.identical:  # there the answer says so
         yield warning("no_variation")
-    if ruling.few_changes and comparison.changed > 0:
+    if comparison.changed > 0 and (ruling.few_changes or _cannot_fail(ruling)):
         yield _few_changes(comparison)
     if comparison.evidence.units < FEW_TOPICS:
         yield warning("few_topics", enough=FEW_TOPICS)
@@ -195,13 +192,15 @@ def _about_the_answer(comparison: Comparison, outcome: Outcome) -> Iterator[Verd
     disagree = disagreement(ruling)
     if outcome == "pass" and not ruling.passes:
         yield warning("churn")
+    if outcome == "pass" and ruling.gate.must_show and (unseen := _unseen(comparison)):
+        yield unseen
     if disagree:
         yield disagree
     better = ruling.gate.side != "both" and all(
         ruling.plain.interval(method).lower > 0 for method in witnesses(ruling.gate)
     )
     if outcome == "pass" and ruling.passes and better and comparison.mean_difference > 0 and not ruling.few_changes:
-        yield warning("refresh_baseline", mean_difference=comparison.mean_difference)
+        yield warning("significantly_better", mean_difference=comparison.mean_difference)
 
 
 def disagreement(ruling: Ruling | ReferenceRuling) -> VerdictWarning | None:
@@ -226,11 +225,21 @@ def _asked_break_even(ruling: Ruling | ReferenceRuling) -> float | None:
     return ruling.break_even if isinstance(ruling, Ruling) and ruling.gate.is_tested else None
 
 
-def _may_change(comparison: Comparison) -> float | None:
-    """Upper confidence limit of the share of topics that change if none of these n did, for gates that want proof."""
-    if not comparison.gate.must_show:
+def _unseen(comparison: Comparison) -> VerdictWarning | None:
+    """The warning that a pass could be overturned by losses that none of these topics shows.
+
+    Half the largest possible loss is plausible; where that is not known, half the highest score.
+    """
+    evidence, aligned = comparison.evidence, comparison.aligned
+    largest = evidence.largest_loss
+    if not math.isfinite(largest):
+        largest = float(max(np.max(np.abs(system.values)) for system in (aligned.candidate, aligned.baseline)))
+    found = comparison.ruling.unseen_losses(plausible=largest / 2)
+    if found is None:
         return None
-    return float(1 - ((1 - comparison.gate.level) / 2) ** (1 / comparison.evidence.units))
+    share, size = found
+    upper = comparison.gate.side == "both" and comparison.ruling.estimate > 0
+    return warning("unseen_changes", change="win" if upper else "loss", share=share, size=size)
 
 
 def _few_changes(comparison: Comparison) -> VerdictWarning:
@@ -240,9 +249,13 @@ def _few_changes(comparison: Comparison) -> VerdictWarning:
     return warning(
         "few_changed_topics",
         topics=changed,
-        needs_student_t=gate.method != "student_t",
-        cannot_fail=not gate.must_show and comparison.ruling.cannot_fail,
+        needs_student_t=gate.method != "student_t" and comparison.ruling.few_changes,
+        cannot_fail=_cannot_fail(comparison.ruling),
     )
+
+
+def _cannot_fail(ruling: Ruling) -> bool:
+    return not ruling.gate.must_show and ruling.cannot_fail
 
 
 def _about_the_pools_evidence(comparison: PoolComparison) -> Iterator[VerdictWarning]:

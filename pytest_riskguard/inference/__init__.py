@@ -10,6 +10,7 @@ from pytest_riskguard.inference.break_even import (
     break_even_above,
     break_even_quantile,
     break_even_without_each,
+    largest_ratio,
 )
 from pytest_riskguard.inference.effect_sizes import EffectSize, share, standardised_mean
 from pytest_riskguard.inference.georisk_pool import GeoRiskDifference, PoolInference, pool_inference, replicates_for
@@ -28,10 +29,15 @@ from pytest_riskguard.inference.many_looks import (
     share_left,
     share_of_next_look,
 )
-from pytest_riskguard.inference.multiplicity import benjamini_hochberg, effective_levels, holm
+from pytest_riskguard.inference.multiplicity import (
+    benjamini_hochberg,
+    effective_levels,
+    holm,
+    joint_flips,
+    pooled_draws,
+)
 from pytest_riskguard.inference.normality import QQPoints, ShapiroWilk, qq_points, shapiro_wilk, skewness
 from pytest_riskguard.inference.power_analysis import (
-    cannot_fail,
     minimum_detectable_effect,
     observed_critical,
     power_of,
@@ -60,18 +66,20 @@ __all__ = [
     "break_even_above",
     "break_even_quantile",
     "break_even_without_each",
-    "cannot_fail",
     "critical_value",
     "effective_levels",
     "holm",
     "interval",
     "intervals",
+    "joint_flips",
+    "largest_ratio",
     "leave_one_out_upper",
     "mean_law",
     "minimum_detectable_effect",
     "neyman",
     "observed_critical",
     "pool_inference",
+    "pooled_draws",
     "power_of",
     "qq_points",
     "replicates_for",

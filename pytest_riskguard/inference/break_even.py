@@ -30,6 +30,8 @@ QUANTILE_WIDTH = 1e-2
 MANY_BETS, SLIGHT = 30, 0.6
 #: Gates ask for the same test again, and alpha* for the same alphas: the last are kept, of up to so many bets.
 MAX_KEPT, MAX_KEPT_BETS = 32, 10_000
+#: Ratios of wins to losses that are tried, and how closely the largest one is found, as a share of it.
+LEAST_RATIO, MOST_RATIO, RATIO_WIDTH = 2.0**-10, 2.0**20, 1e-3
 #: No p-value is 0: the smallest normal floating-point number.
 MIN_P_VALUE = sys.float_info.min
 
@@ -74,7 +76,7 @@ def break_even(
     """
     won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
     sizes = won_sizes + lost_sizes
-    return BreakEven(*p_value_of_bets(sizes, _chances(won_sizes, sizes, tolerated), which))
+    return BreakEven(*p_value_of_bets(sizes, chances_of_loss(won_sizes, sizes, tolerated), which))
 
 
 def break_even_above(
@@ -86,7 +88,7 @@ def break_even_above(
     """
     won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
     sizes = won_sizes + lost_sizes
-    chances = _chances(won_sizes, sizes, tolerated)
+    chances = chances_of_loss(won_sizes, sizes, tolerated)
     # the sum over wins must be as high as the observed one: the same law with wins and losses exchanged
     able = chances < 1
     impossible = exact_sum(sizes[~which & ~able])  # wins of topics that always lose
@@ -117,10 +119,12 @@ def break_even_without_each(
     first[where[::-1]] = chosen[::-1]
     p = np.full(first.size, np.nan)
     if tolerated == 0 and first.size > 1:
-        p = _together(sizes, _chances(won_sizes, sizes, 0.0), which, first)
+        p = _together(sizes, chances_of_loss(won_sizes, sizes, 0.0), which, first)
     for k in np.flatnonzero(np.isnan(p)).tolist():
         others, gains_of_others = np.delete(sizes, first[k]), np.delete(won_sizes, first[k])
-        p[k], _ = p_value_of_bets(others, _chances(gains_of_others, others, tolerated), np.delete(which, first[k]))
+        p[k], _ = p_value_of_bets(
+            others, chances_of_loss(gains_of_others, others, tolerated), np.delete(which, first[k])
+        )
     return p[where]
 
 
@@ -143,7 +147,7 @@ def break_even_quantile(
     """
     won_sizes, lost_sizes, everything = _checked(gains, losses, np.ones(np.size(gains), dtype=np.bool_), tolerated)
     sizes = won_sizes + lost_sizes
-    chances, total = _chances(won_sizes, sizes, tolerated), exact_sum(sizes)
+    chances, total = chances_of_loss(won_sizes, sizes, tolerated), exact_sum(sizes)
     if p_value_of_bets(sizes, chances, everything)[0] > p_value:
         return -math.inf
     variances = sizes**2 * chances * (1 - chances)
@@ -171,6 +175,59 @@ def break_even_quantile(
     return exact_sum(won_sizes) - high
 
 
+def largest_ratio(
+    gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, *, p_value: float, tolerated: float = 0.0
+) -> float | None:
+    """Up to which ratio of wins to losses of fair bets the test has at most this p-value; None if at none.
+
+    A fair coin says that wins are as large as losses. Where wins are rarer and larger, as after a change that misses
+    its target mostly and hits it sometimes, harmless changes lose more often than the test expects. Here a topic that
+    lost could have won c times its loss, and one that won could have lost 1/c of its win (each after the weight of
+    losses), so a bet is fair if it loses with the chance c g/(c g + l): at alpha 0, c/(1 + c). What P. R. Rosenbaum,
+    "Observational Studies" (2nd edition, 2002), chapter 4, does for the sign test with an odds ratio: how far from
+    even must chances be before the finding could be chance? If m topics lost and none won, that is where
+    (c/(1 + c))^m is the p-value.
+
+    Parameters
+    ----------
+    gains, losses, lost, tolerated
+        As for ``break_even``, and so are errors: the stakes at a ratio of 1.
+    p_value : float
+        The highest one-sided p-value with which the test finds a loss.
+
+    Returns
+    -------
+    float or None
+        c to a thousandth of it, rounded down: at c the test finds it, just above it does not. From 2^-10 to 2^20, and
+        the latter where even that is too little. At smaller ratios the p-value is mostly smaller; single sizes that
+        tie make exceptions.
+    """
+    won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
+
+    def found(ratio: float) -> bool:
+        gain, loss = np.where(which, ratio * won_sizes, won_sizes), np.where(which, lost_sizes, lost_sizes / ratio)
+        return break_even(gain, loss, which, tolerated=tolerated).p_value <= p_value
+
+    if not np.any(which):
+        return None
+    # where wins vary more than losses, the law is narrowest not at 1, but at the ratio of their root mean squares
+    low = max(1.0, math.sqrt(exact_sum(won_sizes[~which] ** 2) / exact_sum(won_sizes[which] ** 2)))
+    low = min(low, MOST_RATIO)
+    while not found(low):
+        low /= 2
+        if low < LEAST_RATIO:
+            return None
+    high = 2 * low
+    while found(high):
+        low, high = high, 2 * high
+        if low >= MOST_RATIO:
+            return MOST_RATIO
+    while high > low * (1 + RATIO_WIDTH):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if found(middle) else (low, middle)
+    return low
+
+
 def _checked(
     gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, tolerated: float
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
@@ -194,7 +251,7 @@ def _checked(
     return won_sizes, lost_sizes, which.astype(np.bool_)
 
 
-def _chances(gains: FloatArray, sizes: FloatArray, tolerated: float) -> FloatArray:
+def chances_of_loss(gains: FloatArray, sizes: FloatArray, tolerated: float) -> FloatArray:
     """Chances of loss with which the sum is ``-tolerated`` on average; a loss moves the sum by ``sizes``."""
     fair = gains / sizes
     chances, sure = fair, np.zeros(fair.size, dtype=np.bool_)

@@ -279,13 +279,3 @@ def topics_for_equivalence(
         return sum(1 - each for each in reached) <= 1 - power
 
     return _fewest(enough)
-
-
-def cannot_fail(changed: int, n: int, *, level: float) -> bool:
-    """Whether no values of this many changed topics would be significant by Student-t.
-
-    With m changed topics of n, t is in absolute value at most sqrt(m (n - 1)/(n - m)).
-    """
-    if changed >= n:
-        return False
-    return math.sqrt(changed * (n - 1) / (n - changed)) <= critical_value(n, level=level)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -337,10 +337,10 @@ class RiskguardSession:
         return provenance_of(self.verdicts, this_build(self.config.rootpath), report_date())
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """List all gates, with ``-q`` those that did not pass. Problems of the run are always shown."""
+        """List all gates, with ``-q`` those that want attention. Problems of the run are always shown."""
         failures = self._fail_for_internal_errors()
         quiet = self.config.get_verbosity() < 0
-        shown = [(test, verdict) for test, verdict in self.relay.by_test() if not (quiet and verdict.passed)]
+        shown = [(test, verdict) for test, verdict in self.relay.by_test() if not (quiet and _is_fine(verdict))]
         if len(shown) == 1 and self._has_shown(*shown[0], terminalreporter):
             shown = []
         # the user knows what was left out on the command line
@@ -350,6 +350,7 @@ class RiskguardSession:
             unjudged = unjudged if self.problems or not typed_options(self.config).no_summary else []
         if not (shown or unjudged or self.problems or failures):
             return
+        from pytest_riskguard.reports.comparisons import answer
         from pytest_riskguard.reports.terminal import gates_table
         from pytest_riskguard.reports.terminal.failure import remarks
         from pytest_riskguard.text import clean
@@ -359,10 +360,20 @@ class RiskguardSession:
         # pytest knows what --color and NO_COLOR want.
         colour, lines = self.config.get_terminal_writer().hasmarkup, list[str]()
         with caught("listing the gates"):
-            attempts = {gate.id: gate.failures for gate in self.gates}
-            lines += gates_table.lines(shown, screen, colour=colour, failures=attempts) if shown else []
-            for remark in () if quiet else remarks([verdict for _, verdict in shown]):
+            attempts, complete = {gate.id: gate.failures for gate in self.gates}, not known_gates.missing(self.gates)
+            lines += (
+                gates_table.lines(shown, screen, colour=colour, failures=attempts, complete=complete) if shown else []
+            )
+            said = [] if quiet else remarks([verdict for _, verdict in shown])
+            if not quiet and self._asks_about_means_alone(shown):
+                said.append(
+                    "an assertion is one gate, and none here asks about single queries: "
+                    "assert_no_topic_collapse(candidate, baseline, max_loss=0.3, allowed=0.05) does"
+                )
+            for remark in said:
                 lines += _wrapped(remark, screen)
+            if len(shown) > 1 and not quiet:
+                lines.append(answer([verdict for _, verdict in self.relay.by_test()], self.gates).title)
         for line in lines or [line for _, verdict in shown for line in plain(verdict).splitlines()]:
             terminalreporter.line(line)
         for line in (line for gates in unjudged for line in _wrapped(gates, screen)):
@@ -370,6 +381,12 @@ class RiskguardSession:
         for problem in self.problems:
             terminalreporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
         self.show_internal_errors(terminalreporter)
+
+    def _asks_about_means_alone(self, shown: Sequence[tuple[str, Verdict]]) -> bool:
+        """Whether assertions pass, and no gate of the run asks how many queries lost much."""
+        in_python = {gate.id for gate in self.gates if gate.file.endswith(".py")}
+        passed = any(verdict.outcome == "pass" for test, verdict in shown if test in in_python)
+        return passed and not any(verdict.asked.by_topic for _, verdict in shown)
 
     def _has_shown(self, test: str, verdict: Verdict, terminalreporter: pytest.TerminalReporter) -> bool:
         """Whether the failure of this gate is on the screen already."""
@@ -394,6 +411,15 @@ def _writes(config: pytest.Config) -> bool:
     from pytest_riskguard.reports.ci.github import summary_of
 
     return bool(config.getoption("riskguard_report")) or (tells_github(config) and summary_of() is not None)
+
+
+def _is_fine(verdict: Verdict) -> bool:
+    """Whether a verdict lets the change go without care."""
+    from pytest_riskguard.reports.card import tone
+
+    with caught("looking at a verdict"):
+        return verdict.passed and tone(verdict) == "go"
+    return False
 
 
 def _wrapped(text: str, screen: run_context.Screen) -> list[str]:

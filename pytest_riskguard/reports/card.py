@@ -1,9 +1,9 @@
-"""What every report shows of a verdict first: advice, headline, a paragraph, the worst queries, what to do next."""
+"""What every report shows first: what to do with a change; a verdict in a line and in words, queries, next steps."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,18 +12,23 @@ from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from pytest_riskguard.reports.figures import floored
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.wording import headlines
+from pytest_riskguard.reports.wording.numbers import digits_of
 from pytest_riskguard.reports.wording.paragraph import paragraph
 from pytest_riskguard.reports.wording.remedies import remedy
-from pytest_riskguard.reports.wording.sentences import times, weakness
-from pytest_riskguard.text import clean, counted, percent, signed
+from pytest_riskguard.reports.wording.sentences import limits_of, times, weakness
+from pytest_riskguard.text import clean, counted, percent, short
 
 #: What is wrong with data that cannot be compared is cut to this length.
 MAX_PROBLEM = 2000
 #: The longest name in a command.
 _MAX_NAME = 60
 #: Warnings whose fact the card states.
-_STATED = ("churn", "refresh_baseline", "few_changed_topics", "rests_on_unjudged")
+_STATED = ("churn", "significantly_better", "few_changed_topics", "rests_on_unjudged")
 Tone = Literal["stop", "caution", "go"]
+#: What a tone looks like in a text, and what a pass is called that a reader should not take as it is.
+MARKS: dict[Tone, str] = {"stop": "✗", "caution": "!", "go": "✓"}
+WITH_CARE = "with care"
+_PASSES = {"caution": f"Passes {WITH_CARE}", "go": "Passes"}
 
 
 @dataclass(frozen=True)
@@ -38,54 +43,84 @@ class Step:
 class Card:
     """A verdict at a glance, as text of which formats escape other people's names; figures are the JSON's, rounded.
 
-    ``headline`` has no figures; with ``figures`` after it, it keeps to 80 columns. ``why`` has the statistics in one
-    line. ``worst`` are all topics that explain the outcome, most harmful first; ``slices`` all with a figure of their
-    own, riskiest first.
+    ``line`` says in at most 80 columns who got worse, how much, and what may; ``estimate`` has the figure that
+    decided, ``why`` the statistics in one line. ``worst`` are all topics that explain the outcome, most harmful
+    first; ``slices`` all with a figure of their own, riskiest first. ``advice`` is about the whole run; where that is
+    another than this verdict's own, it says only how this gate ended.
     """
 
     tone: Tone
     advice: str
-    headline: str
-    figures: str
+    line: str
+    estimate: str
     paragraph: str
     why: str
     worst: tuple[ResponsibleTopic, ...]
     slices: tuple[Slice, ...]
     steps: tuple[Step, ...]
 
-    @property
-    def line(self) -> str:
-        """Headline and figures."""
-        return f"{self.headline}: {self.figures}" if self.figures else self.headline
 
+def card(
+    verdict: Verdict,
+    *,
+    run: Sequence[Verdict] = (),
+    complete: bool = True,
+    reproduce: str | None = None,
+    report: str | None = None,
+) -> Card:
+    """The card.
 
-def card(verdict: Verdict, *, reproduce: str | None = None, report: str | None = None) -> Card:
-    """The card; ``reproduce`` is the command that judges the gate again, ``report`` the file of a longer report."""
-    tone = _tone(verdict)
+    ``run`` are all verdicts of the run, which is ``complete`` if every gate has one. ``reproduce`` is the command
+    that judges the gate again, ``report`` the file of a longer report.
+    """
     return Card(
-        tone=tone,
-        advice=_advice(verdict, tone),
-        headline=headlines.headline(verdict),
-        figures=headlines.figures(verdict),
+        tone=tone(verdict),
+        advice=_advice(verdict, run, complete=complete),
+        line=headlines.line(verdict),
+        estimate=headlines.estimate(verdict),
         paragraph=_paragraph(verdict),
         why=_why(verdict),
         worst=_worst(verdict),
         slices=Shown(verdict).slices_by_risk,
-        steps=tuple(_steps(verdict, reproduce, report)),
+        steps=tuple(_steps(verdict, run, complete, reproduce, report)),
     )
 
 
-def _tone(verdict: Verdict) -> Tone:
+def tone(verdict: Verdict) -> Tone:
+    """Whether a verdict stops a change, lets it go, or lets it go with care."""
     if not verdict.passed:
         return "stop"
     careful = verdict.outcome == "inconclusive" or Shown(verdict).is_churn or any(weakness(verdict))
     return "caution" if careful else "go"
 
 
-def _advice(verdict: Verdict, tone: Tone) -> str:
-    if verdict.outcome in ("inconclusive", "incomparable"):
-        return "No verdict"
-    return {"stop": "Don't ship", "caution": "Ship with care", "go": "Ship"}[tone]
+def word(verdict: Verdict) -> str:
+    """How a gate ended: the outcome, or ``pass with care``."""
+    careful = verdict.outcome == "pass" and tone(verdict) == "caution"
+    return f"pass {WITH_CARE}" if careful else verdict.outcome
+
+
+def advice(verdicts: Sequence[Verdict], *, complete: bool = True) -> tuple[Tone, str]:
+    """What to do with a change, by all that was asked about it."""
+    tones = {tone(verdict) for verdict in verdicts}
+    if "stop" in tones:
+        failed = any(verdict.outcome == "fail" for verdict in verdicts)
+        return ("stop", "Don't ship" if failed else "No verdict")
+    if not (tones and complete) or all(verdict.outcome == "inconclusive" for verdict in verdicts):
+        return ("caution", "No verdict")
+    return ("caution", f"Ship {WITH_CARE}") if "caution" in tones else ("go", "Ship")
+
+
+def _advice(verdict: Verdict, run: Sequence[Verdict], *, complete: bool) -> str:
+    own = advice([verdict])[1]
+    if verdict.outcome != "pass" or own == advice(_same_change(verdict, run), complete=complete)[1]:
+        return own
+    return _PASSES[tone(verdict)]
+
+
+def _same_change(verdict: Verdict, run: Sequence[Verdict]) -> list[Verdict]:
+    """The verdicts of a run on this candidate."""
+    return [one for one in run if one.candidate == verdict.candidate] or [verdict]
 
 
 def _paragraph(verdict: Verdict) -> str:
@@ -98,25 +133,37 @@ def _why(verdict: Verdict) -> str:
     """The statistics in one line of words."""
     shown, interval = Shown(verdict), verdict.decisive_interval
     if verdict.asked.by_topic:
-        return shown.requirement
+        return _share_beyond(verdict) or (shown.requirement if len(limits_of(verdict)) > 1 else "")
     if verdict.outcome == "incomparable" or shown.risk is None or shown.is_identical:
         return ""
     name = f"GeoRisk{shown.suffix} difference" if verdict.asked.is_pool else shown.urisk
-    digits = headlines.digits_of(verdict)
+    digits = digits_of(verdict)
     if interval is None:
         return f"{name} {shown.value(shown.risk, digits)}"
     bound = 0.0 - verdict.tolerance
     limits = (interval.lower, interval.upper)
     lower, upper = limits if shown.sign > 0 else limits[::-1]
-    at = shown.value(bound, digits) if bound else "0"
+    at = f"{'-' if shown.turned(bound) < 0 else '+'}{short(verdict.tolerance)}" if bound else "0"
     plus, minus = ("stay above", "stay below") if verdict.asked.must_show else ("reach", "go down to")
     must = f"must {plus if shown.sign > 0 else minus} {at}"
     if verdict.asked.side == "both":
-        must = f"must stay between {signed(bound, digits)} and {signed(-bound, digits)}"
+        must = f"must stay between -{short(verdict.tolerance)} and +{short(verdict.tolerance)}"
     remarks = "; ".join(filter(None, (_weight(verdict), _star(verdict))))
     return (
         f"{name} {shown.value(shown.risk, digits)}, {_level(interval.level)} interval "
         f"{shown.value(lower, digits)} to {shown.value(upper, digits)}, {must}" + (f" ({remarks})" if remarks else "")
+    )
+
+
+def _share_beyond(verdict: Verdict) -> str:
+    """The share of queries that lose more than they may, as far as these say it; it decides nothing."""
+    tail, n = verdict.estimates.tail, verdict.topics.count
+    if tail is None or not (tail.allowed and tail.count) or tail.lower is None or tail.upper is None:
+        return ""
+    low, high = percent(tail.lower, 1), percent(tail.upper, 1)
+    return (
+        f"{percent(tail.count / n, 1)} of these queries, {low} to {high} of all such queries "
+        f"({_level(verdict.level)} interval); the number decides, the interval does not"
     )
 
 
@@ -147,7 +194,9 @@ def _worst(verdict: Verdict) -> tuple[ResponsibleTopic, ...]:
     return Shown(verdict).losers
 
 
-def _steps(verdict: Verdict, reproduce: str | None, report: str | None) -> Iterator[Step]:
+def _steps(
+    verdict: Verdict, run: Sequence[Verdict], complete: bool, reproduce: str | None, report: str | None
+) -> Iterator[Step]:
     if (what := remedy(verdict)) is not None:
         yield Step(*what)
     if not verdict.passed and reproduce:
@@ -159,13 +208,15 @@ def _steps(verdict: Verdict, reproduce: str | None, report: str | None) -> Itera
         verb = "is" if unjudged.documents == 1 else "are"
         documents = counted(unjudged.documents, f"top-{unjudged.depth} document")
         yield Step(f"{documents} {verb} unjudged; list those to judge first", _judge_next(verdict))
-    if (promote := promotion(verdict)) is not None:
+    if (promote := promotion(verdict, run, complete=complete)) is not None:
         yield promote
 
 
-def promotion(verdict: Verdict) -> Step | None:
-    """That a significantly better candidate may become the baseline."""
-    if verdict.yardstick is not None or not Shown(verdict).has("refresh_baseline"):
+def promotion(verdict: Verdict, run: Sequence[Verdict] = (), *, complete: bool = True) -> Step | None:
+    """That a significantly better candidate may become the baseline, if every gate of the run lets it pass."""
+    if verdict.yardstick is not None or not Shown(verdict).has("significantly_better"):
+        return None
+    if not complete or any(one.outcome != "pass" for one in _same_change(verdict, run)):
         return None
     return Step("Once it is released, store it as the baseline", _promote(verdict))
 

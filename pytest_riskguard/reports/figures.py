@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import math
+
 from pytest_riskguard.gates.findings import (
     AgainstReference,
     Lineage,
     PoolFigures,
 )
-from pytest_riskguard.gates.verdict import Family, Verdict
+from pytest_riskguard.gates.verdict import FLIPS, POOL, Family, Verdict
 from pytest_riskguard.gates.verdict import Yardstick as ComputedBaseline
 from pytest_riskguard.reports.shown import MAX_NAME, Shown
 from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, short, signed
 
 #: Intervals that are shown as well as the one that decided.
 _REPORTED = ("student_t", "percentile", "bca")
-_CORRECTIONS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
+#: What reports call corrections.
+CORRECTIONS = {
+    "holm": "Holm",
+    "benjamini_hochberg": "Benjamini-Hochberg",
+    POOL: "pooled Westfall-Young",
+    FLIPS: "joint sign flips",
+}
 #: Names of systems that a line shows; others are counted.
 _MAX_NAMED = 6
 
@@ -30,6 +38,7 @@ def figures(verdict: Verdict) -> list[str]:
         _intervals(shown) if verdict.pool is not None else None,
         _noise(shown),
         _tests(shown),
+        _asymmetry(shown),
         _companions(shown),
         verdict.family and _family(verdict, verdict.family),
         _counts(verdict),
@@ -92,6 +101,23 @@ def _tests(shown: Shown) -> str | None:
     )
 
 
+def _asymmetry(shown: Shown) -> str | None:
+    """How wins compare with losses in size, and how unequal they could be before a failure were chance."""
+    estimates, said = shown.verdict.estimates, []
+    if (ratio := estimates.win_loss_ratio) is not None:
+        said.append(f"a mean win is {_times(ratio)} times a mean loss")
+    if (largest := estimates.stands_up_to_ratio) is not None:
+        said.append(f"the failure stands where harmless changes win up to {_times(largest)} times what they lose")
+    return "; ".join(said) or None
+
+
+def _times(ratio: float) -> str:
+    """A ratio, rounded down, so that what is said to stand does."""
+    if ratio < 0.1:
+        return f"{ratio:.1g}"
+    return f"{math.floor(ratio):,}" if ratio >= 100 else f"{math.floor(100 * ratio) / 100:.2f}"
+
+
 def _companions(shown: Shown) -> str | None:
     """What decides nothing, but is asked for beside a p-value."""
     estimates, said = shown.verdict.estimates, []
@@ -123,15 +149,17 @@ def _family(verdict: Verdict, family: Family) -> str:
     instead = f" instead of {percent(verdict.level)}" if family.level != verdict.level else ""
     together, budget = "one look of many", ""
     if family.correction != "none":
-        together = f"one of a family of {counted(family.size, 'gate')} ({_CORRECTIONS[family.correction]})"
+        together = f"one of a family of {counted(family.size, 'gate')} ({CORRECTIONS[family.correction]})"
     if family.look is not None:
         of = "" if family.look.looks is None else f" of about {family.look.looks}"
         spent = f"may spend {percent(family.look.share)} of the budget"
         budget = f"; look {family.look.number}{of} at this collection {spent}"
-    return (
-        f"{together}: p {probability(verdict.estimates.decision_p_value)}, adjusted "
-        f"{probability(family.adjusted_p_value)}; judged at {percent(family.level)}{instead}{budget}"
-    )
+    p_value = verdict.estimates.decision_p_value
+    found = f"{together}: p {probability(p_value)}, adjusted {probability(family.adjusted_p_value)}"
+    if family.draws:
+        fails_alone = p_value is not None and p_value <= 1 - verdict.level < family.adjusted_p_value
+        return f"{found}; judged alone it would fail" if fails_alone else found
+    return f"{found}; judged at {percent(family.level)}{instead}{budget}"
 
 
 def _counts(verdict: Verdict) -> str:

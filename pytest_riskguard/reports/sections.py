@@ -239,7 +239,9 @@ def _slices(shown: Shown, worst: Sequence[Slice]) -> Table:
         _number("Mean change", lambda row: signed(row.mean_difference)),
         _number("URisk", lambda row: shown.value(row.urisk)),
         _words("Interval", lambda row: shown.limits(row.lower, row.upper) or untested),
-        _number("p (Holm)", lambda row: None if row.adjusted_p_value is None else probability(row.adjusted_p_value)),
+        _number(
+            "Adjusted p", lambda row: None if row.adjusted_p_value is None else probability(row.adjusted_p_value)
+        ),
         _words("Risky", lambda row: row.risky),
         _number("Flagged", lambda row: len(row.flagged) + row.left_out),
     )
@@ -252,7 +254,7 @@ def _on_slice(shown: Shown, part: Slice) -> str:
     text = f"slice {_tagged(part)}: {answer}URisk {risk}, mean {signed(part.mean_difference)}; {changes} on "
     text += counted(part.count, "topic")
     if part.adjusted_p_value is not None:
-        return f"{text}; p {probability(part.adjusted_p_value)} among the slices (Holm)"
+        return f"{text}; p {probability(part.adjusted_p_value)} among the slices"
     return f"{text}; too few topics for an interval" if shown.slices_are_tested else text
 
 

@@ -683,7 +683,7 @@ def test_a_risk_gate_on_several_baselines_is_a_family_for_each_measure_and_alpha
     assert list(items)[-4:] == ["c[a]", "c[b]", "p[AP-1]", "p[AP-5]"]
     assert items["p[AP-5]"].baselines == ("a", "b")
     correction, family = family_of(config, items["g[RR-5-b]"])
-    assert (correction, [item.id for item in family]) == ("holm", ["g[RR-5-a]", "g[RR-5-b]"])
+    assert (correction, [item.id for item in family]) == ("auto", ["g[RR-5-a]", "g[RR-5-b]"])
     for alone in ("c[a]", "p[AP-1]"):
         assert family_of(config, items[alone]) == ("none", ())
 
@@ -710,12 +710,12 @@ def test_the_kinds_of_computed_baselines_are_those_of_the_kernel():
 @pytest.mark.parametrize(
     ("family", "gate", "problem"),
     [
-        ("bonferroni", OTHER, "family: expected none, holm or benjamini_hochberg, found 'bonferroni'"),
-        ("{gates: [other]}", OTHER, "'family' has no 'correction'; add `correction: holm`"),
+        ("bonferroni", OTHER, "family: expected none, auto, holm or benjamini_hochberg, found 'bonferroni'"),
+        ("{gates: [other]}", OTHER, "'family' has no 'correction'; add `correction: auto`"),
         (
             "{correction: holm}",
             OTHER,
-            "'family' has no 'gates'; add `gates: [NAME, NAME]`, or write `family: holm` for all risk gates",
+            "'family' has no 'gates'; add `gates: [NAME, NAME]`, or write `family: auto` for all risk gates",
         ),
         ("{correction: holm, gates: [othr]}", OTHER, "family.gates: there is no gate 'othr'; did you mean 'other'?"),
         (

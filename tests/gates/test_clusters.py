@@ -13,13 +13,13 @@ from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.alignment import clusters_of as clusters_by_number
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import break_even
 from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import pair
+from tests.strict import gate_of
 
 RNG = np.random.default_rng(11)
 SIZES = RNG.integers(1, 6, 30)

@@ -11,11 +11,11 @@ from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates import warnings as module
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report
 from pytest_riskguard.reports.wording import worded
 from tests.gates.conftest import pair, topic_scores
+from tests.strict import gate_of
 
 NEEDS = np.repeat(np.arange(25), 4)
 LETTERS = [chr(97 + i) * 3 for i in range(26)]

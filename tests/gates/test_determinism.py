@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.assertions import check
 from pytest_riskguard.gates.kinds import KINDS
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import mean_law
 from pytest_riskguard.reports.json import dumps
 from tests.gates import same_bytes
+from tests.strict import check
 
 ROOT = Path(__file__).resolve().parents[2]
 #: What libraries under numpy take for the number of threads.

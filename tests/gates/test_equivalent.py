@@ -145,11 +145,15 @@ def test_too_few_changes_show_nothing_on_either_side() -> None:
     assert judge(gate(0.02), *pair(changes(20, 200, 0.3))).outcome == "pass"
 
 
-def test_no_change_is_equivalence_and_says_how_much_may_change_elsewhere() -> None:
-    verdict = judge(gate(0.001), *pair(np.zeros(40)))
+@pytest.mark.parametrize(("difference", "change"), [(0.0, "loss"), (0.005, "win"), (-0.005, "loss")])
+def test_equivalence_says_which_changes_that_no_topic_shows_would_overturn_it(difference: float, change: str) -> None:
+    verdict = judge(gate(0.02), *pair(np.full(40, difference)))
     assert verdict.outcome == "pass"
-    (notice,) = verdict.warnings
-    assert notice.parameters["may_change"] == pytest.approx(0.0881, abs=5e-5)
+    (found,) = (w.parameters for w in verdict.warnings if w.code == "unseen_changes")
+    share = found["share"]
+    assert share == pytest.approx(0.0881, abs=5e-5)
+    assert found["change"] == change
+    assert (1 - share) * abs(difference) + share * found["size"] == pytest.approx(0.02, rel=1e-9)
 
 
 def test_a_clear_gain_is_not_equivalence_and_its_wins_are_responsible() -> None:
@@ -275,7 +279,7 @@ def test_a_pass_does_not_ask_for_a_new_baseline() -> None:
     d = np.random.default_rng(3).normal(0.01, 0.005, 60)  # better beyond doubt, but by less than matters
     verdict = judge(gate(0.05), *pair(d))
     assert verdict.outcome == "pass"
-    assert "refresh_baseline" not in {warning.code for warning in verdict.warnings}
+    assert "significantly_better" not in {warning.code for warning in verdict.warnings}
 
 
 def test_with_the_topics_that_are_said_to_be_enough_four_of_five_are_shown() -> None:
@@ -306,7 +310,7 @@ def test_no_number_of_topics_shows_a_mean_beyond_the_tolerance_to_lie_within() -
         ({"tolerance": -0.1}, "tolerance: expected a number above 0"),
         ({"tolerance": 0.1, "alpha": 1}, "alpha: expected 0, since equivalence is about the mean difference"),
         ({"tolerance": 0.1, "tradeoff": "smooth"}, "tradeoff: smooth is for alpha 1 only, found alpha 0"),
-        ({"tolerance": 0.1, "on_churn": "warn"}, "on_churn has no meaning for equivalent"),
+        ({"tolerance": 0.1, "on_churn": "fail"}, "on_churn has no meaning for equivalent"),
     ],
 )
 def test_what_it_cannot_be_asked(options, message) -> None:

@@ -14,12 +14,13 @@ from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.flips.left_out import passes_without_each
 from pytest_riskguard.gates.judge import judge, rule
-from pytest_riskguard.gates.kinds import Equivalent, NotInferior, NotSignificantlyRisky, gate_of
+from pytest_riskguard.gates.kinds import Equivalent, NotInferior
 from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.inference import interval
 from pytest_riskguard.risk import linear, smooth
 from pytest_riskguard.risk.tradeoff import tradeoff
 from tests.gates.conftest import pair, topic_scores
+from tests.strict import NotSignificantlyRisky, gate_of
 
 NONE = np.zeros((0, 40))
 RNG = np.random.default_rng(3)

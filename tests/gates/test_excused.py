@@ -10,9 +10,10 @@ import pytest
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import Gate, gate_of
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.verdict import Verdict
 from tests.gates.conftest import topic_scores
+from tests.strict import gate_of
 
 BASE = np.linspace(0.4, 0.6, 20)
 LOST = BASE - np.linspace(0.05, 0.15, 20)

@@ -7,12 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.chain.families import in_families
+from pytest_riskguard.gates.chain.families import Compared, in_families
+from pytest_riskguard.gates.chain.looks import Look
 from pytest_riskguard.gates.judge import judge, rule
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.verdict import Family, Verdict
 from tests.gates.conftest import pair
+from tests.strict import gate_of
 
 
 def family_of(
@@ -100,3 +101,166 @@ def test_holm_keeps_the_chance_of_any_false_alarm_at_the_level():
         any_corrected += any(f.adjusted_p_value <= 0.05 for f in families)
     assert any_alone >= 18
     assert any_corrected <= 14
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# auto: which correction suits the gates
+# --------------------------------------------------------------------------------------------------------------------
+
+
+def ask(gate, differences, topics=None):
+    """A comparison of these differences: the gate, its p-value, and what it compares."""
+    comparison = rule(gate, *pair(differences))
+    return (
+        gate,
+        comparison.p_value,
+        Compared(topics or comparison.aligned.candidate.topics, "AP", comparison.evidence),
+    )
+
+
+def sparse(rng, changed, n, mean=0.0):
+    """Differences on n topics, of which so many changed."""
+    return np.concatenate([rng.normal(mean, 0.1, changed), np.zeros(n - changed)])
+
+
+def apart(seed=0, *, gates=4, changed=12, means=(-0.09, 0.0, -0.02, 0.01), n=40, **options):
+    """Gates on disjoint topics."""
+    rng = np.random.default_rng(seed)
+    return [
+        ask(
+            gate_of(f"g{i}", **options),
+            sparse(rng, changed, n, means[i % 4]),
+            tuple(f"{i}-{topic}" for topic in range(n)),
+        )
+        for i in range(gates)
+    ]
+
+
+def together(seed=0, *, gates=3, changed=60, n=80, means=(-0.03, 0.0, -0.01), **options):
+    """Gates on the same topics."""
+    rng = np.random.default_rng(seed)
+    common = rng.normal(0, 0.1, n) * (np.arange(n) < changed)
+    return [
+        ask(gate_of(f"g{i}", **options), np.where(common != 0, common + rng.normal(means[i % 3], 0.05, n), 0.0))
+        for i in range(gates)
+    ]
+
+
+def judged_by(asked, correction="auto"):
+    gates, p_values, compared = zip(*asked, strict=True)
+    return in_families(gates, p_values, correction=correction, compared=compared)
+
+
+@pytest.mark.parametrize(
+    ("asked", "used"),
+    [
+        (apart(), "pooled_draws"),
+        (apart(gates=3, changed=10), "pooled_draws"),
+        (apart(gates=3, changed=9), "holm"),
+        (apart(gates=2, changed=30), "holm"),
+        ([*apart(gates=2, changed=30), *apart(gates=5, changed=0)[4:]], "holm"),
+        (apart(level=0.999), "holm"),
+        (apart(gates=4, changed=600, n=700), "holm"),
+        ([*apart(gates=3), ask(gate_of("other", alpha=3), sparse(np.random.default_rng(0), 12, 40))], "holm"),
+        (together(), "joint_flips"),
+        (together(gates=2, changed=40), "joint_flips"),
+        (together(changed=39), "holm"),
+        ([*together(), *together(alpha=5)], "joint_flips"),
+        ([*together(), *apart(gates=1)], "holm"),
+        ([*together()[:1]], "holm"),
+    ],
+)
+def test_auto_says_which_correction_suits_the_gates(asked, used):
+    found = judged_by(asked)
+    assert {family.correction for family in found} == {used}
+    assert {family.size for family in found} == {len(asked)}
+    if used == "holm":
+        assert found == judged_by(asked, "holm")
+    else:
+        assert {family.level for family in found} == {0.95}
+
+
+@pytest.mark.parametrize("asked", [apart(), together()])
+def test_any_gate_whose_topics_do_not_count_alike_leaves_the_family_to_holm(asked):
+    n = asked[0][2].evidence.n
+    for change in ({"weights": np.linspace(1, 2, n)}, {"noise": np.full((1, n), 0.1)}, {"clusters": np.arange(n)}):
+        gate, p, compared = asked[0]
+        other = gate, p, replace(compared, evidence=replace(compared.evidence, **change))
+        assert {family.correction for family in judged_by([other, *asked[1:]])} == {"holm"}
+
+
+def test_gates_about_pools_leave_the_family_to_holm():
+    gates, p_values, compared = zip(*together(), strict=True)
+    found = in_families(gates, p_values, correction="auto", compared=[None, *compared[1:]])
+    assert {family.correction for family in found} == {"holm"}
+
+
+@pytest.mark.parametrize("asked", [apart(), together()])
+def test_an_adjusted_p_value_is_never_below_the_gates_own(asked):
+    for (_, p, _), family in zip(asked, judged_by(asked), strict=True):
+        assert family.adjusted_p_value >= p
+
+
+def test_pooled_draws_see_a_loss_that_holm_does_not():
+    asked = apart(seed=39, gates=10, means=(-0.06, 0.0, 0.01, 0.02), alpha=0)
+    by_draws, by_holm = judged_by(asked), judged_by(asked, "holm")
+    assert min(f.adjusted_p_value for f in by_draws) < 0.05 < min(f.adjusted_p_value for f in by_holm)
+
+
+@pytest.mark.parametrize("make", [apart, together])
+def test_where_churn_only_warns_both_conditions_are_drawn(make):
+    conditions = {"alpha": 1.0, "tolerance": 0.005}
+    warned = judged_by(make(on_churn="warn", **conditions))
+    strict, plain = judged_by(make(**conditions)), judged_by(make(alpha=0.0))
+    for both, one, other in zip(warned, strict, plain, strict=True):
+        assert both.adjusted_p_value == max(one.adjusted_p_value, other.adjusted_p_value)
+
+
+def test_no_order_of_gates_moves_a_family():
+    for asked in (apart(), together()):
+        assert judged_by(asked[::-1])[::-1] == judged_by(asked)
+
+
+def test_a_look_is_left_to_holm():
+    gates, p_values, compared = zip(*together(), strict=True)
+    look = Look("c", ("g",), "i", 1, 0.5)
+    (first, *_) = in_families(gates, p_values, correction="auto", compared=compared, look=look)
+    assert (first.correction, first.look) == ("holm", look)
+
+
+def harmed(count=40):
+    """A gate whose own rule fails."""
+    return pair(np.random.default_rng(0).normal(-0.05, 0.1, count))
+
+
+def test_a_gate_fails_where_its_own_rule_and_the_draws_of_its_family_say_so():
+    gate, both = gate_of("g"), harmed()
+    assert judge(gate, *both).outcome == "fail"
+    family = Family("pooled_draws", 10, 0.95, 0.05)
+    failed, passed = (judge(gate, *both, family=replace(family, adjusted_p_value=p)) for p in (0.05, 0.0501))
+    assert (failed.outcome, failed.reason) == ("fail", judge(gate, *both).reason)
+    assert (passed.outcome, passed.reason) == ("pass", None)
+    assert passed.decisive_interval == failed.decisive_interval == judge(gate, *both).decisive_interval
+    assert failed.estimates.flip_set
+    assert passed.estimates.flip_set is None
+    assert passed.estimates.alpha_star is None
+    assert passed.explanation.pivotal_topics == ()
+    assert not any(raised.code == "churn" for raised in passed.warnings)
+
+
+def test_no_family_fails_a_gate_that_passes_alone():
+    both = pair(np.random.default_rng(1).normal(0.02, 0.1, 40))
+    assert judge(gate_of("g"), *both, family=Family("joint_flips", 10, 0.95, 0.0001)).outcome == "pass"
+
+
+def test_what_a_gate_of_a_family_could_detect_is_more_than_alone():
+    both = pair(np.random.default_rng(1).normal(0.02, 0.1, 40))
+    alone = judge(gate_of("g"), *both).power.minimum_detectable_effect
+    family = judge(gate_of("g"), *both, family=Family("joint_flips", 10, 0.95, 0.9))
+    assert family.power.minimum_detectable_effect > alone
+    between = (alone + family.power.minimum_detectable_effect) / 2
+    assert judge(gate_of("g", max_mde=between), *both).outcome == "pass"
+    weak = judge(gate_of("g", max_mde=between), *both, family=Family("joint_flips", 10, 0.95, 0.9))
+    assert (weak.outcome, weak.reason) == ("inconclusive", "too_weak")
+    excused = judge(gate_of("g", max_mde=1e-6), *harmed(), family=Family("joint_flips", 10, 0.95, 0.9))
+    assert excused.outcome == "inconclusive"

@@ -23,10 +23,10 @@ from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
 from pytest_riskguard.evaluation.scoring.run_scores import scored_run
 from pytest_riskguard.gates.judge import rule
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings.unjudged import Rejudged, judge_next
 from tests.gates.runs import Rankings, as_qrels, ranked
 from tests.gates.slow_rankings import scores_of
+from tests.strict import gate_of
 
 MEASURE = parse_measure("nDCG@10")
 GATE = gate_of("g", alpha=1.0)

@@ -17,12 +17,12 @@ from pytest_riskguard.errors import ScoringError
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.evaluation.scores import Repeated
 from pytest_riskguard.gates.judge import judge, rule
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.inference import interval
 from pytest_riskguard.reports import json as report
 from tests.gates.conftest import pair, topic_scores
+from tests.strict import gate_of
 
 RNG = np.random.default_rng(7)
 LOSS = RNG.normal(-0.1, 0.1, 60)
@@ -184,8 +184,8 @@ def test_a_failure_stays_a_failure_whatever_the_gate_could_have_seen():
 
 
 def test_a_significantly_better_candidate_suggests_a_new_baseline():
-    assert "refresh_baseline" in codes(judge(gate_of("g"), *pair(BETTER)))
-    assert "refresh_baseline" not in codes(judge(gate_of("g"), *pair(CHURN)))
+    assert "significantly_better" in codes(judge(gate_of("g"), *pair(BETTER)))
+    assert "significantly_better" not in codes(judge(gate_of("g"), *pair(CHURN)))
 
 
 def test_student_t_and_bca_that_disagree_are_said_aloud():
@@ -303,7 +303,7 @@ def test_a_gate_that_cannot_fail_could_have_seen_nothing():
 
 
 def test_no_new_baseline_is_suggested_by_a_gate_that_did_not_pass_or_whose_witnesses_differ():
-    assert "refresh_baseline" not in codes(judge(gate_of("g", max_mde=1e-3), *pair(BETTER)))
+    assert "significantly_better" not in codes(judge(gate_of("g", max_mde=1e-3), *pair(BETTER)))
     judged = Counter[tuple[bool, bool]]()
     for seed in range(400):
         d = np.random.default_rng(seed).standard_t(2, 10) * 0.1 + 0.05
@@ -312,7 +312,7 @@ def test_no_new_baseline_is_suggested_by_a_gate_that_did_not_pass_or_whose_witne
             judged[better] += 1
             comparison = rule(gate_of("g", alpha=0), *pair(d, level=5.0))
             raised = warnings(comparison, comparison.answer[0], rescored=False)
-            assert ("refresh_baseline" in [warning.code for warning in raised]) == all(better)
+            assert ("significantly_better" in [warning.code for warning in raised]) == all(better)
     assert judged == {(False, False): 10, (True, False): 10, (False, True): 1, (True, True): 10}
 
 

@@ -109,7 +109,7 @@ def test_what_no_gate_may_ask_is_refused_in_words(kind, options, error, message)
 
 
 def test_an_option_that_a_kind_does_not_offer_may_be_given_its_default():
-    assert gate_of("g", "not_inferior", max_loss=0.5, on_churn="fail") == NotInferior("g")
+    assert gate_of("g", "not_inferior", max_loss=0.5, on_churn="warn") == NotInferior("g")
     assert gate_of("g", "no_topic_collapse", max_loss=None, max_share=0.5).max_share == 0.5
     assert gate_of("g", "no_topic_collapse", max_loss=None, protected=["q1"]).protected == ("q1",)
     assert gate_of("g", "no_topic_collapse", slice=" kind = brand ").slice == "kind=brand"
@@ -119,7 +119,6 @@ def test_an_option_that_a_kind_does_not_offer_may_be_given_its_default():
     ("gate", "largest"),
     [
         (NotSignificantlyRisky("g", alpha=3.0), 8.0),
-        (NotSignificantlyRisky("g", alpha=3.0, on_churn="warn"), 2.0),
         (NotInferior("g", alpha=0.5), 3.0),
         (GeoRiskNotWorse("g", alpha=3.0), math.sqrt(2)),
     ],

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.stats import binom
 
+from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.flips.left_out import passes_without_each
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import Gate, gate_of
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import break_even_above, interval
 from pytest_riskguard.risk import linear
-from tests.gates.conftest import evidence, pair
+from tests.gates.conftest import evidence, pair, topic_scores
+from tests.strict import gate_of
 
 
 def gate(**options: object) -> Gate:
@@ -94,11 +99,59 @@ def test_equal_systems_are_shown_not_inferior_by_any_tolerance_but_none():
     assert judge(gate(tolerance=0.0), *pair(np.zeros(40))).outcome == "fail"
 
 
+def unseen(verdict: Verdict) -> dict[str, Any] | None:
+    """What the verdict says of changes that no topic showed."""
+    return next((w.parameters for w in verdict.warnings if w.code == "unseen_changes"), None)
+
+
 def test_no_change_at_all_says_how_little_that_shows():
-    (notice,) = judge(gate(tolerance=0.001), *pair(np.zeros(40))).warnings
-    # the largest share p with (1 - p)^40 = 0.025
-    assert notice.code == "no_variation"
-    assert notice.parameters["may_change"] == pytest.approx(0.0881, abs=5e-5)
+    verdict = judge(gate(alpha=0, tolerance=0.02), *pair(np.zeros(40)))
+    assert [w.code for w in verdict.warnings] == ["no_variation", "unseen_changes"]
+    # the largest share p with (1 - p)^40 = 0.025; such losses put the mean at -0.02
+    found = unseen(verdict)
+    assert found["share"] == pytest.approx(0.0881, abs=5e-5)
+    assert found["size"] == pytest.approx(0.02 / found["share"], rel=1e-9)
+    assert unseen(judge(gate(alpha=0, tolerance=0.02), *pair(np.zeros(1000)))) is None  # 0.5 in 0.37% is tolerated
+
+
+def test_wins_alone_pass_and_say_which_losses_would_overturn_it():
+    # one topic in 13.6 that loses 0.15 puts URisk at -0.02, and 25 topics show none with probability 0.15
+    verdict = judge(gate(alpha=5, tolerance=0.02), *pair(np.full(25, 0.05)))
+    assert verdict.outcome == "pass"
+    found = unseen(verdict)
+    assert found["share"] == pytest.approx(1 - 0.025 ** (1 / 25), rel=1e-12)
+    share, size = found["share"], found["size"]
+    assert (1 - share) * 0.05 - share * 6 * size == pytest.approx(-0.02, rel=1e-9)
+    assert found["change"] == "loss"
+    assert size == pytest.approx(0.077, abs=5e-4)
+
+
+@pytest.mark.parametrize("level", [0.9, 0.99])
+def test_the_share_that_may_be_unseen_is_that_of_the_gates_own_level(level: float):
+    found = unseen(judge(gate(alpha=0, tolerance=0.02, level=level), *pair(np.zeros(40))))
+    assert (1 - found["share"]) ** 40 == pytest.approx((1 - level) / 2, rel=1e-9)
+
+
+def test_losses_that_were_seen_or_are_too_large_to_be_plausible_are_not_unseen():
+    seen = np.full(60, 0.05)
+    seen[0] = -0.3
+    wins = judge(gate(alpha=0, tolerance=0.02), *pair(np.full(60, 0.05)))
+    assert unseen(wins) is None  # they would have to be of more than half the measure: 1.1
+    below = judge(gate(alpha=1, tolerance=0.002), *pair(np.where(seen > 0, 0.01, seen)))
+    assert (below.outcome, unseen(below)) == ("fail", None)
+    assert unseen(judge(gate(alpha=5, tolerance=0.02), *pair(np.full(60, 0.03)))) is not None
+    ruling = Ruling(gate(alpha=5, tolerance=0.02), evidence(np.where(seen > 0, 0.03, seen)))
+    assert ruling.unseen_losses(plausible=0.5) is None
+
+
+def test_scores_without_a_known_range_lose_at_most_half_the_highest():
+    base = np.full(25, 50.0)
+    candidate, baseline = (
+        TopicScores(name, "DCG@10", topic_scores("", base).topics, values)
+        for name, values in (("candidate", base + 5), ("baseline", base))
+    )
+    assert unseen(judge(gate(alpha=5, tolerance=2), candidate, baseline))["size"] == pytest.approx(7.7, abs=0.05)
+    assert unseen(judge(gate(alpha=0, tolerance=2), candidate, baseline)) is None  # 46 of 55
 
 
 def test_too_little_evidence_fails_and_says_how_many_topics_would_do():
@@ -159,7 +212,7 @@ def test_alpha_star_is_the_largest_alpha_at_which_it_is_shown():
     assert judge(gate(alpha=1.002 * star + 1e-3, tolerance=0.01), *pair(d)).outcome == "fail"
 
 
-@pytest.mark.parametrize("option", [{"on_churn": "warn"}, {"max_mde": 0.1}, {"max_share": 0.5}, {"protected": ["q"]}])
+@pytest.mark.parametrize("option", [{"on_churn": "fail"}, {"max_mde": 0.1}, {"max_share": 0.5}, {"protected": ["q"]}])
 def test_options_of_other_questions_are_refused(option):
     with pytest.raises(ValueError, match="has no meaning for not_inferior"):
         gate(**option)

@@ -15,11 +15,11 @@ from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.scoring import possible_scores
 from pytest_riskguard.evaluation.scoring.kept_depths import depth_of
 from pytest_riskguard.gates.judge import rule
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings import other_judgements
 from pytest_riskguard.gates.rankings.unjudged import judge_next, judgements
 from tests.gates.runs import Pair
 from tests.gates.slow_rankings import scores_of
+from tests.strict import gate_of
 
 MEASURES = (
     "nDCG@5",

@@ -16,12 +16,11 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import Gate, gate_of
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.power_plan import Plan, plan_from_baseline, plan_from_runs
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Family
 from pytest_riskguard.inference import (
-    cannot_fail,
     critical_value,
     minimum_detectable_effect,
     power_of,
@@ -30,6 +29,7 @@ from pytest_riskguard.inference import (
 )
 from pytest_riskguard.risk import linear, trisk
 from tests.gates.conftest import pair
+from tests.strict import gate_of
 
 
 def scores(name: str, values: np.ndarray) -> TopicScores:
@@ -112,11 +112,12 @@ def test_a_gate_that_cannot_fail_says_so_and_how_many_changes_it_needs(changed: 
 
 
 @pytest.mark.parametrize("level", [0.9, 0.95, 0.999])
-def test_changes_needed_are_the_fewest_with_which_it_could_fail(level: float) -> None:
-    plan = planned(noise(50), method="student_t", level=level)
-    assert plan.changes_needed is not None
-    assert not cannot_fail(plan.changes_needed, 50, level=level)
-    assert cannot_fail(plan.changes_needed - 1, 50, level=level)
+def test_by_student_t_the_changes_needed_are_those_whose_equal_losses_are_significant(level: float) -> None:
+    needed = planned(noise(50), method="student_t", level=level).changes_needed
+    assert needed is not None
+    for changed in (needed - 1, needed):  # the largest |t| of so many changes is root(m (n - 1)/(n - m))
+        largest = math.sqrt(changed * 49 / (50 - changed))
+        assert (largest > critical_value(50, level=level)) is (changed == needed)
 
 
 def test_where_nothing_changed_there_is_nothing_to_plan_from() -> None:

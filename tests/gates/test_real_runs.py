@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.ruling import Ruling
 from tests.gates.conftest import Scored, evidence
+from tests.strict import gate_of
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.flips.alpha_star import alpha_star
 from pytest_riskguard.gates.flips.flip_set import flip_set
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import NotSignificantlyRisky, gate_of
 from pytest_riskguard.gates.responsible import standardised_parts
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import evidence, pair
+from tests.strict import NotSignificantlyRisky, gate_of
 
 
 def names(n: int) -> tuple[str, ...]:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.gates.flips.left_out import passes_without_each
-from pytest_riskguard.gates.kinds import NotSignificantlyRisky, gate_of
 from pytest_riskguard.gates.rule.limits import detects_max_mde, limit_of, margin_of
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import Interval, interval
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import evidence
+from tests.strict import NotSignificantlyRisky, gate_of
 
 Answers = dict[str, float]
 
@@ -109,10 +109,60 @@ def test_the_p_value_is_the_smallest_at_which_the_rule_fails(kind, level):
 
 
 def test_a_limit_within_1e_12_of_the_bound_has_reached_it():
-    d = np.full(30, -0.1)
-    assert Ruling(NotSignificantlyRisky("g", tolerance=0.1), evidence(d)).plain.passes
-    assert Ruling(NotSignificantlyRisky("g", tolerance=0.1 - 1e-13), evidence(d)).plain.passes
-    assert not Ruling(NotSignificantlyRisky("g", tolerance=0.1 - 1e-9), evidence(d)).plain.passes
+    def passes(tolerance):
+        return Ruling(NotSignificantlyRisky("g", tolerance=tolerance), evidence(np.full(30, -0.1))).at(0.0).passes
+
+    assert passes(0.1)
+    assert passes(0.1 - 1e-13)
+    assert not passes(0.1 - 1e-9)
+
+
+D = np.where(np.arange(100) < 6, -0.5, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"alpha": 1.0, "tolerance": 0.01}, "loss"),  # six of 100 fall from 1.0 to 0.5: down beyond chance
+        ({"alpha": 0.0, "tolerance": 0.0}, "loss"),
+        ({"alpha": 0.0, "tolerance": 0.01}, None),
+        ({"alpha": 1.0, "tolerance": 0.03}, None),
+    ],
+)
+@pytest.mark.parametrize("on_churn", ["fail", "warn"])
+def test_a_loss_is_what_fails_at_alpha_0_and_tolerance_0_too(changed, reason, on_churn):
+    ruling = Ruling(NotSignificantlyRisky("g", on_churn=on_churn, **changed), evidence(D))
+    assert ruling.lets_through is (reason is None)
+    assert not ruling.plain.passes
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("tolerance", [0.0, 0.005, 0.02])
+def test_where_churn_only_warns_the_p_value_and_the_gate_ask_both_conditions(seed, tolerance):
+    rng = np.random.default_rng(seed)
+    d = np.round(rng.normal(-0.02, 0.1, 60), 2)
+    strict, both = (
+        Ruling(NotSignificantlyRisky("g", alpha=2.0, tolerance=tolerance, on_churn=on_churn), evidence(d))
+        for on_churn in ("fail", "warn")
+    )
+    of_mean = Ruling(NotSignificantlyRisky("g", alpha=0.0), evidence(d))
+    assert both.p_value == max(strict.p_value, of_mean.p_value)
+    assert both.lets_through == (strict.lets_through or of_mean.lets_through)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_churn_only_warns_both_conditions_see_a_fall_of_the_mean_of_the_detectable_size(seed):
+
+    rng = np.random.default_rng(seed)
+    d = rng.normal(0, 0.1, 200)
+    gate = NotSignificantlyRisky("g", alpha=1.0, tolerance=0.005, on_churn="warn")
+    effect = Ruling(gate, evidence(d)).minimum_detectable_effect
+    assert effect is not None
+    sizes = np.abs(d)
+    chance = (1 + effect * d.size / np.sum(sizes)) / 2  # of a loss, so that the mean falls by the effect
+    drawn = [np.where(rng.random(d.size) < chance, -sizes, sizes) for _ in range(200)]
+    failed = np.mean([not Ruling(gate, evidence(one)).lets_through for one in drawn])
+    assert abs(failed - 0.8) < 0.1
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -12,10 +12,10 @@ import pytest
 from pytest_riskguard.evaluation.scores import Repeated, TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.judge import rule
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.warnings import pool_warnings, warnings
 from tests.gates.conftest import pair, topic_scores
+from tests.strict import gate_of
 
 NOISE = np.random.default_rng(1).normal(0, 0.1, 300)
 NAMES = tuple(f"t{i:05d}" for i in range(60))
@@ -53,6 +53,12 @@ def _of(
 
 FEW = {"enough": 25}
 STUDENT = {"enough": 250}
+#: What 30 topics without a change may have missed at tolerance 0.02 and alpha 1.
+UNSEEN = {
+    "change": "loss",
+    "share": pytest.approx(1 - 0.025 ** (1 / 30)),
+    "size": pytest.approx(0.01 / (1 - 0.025 ** (1 / 30))),
+}
 #: Changes of which BCa makes a failure, Student-t does not, and neither, or only the first, does the break-even test.
 CHANCE = (-0.9, -0.7, -0.1, -0.05, 0.02, 0.02, -0.05, -0.02)
 LOSS = (-0.9, -0.7, -0.2, -0.05, -0.02, -0.02, -0.05, -0.02)
@@ -65,16 +71,20 @@ def few(count: int, **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("differences", "options", "expected"),
     [
-        (np.zeros(30), {}, {"no_variation": {"may_change": None}}),
+        (np.zeros(30), {}, {"no_variation": {}}),
         (
             np.zeros(30),
             {"kind": "not_inferior", "tolerance": 0.02},
-            {"no_variation": {"may_change": pytest.approx(1 - 0.025 ** (1 / 30))}},
+            {"no_variation": {}, "unseen_changes": UNSEEN},
         ),
         (np.full(30, -0.1), {}, {"no_variation": {}}),
         (np.full(30, -0.1), {"method": "student_t"}, {"no_variation": {}}),
         (np.full(20, -0.1), {}, {"no_variation": {}, "few_topics": FEW}),
-        (np.full(30, 0.125), {}, {"no_variation": {}, "refresh_baseline": {"mean_difference": pytest.approx(0.125)}}),
+        (
+            np.full(30, 0.125),
+            {},
+            {"no_variation": {}, "significantly_better": {"mean_difference": pytest.approx(0.125)}},
+        ),
         (NOISE[:24], {"alpha": 0}, {"few_topics": FEW}),
         (NOISE[:24], {"alpha": 0, "method": "percentile"}, {"few_topics": FEW}),
         (NOISE[:25], {"alpha": 0}, {}),

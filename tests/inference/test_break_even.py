@@ -17,6 +17,7 @@ from pytest_riskguard.inference import (
     break_even_above,
     break_even_quantile,
     break_even_without_each,
+    largest_ratio,
     sign_flip,
 )
 
@@ -377,3 +378,70 @@ def test_at_a_quantile_the_p_value_is_the_one_asked_for(changed: int, alpha: flo
     error = 4 * np.sqrt(p_value / len(sums))
     assert low <= p_value + error
     assert high >= p_value - error or changed <= 12  # few bets: the next lower sum may have a much lower p
+
+
+def at_ratio(
+    c: float, gains: np.ndarray, losses: np.ndarray, lost: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The stakes of bets whose wins are c times as large beside their losses: each keeps the side that was seen."""
+    return np.where(lost, c * gains, gains), np.where(lost, losses, losses / c), lost
+
+
+@pytest.mark.parametrize("p", [0.025, 0.0005])
+@pytest.mark.parametrize("m", [6, 12, 40])
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_losses_alone_stand_up_to_the_ratio_at_which_they_all_lose_so_often(alpha: float, m: int, p: float) -> None:
+    # each bet loses with the chance c/(c + 1 + alpha), so all of them with its m-th power
+    sizes = np.linspace(0.1, 1, m)
+    ratio = largest_ratio(sizes, (1 + alpha) * sizes, np.ones(m, dtype=bool), p_value=p)
+    chance = p ** (1 / m)
+    assert ratio == pytest.approx((1 + alpha) * chance / (1 - chance), rel=1.1e-3)
+
+
+@pytest.mark.parametrize("tolerated", [0.0, 0.2])
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_at_the_largest_ratio_every_pattern_counted_is_a_finding_and_just_above_it_is_not(
+    seed: int, alpha: float, tolerated: float
+) -> None:
+    gains, losses, _ = topics(11, alpha, seed=seed)
+    lost = np.argsort(np.argsort(gains)) >= 2  # the two slightest won
+    ratio = largest_ratio(gains, losses, lost, p_value=0.025, tolerated=tolerated)
+    assert ratio is not None
+    p = [counted(*at_ratio(ratio * by, gains, losses, lost), tolerated) for by in (1, 1.002)]
+    assert p[0] <= 0.025 < p[1]
+    # nor at any larger one
+    assert all(counted(*at_ratio(ratio * by, gains, losses, lost), tolerated) > 0.025 for by in (1.1, 1.5, 3, 20))
+
+
+def test_what_is_found_only_where_wins_are_smaller_stands_up_to_a_ratio_below_1() -> None:
+    sizes, lost = np.ones(8), np.arange(8) >= 2
+    assert counted(sizes, sizes, lost) > 0.025
+    ratio = largest_ratio(sizes, sizes, lost, p_value=0.025)
+    assert ratio is not None
+    assert ratio < 1
+    at, above = (counted(*at_ratio(by * ratio, sizes, sizes, lost)) for by in (1, 1.002))
+    assert at <= 0.025 < above
+
+
+def test_nothing_stands_without_a_loss_and_a_million_losses_stand_up_to_the_most_that_is_tried() -> None:
+    sizes = np.ones(5)
+    assert largest_ratio(sizes, sizes, np.zeros(5, dtype=bool), p_value=0.025) is None
+    assert largest_ratio([1.0], [1.0], [True], p_value=1e-6) is None
+    many = np.ones(10**5)
+    assert largest_ratio(many, 1e3 * many, many > 0, p_value=0.025) == 2**20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ratio", [1.0, 3.0])
+def test_fair_bets_of_a_ratio_stand_up_to_it_no_more_often_than_the_level_says(ratio: float) -> None:
+    rng, trials, m = np.random.default_rng(5), 4000, 14
+    stand = 0
+    for _ in range(trials):
+        sizes = rng.exponential(size=m)
+        lost = rng.random(m) < ratio / (1 + ratio)
+        seen = np.where(lost, sizes, ratio * sizes)
+        found = largest_ratio(seen, seen, lost, p_value=0.025)
+        stand += found is not None and found >= ratio
+    assert stand / trials <= 0.025 + 3 * math.sqrt(0.025 / trials)
+    assert stand / trials >= 0.01

@@ -7,7 +7,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pytest_riskguard.inference import benjamini_hochberg, effective_levels, holm
+from pytest_riskguard.inference import (
+    benjamini_hochberg,
+    break_even,
+    effective_levels,
+    holm,
+    joint_flips,
+    multiplicity,
+    pooled_draws,
+)
+from pytest_riskguard.inference.multiplicity import DRAWS
 
 METHODS = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
 # near the thresholds as well as anywhere, with ties
@@ -119,5 +128,132 @@ def test_thresholds_by_hand() -> None:
     ],
 )
 def test_errors_say_what_is_wrong(call, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# Draws: Westfall and Young's step-down minimum
+# --------------------------------------------------------------------------------------------------------------------
+
+
+def sparse(rng: np.random.Generator, changed: int, n: int, mean: float = 0.0) -> np.ndarray:
+    """Scores of n topics, of which so many changed."""
+    return np.concatenate([rng.normal(mean, 0.1, changed), np.zeros(n - changed)])
+
+
+def slow_pooled(scores: list[np.ndarray], bound: float, draws: int) -> np.ndarray:
+    """The definition, test by test and draw by draw, with draws of its own."""
+    rng = np.random.default_rng(7)
+
+    def statistic(x: np.ndarray, below: float) -> float:
+        return float((np.mean(x) - below) / (np.std(x, ddof=1) / np.sqrt(x.size)))
+
+    changes = [x[x != 0] for x in scores]
+    pool = np.concatenate([(x - np.mean(x)) * np.sqrt(x.size / (x.size - 1)) for x in changes])
+    observed = np.array([statistic(x, bound) for x in scores])
+    drawn = np.array(
+        [
+            [
+                statistic(np.concatenate([rng.choice(pool, c.size), np.zeros(x.size - c.size)]), 0.0)
+                for x, c in zip(scores, changes, strict=True)
+            ]
+            for _ in range(draws)
+        ]
+    )
+    p, left, highest = np.zeros(len(scores)), list(range(len(scores))), 0.0
+    for i in np.argsort(observed).tolist():
+        highest = max(highest, float(np.mean(np.min(drawn[:, left], axis=1) <= observed[i])))
+        p[i] = highest
+        left.remove(i)
+    return p
+
+
+def test_pooled_draws_are_what_their_definition_says() -> None:
+    rng = np.random.default_rng(3)
+    scores = [sparse(rng, m, 40, mean) for m, mean in ((12, -0.06), (9, -0.03), (15, 0.0), (11, -0.03))]
+    slow = slow_pooled(scores, -0.004, 4000)
+    assert np.sum((slow > 0.05) & (slow < 0.95)) >= 3
+    assert pooled_draws(scores, bound=-0.004) == pytest.approx(slow, abs=4.5 * np.sqrt(0.25 / 4000))
+
+
+def test_pooled_draws_of_one_normal_test_are_students() -> None:
+    from scipy.stats import ttest_1samp
+
+    x = np.random.default_rng(2).normal(-0.02, 0.1, 100)
+    (p,) = pooled_draws([x])
+    assert p == pytest.approx(ttest_1samp(x, 0.0, alternative="less").pvalue, abs=0.01)
+
+
+def test_no_order_of_tests_or_topics_moves_a_p_value() -> None:
+    rng = np.random.default_rng(1)
+    scores = [sparse(rng, m, n, -0.03) for m, n in ((12, 50), (5, 30), (20, 25))]
+    found = pooled_draws(scores)
+    assert pooled_draws([rng.permutation(x) for x in scores[::-1]])[::-1].tolist() == found.tolist()
+    d = rng.normal(-0.01, 0.1, (3, 60))
+    flips = joint_flips(np.abs(d), 2 * np.abs(d), d < 0, n=80)
+    d = d[[2, 0, 1]]
+    assert joint_flips(np.abs(d), 2 * np.abs(d), d < 0, n=80).tolist() == flips[[2, 0, 1]].tolist()
+
+
+@pytest.mark.parametrize("draws", [DRAWS, 500])
+def test_what_did_not_change_is_never_rejected_and_changes_no_other(draws, monkeypatch) -> None:
+    monkeypatch.setattr(multiplicity, "DRAWS", draws)
+    rng = np.random.default_rng(5)
+    scores = [sparse(rng, 12, 50, -0.06), sparse(rng, 12, 50, -0.02)]
+    alone = pooled_draws(scores)
+    assert pooled_draws([*scores, np.zeros(50)]).tolist() == [*alone, 1.0]
+    assert pooled_draws([np.zeros(20), np.zeros(20)]).tolist() == [1.0, 1.0]
+    d = np.array([rng.normal(-0.03, 0.1, 60), np.zeros(60)])
+    p = joint_flips(np.abs(d), np.abs(d), d < 0, n=60)
+    assert p[1] == 1.0
+    assert p[0] == joint_flips(np.abs(d[0]), np.abs(d[0]), d[0] < 0, n=60)[0]
+
+
+@pytest.mark.parametrize(("alpha", "tolerance"), [(0.0, 0.0), (1.0, 0.0), (1.0, 0.01)])
+def test_flips_of_one_test_are_the_break_even_test(alpha, tolerance) -> None:
+    # the statistic rises with the sum only where all sizes are equal
+    d = np.random.default_rng(4).choice([-0.1, 0.1], 60, p=[0.5, 0.5])
+    sizes, tolerated = np.abs(d), 80 * tolerance
+    exact = break_even(sizes, (1 + alpha) * sizes, d < 0, tolerated=tolerated).p_value
+    (p,) = joint_flips(sizes, (1 + alpha) * sizes, d < 0, n=80, tolerated=tolerated)
+    assert 0.01 < exact < 0.99
+    assert p == pytest.approx(exact, abs=4.5 * np.sqrt(exact / DRAWS))
+
+
+def test_the_same_test_asked_ten_times_costs_nothing() -> None:
+    d = np.tile(np.random.default_rng(6).normal(-0.02, 0.1, 60), (10, 1))
+    once = joint_flips(np.abs(d[:1]), np.abs(d[:1]), d[:1] < 0, n=60)
+    assert 0.001 < once[0] < 0.5
+    assert joint_flips(np.abs(d), np.abs(d), d < 0, n=60).tolist() == [once[0]] * 10
+
+
+def test_opposite_tests_stay_opposite() -> None:
+    # the lower of t and -t lies below -c whenever |t| is above c: twice the tail
+    d = np.random.default_rng(8).normal(-0.02, 0.1, 60)
+    both = np.array([d, -d])
+    once = joint_flips(np.abs(d), np.abs(d), d < 0, n=60)[0]
+    p = joint_flips(np.abs(both), np.abs(both), both < 0, n=60)
+    assert p[0] == pytest.approx(2 * once, rel=0.1)
+
+
+def test_tests_without_variation_are_decided_by_their_mean() -> None:
+    rng = np.random.default_rng(9)
+    scores = [np.full(20, -0.01), sparse(rng, 12, 50), sparse(rng, 12, 50)]
+    assert pooled_draws(scores)[0] == pytest.approx(1 / (DRAWS + 1))
+    assert pooled_draws([-x for x in scores])[0] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: pooled_draws([]), "at least two topics each"),
+        (lambda: pooled_draws([[0.1]]), "at least two topics each"),
+        (lambda: pooled_draws([[0.1, np.nan]]), "scores must be finite"),
+        (lambda: joint_flips([[0.1]], [[0.1]], [[1.0]], n=3), "lost must be bool"),
+        (lambda: joint_flips([[0.1]], [[0.1, 0.2]], [[True]], n=3), "must have one shape"),
+    ],
+)
+def test_draws_refuse_what_is_no_test(call, message) -> None:
     with pytest.raises(ValueError, match=message):
         call()

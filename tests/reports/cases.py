@@ -74,7 +74,7 @@ def pool() -> Verdict:
 
 def explained() -> Verdict:
     """A failure with all that a verdict can say of documents, judgements and slices."""
-    verdict = with_exhibits(judged(CHURN, alpha=5), CHURN)
+    verdict = with_exhibits(judged(CHURN, alpha=5, on_churn="fail"), CHURN)
     worst = [topic.topic for topic in verdict.responsible_topics]
     moved = MovedDocument
     return altered(
@@ -142,7 +142,7 @@ def in_family() -> Verdict:
 CASES: dict[str, Callable[[], Verdict]] = {
     "loss": lambda: judged(LOSS),
     "loss-with-report": lambda: with_exhibits(judged(LOSS), LOSS),
-    "churn": lambda: judged(CHURN, alpha=5),
+    "churn": lambda: judged(CHURN, alpha=5, on_churn="fail"),
     "churn-let-through": lambda: judged(CHURN, alpha=5, on_churn="warn"),
     "pass": lambda: judged(GOOD),
     "inconclusive": few,

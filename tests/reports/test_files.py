@@ -58,7 +58,7 @@ def test_html_without_its_extra_is_refused_and_the_others_are_not(tmp_path, with
         files.check(tmp_path / name)
         files.write(tmp_path / name, [verdict(LOSS)])
     assert json.loads((tmp_path / "r.json").read_text())["verdicts"][0]["outcome"] == "fail"
-    assert (tmp_path / "r.md").read_text().startswith("## riskguard: 1 gate failed\n")
+    assert (tmp_path / "r.md").read_text().startswith("## riskguard: Don't ship: 1 gate failed\n")
 
 
 def test_a_format_can_be_given_for_any_name(tmp_path):

@@ -153,8 +153,9 @@ class Asked:
         ]
         verdicts = engine.verdicts(questions, correction=self.correction)
         size = len(verdicts) // len(measures)
+        used = next((verdict.family.correction for verdict in verdicts if verdict.family), "none")
         return TrainReport(
-            gate=AskedGate.of(self.gates, correction=self.correction, verdicts=len(verdicts)),
+            gate=AskedGate.of(self.gates, correction=used, verdicts=len(verdicts)),
             models=tuple(map(label, self.models)),
             baselines=tuple(map(label, self.baselines)),
             qrels=next((one.qrels_digest for one in scores[0] if one.qrels_digest), None),

@@ -57,6 +57,7 @@ def paired_estimates(comparison: Comparison) -> Estimates:
         bayesian_bootstrap_probability=ruling.bayesian_bootstrap,
         effect_sizes=_effect_sizes(ruling),
         mean_absolute_difference=evidence.mean(np.abs(differences)),
+        win_loss_ratio=_win_loss_ratio(evidence),
         noise_urisk=evidence.noise_estimate(comparison.gate.alpha),
         tail=_tail(comparison),
     )
@@ -72,6 +73,15 @@ def _tail(comparison: Comparison) -> Tail | None:
         return Tail(count, allowed, None, None)
     limits = share(count, comparison.n, level=gate.level)
     return Tail(count, allowed, limits.lower, limits.upper)
+
+
+def _win_loss_ratio(evidence: Evidence) -> float | None:
+    """The mean win over the mean loss; None without one of either."""
+    d = evidence.differences
+    won, lost = (evidence.mean((sign * d > 0).astype(np.float64)) for sign in (1.0, -1.0))
+    if won == 0 or lost == 0:
+        return None
+    return evidence.mean(np.maximum(0.0, d)) / won / (evidence.mean(np.maximum(0.0, -d)) / lost)
 
 
 def _effect_sizes(ruling: Ruling) -> EffectSizes | None:

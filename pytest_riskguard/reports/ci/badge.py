@@ -8,9 +8,9 @@ from html import escape
 from typing import NamedTuple
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import known_gates
+from pytest_riskguard.reports.comparisons import answer
 from pytest_riskguard.reports.known_gates import KnownGate
-from pytest_riskguard.text import clean, counted
+from pytest_riskguard.text import clean
 
 LABEL = "riskguard"
 #: Longest label.
@@ -18,8 +18,6 @@ MAX_LABEL = 60
 #: What the label stands on, and what the state stands on; white text has a contrast of at least 4.5:1 on each.
 LABEL_COLOUR = "#3d444d"
 COLOURS = {"fail": "#b42318", "doubt": "#8a5a00", "pass": "#1a7f37", "none": "#59636e"}
-#: Outcomes as a badge counts them where no gate failed.
-_UNDECIDED = {"incomparable": ("fail", "incomparable"), "inconclusive": ("doubt", "inconclusive")}
 _HEIGHT, _MARGIN, _FONT_SIZE = 20, 7, 11
 #: Widths of characters in pixels; ``textLength`` makes the text fit, whatever font the reader has.
 _NARROW, _WIDE, _OTHER = 4.0, 10.0, 7.0
@@ -33,23 +31,17 @@ class State(NamedTuple):
 
 
 NO_VERDICT = State("none", "no verdict")
+_OF_TONES = {"stop": "fail", "caution": "doubt", "go": "pass"}
 
 
 def state(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> State:
-    """How the gates ended, worst first; a gate that was not judged keeps the badge from being green."""
-    failed = sum(not verdict.passed for verdict in verdicts)
-    missing = known_gates.missing(gates)
-    if failed:
-        outcomes = {verdict.outcome for verdict in verdicts if not verdict.passed}
-        colour, word = ("fail", "failed") if len(outcomes) > 1 or "fail" in outcomes else _UNDECIDED[outcomes.pop()]
-        return State(colour, f"{_of(failed, len(verdicts))} {word}")
-    if missing:
-        return State("doubt", f"{_of(len(missing), len(gates))} not judged")
-    return State("pass", f"{counted(len(verdicts), 'gate')} passed") if verdicts else NO_VERDICT
-
-
-def _of(part: int, whole: int) -> str:
-    return counted(whole, "gate") if part == whole else f"{part} of {counted(whole, 'gate')}"
+    """The answer of a run; a gate that was not judged keeps the badge from being green."""
+    if not (verdicts or gates):
+        return NO_VERDICT
+    said = answer(verdicts, gates)
+    undecided = {verdict.outcome for verdict in verdicts if not verdict.passed} == {"inconclusive"}
+    colour = "doubt" if undecided else _OF_TONES[said.tone]
+    return State(colour, f"{said.advice.lower()}: {said.counts}")
 
 
 def render(state: State, *, label: str = LABEL) -> str:

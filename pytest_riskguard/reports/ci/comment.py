@@ -13,8 +13,8 @@ from itertools import islice
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import known_gates, links
-from pytest_riskguard.reports.card import Card, Step, card
-from pytest_riskguard.reports.comparisons import Comparison, comparisons
+from pytest_riskguard.reports.card import Card, Step, card, word
+from pytest_riskguard.reports.comparisons import Comparison, answer, comparisons, urgency
 from pytest_riskguard.reports.json import Report
 from pytest_riskguard.reports.markdown import COMMENT_LIMIT
 from pytest_riskguard.reports.markdown.escape import code, folded, grid, prose
@@ -33,6 +33,7 @@ _EXTENTS = ((3, 6, 50), (3, 6, 10), (1, 6, 0), (1, 0, 0))
 _SIGNS = {"stop": "❌", "caution": "⚠️", "go": "✅"}
 _OUTCOMES = {
     "pass": "passed",
+    "pass with care": "passed with care",
     "fail": "**failed**",
     "inconclusive": "inconclusive",
     "incomparable": "**incomparable**",
@@ -92,30 +93,35 @@ def _lines(run: Run, report: Report, most: int, topics: int, gates: int) -> list
 
 
 def _heading(run: Run, report: Report) -> str:
-    commit, answers = _commit(run), list(map(card, report.verdicts))
-    if not all(verdict.passed for verdict in report.verdicts):
-        return _titled(card(comparisons(report.verdicts)[0].verdicts[0]), commit)
-    if known_gates.missing(report.gates):
-        return f"### {_SIGNS['stop']} No verdict for {commit}: {known_gates.title(report.gates)}"
-    if run.ended is not None and run.ended not in SUCCEEDED:
+    commit, said = _commit(run), answer(report.verdicts, report.gates)
+    first = comparisons(report.verdicts)[0].verdicts[0]
+    if said.tone != "stop" and known_gates.missing(report.gates):
+        return f"### {_SIGNS[said.tone]} No verdict for {commit}: {known_gates.title(report.gates)}"
+    if said.tone != "stop" and run.ended is not None and run.ended not in SUCCEEDED:
         ended = code(run.ended, limit=40)
         return f"### {_SIGNS['caution']} No verdict for {commit}: the gates pass, but the run ended with {ended}"
-    careful = next((answer for answer in answers if answer.tone != "go"), None)
-    if careful is None and len(answers) > 1:
-        return f"### {_SIGNS['go']} Ship {commit}: {counted(len(answers), 'gate')} passed"
-    return _titled(careful or answers[0], commit)
+    advice = f"{said.advice} for" if said.advice == "No verdict" else said.advice
+    if said.advice.endswith("may ship"):  # there are several candidates
+        return f"### {_SIGNS[said.tone]} {commit}: {said.title}"
+    if said.tone == "go" and len(report.verdicts) > 1:
+        return f"### {_SIGNS[said.tone]} {advice} {commit}: {said.counts}"
+    return f"### {_SIGNS[said.tone]} {advice} {commit}: {_line(card(first))}"
 
 
-def _titled(answer: Card, commit: str) -> str:
-    advice = f"{answer.advice} for" if answer.advice == "No verdict" else answer.advice
-    return f"### {_SIGNS[answer.tone]} {advice} {commit}: {prose(answer.headline, limit=300)}"
+def _line(shown: Card) -> str:
+    return prose(shown.line.replace(" -> ", " → "), limit=300)
 
 
 def _cards(comparison: Comparison, report: Report) -> list[Card]:
     """What the gates of a comparison say, each with the command that judges it again."""
     commands = {place: gate.reproduce for gate in report.gates for place in gate.verdicts}
     return [
-        card(verdict, reproduce=commands.get(place))
+        card(
+            verdict,
+            run=report.verdicts,
+            complete=not known_gates.missing(report.gates),
+            reproduce=commands.get(place),
+        )
         for verdict, place in zip(comparison.verdicts, comparison.places, strict=True)
     ]
 
@@ -124,9 +130,8 @@ def _compared(comparison: Comparison, answers: Sequence[Card], topics: int, *, h
     """What happened, to which queries, and what to do next."""
     first = answers[0]
     if headed:
-        yield from (f"#### {prose(first.headline, limit=300)}", "")
-    figures = f"**{prose(first.figures)}**. " if first.figures else ""
-    yield from (figures + prose(first.paragraph, limit=2000), "")
+        yield from (f"#### {_line(first)}", "")
+    yield from (prose(first.paragraph.replace(" -> ", " → "), limit=2000), "")
     if first.tone == "stop" and first.worst and topics:
         yield from (*grid(_COLUMNS, map(_topic, first.worst[:topics])), "")
         if (rest := len(first.worst) + Shown(comparison.verdicts[0]).more_losers - topics) > 0:
@@ -135,16 +140,15 @@ def _compared(comparison: Comparison, answers: Sequence[Card], topics: int, *, h
     yield from (_other(verdict, answer) for verdict, answer in others[:MAX_OTHERS])
     yield from [""] * bool(others)
     steps: dict[str, Step] = {}
-    for step in (step for answer in answers for step in answer.steps):
+    for step in (step for one in answers for step in one.steps):
         steps.setdefault(step.text, step)
     if comparison.failed and steps:
         yield from ("**Next**", "", *map(_step, islice(steps.values(), MAX_STEPS)), "")
 
 
-def _other(verdict: Verdict, answer: Card) -> str:
+def _other(verdict: Verdict, shown: Card) -> str:
     """Another gate that failed on the same runs."""
-    figures = f": {prose(answer.figures)}" if answer.figures else ""
-    return f"- {code(verdict.gate, limit=100)} failed as well: {prose(answer.headline, limit=300)}{figures}"
+    return f"- {code(verdict.gate, limit=100)} failed as well: {_line(shown)}"
 
 
 def _step(step: Step) -> str:
@@ -165,7 +169,7 @@ def _topic(topic: ResponsibleTopic) -> list[str]:
 
 def _table(report: Report, most: int) -> list[str]:
     """Every gate in a line, those that did not pass first; folded."""
-    verdicts = sorted(report.verdicts, key=lambda verdict: verdict.passed)
+    verdicts = sorted(report.verdicts, key=urgency)
     if len(verdicts) < 2 or not most:
         return []
     failed = sum(not verdict.passed for verdict in verdicts)
@@ -175,11 +179,9 @@ def _table(report: Report, most: int) -> list[str]:
 
 
 def _gate(verdict: Verdict) -> list[str]:
-    answer = card(verdict)
-    why = ": ".join(filter(None, (answer.headline, answer.figures)))
     about = ", ".join(filter(None, (verdict.measure, verdict.slice)))
     name = code(verdict.gate, limit=100) + (f" {code(about, limit=80)}" if about else "")
-    return [_OUTCOMES[verdict.outcome], f"{name} against {code(Shown(verdict).opponent)}", prose(why, limit=300)]
+    return [_OUTCOMES[word(verdict)], f"{name} against {code(Shown(verdict).opponent)}", _line(card(verdict))]
 
 
 def _commit(run: Run) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.card import card
+from pytest_riskguard.reports.card import card, word
 from pytest_riskguard.reports.known_gates import KnownGate
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import clean, listed, short
@@ -27,6 +27,7 @@ def properties(verdict: Verdict, number: int = 1) -> list[tuple[str, str]]:
         "gate": verdict.gate,
         "kind": verdict.kind,
         "outcome": verdict.outcome,
+        "answer": word(verdict),
         "reason": verdict.reason,
         "measure": verdict.measure,
         "alpha": verdict.alpha,
@@ -37,7 +38,7 @@ def properties(verdict: Verdict, number: int = 1) -> list[tuple[str, str]]:
         "limit": figures.deciding_limit,
         "mean_difference": verdict.estimates.mean_difference,
         "headline": shown.line,
-        "estimate": shown.figures,
+        "estimate": shown.estimate,
         "summary": shown.paragraph,
         "topics_responsible": _topics(verdict),
         "warnings": ", ".join(dict.fromkeys(warning.code for warning in verdict.warnings)),

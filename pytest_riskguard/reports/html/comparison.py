@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_riskguard.gates.findings import ResponsibleTopic, Slice
-from pytest_riskguard.reports.card import Card, card
-from pytest_riskguard.reports.comparisons import Comparison
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.card import MARKS, Card, card
+from pytest_riskguard.reports.comparisons import Comparison, answer
 from pytest_riskguard.reports.html.anchors import OWN
 from pytest_riskguard.reports.html.embedded import fitting, size
 from pytest_riskguard.reports.html.gate import DrawnChart, GateView, gate_view
@@ -20,7 +21,6 @@ from pytest_riskguard.text import clean
 
 #: Queries and slices on the card, and rows of topics in the page itself: the script shows the others.
 MAX_WORST, MAX_SLICES, STATIC_ROWS = 6, 5, 10
-_TONES = {"stop": "✗", "caution": "!", "go": "✓"}
 #: Gates of one comparison whose figures of each topic the script gets, and how many ranks a panel shows by default.
 _MAX_GATES, _DEPTH = 40, 10
 
@@ -45,12 +45,12 @@ class ComparisonView:
     @property
     def mark(self) -> str:
         """The card's tone as a sign."""
-        return _TONES[self.card.tone]
+        return MARKS[self.card.tone]
 
     @property
     def title(self) -> str:
         """The answer in a line."""
-        return f"{self.card.advice}: {self.card.headline}" if self.card.headline else self.card.advice
+        return f"{self.card.advice}: {self.card.line}".replace(" -> ", " → ")
 
     @property
     def worst(self) -> tuple[ResponsibleTopic, ...]:
@@ -77,6 +77,11 @@ class ComparisonView:
     def failed(self) -> int:
         """How many of its gates fail the build."""
         return sum(not gate.verdict.passed for gate in self.gates)
+
+    @property
+    def counts(self) -> str:
+        """How its gates ended."""
+        return answer([gate.verdict for gate in self.gates]).counts
 
     @property
     def main_charts(self) -> list[DrawnChart]:
@@ -137,8 +142,13 @@ def comparison_view(
     anchors: Sequence[str],
     known: Mapping[int, KnownGate],
     full: bool,
+    run: Sequence[Verdict] = (),
+    complete: bool = True,
 ) -> ComparisonView:
-    """A comparison ready to be shown; ``anchors`` and ``known`` are of all verdicts by their places in the report."""
+    """A comparison ready to be shown; ``anchors`` and ``known`` are of all verdicts by their places in the report.
+
+    ``run`` and ``complete`` are as ``card`` takes them.
+    """
     gates = [
         gate_view(verdict, anchor=anchors[at], known=known.get(at))
         for verdict, at in zip(comparison.verdicts, comparison.places, strict=True)
@@ -149,6 +159,8 @@ def comparison_view(
         id=f"{OWN}comparison-{place}",
         card=card(
             comparison.verdicts[0],
+            run=run,
+            complete=complete,
             reproduce=None if first is None else first.reproduce,
         ),
         gates=gates,

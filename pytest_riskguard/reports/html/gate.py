@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.card import MARKS, WITH_CARE, tone
 from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.html.charts import charts
 from pytest_riskguard.reports.known_gates import KnownGate, after
@@ -12,7 +13,13 @@ from pytest_riskguard.reports.sections import Section, sections
 from pytest_riskguard.reports.shown import OUTCOMES, Shown
 from pytest_riskguard.text import short
 
-_MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "?", "incomparable": "!"}
+_MARKS = {
+    "pass": MARKS["go"],
+    "fail": MARKS["stop"],
+    "inconclusive": "?",
+    "incomparable": "!",
+    "care": MARKS["caution"],
+}
 #: Sections that the page shows in another way: rankings of a topic, and settings as a line.
 _ELSEWHERE = ("documents", "settings")
 
@@ -45,15 +52,22 @@ class GateView:
     left_out: int = 0
 
     @property
+    def ended(self) -> str:
+        """The outcome, or ``care`` for a pass with care."""
+        outcome = self.verdict.outcome
+        return "care" if outcome == "pass" and tone(self.verdict) == "caution" else outcome
+
+    @property
     def mark(self) -> str:
-        """The outcome as a sign."""
-        return _MARKS[self.verdict.outcome]
+        """How it ended as a sign."""
+        return _MARKS[self.ended]
 
     @property
     def words(self) -> str:
-        """The outcome in words, and how often the gate failed before."""
-        word = OUTCOMES.get(self.verdict.outcome, self.verdict.outcome)
-        return word + after(self.known.failures if self.known else None)
+        """How it ended in words, and how often the gate failed before."""
+        words = OUTCOMES.get(self.verdict.outcome, self.verdict.outcome)
+        words += f" {WITH_CARE}" if self.ended == "care" else ""
+        return words + after(self.known.failures if self.known else None)
 
     @property
     def place(self) -> str:

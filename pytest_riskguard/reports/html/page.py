@@ -10,14 +10,13 @@ from markupsafe import Markup
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import known_gates
-from pytest_riskguard.reports.comparisons import comparisons
+from pytest_riskguard.reports.comparisons import answer, comparisons
 from pytest_riskguard.reports.html.anchors import anchors, topic_anchor
 from pytest_riskguard.reports.html.comparison import STATIC_ROWS, ComparisonView, comparison_view
 from pytest_riskguard.reports.html.embedded import MAX_BYTES, script_json
 from pytest_riskguard.reports.html.provenance_lines import ProvenanceView
 from pytest_riskguard.reports.html.whole_page import asset, whole_page
 from pytest_riskguard.reports.known_gates import KnownGate
-from pytest_riskguard.text import counted
 
 if TYPE_CHECKING:
     from pytest_riskguard.reports.provenance import Provenance
@@ -38,7 +37,7 @@ def document(
     data = {"comparisons": [view.data(share) for view in views], "shown": STATIC_ROWS}
     return whole_page(
         "page.html",
-        title=_title(views, known),
+        title=_title(verdicts, views, known),
         style="print.css",
         script=_script(),
         comparisons=views,
@@ -56,30 +55,23 @@ def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[Comp
     """The comparisons, those that fail first."""
     owners = {place: gate for gate in known for place in gate.verdicts}
     ids = anchors([verdict.gate for verdict in verdicts])
-    views, budget = [], _CHART_BYTES
+    views, budget, complete = [], _CHART_BYTES, not known_gates.missing(known)
     for place, comparison in enumerate(comparisons(verdicts), 1):
         full = place <= (_MAX_FULL_FAILED if comparison.failed else _MAX_FULL)
-        view = comparison_view(comparison, place=place, anchors=ids, known=owners, full=full)
+        view = comparison_view(
+            comparison, place=place, anchors=ids, known=owners, full=full, run=verdicts, complete=complete
+        )
         view, budget = view.with_charts(budget)
         views.append(view)
     return views
 
 
-def _title(views: Sequence[ComparisonView], known: Sequence[KnownGate]) -> str:
-    """The verdict in a line: the answer of the only comparison, else how many gates failed."""
-    verdicts = [gate.verdict for view in views for gate in view.gates]
-    failed = sum(not verdict.passed for verdict in verdicts)
-    if not verdicts:
-        answer = "no gate was judged"
-    elif len(views) == 1:
-        answer = f"{views[0].mark} {views[0].title}"
-    elif failed == len(verdicts):
-        answer = f"✗ {counted(failed, 'gate')} failed"
-    elif failed:
-        answer = f"✗ {failed} of {len(verdicts)} gates failed"
-    else:
-        answer = f"✓ {counted(len(verdicts), 'gate')} passed"
-    return "; ".join(filter(None, (answer, known_gates.title(known))))
+def _title(verdicts: Sequence[Verdict], views: Sequence[ComparisonView], known: Sequence[KnownGate]) -> str:
+    """The answer of the run in a line, with the cause where there is only one comparison."""
+    said = answer(verdicts, known)
+    if len(views) == 1 and views[0].card.tone == said.tone:
+        return "; ".join(filter(None, (f"{views[0].mark} {views[0].title}", known_gates.title(known))))
+    return f"{said.mark} {said.title}"
 
 
 @cache

@@ -41,10 +41,19 @@ class Picture:
 
 
 def section(
-    verdict: Verdict, extent: Extent, pictures: Sequence[Picture] = (), *, same_as: str | None = None
+    verdict: Verdict,
+    extent: Extent,
+    pictures: Sequence[Picture] = (),
+    *,
+    same_as: str | None = None,
+    run: Sequence[Verdict] = (),
+    complete: bool = True,
 ) -> list[str]:
-    """The gate in lines, most important first; ``same_as`` names a gate whose section has the same queries."""
-    shown = card(verdict)
+    """The gate in lines, most important first; ``same_as`` names a gate whose section has the same queries.
+
+    ``run`` and ``complete`` are as ``card`` takes them.
+    """
+    shown = card(verdict, run=run, complete=complete)
     lines = [prose(shown.paragraph.replace(" -> ", " → "), limit=_MAX_PARAGRAPH), ""]
     if same_as is not None:
         lines += [f"Queries and documents: see {code(same_as)}.", ""]

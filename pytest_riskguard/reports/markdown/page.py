@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import known_gates
-from pytest_riskguard.reports.card import card
+from pytest_riskguard.reports.card import card, word
+from pytest_riskguard.reports.comparisons import answer, urgency
 from pytest_riskguard.reports.known_gates import KnownGate
 from pytest_riskguard.reports.markdown.escape import code, folded, grid, prose
 from pytest_riskguard.reports.markdown.gate import MAX_WORST, Extent, Picture, section
@@ -24,7 +25,13 @@ COMMENT_LIMIT = 65_000
 #: Bytes that fit into the summary of a step on GitHub (1 MiB), with room for what other tools write there.
 SUMMARY_LIMIT = 1_000_000
 #: Outcomes as a title counts them, in its order.
-_OUTCOMES = {"fail": "failed", "incomparable": "incomparable", "inconclusive": "inconclusive", "pass": "passed"}
+_OUTCOMES = {
+    "fail": "failed",
+    "incomparable": "incomparable",
+    "inconclusive": "inconclusive",
+    "pass with care": "passed with care",
+    "pass": "passed",
+}
 
 
 class _Judged(NamedTuple):
@@ -73,7 +80,7 @@ def _fits(text: str, limit: int | None) -> bool:
 
 def _cut(judged: Sequence[_Judged], gates: Sequence[KnownGate], limit: int, came_from: str) -> str:
     """As many gates as fit, those that did not pass first."""
-    first = sorted(judged, key=lambda one: one.verdict.passed)
+    first = sorted(judged, key=lambda one: urgency(one.verdict))
 
     def cut_to(rows: int) -> str:
         left_out = f"{counted(len(judged) - rows, 'gate')}, and everything but the table of gates"
@@ -95,11 +102,12 @@ def _document(
     rows: int | None = None,
 ) -> str:
     verdicts = [one.verdict for one in judged]
-    lines = [f"## riskguard: {'; '.join(filter(None, (_title(verdicts), known_gates.title(gates))))}", ""]
+    counts = "; ".join(filter(None, (_title(verdicts), known_gates.title(gates))))
+    lines = [f"## riskguard: {f'{answer(verdicts, gates).advice}: ' if verdicts else ''}{counts}", ""]
     if came_from:
         lines += [prose(came_from), ""]
     overview = [*grid(_COLUMNS, map(_row, judged[:rows])), ""] if judged else []
-    sections = _sections(judged, extent, passing)
+    sections = _sections(judged, extent, passing, complete=not known_gates.missing(gates))
     alone = len(judged) == 1 and not judged[0].verdict.passed
     lines += [*sections, *overview] if alone else overview
     if unjudged := known_gates.summary(gates):
@@ -112,16 +120,17 @@ def _document(
     return "\n".join(lines)
 
 
-def _sections(judged: Sequence[_Judged], extent: Extent, passing: Extent) -> list[str]:
+def _sections(judged: Sequence[_Judged], extent: Extent, passing: Extent, *, complete: bool) -> list[str]:
     """Failures first; those that passed are folded."""
-    lines, ordered = [], sorted(judged, key=lambda one: one.verdict.passed)
+    lines, ordered = [], sorted(judged, key=lambda one: urgency(one.verdict))
+    run = [one.verdict for one in judged]
     same_as = repeats([one.verdict for one in ordered], most=MAX_WORST)
     for place, one in enumerate(ordered):
         verdict = one.verdict
         first = ordered[same_as[place]].verdict.gate if place in same_as else None
         if how_much := passing if verdict.passed else extent:
-            body = section(verdict, how_much, one.drawn, same_as=first)
-            heading = f"{_word(one)} {code(verdict.gate)}: {prose(card(verdict).line)}"
+            body = section(verdict, how_much, one.drawn, same_as=first, run=run, complete=complete)
+            heading = f"{_word(one)} {code(verdict.gate)}: {prose(card(verdict).line.replace(' -> ', ' → '))}"
             lines += folded(heading, body) if verdict.passed else [f"### {heading}", "", *body]
     return lines
 
@@ -129,14 +138,15 @@ def _sections(judged: Sequence[_Judged], extent: Extent, passing: Extent) -> lis
 def _title(verdicts: Sequence[Verdict]) -> str:
     if not verdicts:
         return "no gate was judged"
-    counts = {words: sum(verdict.outcome == outcome for verdict in verdicts) for outcome, words in _OUTCOMES.items()}
+    ended = [word(verdict) for verdict in verdicts]
+    counts = {words: ended.count(outcome) for outcome, words in _OUTCOMES.items()}
     (words, count), *others = [(words, count) for words, count in counts.items() if count]
     return ", ".join([f"{counted(count, 'gate')} {words}", *(f"{number} {other}" for other, number in others)])
 
 
 def _word(one: _Judged) -> str:
-    outcome = one.verdict.outcome
-    return ("pass" if outcome == "pass" else f"**{outcome.upper()}**") + known_gates.after(one.failures)
+    said, passed = word(one.verdict), one.verdict.outcome == "pass"
+    return (said if passed else f"**{said.upper()}**") + known_gates.after(one.failures)
 
 
 _COLUMNS = (*map(Column, ("outcome", "gate", "measure", "estimate")), Column("mean", "number"))
@@ -152,6 +162,6 @@ def _row(one: _Judged) -> list[str]:
         _word(one) + (f" ({prose(remark)})" if remark else ""),
         code(verdict.gate, limit=200),
         code(verdict.measure or ""),
-        prose(card(verdict).figures),
+        prose(card(verdict).estimate),
         means,
     ]

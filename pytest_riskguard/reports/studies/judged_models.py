@@ -11,8 +11,8 @@ from annotated_types import Ge
 
 from pytest_riskguard.formats.serialization import Words, to_plain
 from pytest_riskguard.gates.findings import Alpha, Count, Probability
-from pytest_riskguard.gates.kinds import CORRECTIONS, METHODS, TRADEOFFS, Gate
-from pytest_riskguard.gates.verdict import Outcome, Verdict
+from pytest_riskguard.gates.kinds import METHODS, TRADEOFFS, Gate
+from pytest_riskguard.gates.verdict import USED, Outcome, Verdict
 from pytest_riskguard.ltr.model_comparison import ModelComparison, ModelFigures, ModelsAgainst
 from pytest_riskguard.reports.json import document
 
@@ -160,7 +160,7 @@ class AskedGate:
     method: Annotated[str, Words(METHODS)]
     tolerance: Annotated[float, Ge(0)]
     tradeoff: Annotated[str, Words(TRADEOFFS)]
-    correction: Annotated[str, Words(CORRECTIONS)]
+    correction: Annotated[str, Words(USED)]
     verdicts: Count
 
     @classmethod

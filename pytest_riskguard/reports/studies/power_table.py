@@ -169,9 +169,10 @@ def _notes(plans: Sequence[Plan]) -> list[str]:
     elif first.standard_deviation == 0:
         notes.append("scores do not vary: there is nothing to plan from")
     elif first.cannot_fail:
+        needed = "more" if first.changes_needed is None else f"at least {first.changes_needed}"
         notes.append(
-            f"{counted(first.changed or 0, 'changed topic')} would not fail this gate even if all of them lost: at "
-            f"least {first.changes_needed} are needed. n assumes that the same share of topics changes"
+            f"{counted(first.changed or 0, 'changed topic')} would not fail this gate even if all of them lost: "
+            f"{needed} are needed. n assumes that the same share of topics changes"
         )
     if first.method == "student_t" and first.topics < MIN_PARAMETRIC_TOPICS:
         notes.append(f"below about {MIN_PARAMETRIC_TOPICS} topics a nonparametric interval is safer (--method auto)")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.card import MAX_PROBLEM, Card, card, promotion, unsaid
+from pytest_riskguard.reports.card import MAX_PROBLEM, Card, card, promotion, tone, unsaid
 from pytest_riskguard.reports.comparisons import comparisons
 from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.provenance import TIES
@@ -37,18 +37,21 @@ def explain(
     report: str | None = None,
     problem: str | None = None,
     same_as: str | None = None,
+    said: Collection[str] = (),
+    run: Sequence[Verdict] = (),
 ) -> str:
-    """The whole answer: headline, what happened, the worst topics, statistics, warnings, what to do next.
+    """The whole answer: its line, what happened, the worst topics, statistics, warnings, what to do next.
 
     ``reproduce`` and ``report`` are as ``card`` takes them; ``problem`` says what is wrong with the data where the
     caller knows more than the verdict (whole paths); ``same_as`` names a gate whose text, shown
-    before, is about the same queries.
+    before, is about the same queries, ``said`` the messages of warnings shown before.
     """
     screen = screen or Screen()
-    shown = card(verdict, reproduce=reproduce, report=report)
+    shown = card(verdict, run=run, reproduce=reproduce, report=report)
     lines = [_first_line(verdict, shown, screen)]
-    after = _statistics(verdict, shown, screen) if screen.detail > Detail.BRIEF else []
-    after += _indented(_warnings(verdict, screen), screen, most=_MAX_WARNING)
+    after = _indented(filter(None, [shown.why]), screen)
+    after += _statistics(verdict, shown, screen) if screen.detail > Detail.BRIEF else []
+    after += _indented(_warnings(verdict, screen, said), screen, most=_MAX_WARNING)
     after += _steps(shown, screen)
     if same_as is not None:
         lines.append(pointer(same_as))
@@ -59,7 +62,7 @@ def explain(
 
 
 def one_line(verdict: Verdict, *, problem: str | None = None) -> str:
-    """Headline, figures, and the question; of data that cannot be compared, what is wrong with them."""
+    """The card's line, and the question; of data that cannot be compared, what is wrong with them."""
     if verdict.outcome == "incomparable":
         what = clean(problem or verdict.problem or "", limit=MAX_PROBLEM)
         return f"cannot be compared ({clean(verdict.reason or '')}): {what}"
@@ -69,11 +72,12 @@ def one_line(verdict: Verdict, *, problem: str | None = None) -> str:
 
 
 def _about(verdict: Verdict) -> list[str]:
-    """The measure and the topics; of data that cannot be compared, the code of the reason, and the measure."""
+    """The measure, and which topics; of data that cannot be compared, the code of the reason, and the measure."""
     measure = [clean(verdict.measure, limit=24)] if verdict.measure else []
     if verdict.outcome == "incomparable":
         return [clean(verdict.reason or ""), *measure]
-    return [*measure, Shown(verdict).part_of_topics]
+    special = verdict.slice is not None or verdict.topics.clusters or verdict.topics.strata
+    return [*measure, Shown(verdict).part_of_topics] if special else measure
 
 
 def repeats(verdicts: Sequence[Verdict], *, most: int | None) -> dict[int, int]:
@@ -124,9 +128,9 @@ def _rows(lines: Iterable[str], screen: Screen) -> int:
 
 
 def _first_line(verdict: Verdict, shown: Card, screen: Screen) -> str:
-    """The headline with its figures, and what they were measured on where there is room."""
+    """The card's line, and what it was measured on where there is room."""
     line, about = shown.line, _about(verdict)
-    for rest in (", ".join(about), about[0]):
+    for rest in (", ".join(about), *about[:1]) if about else ():
         if columns(f"{line} ({rest})") <= min(screen.width, 80):
             return f"{line} ({rest})"
     return line
@@ -207,7 +211,7 @@ def _statistics(verdict: Verdict, shown: Card, screen: Screen) -> list[str]:
     everything = screen.detail == Detail.EVERYTHING
     ties = None if verdict.origins is None else verdict.origins.candidate.ties
     order = [f"equal scores of the candidate: {TIES[ties]}"] if ties else []
-    lines = _indented([shown.why, *figures(verdict), *order, *_speed(verdict)], screen)
+    lines = _indented([*figures(verdict), *order, *_speed(verdict)], screen)
     lines += strip(verdict, screen)
     if Shown(verdict).explains_topics and shown.worst:
         lines += _about_topics(verdict, screen)
@@ -245,9 +249,9 @@ def _flips(verdict: Verdict, most: int) -> str | None:
     return f"would pass without {counted(len(flips) + more, 'topic')}: {names}{bound}"
 
 
-def _warnings(verdict: Verdict, screen: Screen) -> list[str]:
-    """Warnings that the card does not state: by default one in words, and the codes of the others."""
-    said = unsaid(verdict)
+def _warnings(verdict: Verdict, screen: Screen, before: Collection[str]) -> list[str]:
+    """Warnings that neither the card nor what stands before states: one in words, and the codes of the others."""
+    said = [warning for warning in unsaid(verdict) if warning.message not in before]
     if screen.detail > Detail.BRIEF:
         return [f"warning ({clean(warning.code)}): {warning.message}" for warning in said]
     lines = [f"warning: {warning.message}" for warning in said[:1]]
@@ -271,20 +275,16 @@ def _steps(shown: Card, screen: Screen) -> list[str]:
     return lines
 
 
-def notes(verdict: Verdict) -> list[str]:
+def notes(verdict: Verdict, run: Sequence[Verdict], *, complete: bool) -> list[str]:
     """What a reader of the table of gates should know of a gate that passes and of which no failure was shown."""
     if not verdict.passed:
         return []
     lines = []
-    if card(verdict).tone == "caution":
+    if tone(verdict) == "caution":
         lines.append(" ".join([*weakness(verdict)] or [*reasons(verdict)]))
-    return [*lines, *promotions(verdict), *warning_lines(verdict)]
-
-
-def promotions(verdict: Verdict) -> list[str]:
-    """That a better candidate may become the baseline."""
-    step = promotion(verdict)
-    return [] if step is None else [f"{step.text}: {step.command}"]
+    step = promotion(verdict, run, complete=complete)
+    lines += [] if step is None else [f"{step.text}: {step.command}"]
+    return [*lines, *warning_lines(verdict)]
 
 
 def warning_lines(verdict: Verdict) -> list[str]:
@@ -306,6 +306,6 @@ def _uncorrected(verdicts: Sequence[Verdict]) -> str | None:
     if len(alone) < 2:
         return None
     return (
-        f"{len(alone)} risk gates, each at its own level, not corrected for multiple comparisons (family: holm "
+        f"{len(alone)} risk gates, each at its own level, not corrected for multiple comparisons (family: auto "
         "corrects)"
     )

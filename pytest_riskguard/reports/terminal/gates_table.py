@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.card import card
+from pytest_riskguard.reports.card import card, tone, word
 from pytest_riskguard.reports.known_gates import after
-from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal import layout
-from pytest_riskguard.reports.terminal.failure import notes, promotions, warning_lines
+from pytest_riskguard.reports.terminal.failure import notes, warning_lines
 from pytest_riskguard.reports.wording.numbers import from_to
 from pytest_riskguard.run_context import Detail, Screen
 from pytest_riskguard.text import clean
@@ -46,34 +45,31 @@ def lines(
     *,
     colour: bool = False,
     failures: Mapping[str, int] = _NO_FAILURES,
+    complete: bool = True,
 ) -> list[str]:
     """The table of verdicts, each with the test that asked for it: a line for each, in the order given, and notes.
 
     ``colour`` colours outcomes with ANSI codes. ``failures`` says how often a test failed before its last attempt.
+    The run is ``complete`` if every gate was judged.
     """
-    rows = [_row(test, verdict, failures.get(test)) for test, verdict in judged]
+    run = [verdict for _, verdict in judged]
+    rows = [
+        _row(test, verdict, failures.get(test), notes(verdict, run, complete=complete)) for test, verdict in judged
+    ]
     shown = [place for place in range(len(_HEADINGS)) if any(row.cells[place] for row in rows)]
     for place in _GIVING_WAY:
         if place in shown and _width([_Row(_HEADINGS), *rows], shown) > screen.width:
             shown.remove(place)
     heading, *table = _table([_Row(_HEADINGS), *rows], shown, colour=colour)
     text = [heading]
-    said = _said([verdict for _, verdict in judged])
+    said = {note for verdict in run if not verdict.passed for note in warning_lines(verdict)}  # failures showed them
     for row, line in zip(rows, table, strict=True):
         text += [line, *_under([note for note in row.notes if note not in said], screen)]
         said.update(row.notes)
     return text
 
 
-def _said(verdicts: Sequence[Verdict]) -> set[str]:
-    """Notes that failures have shown; and no candidate that failed a gate is to become the baseline."""
-    failed = [verdict for verdict in verdicts if not verdict.passed]
-    candidates = {verdict.candidate for verdict in failed}
-    said = {note for verdict in failed for note in warning_lines(verdict)}
-    return said | {step for verdict in verdicts if verdict.candidate in candidates for step in promotions(verdict)}
-
-
-def _row(test: str, verdict: Verdict, failures: int | None) -> _Row:
+def _row(test: str, verdict: Verdict, failures: int | None, under: Sequence[str]) -> _Row:
     shown, estimates = card(verdict), verdict.estimates
     means = ""
     if estimates.baseline_mean is not None and estimates.candidate_mean is not None:
@@ -81,24 +77,20 @@ def _row(test: str, verdict: Verdict, failures: int | None) -> _Row:
     return _Row(
         (
             _outcome(verdict) + after(failures),
-            shown.figures or shown.headline.removeprefix("cannot be compared: "),
+            shown.estimate or shown.line.removeprefix("cannot be compared: "),
             clean(verdict.measure or "", limit=24),
             means,
             clean(test),
         ),
-        tuple(notes(verdict)),
-        _STYLES[verdict.outcome],
+        tuple(under),
+        _STYLES["inconclusive" if verdict.passed and tone(verdict) == "caution" else verdict.outcome],
     )
 
 
 def _outcome(verdict: Verdict) -> str:
-    """``FAIL churn``, ``PASS weak``."""
-    outcome = verdict.outcome.upper()
-    if verdict.outcome == "fail" and verdict.reason:
-        return f"{outcome} {clean(verdict.reason)}"
-    if verdict.outcome == "pass" and card(verdict).tone == "caution":
-        return f"{outcome} {'churn' if Shown(verdict).is_churn else 'weak'}"
-    return outcome
+    """``FAIL churn``, ``PASS WITH CARE``."""
+    outcome = word(verdict).upper()
+    return f"{outcome} {clean(verdict.reason)}" if verdict.outcome == "fail" and verdict.reason else outcome
 
 
 def _width(rows: Sequence[_Row], shown: Sequence[int]) -> int:

@@ -1,18 +1,33 @@
-"""A verdict in one line of at most 80 columns: what happened, without figures, and the figures that decided."""
+"""A verdict in one line of at most 80 columns, without the name of a statistic: who got worse, how much, what may."""
 
 from __future__ import annotations
 
-from pytest_riskguard.gates.findings import ROUNDING_ERROR
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pytest_riskguard.gates.findings import ROUNDING_ERROR, ResponsibleTopic
+from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.wording import groups
-from pytest_riskguard.reports.wording.numbers import decimals, from_to, size
-from pytest_riskguard.text import clean, fitted, percent, plain, short
+from pytest_riskguard.reports.wording.numbers import digits_of, from_to, share, size
+from pytest_riskguard.reports.wording.sentences import (
+    as_given,
+    leans_down,
+    limits_of,
+    more_than,
+    times,
+    too_few_to_show,
+    unseen,
+)
+from pytest_riskguard.text import clean, columns, counted, fitted, percent, plain, short
 
-#: Columns of a headline with its figures.
+#: Columns of a line.
 MAX_COLUMNS = 80
-#: A name is never cut to fewer characters.
-_MIN_NAME = 8
+#: A name is never cut to fewer characters, and other facts leave it so many.
+_MIN_NAME, _NAME = 8, 24
+#: A loss of the mean is spread over all queries if this share of them lost, none more than so many times the mean.
+_NEARLY_ALL, _ALIKE = 0.9, 4
 #: What is wrong with data that cannot be compared.
 _REASONS = {
     "bad_run": "a run cannot be used",
@@ -32,117 +47,275 @@ _REASONS = {
 }
 
 
-def headline(verdict: Verdict) -> str:
-    """What happened, for a line that goes on with a colon and ``figures``."""
-    room = MAX_COLUMNS - len(figures(verdict)) - 2
-    template, names = _template(verdict)
-    if not names:
-        return template
-    each = max((room - len(template.format(*[""] * len(names)))) // len(names), _MIN_NAME)
-    return template.format(*(fitted(clean(name), each) for name in names))
+class _Line(NamedTuple):
+    """What happened, with a place for each name of other people's; facts follow as far as there is room for them."""
+
+    text: str
+    names: tuple[str, ...] = ()
+    facts: Sequence[str] = ()
 
 
-def _template(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
-    """The headline with a place for each name of other people's."""
+def line(verdict: Verdict) -> str:
+    """What happened, to whom, how much, and what may."""
+    said = _said(verdict)
+    names = [clean(name) for name in said.names]
+    text, joint = said.text.format(*(fitted(name, _NAME) for name in names)), "; "
+    facts = ""
+    for fact in filter(None, said.facts):
+        if columns(f"{text}{facts}{joint}{fact}") <= MAX_COLUMNS:
+            facts, joint = f"{facts}{joint}{fact}", ", "
+    bare = columns(said.text.format(*[""] * len(names)))
+    each = max((MAX_COLUMNS - bare - columns(facts)) // max(len(names), 1), _MIN_NAME)
+    return said.text.format(*(fitted(name, each) for name in names)) + facts
+
+
+def _said(verdict: Verdict) -> _Line:
     shown = Shown(verdict)
     if verdict.outcome == "incomparable":
-        return f"cannot be compared: {_REASONS.get(verdict.reason or '', 'the data do not allow it')}", ()
+        return _Line(f"cannot be compared: {_REASONS.get(verdict.reason or '', 'the data do not allow it')}")
     if verdict.outcome == "inconclusive":
-        return _undecided(verdict), ()
+        return _undecided(verdict)
     if verdict.reason == "too_slow":
-        return "too slow", ()
+        return _Line("too slow")
     if shown.is_identical:
-        return "identical to {}", (shown.opponent,)
+        return _Line("identical to {}", (shown.opponent,))
     if verdict.asked.by_topic:
         return _collapse(verdict)
+    if verdict.kind in ("not_inferior", "equivalent"):
+        return _shown(verdict)
     if verdict.outcome == "pass" and not shown.is_churn:
         return _passed(verdict)
-    return _risky(verdict)
+    return _lost(verdict)
 
 
-def _undecided(verdict: Verdict) -> str:
+def _undecided(verdict: Verdict) -> _Line:
+    topics = verdict.topics
     if verdict.reason == "too_few_topics":
-        return "too few queries to judge"
+        if topics.count < MIN_TOPICS:
+            few = f"{topics.count} judged {'query is' if topics.count == 1 else 'queries are'} too few"
+            return _Line(few, (), [f"at least {MIN_TOPICS} are needed"])
+        return _Line("too few queries to judge", (), [f"{topics.count} say less than {MIN_TOPICS} of equal weight"])
     if verdict.reason == "too_few_changes":
-        return "too few queries changed to show anything"
-    return "too little GeoRisk to compare" if Shown(verdict).has("georisk_vanishes") else "too weak to judge"
+        return _Line("too few queries changed to show anything", (), [f"{topics.changed} of {topics.count}"])
+    if Shown(verdict).has("georisk_vanishes"):
+        return _Line("at this alpha too little is left to compare")
+    seen = verdict.power.minimum_detectable_effect
+    most = verdict.max_mde
+    may = (
+        [] if seen is None or most is None else [f"losses below {size(seen)} go unseen, and max_mde is {short(most)}"]
+    )
+    return _Line("too weak to judge", (), may)
 
 
-def _collapse(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
-    topics = groups.lost_topics(verdict)
+# ---- single queries
+
+
+def _collapse(verdict: Verdict) -> _Line:
+    topics, count = groups.lost_topics(verdict), groups.number_lost(verdict)
+    tail = verdict.estimates.tail
+    allowed = 0 if tail is None else tail.allowed
+    exceeded = {limit for topic in topics for limit in topic.exceeds}
+    may = f"{'at most ' * (verdict.outcome == 'fail')}{allowed} may" if allowed else "none may"
     if not topics:
-        return "no query collapsed", ()
-    if len(topics) == 1:
-        return "{} collapsed", (topics[0].topic,)
-    if len(topics) == 2:
-        return "{} and {} collapsed", (topics[0].topic, topics[1].topic)
-    return f"{{}} and {groups.number_lost(verdict) - 1} other queries collapsed", (topics[0].topic,)
+        worst = Shown(verdict).worst
+        most = [] if worst is None or worst.difference >= 0 else [f"the largest loss is {size(worst.difference)}"]
+        return _Line(f"no query lost {more_than(verdict, limits_of(verdict), 1)}", (), most)
+    if exceeded == {"protected"}:
+        names = tuple(topic.topic for topic in topics[:1])
+        moved = from_to(topics[0].baseline, topics[0].candidate)
+        if count == 1:
+            return _Line("{} is protected and lost", names, [moved])
+        return _Line(f"{count} protected queries lost", (), ["none may"])
+    text = f"{count} of {_all(verdict)}"
+    if verdict.outcome == "fail" and not allowed:
+        if count == 1:
+            moved = f"{from_to(topics[0].baseline, topics[0].candidate)}"
+            return _Line("{} lost {}", (topics[0].topic, size(topics[0].difference)), [moved, _none_may(verdict)])
+        if not Shown(verdict).more_losers and all(topic.candidate == 0 for topic in topics):
+            return _Line(f"{text} lost everything", (), [_none_may(verdict), _of_group(verdict)])
+    if not allowed and len(exceeded) > 1:
+        may = f"the worst fell {from_to(topics[0].baseline, topics[0].candidate)}"
+    return _Line(f"{text} lost {more_than(verdict, exceeded, count)}", (), [may, _of_group(verdict)])
 
 
-def _passed(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
-    shown = Shown(verdict)
-    if not verdict.topics.changed:
-        return "nothing changed", ()
-    if shown.has("refresh_baseline"):
-        # the warning is about the mean, which may rise although the losses weigh too much for URisk
-        limits = verdict.decisive_interval
-        is_better = limits is None or limits.lower > 0
-        return ("significantly better" if is_better else "the mean rose significantly"), ()
-    if verdict.kind == "not_inferior":
-        return "shown to be good enough", ()
-    if verdict.kind == "equivalent":
-        return "shown to be equivalent", ()
-    if _is_tolerated(verdict):
-        return ("tolerated drift" if verdict.asked.looks_back else "tolerated risk"), ()
+def _none_may(verdict: Verdict) -> str:
+    limits = limits_of(verdict) - {"protected"}
+    return f"none may lose {more_than(verdict, limits, 1)}" if len(limits) == 1 else "none may"
+
+
+def _of_group(verdict: Verdict) -> str:
+    """``all 10 are kind=code``."""
+    group = groups.dominant_group(verdict)
+    if group is None or Shown(verdict).more_losers:
+        return ""
+    members, count = groups.number_of_members(verdict, group), groups.number_lost(verdict)
+    return f"{f'all {count}' if members == count else members} are {groups.tagged(group)}"
+
+
+# ---- all queries together
+
+
+def _all(verdict: Verdict) -> str:
+    return counted(verdict.topics.count, "query", "queries")
+
+
+def _counts(verdict: Verdict, *, lost_first: bool = True) -> list[str]:
+    """``12 of 30 queries lost``, ``none gained``."""
+    topics = verdict.topics
+    numbers = [("lost", topics.losses), ("gained", topics.wins)]
+    (one, first), (other, second) = numbers if lost_first else numbers[::-1]
+    return [f"{first or 'none'} of {_all(verdict)} {one}", f"{second or 'none'} {other}"]
+
+
+def _means(verdict: Verdict) -> str:
+    """``0.58 -> 0.65``; empty where there are none."""
+    before, after = verdict.estimates.baseline_mean, verdict.estimates.candidate_mean
+    return "" if before is None or after is None else from_to(before, after)
+
+
+def _mean(verdict: Verdict) -> str:
+    """``the mean rose 0.58 -> 0.65``; it stayed where two decimals show no change."""
+    before, difference = verdict.estimates.baseline_mean, verdict.estimates.mean_difference
+    if not (means := _means(verdict)) or before is None or difference is None:
+        return ""
+    name = _mean_name(verdict)
+    if not round(difference, 2) and plain(before, 2) == plain(before + difference, 2):
+        return f"{name} stayed at {plain(before, 2)}"
+    return f"{name} {'rose' if difference > 0 else 'fell'} {means}"
+
+
+def _small(difference: float) -> str:
+    return size(difference) if abs(difference) >= 0.0001 else "less than 0.0001"
+
+
+def _mean_name(verdict: Verdict) -> str:
+    return "the weighted mean" if verdict.weighted else "the mean"
+
+
+def _tolerated(verdict: Verdict) -> str:
+    return f"{short(verdict.tolerance)} tolerated" if verdict.tolerance > 0 else ""
+
+
+def _shown(verdict: Verdict) -> _Line:
+    """A gate for which the candidate bears the burden of proof."""
+    interval, passed, same = verdict.decisive_interval, verdict.outcome == "pass", verdict.kind == "equivalent"
+    text = f"{'' if passed else 'not '}shown to be {'equivalent' if same else 'good enough'}"
+    if interval is None:
+        return _Line(text)
+    lower, upper, most = interval.lower, interval.upper, verdict.tolerance
+    loss, gain = max(-lower, 0.0), max(upper, 0.0)
+    if passed:
+        if same:
+            return _Line(text, (), [f"the mean moved by at most {size(max(loss, gain))}", f"{short(most)} may"])
+        if lower > 0:
+            return _Line(text, (), [f"better by at least {size(lower)}", *_counts(verdict, lost_first=False)])
+        return _Line(text, (), [f"the loss is at most {size(loss)}", f"{short(most)} may be lost"])
+    beyond = max(loss, gain) if same else loss
+    if beyond <= most:
+        return _Line(text, (), ["so few changes could look this good by chance"])
+    what = "gain" if same and gain > loss else "loss"
+    allowed = f"{short(most)} is allowed" if most else "none is allowed"
+    return _Line(text, (), [f"a {what} of {size(beyond)} cannot be excluded", allowed])
+
+
+def _passed(verdict: Verdict) -> _Line:
+    shown, difference = Shown(verdict), verdict.estimates.mean_difference or 0.0
+    name, means, counts = _mean_name(verdict), _means(verdict), _counts(verdict)
+    if verdict.topics.wins == verdict.topics.losses == 0:
+        as_before = "no score moved by more than 0.000001" if difference else f"{_all(verdict)} score as before"
+        return _Line("nothing changed", (), [as_before])
+    if shown.has("significantly_better"):
+        return _Line(f"{name} rose {means}, more than chance explains", (), _counts(verdict, lost_first=False))
+    if verdict.estimates.noise_urisk is not None and leans_down(verdict):
+        return _Line("not shown to be worse than the baseline's own noise", (), counts)
+    upper = shown.deciding_limit
+    if (
+        verdict.pool is None
+        and verdict.tolerance > 0
+        and upper is not None
+        and upper < -ROUNDING_ERROR
+        and difference < 0
+    ):
+        within = "less than" if -difference < verdict.tolerance else "not shown to be more than"
+        return _Line(
+            f"{name} fell by {_small(difference)}, {within} the tolerated {short(verdict.tolerance)}", (), counts
+        )
     if verdict.asked.looks_back:
-        return "no significant drift", ()
-    if verdict.pool is not None and (shown.risk or 0.0) >= 0:
-        return "no riskier than {}", (verdict.pool.decided_by,)
-    return "no significant risk", ()
-
-
-def _is_tolerated(verdict: Verdict) -> bool:
-    """Whether only the tolerance lets the gate pass: without it, the interval would lie below the bound."""
-    limit = Shown(verdict).deciding_limit
-    return verdict.tolerance > 0 and limit is not None and limit < -ROUNDING_ERROR
-
-
-def _risky(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
-    """A failure, or churn that is allowed."""
-    topics = groups.lost_topics(verdict)
-    group, heaviest = groups.dominant_group(verdict), groups.heaviest(verdict, least=groups.MOST)
-    if verdict.kind == "not_inferior":
-        return "not shown to be good enough", ()
-    if verdict.kind == "equivalent":
-        return "not shown to be equivalent", ()
-    if verdict.asked.looks_back:
-        return "drifted since {}", (verdict.baselines[0],)
-    if group is not None and verdict.slice is None:  # the figures of a slice are about all its topics
-        return "{}={} queries got worse", (group.tag, group.value)
-    if len(topics) == 1:
-        return "{} got worse", (topics[0].topic,)
-    if heaviest is not None:
-        return "{} got much worse", (heaviest.topic,)
-    if verdict.slice is not None and topics:
-        return "{} queries got worse", (verdict.slice,)
+        return _Line("no drift shown", (), [_mean(verdict), *counts])
     if verdict.pool is not None:
-        return "riskier than {}", (verdict.pool.decided_by,)
+        than = "no riskier than {}" if (shown.risk or 0.0) >= 0 else "not shown to be riskier than {}"
+        return _Line(than, (verdict.pool.decided_by,), [*counts, _mean(verdict)])
+    if leans_down(verdict):
+        if difference < 0:
+            return _Line(f"{name} fell {means}, as much as chance may explain", (), counts)
+        weighed = f"losses counted {times(verdict)}" if verdict.tradeoff == "linear" else "larger losses"
+        return _Line(f"{weighed} outweigh gains, but not beyond chance", (), counts)
+    if (loss := unseen(verdict)) is not None:
+        return _Line(f"no harm shown, but a loss of {size(loss)} may go unseen", (), counts)
+    return _Line("no sign of harm", (), [*counts, _mean(verdict)])
+
+
+def _lost(verdict: Verdict) -> _Line:
+    """A failure, or churn that is allowed."""
+    topics, difference = groups.lost_topics(verdict), verdict.estimates.mean_difference or 0.0
+    group, heaviest = groups.dominant_group(verdict), groups.heaviest(verdict, least=groups.MOST)
+    counts, mean, tolerated = _counts(verdict), _mean(verdict), _tolerated(verdict)
+    if verdict.asked.looks_back:
+        return _Line("drifted since {}", (verdict.baselines[0],), [mean, *counts, tolerated])
+    if Shown(verdict).is_churn and too_few_to_show(verdict):
+        return _Line("too few changes to show a lower mean", (), counts)
+    if group is not None and verdict.slice is None:  # the figures of a slice are about all its topics
+        lost = f"{groups.number_of_members(verdict, group)} of {group.tagged} lost"
+        return _Line("{}={} queries got worse", (group.tag, group.value), [lost, mean, tolerated])
+    if len(topics) == 1:
+        return _Line("{} got worse", (topics[0].topic,), [_fall(topics[0]), *counts])
+    if heaviest is not None:
+        whole = f"{share(heaviest.share or 0.0)} of the loss"
+        return _Line("{} got much worse", (heaviest.topic,), [_fall(heaviest), whole, *counts])
+    if verdict.slice is not None and topics:
+        return _Line("{} queries got worse", (verdict.slice,), [*counts, mean])
+    if verdict.pool is not None:
+        return _Line("riskier than {}", (verdict.pool.decided_by,), [*counts, mean])
     if verdict.estimates.noise_urisk is not None:
-        return "worse than the baseline's own noise", ()
-    if (verdict.estimates.mean_difference or 0.0) < 0 and (verdict.reason == "loss" or not verdict.topics.wins):
-        return "the weighted mean fell" if verdict.weighted else "the mean fell", ()
-    return ("losses outweigh wins", ()) if topics else ("significantly risky", ())
+        return _Line("worse than the baseline's own noise", (), [mean, *counts])
+    if difference < 0 and (verdict.reason == "loss" or not verdict.topics.wins):
+        means = _means(verdict)
+        fell = (
+            f"{_mean_name(verdict)} fell {means}" if means else f"{_mean_name(verdict)} fell by {_small(difference)}"
+        )
+        if _is_everywhere(verdict, topics, difference):
+            every = "every query" if verdict.topics.losses == verdict.topics.count else "nearly every query"
+            return _Line(f"{every} lost a little", (), [fell, tolerated])
+        return _Line(fell, (), [*counts, tolerated])
+    weighed = f"losses counted {times(verdict)}" if verdict.tradeoff == "linear" else "larger losses"
+    return _Line(f"{weighed} outweigh gains", (), [*counts, mean])
 
 
-def figures(verdict: Verdict) -> str:
-    """``URisk -0.39 [-0.65, -0.20]``; of a gate on single topics the worst fall. Empty where there are none."""
+def _fall(topic: ResponsibleTopic) -> str:
+    return from_to(topic.baseline, topic.candidate)
+
+
+def _is_everywhere(verdict: Verdict, topics: Sequence[ResponsibleTopic], difference: float) -> bool:
+    """Whether nearly all queries lost, and none of them much more than the mean."""
+    worst = max((-topic.difference for topic in topics), default=0.0)
+    return verdict.topics.losses >= _NEARLY_ALL * verdict.topics.count and worst <= -_ALIKE * difference
+
+
+# ---- for tables and tools
+
+
+def estimate(verdict: Verdict) -> str:
+    """``URisk -0.39 [-0.65, -0.20]``; of a gate on single topics the worst fall, or how many lost more than they may.
+
+    Empty where there are none.
+    """
     if verdict.outcome == "incomparable":
         return ""
     shown = Shown(verdict)
     if shown.is_identical:
         return ""
     if verdict.asked.by_topic:
-        return _fall(verdict)
+        return _largest(verdict)
     if shown.risk is None:
         return ""
     excess = "excess " if verdict.estimates.noise_urisk is not None else ""
@@ -155,30 +328,17 @@ def figures(verdict: Verdict) -> str:
     return f"{name} {shown.value(shown.risk, digits)} {shown.limits(interval.lower, interval.upper, digits)}"
 
 
-def digits_of(verdict: Verdict) -> int:
-    """The decimals of the risk and its limits: enough to tell them from 0 and from the bound."""
-    risk, interval = Shown(verdict).risk or 0.0, verdict.decisive_interval
-    if interval is None:
-        return decimals([risk])
-    limits = (interval.lower, interval.upper)
-    bounds = (0.0 - verdict.tolerance, verdict.tolerance)[: 2 if verdict.asked.side == "both" else 1]
-    apart = [(limit, bound) for limit in limits for bound in bounds]
-    return decimals((risk, *limits, *bounds), apart=apart)
-
-
-def _limit(loss: float) -> str:
-    """As a person gave it, with at least two decimals: ``0.50``, ``0.125``."""
-    return plain(loss, 2) if loss == round(loss, 2) else short(loss)
-
-
-def _fall(verdict: Verdict) -> str:
+def _largest(verdict: Verdict) -> str:
     worst = Shown(verdict).worst
     if worst is None:
         return ""
+    tail = verdict.estimates.tail
+    if tail is not None and tail.allowed:
+        return f"{tail.count} lost {more_than(verdict, limits_of(verdict))}, {tail.allowed} may"
     if not worst.exceeds:
         return f"largest loss {size(worst.difference)}"
     allowed = {
-        "max_loss": f"limit {_limit(verdict.max_loss or 0.0)}",
+        "max_loss": f"limit {as_given(verdict.max_loss or 0.0)}",
         "max_share": f"limit {percent(verdict.max_share or 0.0)}",
         "protected": "protected",
     }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from pytest_riskguard.reports.shown import METHOD_NAMES
-from pytest_riskguard.text import clean, counted, listed, named, probability
+from pytest_riskguard.text import clean, counted, listed, named, percent, probability
 
 #: Messages that need only the parameters.
 _TEMPLATES = {
@@ -14,11 +15,11 @@ _TEMPLATES = {
         "scores go up to {largest:g}: ZRisk grows with the square root of the scale, so do not compare these figures "
         "with those of scores from 0 to 1"
     ),
-    "churn": "fails at this alpha only because losses weigh more; on_churn: warn lets it pass",
-    "refresh_baseline": (
-        "the candidate is significantly better (mean {mean_difference:+.4f}): store it as the baseline once it is "
-        "released"
+    "churn": (
+        "the mean itself (alpha 0, tolerance 0) is not significantly down; the gate would fail at this alpha only "
+        "because losses weigh more, and on_churn: warn lets it pass"
     ),
+    "significantly_better": "the candidate is significantly better (mean {mean_difference:+.4f})",
     "georisk_at_alpha_0": "at alpha 0 GeoRisk says little more than the mean; use an alpha above 0",
     "odd_yardstick": (
         "{reference} is an odd yardstick for this candidate: their correlation over topics is "
@@ -189,13 +190,21 @@ def _only_with_student_t(verdict: Verdict) -> str:
     return f"the gate {'passes' if verdict.asked.must_show else 'fails'} only if Student-t agrees"
 
 
-def _no_variation(verdict: Verdict, *, reference: str | None = None, may_change: float | None = None) -> str:
+def _no_variation(verdict: Verdict, *, reference: str | None = None) -> str:
     if reference is not None:
         return f"no topic differs from {reference}"
     if verdict.topics.changed:
         return "every topic changed by the same amount, apart from rounding: the mean alone decides"
-    text = "no topic changed: both systems score the same everywhere"
-    return text if may_change is None else f"{text}; up to {100 * may_change:.2g}% of other topics may still change"
+    return "no topic changed: both systems score the same everywhere"
+
+
+def _unseen_changes(verdict: Verdict, *, change: Literal["loss", "win"], share: float, size: float) -> str:
+    verb, plural = ("lost", "losses") if change == "loss" else ("gained", "gains")
+    level = verdict.level if verdict.family is None else verdict.family.level
+    return (
+        f"no query {verb} {size:.2g} or more, but at level {percent(level)} (one-sided {percent((1 - level) / 2)}) "
+        f"{plural} as large in up to {100 * share:.2g}% of queries cannot be excluded, and would overturn this pass"
+    )
 
 
 def _few_changed_topics(
@@ -347,6 +356,7 @@ _MESSAGES: dict[str, Callable[..., str]] = {
     "few_effective_topics": _few_effective_topics,
     "near_copies": _near_copies,
     "no_variation": _no_variation,
+    "unseen_changes": _unseen_changes,
     "few_changed_topics": _few_changed_topics,
     "few_topics": _few_topics,
     "outweighed": _outweighed,

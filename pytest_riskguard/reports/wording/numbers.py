@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from pytest_riskguard.gates.findings import ROUNDING_ERROR
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import plain
 
 #: Decimals that people read at a glance, and the most that reports print.
@@ -45,3 +47,14 @@ def share(part: float) -> str:
     if rounded == 100 and part < 1 - ROUNDING_ERROR:
         return "over 99%"
     return "under 1%" if rounded == 0 and part > 0 else f"{rounded}%"
+
+
+def digits_of(verdict: Verdict) -> int:
+    """The decimals of the risk and its limits: enough to tell them from 0 and from the bound."""
+    risk, interval = Shown(verdict).risk or 0.0, verdict.decisive_interval
+    if interval is None:
+        return decimals([risk])
+    limits = (interval.lower, interval.upper)
+    bounds = (0.0 - verdict.tolerance, verdict.tolerance)[: 2 if verdict.asked.side == "both" else 1]
+    apart = [(limit, bound) for limit in limits for bound in bounds]
+    return decimals((risk, *limits, *bounds), apart=apart)

@@ -61,7 +61,7 @@ def _mean(verdict: Verdict) -> str:
     if difference == 0:
         return f"{name} did not change." if topics.changed else ""
     shown = Shown(verdict)
-    found = (verdict.reason == "loss" and difference < 0) or shown.has("refresh_baseline")
+    found = (verdict.reason == "loss" and difference < 0) or shown.has("significantly_better")
     significant = found and estimates.noise_urisk is None  # else the mean was compared with that of the replicates
     verb = ("rose" if difference > 0 else "fell") + " significantly" * significant
     moved = from_to(before, after)

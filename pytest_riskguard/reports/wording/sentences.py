@@ -10,15 +10,16 @@ from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.wording import groups
-from pytest_riskguard.reports.wording.headlines import digits_of
-from pytest_riskguard.reports.wording.numbers import decimals, share, size
-from pytest_riskguard.text import counted, plain, probability, sentence, signed
+from pytest_riskguard.reports.wording.numbers import decimals, digits_of, share, size
+from pytest_riskguard.text import counted, percent, plain, probability, sentence, short, signed
 
 #: How many collapsed topics are named; the others are counted.
 MAX_NAMED = 3
 #: A pass is weak if it would fail at a level of 50 % already (a risk is then three times as likely as a gain), or if
 #: it could miss a loss of that share of the baseline's mean.
 MAX_WEAK_P_VALUE, MAX_UNSEEN_SHARE = 0.5, 0.25
+#: Next to nothing improved if all gains together are at most this share of all losses.
+MAX_GAINED = 0.1
 
 
 def queries(verdict: Verdict, number: int | None = None) -> str:
@@ -76,11 +77,17 @@ def _collapsed(verdict: Verdict) -> str:
         worst = min(verdict.responsible_topics, key=lambda topic: round(topic.difference, 12))
         losses = verdict.topics.losses
         which = "the only loss" if losses == 1 else f"the largest of {losses} losses"
-        return f"None of {queries(verdict)} lost more than allowed; {which} is {_fall(worst)}."
+        return (
+            f"None of {queries(verdict)} lost {more_than(verdict, limits_of(verdict), 1)}; {which} is {_fall(worst)}."
+        )
     number = groups.number_lost(verdict)
     falls, more = [_fall(topic) for topic in collapsed[:MAX_NAMED]], number - MAX_NAMED
     named = row(falls) if more <= 0 else f"{', '.join(falls)} and {counted(more, 'other')}"
-    text = f"{number} of {queries(verdict)} lost more than allowed: {named}."
+    exceeded = {limit for topic in collapsed for limit in topic.exceeds}
+    text = f"{number} of {queries(verdict)} lost {more_than(verdict, exceeded, number)}: {named}."
+    tail = verdict.estimates.tail
+    if tail is not None and tail.allowed:
+        text += f" {'At most ' * (verdict.outcome == 'fail')}{tail.allowed} may."
     group = groups.dominant_group(verdict)
     if group is None:
         return text
@@ -88,6 +95,26 @@ def _collapsed(verdict: Verdict) -> str:
     everyone = "Both" if members == 2 else f"All {members}"
     whose = everyone if members == number else f"{members} of these {number}"
     return f"{text} {whose} are {groups.tagged(group)}."
+
+
+def limits_of(verdict: Verdict) -> set[str]:
+    """The limits that a gate on single queries has."""
+    limits = {"max_loss": verdict.max_loss, "max_share": verdict.max_share, "protected": verdict.protected or None}
+    return {name for name, limit in limits.items() if limit is not None}
+
+
+def more_than(verdict: Verdict, limits: set[str], number: int = 2) -> str:
+    """``more than 0.30``, or in words where several limits apply; said of so many queries."""
+    if limits == {"max_loss"}:
+        return f"more than {as_given(verdict.max_loss or 0.0)}"
+    if limits == {"max_share"}:
+        return f"more than {percent(verdict.max_share or 0.0)} of {'its' if number == 1 else 'their'} score"
+    return f"more than {'it' if number == 1 else 'they'} may"
+
+
+def as_given(loss: float) -> str:
+    """As a person gave it, with at least two decimals: ``0.50``, ``0.125``."""
+    return plain(loss, 2) if loss == round(loss, 2) else short(loss)
 
 
 def _fall(topic: ResponsibleTopic) -> str:
@@ -109,7 +136,8 @@ def reasons(verdict: Verdict) -> Iterator[str]:
         if shown.is_churn:
             yield _churn(verdict)
         elif verdict.reason == "loss" and verdict.alpha > 0:
-            yield f"The gate would fail even if losses counted {_once(verdict)}."
+            nothing = " and nothing tolerated" if verdict.tolerance > 0 else ""
+            yield f"With losses counted {_once(verdict)}{nothing}, it fails as well."
 
 
 def _since(verdict: Verdict) -> Iterator[str]:
@@ -161,11 +189,9 @@ def _urisk(verdict: Verdict) -> Iterator[str]:
         but = "but its interval still lies" if estimate >= 0 else "and its interval lies"
         side = "above" if shown.sign < 0 else "below"
         yield f"URisk{shown.suffix} is {_risk(shown, estimate)}, {but} {side} the bound."
-    elif significantly and verdict.tolerance > 0 and shown.is_churn:  # the mean itself may have risen
-        side = "above" if shown.sign < 0 else "below"
-        yield f"URisk{shown.suffix} is significantly {side} the tolerated {_risk(shown, -verdict.tolerance)}."
-    elif significantly and verdict.tolerance > 0:
-        yield f"The loss is significantly more than the tolerated {size(verdict.tolerance)}."
+    elif verdict.outcome == "fail" and verdict.tolerance > 0 and not shown.is_churn:
+        text = f"the loss is significantly more than the tolerated {short(verdict.tolerance)}"
+        yield sentence(f"{weighed(verdict)}, {text}" if verdict.alpha > 0 else text)
 
 
 def _risk(shown: Shown, value: float) -> str:
@@ -201,7 +227,7 @@ def _georisk(verdict: Verdict) -> Iterator[str]:
     if difference < 0:
         text += ", significantly" if verdict.outcome == "fail" or shown.is_churn else ", not significantly"
         if verdict.tolerance > 0:
-            text += f" more than the tolerated {size(verdict.tolerance)}"
+            text += f" more than the tolerated {short(verdict.tolerance)}"
     references = verdict.pool.references
     if verdict.outcome == "fail" and len(references) > 1:
         failed = sum(not comparison.passes for comparison in references)
@@ -210,17 +236,38 @@ def _georisk(verdict: Verdict) -> Iterator[str]:
 
 
 def _churn(verdict: Verdict) -> str:
-    """That only the weight of losses fails the gate, and how often it would fail a harmless change."""
-    linear = verdict.tradeoff == "linear"
-    counts = f"A loss counts {times(verdict)} here" if linear else "Larger losses count more here"
+    """What was tested: the mean itself is not down, weighted losses are; and how often a harmless change fails."""
+    beyond = "beyond chance" + (f" and the tolerated {short(verdict.tolerance)}" if verdict.tolerance > 0 else "")
+    if verdict.asked.is_pool:
+        nothing = " and nothing tolerated" if verdict.tolerance > 0 else ""
+        text = f"With losses counted {_once(verdict)}{nothing}, it would not be riskier"
+    else:
+        few = "too few changes to show a lower mean: " if too_few_to_show(verdict) else ""
+        whose = "the mean itself" if verdict.estimates.noise_urisk is None else "the mean itself, noise allowed for,"
+        text = sentence(f"{few}{whose} is not significantly down, but {weighed(verdict)} the loss is {beyond}")[:-1]
     if verdict.outcome == "pass":
-        return f"{counts}, which alone would fail the gate; on_churn: warn lets it pass."
-    text = f"{counts}; if {'it' if linear else 'losses'} counted {_once(verdict)}, the gate would pass"
-    text += " (on_churn: warn allows it)."
+        return f"{text}; on_churn: fail would stop it."
+    text += "; on_churn: warn would let it pass."
     if (rate := verdict.power.churn_failure_rate) is not None:
         cases = part if (part := share(rate)).startswith(("over", "under")) else f"about {part}"
         text += f" A change like this that leaves the mean alone would fail in {cases} of cases."
     return text
+
+
+def weighed(verdict: Verdict) -> str:
+    """How losses are counted: ``counting losses twice``."""
+    return f"counting losses {times(verdict)}" if verdict.tradeoff == "linear" else "counting larger losses more"
+
+
+def too_few_to_show(verdict: Verdict) -> bool:
+    """Whether churn has next to no gains: then no weight of losses but the number of changes lets the mean pass."""
+    mean, urisk = verdict.estimates.mean_difference, verdict.estimates.urisk
+    if verdict.asked.is_pool or verdict.estimates.noise_urisk is not None:
+        return False
+    if not verdict.topics.wins or verdict.tradeoff != "linear" or not verdict.alpha or mean is None or urisk is None:
+        return not verdict.topics.wins
+    lost = (mean - urisk) / verdict.alpha
+    return mean + lost <= MAX_GAINED * lost
 
 
 def _once(verdict: Verdict) -> str:
@@ -283,14 +330,24 @@ def _equivalent(verdict: Verdict) -> Iterator[str]:
     yield text if needed is None else f"{text} About {needed} queries like these would show it."
 
 
-def weakness(verdict: Verdict) -> Iterator[str]:
-    """Why a gate that passes says little: the estimate is on the wrong side, or a large loss would go unseen."""
-    if verdict.outcome != "pass" or not verdict.asked.is_tested or Shown(verdict).is_identical:
-        return
+def leans_down(verdict: Verdict) -> bool:
+    """Whether a gate passes though the estimate is on the wrong side, so far that a risk is likelier than none."""
     shown, p_value = Shown(verdict), verdict.estimates.decision_p_value
     risk, smallest = shown.risk or 0.0, verdict.power.minimum_detectable_effect
+    if not _is_tested_pass(verdict) or shown.is_churn:
+        return False
     likely = risk < 0 and p_value is not None and p_value <= MAX_WEAK_P_VALUE
-    if not shown.is_churn and (likely or (smallest is None and risk < 0.0 - verdict.tolerance)):  # None: cannot fail
+    return likely or (smallest is None and risk < 0.0 - verdict.tolerance)  # None: it cannot fail
+
+
+def _is_tested_pass(verdict: Verdict) -> bool:
+    return verdict.outcome == "pass" and verdict.asked.is_tested and not Shown(verdict).is_identical
+
+
+def weakness(verdict: Verdict) -> Iterator[str]:
+    """Why a gate that passes says little: the estimate is on the wrong side, or a large loss would go unseen."""
+    shown = Shown(verdict)
+    if leans_down(verdict):
         if verdict.pool is not None and (below := verdict.pool.probability_below.get(verdict.pool.decided_by)):
             percentage = f"{100 * below:.1f}%"
             article = "an" if percentage.startswith(("8", "11.", "18.")) else "a"
@@ -298,15 +355,21 @@ def weakness(verdict: Verdict) -> Iterator[str]:
             yield f"This pass is weak: the candidate has {chance}."
         else:
             excess = "the excess of " if verdict.estimates.noise_urisk is not None else ""
-            yield f"This pass is weak: {excess}URisk{shown.suffix} is {shown.value(risk, digits_of(verdict))}."
-    if not shown.is_churn and (loss := unseen(verdict)) is not None:
+            risk = shown.value(shown.risk or 0.0, digits_of(verdict))
+            yield f"This pass is weak: {excess}URisk{shown.suffix} is {risk}."
+    if _is_tested_pass(verdict) and not shown.is_churn and (loss := unseen(verdict)) is not None:
         yield f"A loss of up to {size(loss)} in the mean may go unseen: the gate has little power."
 
 
 def unseen(verdict: Verdict) -> float | None:
-    """The smallest loss of the mean that the gate detects at 80 % power, if that is a large part of the mean."""
+    """The smallest loss of the mean that the gate detects at 80 % power, if that is a large part of the mean.
+
+    None where the mean is significantly up: there is no loss to see.
+    """
     smallest, mean = verdict.power.minimum_detectable_effect, verdict.estimates.baseline_mean
     if smallest is None or mean is None or verdict.pool is not None or verdict.tradeoff != "linear":
+        return None
+    if Shown(verdict).has("significantly_better"):
         return None
     loss = smallest if verdict.on_churn == "warn" else smallest / (1 + verdict.alpha)
     return loss if math.isfinite(loss) and loss > MAX_UNSEEN_SHARE * abs(mean) else None

@@ -44,6 +44,15 @@ COPULA_PAIRS, COPULA_TOPICS = 40, 20_000
 #: What is done to a pair's differences so that its URisk is what the cell asks for.
 #: Fair bets at alpha 0 are differences that are symmetric about 0.
 SHIFTED, REWEIGHTED, BETS = "shifted", "reweighted", "fair bets"
+#: Bets whose losses are larger than their wins, or the other way round: the win over the loss of each.
+RATIOS = {
+    BETS: 1.0,
+    "losses 3 times wins": 1 / 3,
+    "losses 10 times wins": 1 / 10,
+    "wins 3 times losses": 3.0,
+    "wins 10 times losses": 10.0,
+}
+UNEVEN = tuple(kind for kind in RATIOS if kind != BETS)
 
 
 def weigh(d: Array, alpha: float) -> Array:
@@ -111,9 +120,11 @@ class Pair:
             if share is None:
                 return None
             return np.where(rng.random(count) < share, rng.choice(d[d > 0], count), rng.choice(d[d < 0], count))
-        sizes = rng.choice(self.sizes, count)
-        chance = (1 - urisk / float(np.mean(sizes))) / (2 + alpha)  # of a loss
-        return np.where(rng.random(count) < chance, -sizes, sizes) if chance < 1 else None
+        sizes, ratio = rng.choice(self.sizes, count), RATIOS[kind]
+        wins, losses = sizes * min(ratio, 1.0), sizes / max(ratio, 1.0)  # the larger of the two is the pair's own
+        gain = float(np.mean(wins))
+        chance = (gain - urisk) / (gain + (1 + alpha) * float(np.mean(losses)))  # of a loss
+        return np.where(rng.random(count) < chance, -losses, wins) if 0 < chance < 1 else None
 
 
 def draw(

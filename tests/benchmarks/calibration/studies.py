@@ -9,12 +9,14 @@ from typing import Protocol
 
 from tests.benchmarks.calibration import (
     both_sides,
+    family_study,
     few_changes,
     interval_study,
     lower_side,
     parts_study,
     plain_cases,
     pool_changes,
+    unequal_sizes,
     year_study,
 )
 from tests.benchmarks.calibration.tables import Table
@@ -44,8 +46,10 @@ class Study:
 STUDIES: Mapping[str, Study] = {
     "few-changes": Study(few_changes.all_tables, few_changes.counted, 10_000),
     "plain-cases": Study(plain_cases.all_tables, plain_cases.counted, plain_cases.SIMULATIONS),
+    "families": Study(family_study.all_tables, family_study.counted, 4000),
     "not-inferior": Study(lower_side.all_tables, lower_side.counted, 2000),
     "equivalent": Study(both_sides.all_tables, both_sides.counted, 4000),
+    "unequal-sizes": Study(unequal_sizes.all_tables, unequal_sizes.counted, 500),
     "georisk": Study(pool_changes.all_tables, pool_changes.counted, 1000),
     "parts": Study(parts_study.all_tables, parts_study.counted, 1000),
     "year": Study(year_study.years_of_looks, year_study.counted, 1_000_000),

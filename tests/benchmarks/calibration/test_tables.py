@@ -16,7 +16,9 @@ AGAIN = {
     "plain-cases": 100,
     "not-inferior": 150,
     "equivalent": 150,
+    "unequal-sizes": 100,
     "georisk": 80,
+    "families": 40,
     "parts": 60,
     "intervals": 80,
 }

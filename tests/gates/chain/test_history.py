@@ -18,7 +18,6 @@ from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.chain.history import Drift, drift, lineage_of, with_lineage
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import interval
 from pytest_riskguard.reports import json as report
@@ -28,6 +27,7 @@ from pytest_riskguard.risk import urisk
 from pytest_riskguard.risk.tradeoff import linear
 from pytest_riskguard.run_context import Detail, Screen
 from tests.gates.conftest import topic_scores
+from tests.strict import gate_of
 
 
 def scores(values, name="x", measure="AP", **options):

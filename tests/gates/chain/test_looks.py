@@ -13,9 +13,9 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.chain.families import at_the_rules_level, in_families
 from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of
 from pytest_riskguard.gates.judge import judge, rule
-from pytest_riskguard.gates.kinds import NotSignificantlyRisky, gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import share_of_next_look
+from tests.strict import NotSignificantlyRisky, gate_of
 
 GATES = ("no-risk",)
 
@@ -171,7 +171,7 @@ def losing(changed, topics=50):
 )
 @pytest.mark.parametrize("topics", [50, 200])
 def test_how_many_losses_a_look_needs_where_none_wins(alpha, looks, needed, topics):
-    """As docs/explanation/a-year-of-gates.md says; the ordinary rule fails on fewer, and with skewed data too often."""
+    """As docs/explanation/a-year-of-gates.md says; the ordinary rule fails on fewer, with skewed data too often."""
     for changed in (needed - 1, needed):
         _, _, verdict = judged_as_a_look(losing(changed, topics), looks=looks, alpha=alpha)
         assert (verdict.outcome == "fail") == (changed >= needed)

@@ -12,7 +12,8 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.chain.past_releases import AnswerAt, PastRelease, Replay, replay
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import NoTopicCollapse, NotSignificantlyRisky
+from pytest_riskguard.gates.kinds import NoTopicCollapse
+from tests.strict import NotSignificantlyRisky
 
 ALPHAS = (0.0, 1.0, 5.0)
 GATE = NotSignificantlyRisky("replay")

@@ -10,8 +10,8 @@ import pytest
 from pytest_riskguard.gates.chain import policy_cost as module
 from pytest_riskguard.gates.chain.policy_cost import policy_cost
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.ruling import Ruling
+from tests.strict import gate_of
 
 SIZES = (0.01, 0.03)
 

@@ -7,8 +7,8 @@ import pytest
 
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.flips.alpha_star import MAX_ALPHA, alpha_star
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.ruling import Ruling
+from tests.strict import gate_of
 
 #: A tenth of them is enough before a commit.
 SEEDS = [*range(10), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(10, 96))]

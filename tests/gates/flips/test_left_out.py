@@ -9,7 +9,7 @@ from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.flips import left_out
 from pytest_riskguard.gates.flips.left_out import passes_without_each
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import Gate, NotSignificantlyRisky, gate_of
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.rule.limits import highest_p, limit_of
 from pytest_riskguard.gates.ruling import Ruling
@@ -17,6 +17,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import break_even
 from pytest_riskguard.reports.wording import worded
 from tests.gates.conftest import pair, topic_scores
+from tests.strict import NotSignificantlyRisky, gate_of
 
 
 def differences(rng: np.random.Generator, n: int, law: str) -> np.ndarray:

@@ -12,7 +12,6 @@ import pytest
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.flips.left_out import LeftOut
 from pytest_riskguard.gates.judge import rule
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.responsible import (
     contributions,
     flip_set,
@@ -24,6 +23,7 @@ from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.slices import slices, tagged
 from pytest_riskguard.risk import georisk, topic_contributions, z_scores
 from tests.gates.conftest import topic_scores
+from tests.strict import gate_of
 
 
 def compared(x: np.ndarray, *, topics: Topics | None = None, **options: Any) -> PoolComparison:

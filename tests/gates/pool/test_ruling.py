@@ -11,11 +11,11 @@ import pytest
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.inference import effective_levels, holm
 from pytest_riskguard.risk import georisk
 from tests.gates.conftest import topic_scores
+from tests.strict import gate_of
 
 X = np.random.default_rng(9).uniform(0.2, 0.8, (5, 12))
 

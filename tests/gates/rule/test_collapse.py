@@ -131,3 +131,63 @@ def test_an_unanswered_topic_has_collapsed():
 def test_options_out_of_place_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         gate_of("g", "no_topic_collapse", **options)
+
+
+def tail(n: int, lost: int, **options: object) -> Verdict:
+    """So many of n topics lose half of their score, all others gain a little."""
+    candidate = np.where(np.arange(n) < lost, 0.5, 1.0)
+    baseline = np.where(np.arange(n) < lost, 1.0, 0.95)
+    gate = gate_of("g", "no_topic_collapse", **{"max_loss": 0.3, "allowed": 0.05, **options})
+    return judge(gate, topic_scores("new", candidate), topic_scores("old", baseline))
+
+
+@pytest.mark.parametrize(
+    ("n", "allowed", "most"),
+    [(100, 0.05, 5), (119, 0.05, 5), (120, 0.05, 6), (20, 0.05, 1), (19, 0.05, 0), (19, 0.5, 0), (100, 0.29, 29),
+     (10, 3, 3), (100, 0, 0)],
+)  # fmt: skip
+def test_so_many_topics_may_lose_more_than_the_limit_and_one_more_fails(n, allowed, most):
+    assert [tail(n, lost, allowed=allowed).outcome for lost in (most, most + 1)] == ["pass", "fail"]
+    found = tail(n, most + 1, allowed=allowed).estimates.tail
+    assert found is not None
+    assert (found.count, found.allowed) == (most + 1, most)
+
+
+def test_the_topics_that_must_go_are_as_few_as_are_needed():
+    verdict = tail(100, 8)
+    assert len(verdict.responsible_topics) == 8
+    flips = verdict.estimates.flip_set
+    assert flips == ("t00000", "t00001", "t00002", "t00003")  # of the 96 left 4 may lose so much, and 4 do
+    assert not any(topic.flips_verdict for topic in verdict.responsible_topics)
+    assert tail(100, 5).estimates.flip_set == ()
+    assert all(topic.flips_verdict for topic in tail(100, 4, allowed=3).responsible_topics)
+
+
+def test_the_share_has_exact_limits_that_decide_nothing():
+    found = tail(100, 6).estimates.tail
+    assert found is not None
+    # Clopper and Pearson for 6 of 100 at 95 %, as in R's binom.test(6, 100)
+    np.testing.assert_allclose((found.lower, found.upper), (0.02233489, 0.12602993), atol=5e-9)
+    assert found.lower is not None
+    assert found.lower < 0.05  # 6 of 100 could be chance, yet 6 are too many
+
+
+@pytest.mark.parametrize("columns", [{"weights": {"t00000": 2.0}}, {"tags": {"t00000": {"cluster": "a"}}}])
+def test_with_weights_or_clusters_the_share_has_no_limits(columns):
+    topics = Topics({f"t{i:05}": "" for i in range(40)}, **columns)
+    baseline = np.full(40, 0.9)
+    gate = gate_of("g", "no_topic_collapse", max_loss=0.3, allowed=0.05)
+    found = judge(gate, topic_scores("new", baseline), topic_scores("old", baseline), topics=topics).estimates.tail
+    assert found is not None
+    assert (found.count, found.allowed, found.lower, found.upper) == (0, 2, None, None)
+
+
+def test_protected_topics_may_not_lose_at_all_however_many_may():
+    assert tail(100, 1, protected=["t00000"], allowed=0.5).outcome == "fail"
+    assert tail(100, 1, protected=["t00001"], allowed=0.5).outcome == "pass"
+
+
+@pytest.mark.parametrize("allowed", [-1, 1.5, float("nan"), True, "0.05"])
+def test_what_is_neither_a_share_nor_a_number_of_topics_is_refused(allowed):
+    with pytest.raises(ValueError, match="allowed: expected a share of the topics from 0 to below 1"):
+        gate_of("g", "no_topic_collapse", allowed=allowed)

@@ -13,7 +13,9 @@ from tests.reports.cases import CASES
 from tests.reports.hostile import STRINGS
 from tests.verdicts import altered
 
-PASS, FAIL, DOUBT, BAD = (CASES[name]() for name in ("pass", "loss", "inconclusive", "incomparable"))
+PASS, FAIL, DOUBT, BAD, CARE = (
+    CASES[name]() for name in ("pass", "loss", "inconclusive", "incomparable", "churn-let-through")
+)
 UNJUDGED = KnownGate("t.py::test_b", "t.py", 1, "crashed", 1, 0, ())
 
 
@@ -24,17 +26,19 @@ def judged(place: int) -> KnownGate:
 @pytest.mark.parametrize(
     ("verdicts", "gates", "colour", "words"),
     [
-        ([PASS], (), "pass", "1 gate passed"),
-        ([PASS, PASS], (), "pass", "2 gates passed"),
-        ([PASS, FAIL, PASS], (), "fail", "1 of 3 gates failed"),
-        ([FAIL], (), "fail", "1 gate failed"),
-        ([FAIL, BAD], (), "fail", "2 gates failed"),
-        ([PASS, BAD], (), "fail", "1 of 2 gates incomparable"),
-        ([PASS, DOUBT], (), "doubt", "1 of 2 gates inconclusive"),
-        ([altered(DOUBT, on_inconclusive="warn")], (), "pass", "1 gate passed"),
-        ([PASS], (judged(0), UNJUDGED), "doubt", "1 of 2 gates not judged"),
-        ([FAIL], (judged(0), UNJUDGED), "fail", "1 gate failed"),
-        ([], (UNJUDGED,), "doubt", "1 gate not judged"),
+        ([PASS], (), "pass", "ship: 1 gate passed"),
+        ([PASS, PASS], (), "pass", "ship: 2 gates passed"),
+        ([CARE], (), "doubt", "ship with care: 1 gate passed with care"),
+        ([PASS, CARE], (), "doubt", "ship with care: 2 gates passed, 1 with care"),
+        ([PASS, FAIL, PASS], (), "fail", "don't ship: 1 of 3 gates failed"),
+        ([FAIL], (), "fail", "don't ship: 1 gate failed"),
+        ([FAIL, BAD], (), "fail", "don't ship: 2 gates failed"),
+        ([PASS, BAD], (), "fail", "no verdict: 1 of 2 gates incomparable"),
+        ([PASS, DOUBT], (), "doubt", "no verdict: 1 of 2 gates inconclusive"),
+        ([altered(DOUBT, on_inconclusive="warn")], (), "doubt", "no verdict: 1 gate inconclusive"),
+        ([PASS], (judged(0), UNJUDGED), "doubt", "no verdict: 1 gate passed; 1 of 2 gates not judged"),
+        ([FAIL], (judged(0), UNJUDGED), "fail", "don't ship: 1 gate failed; 1 of 2 gates not judged"),
+        ([], (UNJUDGED,), "doubt", "no verdict: no gate was judged"),
         ([], (), "none", "no verdict"),
     ],
 )
@@ -46,10 +50,10 @@ def test_it_is_a_picture_with_a_name_and_always_the_same():
     badge = render(state([PASS, FAIL, PASS]))
     assert badge == render(state([PASS, FAIL, PASS]))
     root = ElementTree.fromstring(badge)  # noqa: S314
-    assert (root.get("role"), root.get("aria-label")) == ("img", "riskguard: 1 of 3 gates failed")
-    assert root[0].text == "riskguard: 1 of 3 gates failed"
+    assert (root.get("role"), root.get("aria-label")) == ("img", "riskguard: don't ship: 1 of 3 gates failed")
+    assert root[0].text == "riskguard: don't ship: 1 of 3 gates failed"
     texts = [element for element in root.iter() if element.tag.endswith("}text")]
-    assert [text.text for text in texts] == ["riskguard", "1 of 3 gates failed"]
+    assert [text.text for text in texts] == ["riskguard", "don't ship: 1 of 3 gates failed"]
     for text in texts:  # each inside the picture
         middle, length = float(text.get("x", 0)), float(text.get("textLength", 0))
         assert middle - length / 2 > 0

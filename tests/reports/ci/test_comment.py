@@ -6,12 +6,13 @@ import re
 
 import pytest
 
-from pytest_riskguard.gates.verdict import Inputs
+from pytest_riskguard.gates.verdict import Inputs, Verdict
 from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.ci.comment import MARKER, Run, no_verdict, pending, verdict
 from pytest_riskguard.reports.json import Report
 from pytest_riskguard.reports.known_gates import KnownGate
 from pytest_riskguard.reports.links import glossary
+from pytest_riskguard.reports.markdown.escape import prose
 from tests.reports.cases import CASES
 from tests.reports.hostile import STRINGS, incomparable_with, verdict_with
 from tests.reports.test_hostile import MARKDOWN, Page
@@ -34,6 +35,10 @@ def heading(text: str) -> str:
     return lines[1]
 
 
+def shown_line(judged: Verdict) -> str:
+    return prose(card(judged).line.replace(" -> ", " → "))
+
+
 def test_while_gates_are_judged_it_says_so():
     assert heading(pending(RUN)) == "### ⏳ Judging <code>0123456</code>"
     assert "[run](<https://ci.example/run/1>)" in pending(RUN)
@@ -49,7 +54,7 @@ def test_where_a_run_left_nothing_it_says_that_nothing_is_known():
 def test_a_failure_says_what_broke_for_whom_and_what_to_do():
     text = verdict(RUN, Report([FAIL], (known("judged", 0),)))
     answer = card(FAIL)
-    assert heading(text) == f"### ❌ Don't ship <code>0123456</code>: {answer.headline}"
+    assert heading(text) == f"### ❌ Don't ship <code>0123456</code>: {shown_line(FAIL)}"
     assert "[full report](<https://ci.example/run/1/report.html>) · [run](<https://ci.example/run/1>) · [" in text
     rows = [line for line in text.splitlines() if line.startswith("| <code>")]
     assert len(rows) == 6
@@ -72,7 +77,7 @@ def test_a_failure_says_what_broke_for_whom_and_what_to_do():
             [PASS],
             (known("judged", 0), known("crashed")),
             None,
-            "### ❌ No verdict for <code>0123456</code>: 1 of 2 gates",
+            "### ⚠️ No verdict for <code>0123456</code>: 1 of 2 gates",
         ),
         ([PASS, FAIL], (), "failure", "### ❌ Don't ship <code>0123456</code>: "),
         ([CASES["inconclusive"]()], (), None, "### ❌ No verdict for <code>0123456</code>: "),
@@ -88,7 +93,7 @@ def test_gates_on_one_comparison_share_its_topics():
     gates = [altered(FAIL, gate=name, inputs=inputs) for name in ("one", "two")]
     text = verdict(RUN, Report([altered(PASS, gate="three", inputs=inputs), *gates]))
     assert text.count("| query | topic |") == 1
-    assert f"- <code>two</code> failed as well: {card(FAIL).headline}" in text
+    assert f"- <code>two</code> failed as well: {shown_line(FAIL)}" in text
     assert "<summary>3 gates, 2 failed</summary>" in text
     assert [line.split(" | ")[0] for line in text.splitlines() if " against <code>" in line] == [
         "| **failed**",

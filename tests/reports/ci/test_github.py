@@ -21,7 +21,7 @@ LOST = altered(verdict(LOSS), gate="no-risk[AP-1]")
 def test_an_annotation_names_file_line_and_gate():
     said = str(annotation(LOST, file="search/riskguard.yaml", line=6))
     assert said.startswith(
-        "::error file=search/riskguard.yaml,line=6,title=riskguard%3A no-risk[AP-1]::the mean fell: URisk -0.32 [-0."
+        "::error file=search/riskguard.yaml,line=6,title=riskguard%3A no-risk[AP-1]::the mean fell 0.50 -> 0.34; 12 "
     )
 
 

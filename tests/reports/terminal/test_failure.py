@@ -34,32 +34,36 @@ def verdict(ranks: dict[str, int], **options: Any) -> Verdict:
     )
 
 
-def test_the_first_line_says_what_happened_with_figures_and_on_how_many_topics():
-    assert explain(verdict(LOSS)).splitlines()[0] == "the mean fell: URisk -0.32 [-0.48, -0.19] (30 topics)"
-    assert explain(verdict(GOOD)).splitlines()[0] == "significantly better: URisk +0.12 [+0.03, +0.22] (30 topics)"
+def test_the_first_line_says_what_happened_to_how_many_queries_without_a_statistic():
+    assert explain(verdict(LOSS)).splitlines()[0] == (
+        "the mean fell 0.50 -> 0.34; 12 of 30 queries lost, none gained, 0.005 tolerated"
+    )
+    assert explain(verdict(GOOD)).splitlines()[0] == (
+        "the mean rose 0.50 -> 0.64, more than chance explains; 9 of 30 queries gained"
+    )
 
 
 def test_few_topics_are_inconclusive_and_said_to_be_too_few():
     few = check("not_significantly_risky", {"1": 0.5, "2": 0.4}, {"1": 0.5, "2": 0.5})
     text = explain(few)
-    assert text.startswith("too few queries to judge: URisk -0.10 (2 topics)\n")
+    assert text.startswith("2 judged queries are too few; at least 10 are needed\n")
     assert "2 queries are too few; at least 10 are needed." in flat(text)
     assert "would pass without" not in explain(few, Screen(Detail.EVERYTHING))
     single = check("not_significantly_risky", {"1": 0.5}, {"1": 0.5})
-    assert explain(single).startswith("too few queries to judge: URisk +0.00 (1 topic)")
+    assert explain(single).startswith("1 judged query is too few; at least 10 are needed\n")
 
 
 def test_a_gate_that_could_not_have_seen_it_says_what_it_could_see():
-    weak = verdict(GOOD, max_mde=1e-4)
+    weak = verdict(GOOD, max_mde=1e-4, on_churn="fail")
     assert weak.reason == "too_weak"
     assert "smallest detectable fall of URisk at 80% power" in flat(explain(weak))
 
 
 def test_the_alpha_that_still_passes_does_pass():
-    text = flat(explain(verdict(CHURN, alpha=5), Screen(Detail.STATISTICS)))
+    text = flat(explain(verdict(CHURN, alpha=5, on_churn="fail"), Screen(Detail.STATISTICS)))
     (printed,) = re.findall(r"it would pass up to alpha ([\d.]+)\)", text)
-    assert verdict(CHURN, alpha=float(printed)).passed
-    assert not verdict(CHURN, alpha=float(printed) + 0.02).passed
+    assert verdict(CHURN, alpha=float(printed), on_churn="fail").passed
+    assert not verdict(CHURN, alpha=float(printed) + 0.02, on_churn="fail").passed
 
 
 def test_the_topics_said_to_flip_the_verdict_do():
@@ -112,12 +116,13 @@ def test_the_minus_convention_shows_the_same_figures_with_the_other_sign():
     assert (minus.outcome, minus.intervals) == (plus.outcome, plus.intervals)
     interval = plus.decisive_interval
     assert interval is not None
-    assert explain(minus).startswith("the mean fell: URisk- +0.32 [+0.19, +0.48]")
+    assert explain(minus).splitlines()[0] == explain(plus).splitlines()[0]
+    assert "URisk- +0.32, 95% interval +0.19 to +0.48, must go down to +0.005 (" in flat(explain(minus))
     text = flat(explain(minus, Screen(Detail.STATISTICS)))
     assert f"TRisk- {-plus.estimates.trisk:+.3f}" in text
     assert f"BCa [{-interval.upper:+.4f}, {-interval.lower:+.4f}] (decisive)" in text
     assert "detectable URisk at 80% power: +0." in flat(
-        explain(verdict(GOOD, convention="minus"), Screen(Detail.STATISTICS))
+        explain(verdict(GOOD, convention="minus", on_churn="fail"), Screen(Detail.STATISTICS))
     )
 
 
@@ -126,7 +131,7 @@ def test_smooth_and_weighted_figures_are_named_so():
     statistics = Screen(Detail.STATISTICS)
     assert "(larger losses count more)" in flat(explain(verdict(LOSS, tradeoff="smooth"), statistics))
     text = flat(explain(verdict(LOSS, weights=weights), statistics))
-    assert text.startswith("the weighted mean fell: URisk -0.32 [")
+    assert text.startswith("the weighted mean fell 0.50 -> 0.34; ")
     assert "weighted URisk -0.32, 95% interval -0.48 to -0.19" in text
     assert "weighted mean 0.5000 -> " in text
 
@@ -136,7 +141,7 @@ def test_what_the_baseline_itself_loses_is_said_before_the_excess():
     again = [{topic: score - 0.1 * (i % 2) for i, (topic, score) in enumerate(scores.items())}]
     judged = verdict(LOSS, replicates=again)
     text = flat(explain(judged, Screen(Detail.STATISTICS)))
-    assert text.startswith("worse than the baseline's own noise: excess URisk -0.22 [")
+    assert text.startswith("worse than the baseline's own noise; the mean fell 0.50 -> 0.34, ")
     assert (
         "URisk -0.3233, of which -0.1000 is the baseline's own noise (mean URisk of its 1 replicate against it); "
         "the excess -0.2233 is judged"
@@ -152,7 +157,7 @@ def test_what_is_not_shown_says_what_would_show_it():
     text = flat(explain(asked("not_inferior", GOOD, alpha=0, tolerance=0.0), Screen(Detail.STATISTICS)))
     assert "The mean difference is shown to be above 0: it is at least +0.04." in text
     text = flat(explain(asked("not_inferior", CHURN, alpha=0, tolerance=0.05)))
-    assert text.startswith("not shown to be good enough: URisk +0.05 [")
+    assert text.startswith("not shown to be good enough; a loss of 0.12 cannot be excluded, 0.05 is allowed ")
     assert re.search(r"is not shown to be above -0.05: it may be as low as -0.12. About \d+ queries like", text)
     text = flat(explain(asked("not_inferior", LOSS, tolerance=0.05, convention="minus")))
     assert "URisk- is not shown to be below +0.05: it may be as high as +0.48." in text
@@ -162,7 +167,7 @@ def test_what_is_not_shown_says_what_would_show_it():
 def test_a_collapse_names_the_topics_and_the_limit_that_the_worst_exceeds():
     failed = asked("no_topic_collapse", LOSS, max_loss=0.42, max_share=0.85, protected=["t02"])
     text = explain(failed)
-    assert text.startswith("t07 and t02 collapsed: 0.50 -> 0.05 (limit 0.42) (30 topics)\n")
+    assert text.startswith("2 of 30 queries lost more than they may; the worst fell 0.50 -> 0.05\n")
     assert [line.split() for line in text.splitlines() if line.startswith("    t")] == [
         ["t07", "0.50", "->", "0.05"],
         ["t02", "0.50", "->", "0.10"],
@@ -176,8 +181,8 @@ def test_a_collapse_names_the_topics_and_the_limit_that_the_worst_exceeds():
     assert "limits: loss 0.42, 85% of the baseline's score, 1 entry protected" in flat(text)
     assert "would pass without" not in text
     passed = asked("no_topic_collapse", LOSS)
-    assert explain(passed).startswith("no query collapsed: largest loss 0.45")
-    assert explain(asked("no_topic_collapse", {})).startswith("no query collapsed")
+    assert explain(passed).startswith("no query lost more than 0.50; the largest loss is 0.45")
+    assert explain(asked("no_topic_collapse", {})).startswith("no query lost more than 0.50")
 
 
 def test_the_studentized_and_the_basic_interval_are_shown_where_they_decide():
@@ -197,19 +202,19 @@ def test_several_gates_without_correction_are_said_to_be():
 
 
 def test_a_gate_that_passes_says_up_to_which_alpha_it_would():
-    passed = verdict(CHURN, alpha=1)
+    passed = verdict(CHURN, alpha=1, on_churn="fail")
     assert passed.outcome == "pass"
     text = flat(explain(passed, Screen(Detail.STATISTICS)))
     (alpha,) = re.findall(r"it passes up to alpha ([\d.]+)\)", text)
-    assert verdict(CHURN, alpha=float(alpha)).passed
-    assert not verdict(CHURN, alpha=float(alpha) + 0.02).passed
+    assert verdict(CHURN, alpha=float(alpha), on_churn="fail").passed
+    assert not verdict(CHURN, alpha=float(alpha) + 0.02, on_churn="fail").passed
     assert "it passes at any alpha" in flat(explain(verdict({"t01": 1}), Screen(Detail.STATISTICS)))
 
 
 def test_a_tolerance_is_the_limit_that_must_be_reached():
     tolerant = explain(verdict(LOSS, tolerance=0.1), Screen(Detail.STATISTICS))
-    assert "must reach -0.10 (at alpha 1 losses count twice; " in flat(tolerant)
-    assert "URisk is significantly below the tolerated -0.10." in flat(tolerant)
+    assert "must reach -0.1 (at alpha 1 losses count twice" in flat(tolerant)
+    assert "Counting losses twice, the loss is significantly more than the tolerated 0.1" in flat(tolerant)
 
 
 HOSTILE = "x\n::error::y\x1b[31m\u202e[red]z"
@@ -277,8 +282,10 @@ def test_several_gates_show_their_topics_once():
     assert repeats(several, most=5) == {2: 0, 3: 0}
     text = explain(several[3], Screen(width=80), reproduce="pytest x", same_as="riskguard.yaml::first")
     assert text.splitlines() == [
-        "the mean fell: URisk -0.97 [-1.44, -0.57] (AP, 30 topics)",
+        "the mean fell 0.50 -> 0.34; 12 of 30 queries lost, none gained, 0.005 tolerated",
         "  queries and documents: see riskguard.yaml::first",
+        "  URisk -0.97, 95% interval -1.44 to -0.57, must reach -0.005 (at alpha 5 losses",
+        "    count 6 times)",
         "  reproduce: pytest x",
     ]
     assert repeats([judged(LOSS), judged(LOSS)], most=5) == {}  # nothing says that they are about the same runs

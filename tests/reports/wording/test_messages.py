@@ -164,15 +164,23 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
     ("no_variation", NOTHING_CHANGED, {}, "no topic changed: both systems score the same everywhere"),
     (
         "no_variation",
-        NOTHING_CHANGED,
-        {"may_change": 0.0881},
-        "no topic changed: both systems score the same everywhere; up to 8.8% of other topics may still change",
-    ),
-    (
-        "no_variation",
         VERDICT,
         {},
         "every topic changed by the same amount, apart from rounding: the mean alone decides",
+    ),
+    (
+        "unseen_changes",
+        VERDICT,
+        {"change": "loss", "share": 0.0711, "size": 0.2814},
+        "no query lost 0.28 or more, but at level 95% (one-sided 2.5%) losses as large in up to 7.1% of queries "
+        "cannot be excluded, and would overturn this pass",
+    ),
+    (
+        "unseen_changes",
+        VERDICT,
+        {"change": "win", "share": 0.0711, "size": 0.2814},
+        "no query gained 0.28 or more, but at level 95% (one-sided 2.5%) gains as large in up to 7.1% of queries "
+        "cannot be excluded, and would overturn this pass",
     ),
     ("no_variation", POOL, {"reference": "prod"}, "no topic differs from prod"),
     (
@@ -227,7 +235,13 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "at this alpha the baseline's own noise is larger than the loss, but the mean is not shown to be good "
         "enough next to that of the replicates; weighting losses more cannot make up for that",
     ),
-    ("churn", VERDICT, {}, "fails at this alpha only because losses weigh more; on_churn: warn lets it pass"),
+    (
+        "churn",
+        VERDICT,
+        {},
+        "the mean itself (alpha 0, tolerance 0) is not significantly down; the gate would fail at this alpha only "
+        "because losses weigh more, and on_churn: warn lets it pass",
+    ),
     (
         "methods_disagree",
         VERDICT,
@@ -261,10 +275,10 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "by Student-t it fails (lower limit -0.01), by BCa it passes (-0.002); Student-t decided",
     ),
     (
-        "refresh_baseline",
+        "significantly_better",
         VERDICT,
         {"mean_difference": 0.03},
-        "the candidate is significantly better (mean +0.0300): store it as the baseline once it is released",
+        "the candidate is significantly better (mean +0.0300)",
     ),
     (
         "georisk_vanishes",

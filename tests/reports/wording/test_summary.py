@@ -171,7 +171,7 @@ def _mean(reader: Reader) -> None:
             and rounded(after, e.candidate_mean)
             and (verb == "rose") == (difference > 0)
             and bool(weighted) == v.weighted
-            and bool(significantly) == (e.noise_urisk is None and (has(v, "refresh_baseline") or lost))
+            and bool(significantly) == (e.noise_urisk is None and (has(v, "significantly_better") or lost))
             and (wins is None or int(wins.group()) == told)
             and ("worse" not in rest or (v.kind == "equivalent" and max(deciding(v), key=abs) > 0))
             and ("because" not in rest or (difference > 0 and t.losses > 0))
@@ -235,6 +235,12 @@ def rounded(text: str, value: float | None) -> bool:
     return abs(float(text) - value) <= 0.500001 * 10 ** -len(text.partition(".")[2])
 
 
+def gained(verdict: Verdict) -> float:
+    """All gains together as a share of all losses, by the topics that a verdict on few topics names."""
+    lost = -sum(topic.difference for topic in verdict.responsible_topics) / verdict.topics.count
+    return ((verdict.estimates.mean_difference or 0.0) + lost) / lost
+
+
 def _answer(reader: Reader, *, raw: float, significant: bool, churn: bool) -> None:
     v, e, t = reader.verdict, reader.verdict.estimates, reader.verdict.topics
     sign = -1 if v.convention == "minus" else 1
@@ -244,17 +250,28 @@ def _answer(reader: Reader, *, raw: float, significant: bool, churn: bool) -> No
     def times(often: str) -> bool:
         return linear and float("2" if often == "twice" else often.split()[0]) == pytest.approx(1 + v.alpha, rel=1e-9)
 
+    weighed = r"counting (?:losses (twice|[\d.e+]+ times)|larger losses more)"
+    nothing = r"( and nothing tolerated)?"
+
+    def allows(word: str) -> bool:
+        return churn and (word == "fail would stop it") == (v.outcome == "pass")
+
     reader.claim(
-        r"A loss counts (twice|[\d.e+]+ times) here, which alone would fail the gate",
-        lambda often: times(often) and churn and v.outcome == "pass",
+        r"(Too few changes to show a lower mean: )?the mean itself(, noise allowed for,)? is not significantly "
+        rf"down, but {weighed} the loss is beyond chance(?: and the tolerated {NUMBER})?; "
+        r"on_churn: (fail would stop it|warn would let it pass)",
+        lambda few, noise, often, tolerated, word: (
+            allows(word)
+            and (times(often) if often else not linear)
+            and bool(noise) == (e.noise_urisk is not None)
+            and (v.tolerance == 0 if tolerated is None else float(tolerated) == v.tolerance)
+            and (few is None or t.wins == 0 or gained(v) <= 0.1)
+        ),
     )
     reader.claim(
-        rf"A loss counts (twice|[\d.e+]+ times) here; if it counted {once}, the gate would pass",
-        lambda often, word: times(often) and v.reason == "churn" and (word == "once") == (v.pool is None),
-    )
-    reader.claim(
-        rf"Larger losses count more here; if losses counted {once}, the gate would pass",
-        lambda word: not linear and v.reason == "churn" and word != "once",
+        rf"With losses counted no more than wins{nothing}, it would not be riskier; "
+        r"on_churn: (fail would stop it|warn would let it pass)",
+        lambda tolerated, word: allows(word) and v.pool is not None and bool(tolerated) == (v.tolerance > 0),
     )
     reader.claim(
         r"A change like this that leaves the mean alone would fail in (under |over |about )(\d+)% of cases",
@@ -265,18 +282,22 @@ def _answer(reader: Reader, *, raw: float, significant: bool, churn: bool) -> No
         ),
     )
     reader.claim(
-        rf"The gate would fail even if losses counted {once}",
-        lambda word: v.reason == "loss" and (word == "once") == (linear and v.pool is None),
+        rf"With losses counted {once}{nothing}, it fails as well",
+        lambda word, tolerated: (
+            v.reason == "loss"
+            and (word == "once") == (linear and v.pool is None)
+            and bool(tolerated) == (v.tolerance > 0)
+        ),
     )
     reader.claim(r"No score changed by more than 0.000001", lambda: t.wins == t.losses == 0 < t.changed)
     reader.claim(r"No score changed", lambda: t.wins == t.losses == t.changed == 0)
     reader.claim(
-        rf"The loss is significantly more than the tolerated {NUMBER}",
-        lambda by: rounded(by, v.tolerance) and v.tolerance > 0 and significant and not churn,
-    )
-    reader.claim(
-        rf"URisk-? is significantly (above|below) the tolerated {NUMBER}",
-        lambda side, bound: rounded(bound, -sign * v.tolerance) and (side == "below") == (sign > 0) and churn,
+        rf"(?:{weighed}, )?the loss is significantly more than the tolerated {NUMBER}",
+        lambda often, by: (
+            float(by) == v.tolerance > 0
+            and v.reason == "loss"
+            and (times(often) if often else not (linear and v.alpha))
+        ),
     )
     reader.claim(
         rf"URisk-? is {NUMBER}, (but its interval still|and its interval) lies (above|below) the bound",
@@ -318,15 +339,32 @@ def _answer(reader: Reader, *, raw: float, significant: bool, churn: bool) -> No
     )
     _equivalence(reader)
     guilty = [x for x in v.responsible_topics if x.exceeds]
+    more_than = rf"more than (?:{NUMBER}|([\d.]+)% of (?:its|their) score|(?:it|they) may)"
+
+    def limited(most: str | None, share: str | None) -> bool:
+        only = most is None or (v.max_loss is not None and float(most) == v.max_loss)
+        return only and (
+            share is None or (v.max_share is not None and float(share) == pytest.approx(100 * v.max_share))
+        )
+
     by = {x.topic: -x.difference for x in v.responsible_topics}
     reader.claim(
-        rf"(\d+) of {QUERIES} lost more than allowed",
-        lambda k, n: (int(k), int(n), v.reason) == (len(guilty), t.count, "collapse"),
+        rf"(\d+) of {QUERIES} lost {more_than}",
+        lambda k, n, most, share: (int(k), int(n)) == (len(guilty), t.count) and limited(most, share),
     )
     reader.claim(
-        rf"None of {QUERIES} lost more than allowed; the (?:only loss|largest of (\d+) losses) is (t\d+) by {NUMBER}",
-        lambda n, k, name, size: (
-            (int(n), int(k or 1)) == (t.count, t.losses)
+        r"(At most )?(\d+) may\.",
+        lambda most, allowed: (
+            e.tail is not None
+            and (int(allowed), len(guilty)) == (e.tail.allowed, e.tail.count)
+            and bool(most) == (v.reason == "collapse") == (len(guilty) > int(allowed))
+        ),
+    )
+    reader.claim(
+        rf"None of {QUERIES} lost {more_than}; the (?:only loss|largest of (\d+) losses) is (t\d+) by {NUMBER}",
+        lambda n, most, share, k, name, size: (
+            limited(most, share)
+            and (int(n), int(k or 1)) == (t.count, t.losses)
             and rounded(size, by[name])
             and by[name] == pytest.approx(max(by.values()))
             and not guilty
@@ -479,7 +517,7 @@ def test_the_cases_cover_what_a_verdict_can_say():
         ]
     everything = "\n".join(said)
     for words in (
-        "which alone would fail the gate; on_churn: warn lets it pass",
+        "on_churn: fail would stop it",
         "improved and 0 got worse",
         "queries got worse.",
         "alone makes up",
@@ -488,17 +526,15 @@ def test_the_cases_cover_what_a_verdict_can_say():
         "No score changed.",
         "by more than 0.000001",
         "significantly more than the tolerated",
-        "is significantly below the tolerated",
         "is shown to lie between",
         "is not shown to lie between",
         "of the gain",
-        "if it counted once, the gate would pass",
-        "if losses counted no more than wins, the gate would pass",
-        "The gate would fail even if losses counted once",
+        "on_churn: warn would let it pass",
+        "but counting larger losses more the loss is beyond chance",
+        "With losses counted once, it fails as well",
         "is not shown to be",
         "is shown to be",
-        "lost more than allowed: ",
-        "lost more than allowed; ",
+        ": t00000 by ",
         "too few; at least 10",
         "smallest detectable fall of URisk",
         "smallest detectable loss of the mean",
@@ -519,7 +555,9 @@ def example() -> Verdict:
 def test_the_summary_in_full():
     assert told(example()) == (
         "7 of 8 intent=code queries got worse, and no others. The mean fell significantly (0.70 -> 0.68), although "
-        "31 queries improved. The gate would fail even if losses counted once."
+        "31 queries improved. Counting losses twice, the loss is significantly more than the tolerated 0.005. With "
+        "losses counted once and nothing tolerated, it fails as well. Without any one of 5 queries, t00000 above "
+        "all, it would pass."
     )
 
 

@@ -51,8 +51,8 @@ def slices(verdict: Verdict) -> Chart | None:
     risky = tuple(_name(part) for part in rows if part.risky)
     left_out = len(shown.slices_by_risk) - len(rows)
     caption = (
-        "The risk on the topics of each tag, with its interval, riskiest first. Risky: significantly so on its own "
-        "(Holm over all slices)."
+        "The risk on the topics of each tag, with its interval, riskiest first. Risky: significantly so on its own, "
+        "corrected for the number of slices."
         if shown.slices_are_tested
         else "The risk on the topics of each tag. There are no intervals: this gate asks about single topics."
     )

@@ -1,0 +1,349 @@
+"""How often does a family of gates fail without reason, and see a loss, by ``auto`` and by Holm's method?
+
+A family is some gates on disjoint topics, as slices are, or on the same topics, as measures and baselines are. Each
+gate has n topics, of which m changed; its true URisk is 0, but for the first gate of a family that is to see a loss.
+Both corrections are those of the package, and so are the p-values of single gates; as in ``few_changes`` what cannot
+matter is not computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from unittest.mock import patch
+
+import numpy as np
+from scipy.optimize import brentq, minimize
+from scipy.special import stdtr
+
+from pytest_riskguard.gates.chain.families import Compared, adjusted_by_draws
+from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.kinds import NotSignificantlyRisky
+from pytest_riskguard.inference import holm, multiplicity
+from pytest_riskguard.risk.checks import ROUNDING_ERROR
+from tests.benchmarks.calibration.few_changes import bca_p, flip_p, moments
+from tests.benchmarks.calibration.populations import (
+    BETS,
+    MIN_CORRELATION,
+    REAL,
+    REWEIGHTED,
+    SHIFTED,
+    Pair,
+    pairs_of,
+    read_scores,
+    weigh,
+)
+from tests.benchmarks.calibration.tables import Table, percent, row
+from tests.shared_data import SHARED
+
+Array = np.ndarray
+
+LEVEL = 0.95
+FAMILIES, ALPHAS = (3, 5, 10), (0, 1)
+#: How the topics of the gates of a family lie: apart, drawn from one pair of systems or each from its own; or shared.
+LIKE, UNLIKE, SAME = "disjoint, alike", "disjoint, unlike", "the same"
+#: How many times as large as the mean loss the mean win may be, once URisk is 0.
+RATIOS = 0.2, 5.0
+#: How far below 0 the loss of one gate is, in standard errors.
+LOSS = 4.0
+#: Tables of the same topics, each a measure, for gates that share them.
+SHARED_TOPICS = (
+    ("cranfield_runs/scores_ap.csv", "cranfield_runs/scores_ndcg10.csv", "cranfield_runs/scores_rr.csv"),
+    ("web2012/err20.csv", "web2012/ndcg20.csv"),
+)
+#: The fewest topics that a pair's reweighted topics may stand for, and how far shares may follow one gate's scores.
+LEAST_EFFECTIVE, MOST_TILTED = 12.0, 20.0
+#: Student-t's p-value above which no other is low, and the same of many changes, whose flips are not enumerated.
+PLAUSIBLE, PLAUSIBLE_OF_MANY, MOST_ENUMERATED = 0.9, 0.2, 12
+#: So many draws decide unless they leave an adjusted p-value in between; the last are those of the package.
+STAGES = ((1_000, (0.02, 0.1)), (4_000, (0.035, 0.068)), (multiplicity.DRAWS, (0.0, 0.0)))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Families of one kind; ``loss`` is how many standard errors the first gate's URisk lies below 0."""
+
+    where: str
+    kind: str
+    gates: int
+    topics: int
+    changed: int
+    alpha: float
+    simulations: int
+    seed: int
+    loss: float = 0.0
+
+    def families(self) -> Iterator[Array]:
+        """The differences of changed topics, shape (gates, changed), of each family."""
+        words = "".join((self.where, self.kind)).encode()
+        rng = np.random.default_rng([self.seed, self.gates, self.topics, self.changed, int(self.alpha), *words])
+        found = 0
+        while found < self.simulations:
+            family = self._same(rng) if self.where == SAME else self._disjoint(rng)
+            if family is not None:
+                found += 1
+                yield family
+
+    def _disjoint(self, rng: np.random.Generator) -> Array | None:
+        pairs = eligible(self.kind, self.alpha)
+        drawn = [pairs[int(i)] for i in rng.integers(len(pairs), size=self.gates)]
+        drawn = drawn if self.where == UNLIKE else drawn[:1] * self.gates
+        rows = [
+            pair.draw(self.kind, rng, self.changed, alpha=self.alpha, urisk=0.0, errors=self.loss if i == 0 else 0.0)
+            for i, pair in enumerate(drawn)
+        ]
+        return None if any(one is None for one in rows) else np.array(rows)
+
+    def _same(self, rng: np.random.Generator) -> Array | None:
+        together = shared()
+        columns = together[int(rng.integers(len(together)))]
+        chosen = rng.choice(columns.shape[1], self.gates, replace=False)
+        d = columns[:, chosen]
+        d = d[np.any(d != 0, axis=1)]
+        shares = np.full(d.shape[0], 1 / d.shape[0])
+        if self.kind == SHIFTED:
+            d = np.column_stack([_moved(one, self.alpha, 0.0) for one in d.T])
+        elif self.kind == REWEIGHTED:
+            found = tilted(weigh(d, self.alpha))
+            if found is None:
+                return None
+            shares = found
+        for one in d.T:
+            if not acceptable(one, shares):
+                return None
+        if self.loss:
+            x = weigh(d[:, 0], self.alpha)
+            below = -self.loss * np.sqrt(np.sum(shares * x**2) / self.changed)
+            d = np.column_stack([_moved(d[:, 0], self.alpha, below, shares), d[:, 1:]])
+        rows = d[rng.choice(d.shape[0], self.changed, p=shares)]
+        if self.kind != BETS:
+            return rows.T
+        # a fair bet each, the same for all gates as far as chances are equal
+        assert not self.loss
+        chance, number = 1 / (2 + self.alpha), rng.random((self.changed, 1))
+        lost = np.where(rows < 0, number >= 1 - chance, number < chance)
+        return np.where(lost, -np.abs(rows), np.abs(rows)).T
+
+
+def _moved(d: Array, alpha: float, urisk: float, shares: Array | None = None) -> Array:
+    """Differences whose changes have one number added, so that their mean trade-off score is ``urisk``."""
+    changed, shares = d != 0, np.full(d.size, 1 / d.size) if shares is None else shares
+    reach = float(np.max(np.abs(d))) + abs(urisk) * d.size
+
+    def excess(shift: float) -> float:
+        return float(np.sum(shares * weigh(np.where(changed, d + shift, 0.0), alpha))) - urisk
+
+    return np.where(changed, d + brentq(excess, -reach, reach, xtol=1e-12), 0.0)
+
+
+def tilted(x: Array) -> Array | None:
+    """Shares of topics, shape (n_topics,), with which every column's mean is 0: those nearest to equal ones."""
+    scale = x / np.sqrt(np.mean(x**2, axis=0))
+    found = minimize(
+        lambda t: _log_sum(scale @ t),
+        np.zeros(x.shape[1]),
+        jac=lambda t: _tilt(scale, t) @ scale,
+        bounds=[(-MOST_TILTED, MOST_TILTED)] * x.shape[1],
+        options={"ftol": 1e-14, "gtol": 1e-7},
+    )
+    shares = _tilt(scale, found.x)
+    right = np.all(np.abs(shares @ scale) < 1e-4) and 1 / np.sum(shares**2) >= LEAST_EFFECTIVE
+    return shares if right else None
+
+
+def _tilt(x: Array, t: Array) -> Array:
+    log = x @ t
+    weights = np.exp(log - np.max(log))
+    return np.asarray(weights / np.sum(weights))
+
+
+def _log_sum(log: Array) -> float:
+    top = float(np.max(log))
+    return top + float(np.log(np.sum(np.exp(log - top))))
+
+
+def acceptable(d: Array, shares: Array | None = None) -> bool:
+    """Whether the mean win and the mean loss differ no more than ``RATIOS`` allows."""
+    shares = np.ones(d.size) if shares is None else shares
+    won, lost = shares[d > 0], shares[d < 0]
+    if not (np.sum(won) > 0 and np.sum(lost) > 0):
+        return False
+    gain, loss = np.sum(won * d[d > 0]) / np.sum(won), -np.sum(lost * d[d < 0]) / np.sum(lost)
+    return bool(RATIOS[0] <= gain / loss <= RATIOS[1])
+
+
+@cache
+def eligible(kind: str, alpha: float) -> tuple[Pair, ...]:
+    """The real pairs whose wins and losses, once URisk is 0, are alike enough in size."""
+
+    def fits(pair: Pair) -> bool:
+        d = pair.differences + (pair.shift(alpha, 0.0) if kind == SHIFTED else 0.0)
+        return kind == BETS or (acceptable(d) and (kind == SHIFTED or pair.wins(alpha, 0.0) is not None))
+
+    return tuple(pair for pair in pairs_of(REAL) if fits(pair))
+
+
+@cache
+def shared() -> tuple[Array, ...]:
+    """For each candidate its differences from all systems like it in all measures, shape (n_topics, n_gates)."""
+    found = []
+    for tables in SHARED_TOPICS:
+        scores = [read_scores(SHARED / "data" / name) for name in tables]
+        for i in range(scores[0].shape[1]):
+            columns = [
+                np.where(np.abs(d := of[:, i] - of[:, j]) > ROUNDING_ERROR, d, 0.0)
+                for of in scores
+                for j in range(of.shape[1])
+                if j != i and np.corrcoef(of[:, i], of[:, j])[0, 1] >= MIN_CORRELATION
+            ]
+            columns = [d for d in columns if 2 * np.count_nonzero(d) >= d.size]
+            if len(columns) >= max(FAMILIES):
+                found.append(np.column_stack(columns))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Shares of families in which a watched gate fails by each correction, and in which draws decided.
+
+    All gates are watched, or the one that loses where there is one.
+    """
+
+    cell: Cell
+    holm: float
+    auto: float
+    drawn: float
+
+
+def simulate(cell: Cell) -> Found:
+    """Both corrections on every family of a cell."""
+    gate = NotSignificantlyRisky("g", alpha=float(cell.alpha), level=LEVEL, tolerance=0.0, on_churn="fail")
+    d = np.array(list(cell.families()))
+    watched, counts = np.arange(cell.gates) < (1 if cell.loss else cell.gates), np.zeros(4)
+    for family, least in zip(d, least_p_values(d, cell), strict=True):
+        if not np.any(least[watched] <= 1 - LEVEL):  # no correction fails it
+            continue
+        drawn = by_draws([gate] * cell.gates, family, cell, watched & (least <= 1 - LEVEL))
+        p = least.copy()
+        able = (holm(least) <= 1 - LEVEL) | (watched & (True if drawn is None else drawn <= 1 - LEVEL))
+        for i in np.flatnonzero((least <= 1 - LEVEL) & able):
+            p[i] = max(p[i], bca_p(weigh(family[i], cell.alpha), cell.topics))
+        by_holm = holm(p)
+        by_auto = by_holm if drawn is None else np.maximum(p, drawn)
+        failed = [bool(np.any(by[watched] <= 1 - LEVEL)) for by in (by_holm, by_auto)]
+        counts += np.array([*failed, drawn is not None, True])
+    fails_by_holm, fails, drew, asked = counts.tolist()
+    return Found(cell, fails_by_holm / cell.simulations, fails / cell.simulations, drew / max(asked, 1))
+
+
+def by_draws(gates: Sequence[NotSignificantlyRisky], family: Array, cell: Cell, which: Array) -> Array | None:
+    """Twice the p-values of the draws that the package chooses, where it chooses some.
+
+    Fewer draws come first, and decide where they leave no doubt about ``which`` gates fail.
+    """
+    evidence = [Evidence.of(np.concatenate([d, np.zeros(cell.topics - d.size)])) for d in family]
+    compared = [Compared(_topics(cell, i), None, one) for i, one in enumerate(evidence)]
+    for draws, (low, high) in STAGES:
+        with patch.object(multiplicity, "DRAWS", draws):
+            found = adjusted_by_draws(gates, [0.0] * cell.gates, compared)
+        if found is None or not np.any(which & (found[1] > low) & (found[1] < high)):
+            break
+    return None if found is None else found[1]
+
+
+@cache
+def _names(gate: int, topics: int) -> tuple[str, ...]:
+    return tuple(f"{gate}-{topic:04d}" for topic in range(topics))
+
+
+def _topics(cell: Cell, gate: int) -> tuple[str, ...]:
+    return _names(0 if cell.where == SAME else gate, cell.topics)
+
+
+def least_p_values(d: Array, cell: Cell) -> Array:
+    """What the p-value of each gate is at least, shape (families, gates): Student-t's, or that of the flips."""
+    rows = d.reshape(-1, d.shape[2])
+    x = weigh(rows, cell.alpha)
+    means, errors = moments(x, cell.topics)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(errors > 0, means / errors, 0.0)
+    student = np.where(means < 0, 2 * stdtr(cell.topics - 1, t), 1.0)
+    flips = np.ones(means.size)
+    if d.shape[2] <= MOST_ENUMERATED:
+        asked = np.flatnonzero(student < PLAUSIBLE)
+        flips[asked] = enumerated_flips(rows[asked], cell.alpha)
+    else:
+        for i in np.flatnonzero(student < PLAUSIBLE_OF_MANY):
+            flips[i] = flip_p(rows[i], cell.alpha)
+    return np.minimum(student, flips).reshape(d.shape[:2])
+
+
+def enumerated_flips(d: Array, alpha: float) -> Array:
+    """``few_changes.flip_p`` of each row of few changes, by every pattern of losses."""
+    count = d.shape[1]
+    patterns = (np.arange(2**count)[:, None] >> np.arange(count)) & 1
+    chance = 1 / (2 + alpha)
+    lost = patterns.sum(axis=1)
+    masses = chance**lost * (1 - chance) ** (count - lost)
+    found = np.empty(len(d))
+    for start in range(0, len(d), 500):
+        part = d[start : start + 500]
+        sizes = np.abs(part)
+        observed = np.sum(np.where(part < 0, sizes, 0.0), axis=1)
+        at_least = sizes @ patterns.T.astype(np.float64) >= (observed * (1 - 1e-12) - 1e-15)[:, None]
+        found[start : start + 500] = at_least @ masses
+    return np.minimum(2 * found, 1.0)
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# The table
+# --------------------------------------------------------------------------------------------------------------------
+
+#: Topics and changes of each gate: disjoint and the same.
+APART, TOGETHER = (50, 12), (120, 80)
+FEWER = (25, 10)
+
+
+def cells(simulations: int, seed: int) -> list[Cell]:
+    """The cells of the table, the most important ones first."""
+    found = []
+    for where, size, kinds, losses in (
+        (LIKE, APART, (SHIFTED, BETS, REWEIGHTED), (0.0,)),
+        (LIKE, APART, (SHIFTED,), (LOSS,)),
+        (SAME, TOGETHER, (SHIFTED, BETS, REWEIGHTED), (0.0,)),
+        (SAME, TOGETHER, (SHIFTED,), (LOSS,)),
+        (UNLIKE, APART, (SHIFTED,), (0.0,)),
+        (SAME, APART, (SHIFTED,), (0.0,)),
+        (LIKE, FEWER, (SHIFTED,), (0.0,)),
+    ):
+        for loss, kind, alpha, gates in product(losses, kinds, ALPHAS, reversed(FAMILIES)):
+            found.append(Cell(where, kind, gates, *size, alpha, simulations, seed, loss))
+    return found
+
+
+def table(found: Sequence[Found]) -> Table:
+    """Shares of families that fail by mistake, and that see the loss of a gate, by both corrections."""
+    lines = [row(*PLACE, "Holm", "auto")]
+    for one in found:
+        cell = one.cell
+        place = cell.where, cell.topics, cell.changed, cell.kind, cell.alpha, cell.gates
+        lines.append(row("a loss" if cell.loss else "nothing", *place, percent(one.holm), percent(one.auto)))
+    return lines
+
+
+PLACE = ("to see", "topics are", "topics", "changed", "kind", "alpha", "gates")
+
+
+def all_tables(pool: Executor, *, simulations: int, seed: int) -> dict[str, Table]:
+    """The table by the name of its file; none without the folder ``shared``."""
+    if not SHARED.is_dir():
+        return {}
+    return {"families": table(list(pool.map(simulate, cells(simulations, seed))))}
+
+
+def counted(table: str, column: str, simulations: int) -> int:
+    """On how many families a column was counted; 0 for those that say which cell it is."""
+    return 0 if column in PLACE else simulations

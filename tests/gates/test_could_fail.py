@@ -1,0 +1,155 @@
+"""Could a gate ever fail with so few changed topics? Warnings, power and plans have one answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.judge import judge, rule
+from pytest_riskguard.gates.kinds import Gate, NotSignificantlyRisky
+from pytest_riskguard.gates.power_plan import plan_from_runs
+from pytest_riskguard.gates.ruling import Ruling, could_fail
+from pytest_riskguard.gates.warnings import warnings
+from tests.gates.conftest import pair
+
+
+def gate_of(**options: Any) -> Gate:
+    """A gate that tolerates nothing and fails for churn too, unless these options say otherwise."""
+    return NotSignificantlyRisky("g", **{"tolerance": 0.0, "on_churn": "fail", **options})
+
+
+def fewest(gate: Gate, n: int, *, largest_loss: float = math.inf) -> int | None:
+    return next((m for m in range(1, n + 1) if could_fail(gate, m, n, largest_loss=largest_loss)), None)
+
+
+def losses(m: int, n: int, *, sizes: np.ndarray | None = None) -> np.ndarray:
+    d = np.zeros(n)
+    d[:m] = -1.0 if sizes is None else -sizes
+    return d
+
+
+def fails(gate: Gate, differences: np.ndarray) -> bool:
+    return not Ruling(gate, Evidence.of(differences)).lets_through
+
+
+def many_sizes(m: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Sizes of m losses, of which the largest is 1: alike, falling, a few large ones, by chance; wins among them."""
+    yield np.ones(m)
+    for ratio in (0.9, 0.5, 0.2, 0.05, 0.001):
+        yield np.maximum(ratio ** np.arange(m), 1e-7)
+        for large in {1, 2, m // 2, m - 1} & set(range(1, m)):
+            yield np.append(np.ones(large), np.full(m - large, ratio))
+    for _ in range(6):
+        for sizes in (rng.uniform(1e-6, 1, m), 10.0 ** -rng.uniform(0, 5, m)):
+            yield sizes / np.max(sizes)
+        won = np.append(1.0, np.where(rng.random(m - 1) < 0.2, -1, 1) * 10.0 ** -rng.uniform(0, 5, m - 1))
+        yield won
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "on_churn"), [*product((10, 25, 100, 400), ("fail", "warn"))])
+@pytest.mark.parametrize(("tolerance", "largest_loss"), [(0.0, math.inf), (0.005, 1.0)])
+def test_no_losses_whatever_fail_a_gate_that_is_said_not_to_fail(
+    n: int, on_churn: str, tolerance: float, largest_loss: float
+) -> None:
+    rng = np.random.default_rng(n)
+    for alpha, level in product((0, 1, 5, 10), (0.9, 0.95, 0.99, 0.999)):
+        gate = gate_of(alpha=alpha, level=level, on_churn=on_churn, tolerance=tolerance)
+        needed = fewest(gate, n, largest_loss=largest_loss) or n + 1
+        for m in range(max(needed - 2, 1), needed):
+            assert not any(fails(gate, losses(m, n, sizes=sizes)) for sizes in many_sizes(m, rng)), (alpha, level, m)
+
+
+@pytest.mark.parametrize(
+    ("options", "needed"),
+    [
+        ({"alpha": 0}, 4),  # Student-t: the root of 4 (n - 1)/(n - 4) is beyond its critical value
+        ({"alpha": 1}, 4),
+        ({"alpha": 5}, 3),  # break-even: 7^-2 < 0.025, but BCa's p is 0.070 at least with two
+        ({"alpha": 10}, 3),
+        ({"alpha": 5, "level": 0.9}, 2),
+        ({"alpha": 5, "method": "student_t"}, 4),
+        ({"alpha": 5, "method": "percentile"}, 4),  # (1 - 3/n)^n of resamples have none of three losses
+        ({"alpha": 0, "level": 0.999}, 11),
+        ({"alpha": 5, "on_churn": "warn"}, 4),  # the mean alone must fail as well
+        ({"alpha": 5, "on_churn": "warn", "level": 0.9}, 3),
+        ({"tradeoff": "smooth"}, 3),  # a loss of 0.29 takes 4.6 times what such a win adds
+        ({"alpha": 5, "tolerance": 0.02}, 3),  # nobody knows how much a topic can lose
+    ],
+)
+def test_the_fewest_changes_with_which_a_gate_could_fail(options: dict[str, Any], needed: int) -> None:
+    gate = gate_of(**options)
+    assert fewest(gate, 100) == needed
+    assert all(could_fail(gate, m, 100, largest_loss=math.inf) for m in range(needed, 30))
+
+
+def test_lopsided_losses_fail_where_equal_ones_cannot() -> None:
+    # BCa's p is 0.030 for three equal losses, 0.006 if one is ten times the others; 2 * 7^-3 is 0.006
+    gate = gate_of(alpha=5, level=0.99)
+    assert not fails(gate, losses(3, 100))
+    assert fails(gate, losses(3, 100, sizes=np.array([1.0, 0.1, 0.1])))
+    assert could_fail(gate, 3, 100, largest_loss=math.inf)
+
+
+def test_what_is_tolerated_takes_more_losses_where_a_topic_can_lose_only_so_much() -> None:
+    gate = gate_of(alpha=1, tolerance=0.005)
+    for largest_loss, needed in ((math.inf, 4), (1.0, 5), (0.25, 10)):
+        assert fewest(gate, 400, largest_loss=largest_loss) == needed
+        if largest_loss < math.inf:
+            assert fails(gate, largest_loss * losses(needed, 400))
+
+
+def test_two_changes_at_alpha_5_are_warned_of_and_three_are_not() -> None:
+    # the break-even test can fail with two, BCa cannot: there was no warning, and an effect of 0.096
+    for m, stuck in ((2, True), (3, False)):
+        gate = gate_of(alpha=5)
+        comparison = rule(gate, *pair(0.4 * losses(m, 100)))
+        assert (comparison.answer[0] == "pass") is stuck
+        assert comparison.ruling.cannot_fail is stuck
+        assert (comparison.ruling.minimum_detectable_effect is None) is stuck
+        found = {w.code: w.parameters for w in warnings(comparison, comparison.answer[0], rescored=False)}
+        assert ("few_changed_topics" in found) is stuck
+        if stuck:
+            assert found["few_changed_topics"]["cannot_fail"]
+            assert not found["few_changed_topics"]["needs_student_t"]
+        plan = plan_from_runs(gate, *pair(0.4 * losses(m, 100)), power=0.8, effects=(0.05,))
+        assert (plan.changes_needed, plan.cannot_fail) == (3, stuck)
+        assert (plan.minimum_detectable_effect is None) is stuck
+
+
+def test_three_of_100_fail_at_alpha_5() -> None:
+    verdict = judge(gate_of(alpha=5), *pair(0.3 * losses(3, 100)))
+    assert verdict.outcome == "fail"
+    assert verdict.estimates.decision_p_value == pytest.approx(0.02973, abs=5e-6)
+
+
+@pytest.mark.parametrize(("options", "stuck"), [({}, False), ({"on_churn": "warn"}, True)])
+def test_where_churn_only_warns_the_mean_must_be_able_to_fail(options: dict[str, Any], stuck: bool) -> None:
+    comparison = rule(gate_of(alpha=5, **options), *pair(0.3 * losses(3, 100)))
+    assert comparison.ruling.cannot_fail is stuck
+    assert (comparison.answer[0] == "pass") is stuck
+
+
+def test_clusters_of_one_size_count_and_others_are_not_known() -> None:
+    differences = 0.5 * losses(4, 40)
+
+    def ruled(clusters: list[int]) -> Ruling:
+        return Ruling(
+            gate_of(alpha=0),
+            Evidence(differences, np.zeros((0, 40)), clusters=np.array(clusters)),
+        )
+
+    in_pairs = [i // 2 for i in range(40)]
+    assert ruled(in_pairs).cannot_fail  # two of 20 clusters lost
+    assert not ruled([0, *(1 + i // 2 for i in range(39))]).cannot_fail
+
+
+def test_a_slice_too_small_for_a_verdict_is_asked_as_if_it_were_large_enough() -> None:
+    gate = gate_of(alpha=1)
+    assert fewest(gate, 5) == fewest(gate, 10) == 4
