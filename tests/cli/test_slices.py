@@ -98,7 +98,8 @@ def test_tables_of_scores_have_slices_too(command, folder):
         rows = [f"{topic},{low if place < 12 else 0.5},0.5\n" for place, topic in enumerate(world.TOPICS)]
         (folder / f"{name}.csv").write_text("topic,m,n\n" + "".join(rows))
     ended = command(
-        f"compare --scores b.csv --baseline a=a.csv --topics topics.tsv --slice kind --smallest-slice 10 {STRICT_LINE} -q"
+        "compare --scores b.csv --baseline a=a.csv --topics topics.tsv --slice kind --smallest-slice 10 "
+        f"{STRICT_LINE} -q"
     )
     assert [line.split()[0] for line in ended.out.splitlines()] == ["FAIL", "PASS", "PASS", "PASS"]
     assert "(m, kind=code, 12 topics" in ended.out.splitlines()[0]
