@@ -742,7 +742,7 @@ def test_what_a_family_takes(errors, family, gate, problem):
     [
         ("tolerance: 2", "tolerance of gate 'no-risk': 2 is at least the most that can be lost (2), so the gate"),
         ("alpha: [5, 0], tolerance: 1.5", "tolerance of gate 'no-risk': 1.5 is at least the most that can"),
-        ("alpha: 5, on_churn: warn, tolerance: 1", "tolerance of gate 'no-risk': 1 is at least the most"),
+        ("alpha: 5, on_churn: warn, tolerance: 6", "tolerance of gate 'no-risk': 6 is at least the most"),
         ("measure: [AP, P@5], max_mde: 2", "max_mde of gate 'no-risk': 2 is at least the most that can be lost"),
         ("kind: no_topic_collapse, max_loss: 1", "max_loss of gate 'no-risk': 1 lets a topic lose 1, the most that"),
         ("kind: no_topic_collapse, max_loss: 3, max_share: 1", "max_loss of gate 'no-risk': 3 lets a topic lose 1"),
@@ -767,7 +767,13 @@ def test_measures_of_the_whole_file_count_too(errors):
 
 
 @pytest.mark.parametrize(
-    "keys", ["tolerance: 1.9", "measure: NumRelRet, tolerance: 3", "measure: SDCG@10, tolerance: 3"]
+    "keys",
+    [
+        "tolerance: 1.9",
+        "alpha: 5, on_churn: warn, tolerance: 5.9",
+        "measure: NumRelRet, tolerance: 3",
+        "measure: SDCG@10, tolerance: 3",
+    ],
 )
 def test_a_tolerance_that_can_be_exceeded_is_let_through(items, keys):
     assert items(f"{GATE}, {keys}")
