@@ -163,10 +163,12 @@ def said_of_parts() -> list[str]:
 
 
 def said_of_years() -> list[str]:
-    """What a-year-of-gates.md says of looks."""
+    """What a-year-of-gates.md says of looks and of drift."""
     most = max(s for looks in (20, 50) for s in shares("year", f"years of {looks}", everywhere))
     hundred, two, thousand = (max(shares("year", f"alarms in {looks}", everywhere)) for looks in (100, 200, 1000))
+    drift = shares("no-drift", "rule at 0.995", lambda row: row["the difference"] == "grows")
     return [
+        f"[{span(drift)}](calibration.md#a-year-of-no_drift) have a false alarm",
         f"in at most {most:.1f}% of simulated years",
         f"100 harmless looks raise {hundred:.3f} false alarms on average, 200 raise {two:.3f} and 1,000 raise",
         f"1,000 raise {thousand:.3f}.",

@@ -18,7 +18,6 @@ AGAIN = {
     "equivalent": 150,
     "unequal-sizes": 100,
     "year": 200,
-    "year-rivals": 60,
     "no-drift": 40,
     "georisk": 80,
     "families": 40,
