@@ -62,7 +62,7 @@ def test_init_writes_a_file_that_works_as_it_stands(command, folder):
     environment = {**os.environ, "PYTEST_ADDOPTS": "-p no:hypothesispytest"}
     result = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
     assert result.returncode == 1
-    assert "the mean fell: URisk -0.32 [" in result.stdout
+    assert "the mean fell 0.50 -> 0.34; " in result.stdout
     assert "1 failed, 1 passed" in result.stdout
 
 

@@ -61,7 +61,7 @@ def test_each_verdict_says_its_gate_and_its_systems(command):
     command("compare loss.run --baseline prod --baseline old=churn.run --measure AP --json r.json")
     for line in ("show r.json -q", "compare loss.run --baseline prod --baseline old=churn.run --measure AP -q"):
         first, second = command(line).out.splitlines()
-        assert first.startswith("FAIL loss against prod: the mean fell: ")
+        assert first.startswith("FAIL loss against prod: the mean fell ")
         assert second.startswith("FAIL loss against old: losses outweigh wins: ")
     assert command("show r.json").out.splitlines()[1] == "  loss against prod"
     report = json.loads(Path("r.json").read_text())
@@ -69,7 +69,7 @@ def test_each_verdict_says_its_gate_and_its_systems(command):
     report["verdicts"][1]["gate"] = "\x1b[2J" + "n" * 200
     Path("r.json").write_text(json.dumps(report))
     first, second = command("show r.json -q").out.splitlines()
-    assert first.startswith("FAIL no-risk: loss against prod: the mean fell: ")
+    assert first.startswith("FAIL no-risk: loss against prod: the mean fell ")
     assert "\x1b[2J" not in second
     assert len(second) < 250
 
@@ -397,7 +397,7 @@ def test_compare_tells_github_what_failed(command, monkeypatch):
     ended = command(f"{COMPARE.format('loss')} --measure RR")
     said = [line for line in ended.out.splitlines() if line.startswith("::")]
     assert len(said) == 2
-    assert said[0].startswith("::error title=riskguard%3A not_significantly_risky::the mean fell: URisk -0.32 [")
+    assert said[0].startswith("::error title=riskguard%3A not_significantly_risky::the mean fell 0.50 -> 0.34; ")
     assert Path("summary.md").read_text(encoding="utf-8").startswith("## riskguard: 2 gates failed")
     Path("summary.md").unlink()
     assert "::error" not in command(f"{COMPARE.format('loss')} --no-github").out

@@ -28,7 +28,7 @@ def test_each_slice_has_its_verdict_and_says_so(command):
     assert ended.status == 1
     assert first.startswith("PASS loss against prod: ")
     assert "(AP, kind=words, 16 topics, alpha 1)" in first
-    assert second.startswith("FAIL loss against prod: kind=code queries got worse: ")
+    assert second.startswith("FAIL loss against prod: kind=code queries got worse; ")
     assert "(AP, kind=code, 12 topics, alpha 1)" in second
 
 

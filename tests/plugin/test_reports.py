@@ -120,7 +120,7 @@ def test_github_annotates_what_failed_at_its_line(pytester, project, monkeypatch
         ("test_search.py", "6"),
         ("test_search.py", "15"),
     ]
-    assert "title=riskguard%3A no-risk::the mean fell: URisk -0.32 [" in said[0]
+    assert "title=riskguard%3A no-risk::the mean fell 0.50 -> 0.34; " in said[0]
     summary = (pytester.path / "summary.md").read_text(encoding="utf-8")
     assert summary.startswith("## riskguard: 4 gates failed, 1 passed\n")
     assert summary.count("## riskguard:") == 1  # the workers write nothing
