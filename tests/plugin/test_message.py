@@ -112,7 +112,9 @@ def test_gates_on_the_same_runs_show_their_topics_once(pytester, project, worker
 def test_verbosity_holds_for_plain_assertions_when_riskguard_is_off(pytester):
     pytester.makepyfile(PLAIN)
     brief = pytester.runpytest("-q")
-    brief.stdout.fnmatch_lines(["*RiskyError: the mean fell 0.50 -> 0.47; 50 of 50 queries lost, none gained, 0.005 tolerated"])
+    brief.stdout.fnmatch_lines(
+        ["*RiskyError: the mean fell 0.50 -> 0.47; 50 of 50 queries lost, none gained, 0.005 tolerated"]
+    )
     shown = [line for line in brief.outlines if re.match(r"E +a-rather-long-topic-3\d\d  0.50 -> ", line)]
     assert len(shown) == 5
     assert "0.50 -> 0.10" in shown[0]
@@ -125,7 +127,9 @@ def test_churn_says_what_it_means_and_what_can_be_done(pytester, project):
     path = pytester.path / "riskguard.yaml"
     path.write_text(path.read_text().replace("alpha: 5", "alpha: 5, on_churn: fail"))
     text = world.flat(pytester.runpytest("--riskguard"))
-    assert "but counting losses 6 times the loss is beyond chance and the tolerated 0.005; on_churn: warn would" in text
+    assert (
+        "but counting losses 6 times the loss is beyond chance and the tolerated 0.005; on_churn: warn would" in text
+    )
     assert "A change like this that leaves the mean alone would fail in about 97% of cases." in text
     text = world.flat(pytester.runpytest("--riskguard", "-v"))
     assert "it would pass up to alpha 1.62" in text

@@ -168,7 +168,7 @@ def test_the_legend_is_true_of_averages_too():
 def test_the_legend_explains_the_answers_that_occur():
     answers = {
         "loss: the mean itself is significantly down": report_of({"broken": MODELS["broken"]}),
-        "churn: it fails only because losses": report_of(
+        "churn: the mean itself is not significantly down": report_of(
             {"lambdamart": MODELS["lambdamart"]}, {"prod": PROD}, alphas=(50.0,)
         ),
         "inconclusive: the gate has no answer": few(),
@@ -203,7 +203,7 @@ def test_the_first_lines_say_what_passes_and_what_it_gives_up():
         "nDCG@10, 60 topics, 4 models against prod; not_significantly_risky at alpha 8, level 95%",
         "  2 of 4 models pass the gate: u-cro-1, u-cro-5",
         "  Best mean of these: u-cro-1, 0.5313; it gives up 0.0323 (5.7%) against lambdamart, 0.5635, which does not "
-        "pass; 27 of 60 queries lost, 9 of them more than 20% of the baseline's score",
+        "pass; 17 of 60 queries lost, 4 of them more than 20% of the baseline's score",
     ]
 
 
@@ -212,7 +212,7 @@ def test_the_first_lines_say_what_passes_and_what_it_gives_up():
     [
         (
             {"models": {"a": PROD + 0.1, "b": PROD - 0.2}},
-            ["1 of 2 models passes the gate against every baseline: a", ", which passes; no query lost"],
+            ["1 of 2 models passes the gate against every baseline: a", ", which passes; "],
         ),
         (
             {"models": {"a": PROD - 0.2, "b": PROD - 0.3}},
