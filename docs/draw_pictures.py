@@ -130,11 +130,12 @@ def _look(text: Text, place: int) -> tuple[str, str | None]:
 def page(verdict: Verdict) -> str:
     """The first screen of the report: what happened, the worst queries, the slices, why, and what to do next."""
     shown = card(verdict, reproduce=f"pytest --riskguard {EXAMPLE}/riskguard.yaml::{verdict.gate}")
+    name = f"{shown.advice}: {shown.line}".replace(" -> ", " → ")
     systems = f" · {verdict.candidate} against {', '.join(verdict.baselines)} · {verdict.measure}"
     parts = [
         words(_EDGE, 36, "riskguard", size=13, weight="bold"),
         words(_EDGE + 78, 36, systems, size=13, colour=Colour.MUTED),
-        words(_EDGE, 74, f"✗ {shown.advice}: {shown.headline}", size=25, weight="bold"),
+        words(_EDGE, 74, f"✗ {name}", size=22, weight="bold"),
     ]
     y = _paragraph(shown.paragraph, parts, (_EDGE, 104), width=_WIDTH - 2 * _EDGE, size=15) + 16
     below = [_queries(shown, parts, y), _where(shown, parts, y)]
@@ -144,7 +145,6 @@ def page(verdict: Verdict) -> str:
     frame += element("rect", x=6, y=1, width=_WIDTH - 7, height=y - 2, rx=8, fill=Colour.PAGE)
     dark = "".join(f"--{name}: {value};" for name, value in _DARK.items())
     style = element("style", f"@media (prefers-color-scheme: dark) {{ svg {{ {dark} }} }}")
-    name = f"{shown.advice}: {shown.headline}"
     fonts = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
     said = element("desc", quoted(shown.paragraph))
     return _picture(_WIDTH, y, name, said, style, stripe, frame, *parts, font=fonts, size=14)

@@ -40,7 +40,7 @@ def test_a_pass_returns_the_verdict():
 
 
 def test_a_failure_is_an_assertion_error_that_carries_the_verdict():
-    with pytest.raises(AssertionError, match=r"\Athe mean fell: URisk -0\.32 ") as raised:
+    with pytest.raises(AssertionError, match=r"\Athe mean fell 0\.50 -> 0\.34; ") as raised:
         assert_not_significantly_risky(scores(LOSS), BASELINE)
     assert isinstance(raised.value, RiskyError)
     assert raised.value.verdict.responsible_topics[0].topic == "t07"

@@ -101,6 +101,24 @@ def test_a_family_over_slices_is_corrected_over_them(collections):
     assert min(adjusted) == pytest.approx(min(1, 2 * min(p)))
 
 
+def test_auto_says_what_it_used_and_gates_keep_their_level(collections):
+    whole, _ = collections
+    questions = [
+        replace(question(whole, gate_of(f"g{alpha:g}", alpha=alpha), "risk"), candidate=RunFile(whole / "again.run"))
+        for alpha in (0.0, 1.0, 2.0)
+    ]
+    found, by_holm = (engine(whole).verdicts(questions, correction=which) for which in ("auto", "holm"))
+    assert {(one.family.correction, one.family.level) for one in found} == {("joint_flips", 0.95)}
+    assert {one.decisive_interval.level for one in found} == {0.95}
+    assert {one.family.correction for one in by_holm} == {"holm"}
+    for verdict in found:
+        own, adjusted = verdict.estimates.decision_p_value, verdict.family.adjusted_p_value
+        assert adjusted >= own
+        assert (verdict.outcome == "fail") == (adjusted <= 0.05)
+    slices = [question(whole, gate_of("g", slice=f"kind={value}"), "risk") for value in ("code", "words")]
+    assert {one.family.correction for one in engine(whole).verdicts(slices, correction="auto")} == {"holm"}
+
+
 def test_replicates_and_earlier_runs_are_those_of_the_slice(collections, tmp_path):
     verdicts = []
     for folder, gate in zip(collections, (gate_of("g", slice="kind=code"), gate_of("g")), strict=True):

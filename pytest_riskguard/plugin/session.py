@@ -350,6 +350,7 @@ class RiskguardSession:
             unjudged = unjudged if self.problems or not typed_options(self.config).no_summary else []
         if not (shown or unjudged or self.problems or failures):
             return
+        from pytest_riskguard.reports.comparisons import answer
         from pytest_riskguard.reports.terminal import gates_table
         from pytest_riskguard.reports.terminal.failure import remarks
         from pytest_riskguard.text import clean
@@ -371,6 +372,8 @@ class RiskguardSession:
                 )
             for remark in said:
                 lines += _wrapped(remark, screen)
+            if len(shown) > 1 and not quiet:
+                lines.append(answer([verdict for _, verdict in self.relay.by_test()], self.gates).title)
         for line in lines or [line for _, verdict in shown for line in plain(verdict).splitlines()]:
             terminalreporter.line(line)
         for line in (line for gates in unjudged for line in _wrapped(gates, screen)):

@@ -280,6 +280,9 @@ class Shown:
     @property
     def required(self) -> str:
         """What the gate asks of the candidate."""
+        tail = self.verdict.estimates.tail
+        if tail is not None and tail.allowed:
+            return f"at most {counted(tail.allowed, 'topic')} {'collapses' if tail.allowed == 1 else 'collapse'}"
         return _ANSWERS[self.verdict.kind][0]
 
     @property
@@ -307,6 +310,8 @@ class Shown:
             limits.append(f"{percent(verdict.max_share)} of the baseline's score")
         if verdict.protected:
             limits.append(f"{counted(len(verdict.protected), 'entry', 'entries')} protected")
+        if (tail := verdict.estimates.tail) is not None and tail.allowed:
+            limits.append(f"{counted(tail.allowed, 'topic')} may lose more")
         return f"limits: {', '.join(limits)}"
 
     # ---- topics

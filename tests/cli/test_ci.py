@@ -15,11 +15,11 @@ def test_it_draws_the_report(command):
     ended = command("badge r.json --label ranking")
     assert (ended.status, ended.err) == (0, "")
     assert ended.out.startswith("<svg ")
-    assert 'aria-label="ranking: 1 gate failed"' in ended.out
+    assert 'aria-label="ranking: don&#x27;t ship: 1 gate failed"' in ended.out
     assert command("badge r.json --label ranking -o badge.svg").out == ""
     assert Path("badge.svg").read_text(encoding="utf-8") == ended.out
     command(COMPARE.format("good"))
-    assert 'aria-label="riskguard: 1 gate passed"' in command("badge r.json").out
+    assert 'aria-label="riskguard: ship: 1 gate passed"' in command("badge r.json").out
 
 
 def test_without_a_report_it_is_grey_and_the_status_says_so(command):

@@ -16,6 +16,7 @@ from pytest_riskguard.cli.main import run
 from pytest_riskguard.reports.json import SCHEMA_FILE
 from tests.plugin import world
 from tests.plugin.world import read_report
+from tests.strict import STRICT_LINE
 
 QRELS = "--qrels qrels.txt --measure AP"
 
@@ -23,10 +24,24 @@ QRELS = "--qrels qrels.txt --measure AP"
 @pytest.mark.parametrize(
     ("line", "status", "said"),
     [
-        ("good.run --baseline prod", 0, "PASS significantly better: URisk +0.12 ["),
-        ("loss.run --baseline prod", 1, "FAIL the mean fell: URisk -0.32 ["),
-        ("churn.run --baseline prod --alpha 5", 1, "if it counted once, the gate would pass"),
-        ("churn.run --baseline prod --alpha 5 --on-churn warn", 0, "PASS losses outweigh wins"),
+        (
+            "good.run --baseline prod",
+            0,
+            "PASS the mean rose 0.50 -> 0.64, more than chance explains; 9 of 30 queries gained",
+        ),
+        ("good.run --baseline prod", 0, "URisk +0.12, 95% interval +0.03 to +0.22, must reach 0"),
+        ("loss.run --baseline prod", 1, "URisk -0.32, 95% interval -0.48 to -0.19, must reach 0"),
+        ("loss.run --baseline prod", 1, "FAIL the mean fell 0.50 -> 0.34; 12 of 30 queries lost, none gained"),
+        (
+            "churn.run --baseline prod --alpha 5",
+            1,
+            "mean itself is not significantly down, but counting losses 6 times the loss is beyond chance",
+        ),
+        (
+            "churn.run --baseline prod --alpha 5 --on-churn warn",
+            0,
+            "PASS WITH CARE losses counted 6 times outweigh gains; 15 of 30 queries lost",
+        ),
         ("churn.run --baseline prod --alpha 0", 0, "PASS"),
         ("loss.run --baseline prod --tolerance 0.5", 0, "PASS"),
         ("good.run --baseline prod --max-mde 0.0001", 1, "INCONCLUSIVE"),
@@ -153,9 +168,8 @@ def test_a_run_is_named_by_its_file(command, folder, file, name):
 def test_only_a_valid_name_is_split_off_a_path(command, folder):
     folder.joinpath("d=1").mkdir()
     shutil.copy("prod.run", "d=1/prod.run")
-    verdicts = json.loads(
-        command(f"compare good.run --baseline ./d=1/prod.run --baseline old=d=1/prod.run {QRELS} --json -").out
-    )["verdicts"]
+    line = f"compare good.run --baseline ./d=1/prod.run --baseline old=d=1/prod.run {QRELS} {STRICT_LINE} --json -"
+    verdicts = json.loads(command(line).out)["verdicts"]
     assert [verdict["baselines"] for verdict in verdicts] == [["prod"], ["old"]]
     assert {verdict["outcome"] for verdict in verdicts} == {"pass"}
 
@@ -188,7 +202,7 @@ def test_scores_are_compared_as_they_are(command, folder):
     for name, ranks in (("a", world.LOSS), ("b", {})):
         rows = [f"{t},{1 / ranks.get(t, 2)},1\n" for t in world.TOPICS]
         folder.joinpath(f"{name}.csv").write_text("topic,AP,own\n" + "".join(rows))
-    ended = command("compare --scores a.csv --baseline old=b.csv --json -")
+    ended = command(f"compare --scores a.csv --baseline old=b.csv {STRICT_LINE} --json -")
     assert ended.status == 1
     verdicts = json.loads(ended.out)["verdicts"]
     assert [(v["measure"], v["outcome"], v["candidate"], v["baselines"]) for v in verdicts] == [
@@ -379,27 +393,35 @@ def test_help_shows_whole_summaries_and_defaults_as_one_types_them(command):
         (
             "loss.run --gate not_inferior --tolerance 0.1",
             1,
-            "FAIL not shown to be good enough: URisk -0.32 [",
+            "FAIL not shown to be good enough; a loss of 0.48 cannot be excluded, 0.1 is allowed",
         ),
-        ("good.run --gate not_inferior --alpha 0", 0, "PASS significantly better: URisk +0.14"),
-        ("good.run --gate not_inferior", 1, "INCONCLUSIVE too few queries changed to show anything: URisk +0.12"),
+        (
+            "good.run --gate not_inferior --alpha 0",
+            0,
+            "PASS shown to be good enough; better by at least 0.04, 9 of 30 queries gained, 2 lost",
+        ),
+        ("good.run --gate not_inferior", 1, "INCONCLUSIVE too few queries changed to show anything; 11 of 30 (AP)"),
         (
             "loss.run --gate no_topic_collapse",
             0,
-            "PASS no query collapsed: largest loss 0.45 (AP, 30 topics)",
+            "PASS no query lost more than 0.50; the largest loss is 0.45 (AP)",
         ),
-        ("loss.run --gate no_topic_collapse --max-loss 0.42", 1, "FAIL t07 collapsed: 0.50 -> 0.05 (limit 0.42)"),
+        (
+            "loss.run --gate no_topic_collapse --max-loss 0.42",
+            1,
+            "FAIL t07 lost 0.45; 0.50 -> 0.05, none may lose more than 0.42 (AP)",
+        ),
         (
             "loss.run --gate no_topic_collapse --max-loss none --protect t01",
             1,
-            "FAIL t01 collapsed: 0.50 -> 0.10 (protected)",
+            "FAIL t01 is protected and lost; 0.50 -> 0.10 (AP)",
         ),
         ("loss.run --gate no_topic_collapse --max-loss none", 2, "needs one of max_loss"),
         ("loss.run --gate no_topic_collapse --protect t99", 2, "protected: 't99' is neither a judged topic"),
         ("loss.run --gate no_topic_collapse --tolerance 1", 2, "tolerance has no meaning for no_topic_collapse"),
         ("loss.run --max-share 0.5", 2, "max_share has no meaning for not_significantly_risky"),
         ("loss.run --weighted", 2, "weighted: there are no weights"),
-        ("loss.run --convention minus", 1, "URisk- +0.32 ["),
+        ("loss.run --convention minus", 1, "URisk- +0.32, 95% interval"),
         ("loss.run --tradeoff smooth -v", 1, "larger losses count more"),
         ("loss.run --tradeoff smooth --alpha 5", 2, "tradeoff: smooth is for alpha 1 only"),
         ("loss.run --alpha 1e10", 2, "expected a number from 0 to 1e+09, found the number 10000000000.0"),
@@ -419,7 +441,7 @@ def test_other_questions_and_options(command, line, status, said):
     ("line", "said"),
     [
         ("--tolerance 2", "tolerance: 2 is at least the most that can be lost (2), so the gate could never fail"),
-        ("--tolerance 1 --on-churn warn", "tolerance: 1 is at least the most that can be lost (1)"),
+        ("--tolerance 2 --on-churn warn", "tolerance: 2 is at least the most that can be lost (2)"),
         ("--alpha 0 --gate not_inferior --tolerance 1", "lost (1)"),
         ("--max-mde 2", "max_mde: 2 is at least the most that can be lost (2), so it would have no effect"),
         ("--gate georisk_not_worse --tolerance 1", "tolerance: 1 is at least the most that can be lost (1)"),

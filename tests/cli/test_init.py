@@ -46,7 +46,7 @@ def test_init_writes_a_file_that_works_as_it_stands(command, folder):
     assert ended.status == 0
     assert "riskguard baseline add prod RUN" in ended.out
     settings = load_config(folder / "riskguard.yaml")
-    assert [gate.name for gate in settings.gates] == ["no-risk", "no-collapse"]
+    assert [gate.name for gate in settings.gates] == ["no-risk", "tail", "no-collapse"]
     assert settings.collection.topics.path == folder / "topics.tsv"
     text = folder.joinpath("riskguard.yaml").read_text()
     assert "counts 1 + alpha = 2 times" in text
@@ -62,8 +62,9 @@ def test_init_writes_a_file_that_works_as_it_stands(command, folder):
     environment = {**os.environ, "PYTEST_ADDOPTS": "-p no:hypothesispytest"}
     result = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
     assert result.returncode == 1
-    assert "the mean fell: URisk -0.32 [" in result.stdout
-    assert "1 failed, 1 passed" in result.stdout
+    assert "the mean fell 0.50 -> 0.34; 12 of 30 queries lost, none gained, 0.005 tolerated" in result.stdout
+    assert "12 of 30 queries lost more than 0.30; at most 1 may" in result.stdout
+    assert "2 failed, 1 passed" in result.stdout
 
 
 def test_init_quotes_what_yaml_would_read_differently(command, folder):
@@ -102,9 +103,9 @@ def test_init_refuses_a_path_that_names_no_file(command, option):
 )
 def test_answers_decide_alpha_and_what_is_said_of_churn(command, nothing, options, alpha, comment):
     assert command(f"init --candidate loss.run {options}").status == 0
-    risk, collapse = load_config(nothing / "riskguard.yaml").gates
+    risk, tail, collapse = load_config(nothing / "riskguard.yaml").gates
     assert (risk.kind, risk.alpha, risk.option("on_churn")) == ("not_significantly_risky", (alpha,), "warn")
-    assert collapse.kind == "no_topic_collapse"
+    assert tail.kind == collapse.kind == "no_topic_collapse"
     text = nothing.joinpath("riskguard.yaml").read_text()
     assert comment in text
     assert max(map(len, text.splitlines())) <= 118
@@ -117,7 +118,7 @@ def test_the_smallest_loss_that_matters_is_chosen_by_an_option(command, nothing)
     command("init --yes")
     text = (nothing / "riskguard.yaml").read_text(encoding="utf-8")
     assert "tolerance: the smallest loss that matters to you" in text
-    assert load_config(nothing / "riskguard.yaml").gates[0].option("tolerance") == 0.01
+    assert load_config(nothing / "riskguard.yaml").gates[0].option("tolerance") == 0.005
 
 
 def test_failing_on_churn_is_chosen_by_an_option(command, nothing):

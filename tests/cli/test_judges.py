@@ -7,8 +7,9 @@ import json
 import pytest
 
 from tests.plugin import world
+from tests.strict import STRICT_LINE
 
-ASKED = "loss.run --baseline ./prod.run --measure AP --topics topics.tsv"
+ASKED = f"loss.run --baseline ./prod.run --measure AP --topics topics.tsv {STRICT_LINE}"
 SAID = "2 judges disagree on 5 of 30 documents that several graded (17%); the {} of their grades counts"
 
 

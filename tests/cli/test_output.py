@@ -89,4 +89,4 @@ def test_an_internal_error_with_a_report_of_verdicts(command, monkeypatch):
     monkeypatch.setattr("pytest_riskguard.reports.terminal.failure.card", broken)
     ended = command("show r.json")
     assert ended.status == 3
-    assert ended.out.startswith("FAIL fail (loss): not_significantly_risky AP")
+    assert ended.out.startswith("FAIL fail (loss): no-risk AP")

@@ -20,11 +20,13 @@ from tests.docs.pages import DOCS
 from tests.plugin import world
 from tests.plugin.world import read_report
 
+#: What the gate sees of URisk itself; where churn only warns, falls are those of the mean.
+STRICT = "power loss.run --baseline prod --measure AP --tolerance 0 --on-churn fail"
 LOSS = np.array([ours - theirs for theirs, ours in world.differences(world.LOSS).values()])
 
 
 def test_from_two_runs_it_says_what_the_gate_sees(command):
-    ended = command("power loss.run --baseline prod --measure AP --alpha 0 --alpha 1 --method student_t --json -")
+    ended = command(f"{STRICT} --alpha 0 --alpha 1 --method student_t --json -")
     assert ended.status == 0
     report = json.loads(ended.out)
     assert report["schema"] == "riskguard-power/1"
@@ -46,7 +48,7 @@ def test_from_two_runs_it_says_what_the_gate_sees(command):
 
 
 def test_on_a_terminal_it_is_a_table_with_words(command):
-    ended = command("power loss.run --baseline prod --measure AP --effect 0.1 --effect 0.2")
+    ended = command(f"{STRICT} --effect 0.1 --effect 0.2")
     assert (ended.status, ended.err) == (0, "")
     lines = ended.out.splitlines()
     assert lines[0] == "loss against prod: AP, 30 topics, 12 changed"
@@ -116,7 +118,7 @@ def test_a_gate_that_cannot_fail_is_said(command, folder):
 
 
 def test_tolerance_power_and_level_are_asked_for(command):
-    line = "power loss.run --baseline prod --measure AP --method student_t --json -"
+    line = "power loss.run --baseline prod --measure AP --on-churn fail --method student_t --json -"
     sd = float(np.std(linear(LOSS, alpha=1), ddof=1))
     (plan,) = json.loads(command(f"{line} --tolerance 0.03 --power 0.9 --level 0.99 --effect 0.03").out)["plans"]
     expected = 0.03 + minimum_detectable_effect(sd, 30, level=0.99, power=0.9)

@@ -44,7 +44,7 @@ def test_what_was_judged_is_shown_again_with_the_same_words_and_status(command, 
     judged = command(f"{COMPARE.format(name)} --json r.json")
     again = command("show r.json")
     assert judged.status == again.status == status
-    assert re.sub(r"  reproduce: .*\n", "", judged.out) == again.out
+    assert re.sub(r"  (reproduce|from riskguard.yaml).*\n", "", judged.out) == again.out
     assert again.err == ""
 
 
@@ -61,22 +61,24 @@ def test_each_verdict_says_its_gate_and_its_systems(command):
     command("compare loss.run --baseline prod --baseline old=churn.run --measure AP --json r.json")
     for line in ("show r.json -q", "compare loss.run --baseline prod --baseline old=churn.run --measure AP -q"):
         first, second = command(line).out.splitlines()
-        assert first.startswith("FAIL loss against prod: the mean fell: ")
-        assert second.startswith("FAIL loss against old: losses outweigh wins: ")
-    assert command("show r.json").out.splitlines()[1] == "  loss against prod"
+        assert first.startswith("FAIL no-risk: loss against prod: the mean fell 0.50 -> 0.34; ")
+        assert second.startswith(
+            "FAIL no-risk: loss against old: losses counted twice outweigh gains; 15 of 30 queries lost, 15 gained "
+        )
+    assert command("show r.json").out.splitlines()[1] == "  no-risk: loss against prod"
     report = json.loads(Path("r.json").read_text())
-    report["verdicts"][0]["gate"] = "no-risk"
+    report["verdicts"][0]["gate"] = "not_significantly_risky"  # its kind, which is no name
     report["verdicts"][1]["gate"] = "\x1b[2J" + "n" * 200
     Path("r.json").write_text(json.dumps(report))
     first, second = command("show r.json -q").out.splitlines()
-    assert first.startswith("FAIL no-risk: loss against prod: the mean fell: ")
+    assert first.startswith("FAIL loss against prod: the mean fell 0.50 -> 0.34; ")
     assert "\x1b[2J" not in second
     assert len(second) < 250
 
 
 def test_a_quiet_line_says_what_could_not_be_judged(command):
     out = command("compare nowhere.run --baseline prod --measure AP -q").out
-    assert out.startswith("INCOMPARABLE nowhere against prod (missing_input): nowhere.run: no such file")
+    assert out.startswith("INCOMPARABLE no-risk: nowhere against prod (missing_input): nowhere.run: no such file")
 
 
 def test_show_says_what_could_not_be_judged(command):
@@ -124,7 +126,7 @@ def test_compare_writes_all_reports_at_once(command, page):
     ended = command(f"{COMPARE.format('loss')} --json r.json --html r.html --markdown r.md")
     assert ended.status == 1
     assert Path("r.html").read_text() == "<html>1"
-    assert Path("r.md").read_text(encoding="utf-8").startswith("## riskguard: 1 gate failed")
+    assert Path("r.md").read_text(encoding="utf-8").startswith("## riskguard: Don't ship: 1 gate failed")
     assert read_report(Path("r.json"))["verdicts"][0]["outcome"] == "fail"
 
 
@@ -397,8 +399,10 @@ def test_compare_tells_github_what_failed(command, monkeypatch):
     ended = command(f"{COMPARE.format('loss')} --measure RR")
     said = [line for line in ended.out.splitlines() if line.startswith("::")]
     assert len(said) == 2
-    assert said[0].startswith("::error title=riskguard%3A not_significantly_risky::the mean fell: URisk -0.32 [")
-    assert Path("summary.md").read_text(encoding="utf-8").startswith("## riskguard: 2 gates failed")
+    assert said[0].startswith(
+        "::error title=riskguard%3A no-risk::the mean fell 0.50 -> 0.34; 12 of 30 queries lost, none gained"
+    )
+    assert Path("summary.md").read_text(encoding="utf-8").startswith("## riskguard: Don't ship: 2 gates failed")
     Path("summary.md").unlink()
     assert "::error" not in command(f"{COMPARE.format('loss')} --no-github").out
     assert not Path("summary.md").exists()

@@ -16,7 +16,16 @@ def verdicts(ended):
 @pytest.mark.parametrize(
     ("line", "status", "said"),
     [
-        ("loss.run --baseline prod --baseline good.run --alpha 5", 1, "FAIL riskier than prod: GeoRisk difference -"),
+        (
+            "loss.run --baseline prod --baseline good.run --alpha 5",
+            1,
+            "FAIL riskier than prod; 12 of 30 queries lost, none gained (AP)",
+        ),
+        (
+            "loss.run --baseline prod --baseline good.run --alpha 5",
+            1,
+            "GeoRisk difference -0.22, 95% interval -0.27 to -0.15, must reach 0",
+        ),
         (
             "loss.run --baseline prod --baseline good.run --reference any -v",
             1,
@@ -25,9 +34,14 @@ def verdicts(ended):
         (
             "loss.run --baseline prod --baseline good.run --reference median",
             1,
-            "riskier than median: GeoRisk difference -",
+            "FAIL riskier than median; 12 of 30 queries lost, 2 gained, the mean fell 0.57 -> 0.34",
         ),
-        ("good.run --baseline prod --baseline loss.run", 0, "PASS no riskier than prod: GeoRisk difference +"),
+        (
+            "good.run --baseline prod --baseline loss.run",
+            0,
+            "PASS no riskier than prod; 2 of 30 queries lost, 9 gained, the mean rose 0.50 -> 0.64",
+        ),
+        ("good.run --baseline prod --baseline loss.run", 0, "GeoRisk difference +0.04, 95% interval +0.01 to +0.07"),
         (
             "good.run --baseline prod --baseline nowhere.run",
             3,

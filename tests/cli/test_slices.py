@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.plugin import world
+from tests.strict import STRICT_LINE
 
 BASE = "loss.run --baseline prod --measure AP"
 
@@ -26,9 +27,11 @@ def test_each_slice_has_its_verdict_and_says_so(command):
     ended = command(f"compare {BASE} --slice kind=words --slice kind=code -q")
     first, second = ended.out.splitlines()
     assert ended.status == 1
-    assert first.startswith("PASS loss against prod: ")
+    assert first.startswith("PASS no-risk: loss against prod: ")
     assert "(AP, kind=words, 16 topics, alpha 1)" in first
-    assert second.startswith("FAIL loss against prod: kind=code queries got worse: ")
+    assert second.startswith(
+        "FAIL no-risk: loss against prod: kind=code queries got worse; 12 of 12 queries lost, none gained "
+    )
     assert "(AP, kind=code, 12 topics, alpha 1)" in second
 
 
@@ -47,7 +50,9 @@ def test_a_tag_asks_about_its_values_that_are_large_enough(command):
 def test_a_small_slice_is_judged_when_it_is_named(command):
     ended = command(f"compare {BASE} --slice kind=name -q")
     assert ended.status == 1
-    assert "INCONCLUSIVE loss against prod: too few queries to judge" in ended.out
+    assert (
+        "INCONCLUSIVE no-risk: loss against prod: 2 judged queries are too few; at least 10 are needed" in ended.out
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,7 +98,8 @@ def test_tables_of_scores_have_slices_too(command, folder):
         rows = [f"{topic},{low if place < 12 else 0.5},0.5\n" for place, topic in enumerate(world.TOPICS)]
         (folder / f"{name}.csv").write_text("topic,m,n\n" + "".join(rows))
     ended = command(
-        "compare --scores b.csv --baseline a=a.csv --topics topics.tsv --slice kind --smallest-slice 10 -q"
+        "compare --scores b.csv --baseline a=a.csv --topics topics.tsv --slice kind --smallest-slice 10 "
+        f"{STRICT_LINE} -q"
     )
     assert [line.split()[0] for line in ended.out.splitlines()] == ["FAIL", "PASS", "PASS", "PASS"]
     assert "(m, kind=code, 12 topics" in ended.out.splitlines()[0]

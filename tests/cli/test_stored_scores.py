@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.strict import STRICT_LINE
+
 TOPICS = [f"q{number:02d}" for number in range(30)]
 
 
@@ -22,7 +24,7 @@ def files(folder):
 
 
 def report(command, line):
-    ended = command(f"{line} --json -")
+    ended = command(f"{line} {STRICT_LINE} --json -")
     (verdict,) = json.loads(ended.out)["verdicts"]
     return ended.status, {**verdict, "baselines": [], "inputs": {**verdict["inputs"], "baselines": {}}}, verdict
 

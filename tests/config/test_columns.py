@@ -36,7 +36,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_columns_are_named_in_the_settings(folder, capsys):
     assert riskguard(["check", "--baseline", "prod=prod.run"]) == 0
-    assert "12 topics" in capsys.readouterr().out
+    assert "12 of 12 queries gained" in capsys.readouterr().out
 
 
 def test_a_column_that_the_table_does_not_have_is_named(folder, capsys):

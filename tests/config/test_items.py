@@ -106,7 +106,7 @@ def test_slices_of_a_gate_that_tests_are_a_family_and_those_of_others_are_not(lo
     pool = load(f"name: g, kind: georisk_not_worse, baselines: [a, b], {slices}")
     items = items_of(pool, pool.gates[0])
     assert [item.baselines for item in items] == [("a", "b")] * 2
-    assert family_of(pool, items[0]) == ("holm", items)
+    assert family_of(pool, items[0]) == ("auto", items)
     other = load(f"name: g, kind: no_topic_collapse, baseline: a, {slices}")
     assert family_of(other, items_of(other, other.gates[0])[0]) == ("none", ())
 

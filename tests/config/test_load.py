@@ -683,7 +683,7 @@ def test_a_risk_gate_on_several_baselines_is_a_family_for_each_measure_and_alpha
     assert list(items)[-4:] == ["c[a]", "c[b]", "p[AP-1]", "p[AP-5]"]
     assert items["p[AP-5]"].baselines == ("a", "b")
     correction, family = family_of(config, items["g[RR-5-b]"])
-    assert (correction, [item.id for item in family]) == ("holm", ["g[RR-5-a]", "g[RR-5-b]"])
+    assert (correction, [item.id for item in family]) == ("auto", ["g[RR-5-a]", "g[RR-5-b]"])
     for alone in ("c[a]", "p[AP-1]"):
         assert family_of(config, items[alone]) == ("none", ())
 
@@ -710,12 +710,12 @@ def test_the_kinds_of_computed_baselines_are_those_of_the_kernel():
 @pytest.mark.parametrize(
     ("family", "gate", "problem"),
     [
-        ("bonferroni", OTHER, "family: expected none, holm or benjamini_hochberg, found 'bonferroni'"),
-        ("{gates: [other]}", OTHER, "'family' has no 'correction'; add `correction: holm`"),
+        ("bonferroni", OTHER, "family: expected none, auto, holm or benjamini_hochberg, found 'bonferroni'"),
+        ("{gates: [other]}", OTHER, "'family' has no 'correction'; add `correction: auto`"),
         (
             "{correction: holm}",
             OTHER,
-            "'family' has no 'gates'; add `gates: [NAME, NAME]`, or write `family: holm` for all risk gates",
+            "'family' has no 'gates'; add `gates: [NAME, NAME]`, or write `family: auto` for all risk gates",
         ),
         ("{correction: holm, gates: [othr]}", OTHER, "family.gates: there is no gate 'othr'; did you mean 'other'?"),
         (
@@ -742,7 +742,7 @@ def test_what_a_family_takes(errors, family, gate, problem):
     [
         ("tolerance: 2", "tolerance of gate 'no-risk': 2 is at least the most that can be lost (2), so the gate"),
         ("alpha: [5, 0], tolerance: 1.5", "tolerance of gate 'no-risk': 1.5 is at least the most that can"),
-        ("alpha: 5, on_churn: warn, tolerance: 1", "tolerance of gate 'no-risk': 1 is at least the most"),
+        ("alpha: 5, on_churn: warn, tolerance: 6", "tolerance of gate 'no-risk': 6 is at least the most"),
         ("measure: [AP, P@5], max_mde: 2", "max_mde of gate 'no-risk': 2 is at least the most that can be lost"),
         ("kind: no_topic_collapse, max_loss: 1", "max_loss of gate 'no-risk': 1 lets a topic lose 1, the most that"),
         ("kind: no_topic_collapse, max_loss: 3, max_share: 1", "max_loss of gate 'no-risk': 3 lets a topic lose 1"),
@@ -767,7 +767,13 @@ def test_measures_of_the_whole_file_count_too(errors):
 
 
 @pytest.mark.parametrize(
-    "keys", ["tolerance: 1.9", "measure: NumRelRet, tolerance: 3", "measure: SDCG@10, tolerance: 3"]
+    "keys",
+    [
+        "tolerance: 1.9",
+        "alpha: 5, on_churn: warn, tolerance: 5.9",
+        "measure: NumRelRet, tolerance: 3",
+        "measure: SDCG@10, tolerance: 3",
+    ],
 )
 def test_a_tolerance_that_can_be_exceeded_is_let_through(items, keys):
     assert items(f"{GATE}, {keys}")

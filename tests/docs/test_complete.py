@@ -311,14 +311,15 @@ def test_options_are_listed_with_their_defaults_as_yaml_writes_them():
         "slice": "none",
         "max_latency_p95_ms": "none",
         "method": "auto",
-        "tolerance": "0",
+        "tolerance": "0.005",
         "on_inconclusive": "fail",
         "weighted": "false",
-        "on_churn": "fail",
+        "on_churn": "warn",
         "max_mde": "none",
         "reference": "the first baseline",
         "max_loss": "0.5",
         "max_share": "none",
+        "allowed": "0",
         "protected": "none",
     }
 

@@ -109,7 +109,7 @@ def test_the_improvement_passes(tmp_path: Path):
 def test_the_risky_change_raises_the_mean_and_is_caught_with_the_code_queries_in_front(tmp_path: Path):
     result = run_example(tmp_path, "--riskguard", "--riskguard-report=verdict.json", system="synonyms")
     assert result.returncode == 1, result.stdout
-    assert "FAILED riskguard.yaml::no-risk - RiskyError: kind=code queries got worse: " in result.stdout
+    assert "FAILED riskguard.yaml::no-risk - RiskyError: kind=code queries got worse; " in result.stdout
     candidate, baseline = means(tmp_path / "help_center" / "verdict.json")
     assert candidate > baseline
     verdict = json.loads((tmp_path / "help_center" / "verdict.json").read_text())["verdicts"][0]

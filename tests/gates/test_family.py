@@ -182,10 +182,8 @@ def test_auto_says_which_correction_suits_the_gates(asked, used):
 
 @pytest.mark.parametrize("asked", [apart(), together()])
 def test_any_gate_whose_topics_do_not_count_alike_leaves_the_family_to_holm(asked):
-    for change in (
-        {"weights": np.linspace(1, 2, asked[0][2].evidence.n)},
-        {"noise": np.ones((1, asked[0][2].evidence.n))},
-    ):
+    n = asked[0][2].evidence.n
+    for change in ({"weights": np.linspace(1, 2, n)}, {"noise": np.full((1, n), 0.1)}, {"clusters": np.arange(n)}):
         gate, p, compared = asked[0]
         other = gate, p, replace(compared, evidence=replace(compared.evidence, **change))
         assert {family.correction for family in judged_by([other, *asked[1:]])} == {"holm"}
@@ -204,14 +202,14 @@ def test_an_adjusted_p_value_is_never_below_the_gates_own(asked):
 
 
 def test_pooled_draws_see_a_loss_that_holm_does_not():
-    asked = apart(seed=6, gates=10, means=(-0.06, 0.0, 0.01, 0.02), alpha=0)
+    asked = apart(seed=39, gates=10, means=(-0.06, 0.0, 0.01, 0.02), alpha=0)
     by_draws, by_holm = judged_by(asked), judged_by(asked, "holm")
     assert min(f.adjusted_p_value for f in by_draws) < 0.05 < min(f.adjusted_p_value for f in by_holm)
 
 
 @pytest.mark.parametrize("make", [apart, together])
 def test_where_churn_only_warns_both_conditions_are_drawn(make):
-    conditions = {"alpha": 1.0, "tolerance": 0.002}
+    conditions = {"alpha": 1.0, "tolerance": 0.005}
     warned = judged_by(make(on_churn="warn", **conditions))
     strict, plain = judged_by(make(**conditions)), judged_by(make(alpha=0.0))
     for both, one, other in zip(warned, strict, plain, strict=True):
@@ -244,7 +242,8 @@ def test_a_gate_fails_where_its_own_rule_and_the_draws_of_its_family_say_so():
     assert (passed.outcome, passed.reason) == ("pass", None)
     assert passed.decisive_interval == failed.decisive_interval == judge(gate, *both).decisive_interval
     assert failed.estimates.flip_set
-    assert passed.estimates.flip_set is passed.estimates.alpha_star is None
+    assert passed.estimates.flip_set is None
+    assert passed.estimates.alpha_star is None
     assert passed.explanation.pivotal_topics == ()
     assert not any(raised.code == "churn" for raised in passed.warnings)
 

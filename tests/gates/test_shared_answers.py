@@ -27,9 +27,9 @@ BETTER = RNG.normal(0.1, 0.1, 60)
 def test_gates_that_differ_in_their_names_alone_are_explained_once(monkeypatch: pytest.MonkeyPatch):
     (candidate, baseline), explained = pair(LOSS), Counter[str]()
 
-    def counting(comparison: Comparison, *, rescored: bool = False) -> Findings:
+    def counting(comparison: Comparison, **options: Any) -> Findings:
         explained[comparison.gate.name] += 1
-        return explain(comparison, rescored=rescored)
+        return explain(comparison, **options)
 
     monkeypatch.setattr("pytest_riskguard.gates.judge.explain", counting)
     gates = [gate_of(name, alpha=1) for name in ("first", "second", "third")]

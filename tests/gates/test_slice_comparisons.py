@@ -15,7 +15,7 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.inference import holm
+from pytest_riskguard.inference import holm, pooled_draws
 from tests.gates.conftest import pair, topic_scores
 from tests.gates.test_groups import tagged
 from tests.verdicts import altered
@@ -87,6 +87,18 @@ def test_holm_goes_over_all_slices_that_have_a_p_value():
     assert [each.adjusted_p_value for each in tested] == adjusted.tolist()
     assert [each.risky for each in tested] == [bool(p <= 0.05) for p in adjusted]
     assert {each.value for each in tested if each.risky} == {"b", "x", "y"}
+
+
+def test_slices_of_one_tag_draw_from_the_changes_of_all():
+    rng = np.random.default_rng(5)
+    d = np.where(np.arange(150) % 50 < 12, rng.normal(np.repeat([-0.09, 0.02, 0.0], 50), 0.1), 0.0)
+    topics = tagged(150, kind=["a"] * 50 + ["b"] * 50 + ["c"] * 50)
+    told = [*slices(judge(gate_of("g", alpha=0), *pair(d), topics=topics)).values()]
+    drawn = np.minimum(2 * pooled_draws(list(d.reshape(3, 50))), 1.0)
+    adjusted = np.maximum([each.p_value for each in told], drawn)
+    assert [each.adjusted_p_value for each in told] == adjusted.tolist()
+    assert adjusted[0] != holm([each.p_value for each in told])[0]
+    assert [each.risky for each in told] == [True, False, False]
 
 
 def test_a_slice_is_risky_from_its_adjusted_p_value_on():

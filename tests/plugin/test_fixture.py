@@ -96,7 +96,9 @@ def test_the_nearest_riskguard_yaml_wins(pytester, project):
         )
     result = pytester.runpytest("--riskguard", "--riskguard-no-yaml")
     result.assert_outcomes(passed=2, failed=1)
-    result.stdout.fnmatch_lines(["FAILED sub/inner/test_sub_inner.py::test_it - RiskyError: the mean fell: *"])
+    result.stdout.fnmatch_lines(
+        ["FAILED sub/inner/test_sub_inner.py::test_it - RiskyError: the mean fell 0.50 -> 0.34; *"]
+    )
 
 
 def test_mistakes_are_messages_without_frames_of_ours(pytester, project):

@@ -56,9 +56,10 @@ def test_each_kind_is_an_item_that_passes_or_fails(judged):
     }
     result.stdout.fnmatch_lines(
         [
-            "not shown to be good enough: URisk -0.162 [[]*[]] (AP, 30 topics)",
-            "t07 collapsed: 0.50 -> 0.05 (limit 0.42) (AP, 30 topics)",
-            "t03 collapsed: 0.50 -> 0.10 (protected) (AP, 30 topics)",
+            "not shown to be good enough; a loss of 0.24 cannot be excluded, 0.1 is allowed",
+            "t07 lost 0.45; 0.50 -> 0.05, none may lose more than 0.42 (AP)",
+            "t03 is protected and lost; 0.50 -> 0.10 (AP)",
+            "FAIL not_shown *URisk -0.162 [[]-0.240, -0.095[]] *riskguard.yaml::unshown",
         ]
     )
     result.stdout.fnmatch_lines(["PASS *largest loss 0.45 *riskguard.yaml::quiet"])
@@ -155,7 +156,7 @@ def test_the_fixture_asks_all_questions(pytester, project):
                 riskguard.assert_not_inferior(run, "prod", tolerance=0.05)
             riskguard.assert_not_inferior(run, "prod", tolerance=0.3, alpha=0)
             riskguard.assert_no_topic_collapse(run, "prod")
-            with pytest.raises(RiskyError, match="t07 collapsed: "):
+            with pytest.raises(RiskyError, match="t07 lost 0.45; "):
                 riskguard.assert_no_topic_collapse(run, "prod", max_loss=0.42)
             with pytest.raises(TypeError, match="unknown option 'max_los'; did you mean 'max_loss'"):
                 riskguard.assert_no_topic_collapse(run, "prod", max_los=0.42)

@@ -199,7 +199,7 @@ def test_all_formats_name_the_gates_without_a_verdict(pytester, two_gates):
     assert result.ret == 0
     result.stdout.no_fnmatch_line("not judged*")  # it was left out on the command line
     markdown, page = ((pytester.path / f"report.{kind}").read_text(encoding="utf-8") for kind in ("md", "html"))
-    assert "## riskguard: 1 gate passed; 1 of 2 gates not judged" in markdown
+    assert "## riskguard: No verdict: 1 gate passed; 1 of 2 gates not judged" in markdown
     assert "- not judged (deselected): riskguard&#46;yaml::second" in markdown.replace("&#8203;", "") or (
         "second" in markdown
     )

@@ -48,7 +48,8 @@ def test_a_pool_is_one_gate_and_names_its_systems_and_topics(judged):
     assert verdict["responsible_topics"][0]["topic"] == "t07"
     result.stdout.fnmatch_lines(
         [
-            "riskier than *: GeoRisk difference *(AP, 30 topics)",
+            "riskier than prod; 12 of 30 queries lost, none gained (AP)",
+            "  GeoRisk difference -0.11, 95% interval -0.16 to -0.07, must reach 0 *",
             "*reproduce: pytest --riskguard 'riskguard.yaml::pool[[]AP-1[]]'",
         ]
     )
@@ -155,7 +156,8 @@ def test_the_fixture_takes_a_list_of_baselines(pytester, project):
     result.assert_outcomes(passed=6, failed=1)
     result.stdout.fnmatch_lines(
         [
-            "*riskier than better: GeoRisk difference *",
+            "*riskier than better; 12 of 30 queries lost, *",
+            "*GeoRisk difference -*, 95% interval -*, must reach 0 *",
             "*baselines: expected at least one, found an empty list*",
         ]
     )

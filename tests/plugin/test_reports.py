@@ -54,7 +54,7 @@ def test_each_report_has_the_format_of_its_name(pytester, project, workers):
     result.assert_outcomes(failed=1)
     assert read_report(pytester.path / "r.json")["verdicts"][0]["gate"] == "no-risk"
     text = (pytester.path / "r.md").read_text(encoding="utf-8")
-    assert text.startswith("## riskguard: 1 gate failed\n")
+    assert text.startswith("## riskguard: Don't ship: 1 gate failed\n")
     assert "<code>t07</code>" in text
 
 
@@ -120,9 +120,9 @@ def test_github_annotates_what_failed_at_its_line(pytester, project, monkeypatch
         ("test_search.py", "6"),
         ("test_search.py", "15"),
     ]
-    assert "title=riskguard%3A no-risk::the mean fell: URisk -0.32 [" in said[0]
+    assert "title=riskguard%3A no-risk::the mean fell 0.50 -> 0.34; 12 of 30 queries lost" in said[0]
     summary = (pytester.path / "summary.md").read_text(encoding="utf-8")
-    assert summary.startswith("## riskguard: 4 gates failed, 1 passed\n")
+    assert summary.startswith("## riskguard: Don't ship: 4 gates failed, 1 passed\n")
     assert summary.count("## riskguard:") == 1  # the workers write nothing
 
 

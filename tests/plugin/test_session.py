@@ -163,7 +163,7 @@ def test_a_test_that_is_run_again_has_its_last_verdicts_only(pytester, project):
     result = pytester.runpytest("--riskguard", "--riskguard-report=report.json")
     assert result.ret == 1
     assert len(read_report(pytester.path / "report.json")["verdicts"]) == 1
-    assert len([line for line in result.outlines if line.startswith("the mean fell: ")]) == 1
+    assert len([line for line in result.outlines if line.startswith("the mean fell 0.50 -> 0.34; ")]) == 1
 
 
 def test_the_summary_lists_every_gate_with_its_figures(pytester, project):

@@ -32,7 +32,7 @@ def tagged(project, pytester):
 def test_each_value_is_an_item_and_all_are_a_family(tagged, pytester):
     result = pytester.runpytest("--riskguard", "--riskguard-report=r.json")
     result.assert_outcomes(failed=1, passed=1)
-    result.stdout.fnmatch_lines(["kind=code queries got worse: URisk *"])
+    result.stdout.fnmatch_lines(["kind=code queries got worse; 12 of 12 queries lost, none gained (AP)"])
     result.stdout.fnmatch_lines(["*riskguard.yaml::kinds[[]code]*"])
     found = json.loads((tagged / "r.json").read_text())["verdicts"]
     assert [(v["gate"], v["slice"]) for v in found] == [

@@ -13,7 +13,12 @@ collection: {qrels: qrels.txt, topics: topics.tsv}
 measures: [AP]
 candidate: candidate.run
 gates:
-  - {name: strict, kind: not_significantly_risky, baseline: prod, measure: [AP, "P(rel=1)@5"], alpha: [0, 5]}
+  - name: strict
+    kind: not_significantly_risky
+    baseline: prod
+    measure: [AP, "P(rel=1)@5"]
+    alpha: [0, 5]
+    on_churn: fail
   - {name: lenient, kind: not_significantly_risky, baseline: prod, tolerance: 0.9}
 """
 
@@ -107,7 +112,9 @@ def test_last_failed_runs_the_failed_gate_only(pytester, project):
     first.assert_outcomes(passed=3, failed=1)
     second = pytester.runpytest("--riskguard", "--lf")
     second.assert_outcomes(failed=1)
-    second.stdout.fnmatch_lines(["FAILED riskguard.yaml::strict[[]AP-5] - RiskyError: losses outweigh wins: *"])
+    second.stdout.fnmatch_lines(
+        ["FAILED riskguard.yaml::strict[[]AP-5] - RiskyError: losses counted 6 times outweigh gains; *"]
+    )
 
 
 def test_collecting_scores_nothing_and_loads_no_scipy(pytester, project):
@@ -184,8 +191,8 @@ def test_a_failing_gate_is_reported_at_its_line_and_in_junit(pytester, project):
     result.stdout.fnmatch_lines(
         [
             "*LOCATION ('riskguard.yaml', 5, 'no-risk')",
-            "*riskguard.yaml:6: RiskyError: the mean fell: URisk -0.32 *",
-            "FAILED riskguard.yaml::no-risk - RiskyError: the mean fell: URisk -0.32 *",
+            "*riskguard.yaml:6: RiskyError: the mean fell 0.50 -> 0.34; 12 of *",
+            "FAILED riskguard.yaml::no-risk - RiskyError: the mean fell 0.50 -> 0.34; 12 of *",
         ]
     )
     from xml.etree import ElementTree
@@ -195,7 +202,9 @@ def test_a_failing_gate_is_reported_at_its_line_and_in_junit(pytester, project):
     assert (case.get("file"), case.get("line"), case.get("name")) == ("riskguard.yaml", "5", "no-risk")
     failure = case.find("failure")
     assert failure is not None
-    assert failure.get("message", "").startswith("RiskyError: the mean fell: URisk -0.32 [")
+    assert failure.get("message", "").startswith(
+        "RiskyError: the mean fell 0.50 -> 0.34; 12 of 30 queries lost, none gained"
+    )
     assert "t07" in (failure.text or "")
 
 

@@ -29,6 +29,9 @@ from tests.verdicts import altered
 CODES = np.concatenate([np.full(8, -0.6), np.full(22, 0.0), np.full(60, 0.1), np.zeros(30)])
 KINDS = tagged(120, kind=["code"] * 30 + ["prose"] * 90)
 SPREAD = np.tile([-0.3, 0.32, 0.0], 20)
+#: Ten of 100 queries, all of them codes, are ruined; 70 gain.
+TEN = np.concatenate([np.full(10, -0.5), np.full(70, 0.12), np.zeros(20)])
+TEN_CODES = tagged(100, kind=["code"] * 10 + ["prose"] * 90)
 
 
 def asked(differences: np.ndarray, topics: Any = None, level: float = 0.65, **options: Any) -> Verdict:
@@ -148,6 +151,66 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         (
             "None of 30 queries lost more than 0.64; the largest of 11 losses is t00000 by 0.60. The mean "
             "fell (0.65 -> 0.63); 10 queries improved."
+        ),
+    ),
+    "tail beyond what is allowed": (
+        lambda: asked(TEN, TEN_CODES, kind="no_topic_collapse", max_loss=0.3, allowed=0.05),
+        "Don't ship",
+        "10 of 100 queries lost more than 0.30; at most 5 may, all 10 are kind=code",
+        (
+            "10 of 100 queries lost more than 0.30: t00000 by 0.50, t00001 by 0.50, t00002 by 0.50 and 7 "
+            "others. At most 5 may. All 10 are kind=code. The mean rose (0.65 -> 0.68) because 70 other "
+            "queries improved."
+        ),
+    ),
+    "tail within what is allowed": (
+        lambda: asked(TEN, TEN_CODES, kind="no_topic_collapse", max_loss=0.3, allowed=10),
+        "Ship",
+        "10 of 100 queries lost more than 0.30; 10 may, all 10 are kind=code",
+        (
+            "10 of 100 queries lost more than 0.30: t00000 by 0.50, t00001 by 0.50, t00002 by 0.50 and 7 "
+            "others. 10 may. All 10 are kind=code. The mean rose (0.65 -> 0.68); 70 queries improved."
+        ),
+    ),
+    "lost altogether": (
+        lambda: asked(np.concatenate([np.full(4, -0.65), np.zeros(96)]), kind="no_topic_collapse"),
+        "Don't ship",
+        "4 of 100 queries lost everything; none may lose more than 0.50",
+        (
+            "4 of 100 queries lost more than 0.50: t00000 by 0.65, t00001 by 0.65, t00002 by 0.65 and 1 "
+            "other. The mean fell (0.65 -> 0.62)."
+        ),
+    ),
+    "everything a little down": (
+        lambda: asked(np.linspace(-0.08, 0.004, 100)),
+        "Don't ship",
+        "nearly every query lost a little; the mean fell 0.65 -> 0.61, 0.005 tolerated",
+        (
+            "95 of 100 queries got worse. The mean fell significantly (0.65 -> 0.61), although 5 queries "
+            "improved. Counting losses twice, the loss is significantly more than the tolerated 0.005. With "
+            "losses counted once and nothing tolerated, it fails as well."
+        ),
+    ),
+    "too few changes": (
+        lambda: asked(np.concatenate([np.full(3, -0.3), [0.02], np.zeros(96)]), alpha=5),
+        "Ship with care",
+        "too few changes to show a lower mean; 3 of 100 queries lost, 1 gained",
+        (
+            "3 of 100 queries got worse; t00000 alone makes up 33% of the loss. The mean fell (0.65 -> "
+            "0.64), although 1 query improved. Too few changes to show a lower mean: the mean itself is not "
+            "significantly down, but counting losses 6 times the loss is beyond chance and the tolerated "
+            "0.005; on_churn: fail would stop it. Only 4 queries changed: too few for one interval to "
+            "decide."
+        ),
+    ),
+    "six of a hundred": (
+        lambda: asked(np.concatenate([np.full(6, -0.5), np.zeros(94)]), level=1.0),
+        "Don't ship",
+        "the mean fell 1.00 -> 0.97; 6 of 100 queries lost, none gained, 0.005 tolerated",
+        (
+            "6 of 100 queries got worse. The mean fell significantly (1.00 -> 0.97). Counting losses twice, "
+            "the loss is significantly more than the tolerated 0.005. With losses counted once and nothing "
+            "tolerated, it fails as well."
         ),
     ),
     "not inferior not shown": (

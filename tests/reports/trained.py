@@ -47,6 +47,7 @@ def report_of(
 ) -> TrainReport:
     """The report on these models; ``change`` is asked about each verdict."""
     models, baselines = models or MODELS, baselines or BASELINES
+    options = {"tolerance": 0.0, "on_churn": "fail", **options}
     gates = [NotSignificantlyRisky(alpha=alpha, **options) for alpha in alphas]
     comparison = compare_models(
         list(models.values()),

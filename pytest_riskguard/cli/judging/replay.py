@@ -89,7 +89,8 @@ def replay(
     once("--alpha", [f"{alpha:g}" for alpha in alphas])
     once("--regretted", regretted)
     alphas = alphas or ALPHAS
-    gate, collapse = NotSignificantlyRisky(**options), NoTopicCollapse(max_loss=max_loss)
+    # churn counts: this is about what each alpha would have stopped
+    gate, collapse = NotSignificantlyRisky(on_churn="fail", **options), NoTopicCollapse(max_loss=max_loss)
     replays = []
     for measure in inputs.measures(Path(runs[0].text)):
         for asked in (*(replace(gate, alpha=alpha) for alpha in alphas), collapse):

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_riskguard.gates.findings import ResponsibleTopic, Slice
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import MARKS, Card, card
-from pytest_riskguard.reports.comparisons import Comparison
+from pytest_riskguard.reports.comparisons import Comparison, answer
 from pytest_riskguard.reports.html.anchors import OWN
 from pytest_riskguard.reports.html.embedded import fitting, size
 from pytest_riskguard.reports.html.gate import DrawnChart, GateView, gate_view
@@ -77,6 +77,11 @@ class ComparisonView:
     def failed(self) -> int:
         """How many of its gates fail the build."""
         return sum(not gate.verdict.passed for gate in self.gates)
+
+    @property
+    def counts(self) -> str:
+        """How its gates ended."""
+        return answer([gate.verdict for gate in self.gates]).counts
 
     @property
     def main_charts(self) -> list[DrawnChart]:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.ltr.model_comparison import ModelFigures
+from pytest_riskguard.reports.card import WITH_CARE
 from pytest_riskguard.reports.figures import CORRECTIONS, floored
 from pytest_riskguard.reports.names import ends, shortened
 from pytest_riskguard.reports.sections import Column, Table
@@ -31,8 +32,8 @@ MAX_NAMED = 6
 _NAME_WIDTH, _MIN_NAME = 24, 8
 #: From this many wins or losses on, their averages are shown as whole numbers.
 _MANY = 1000
-#: Warnings that a model which was trained to be better than its baseline should raise.
-_EXPECTED = ("significantly_better",)
+#: Warnings that a model which was trained to be better should raise, or that the table of verdicts says.
+_EXPECTED = ("significantly_better", "churn")
 #: The warning about topics without an answer, which are counted for each system.
 _MISSING = "missing_topics"
 #: The longest name in a sentence, and how much means may differ that are called equal.
@@ -46,8 +47,9 @@ _NOT_PASSING: dict[Outcome, tuple[str, str]] = {
 _UNDECIDED = {"too_few_topics": "too few topics", "too_weak": "a loss of max_mde could have been missed"}
 #: What the answers in a table mean, apart from ``pass``.
 _ANSWERS = {
-    "loss": "the mean is significantly down",
-    "churn": "it fails only because losses weigh more than wins",
+    "loss": "the mean itself is significantly down",
+    "churn": "the mean itself is not significantly down; it fails only because losses weigh more",
+    "pass with care": "the same, but on_churn: warn lets it pass",
     "inconclusive": "the gate has no answer",
     "incomparable": "the gate could not compare the data",
     "same run": "the model's run is the baseline's own, which passes",
@@ -107,7 +109,8 @@ def conclusions(measured: MeasuredModels) -> list[str]:
     if len(models) == 1:
         passes = "passes" if best.passing else "does not pass"
         why = "" if others is None else f": it {others}"
-        return [f"{top.names} {passes} the gate{everywhere}{why}; its mean: {plain(top.mean)}"]
+        cost = _cost(measured, best.passing, top) if best.passing else ""
+        return [f"{top.names} {passes} the gate{everywhere}{why}; its mean: {plain(top.mean)}{cost}"]
     if best.passing is None or best.given_up is None:
         none = "Neither model" if len(models) == 2 else f"None of the {len(models)} models"
         why = "" if others is None else f": {others}"
@@ -120,14 +123,31 @@ def conclusions(measured: MeasuredModels) -> list[str]:
     best_passing = _best_of(measured, best.passing, among=measured.passing)
     if math.isclose(best_passing.mean, top.mean, rel_tol=_EQUAL):
         verb = "pass" if best_passing.several else "passes"
-        return [*found, f"Best mean: {best_passing.said}, which {verb}: nothing is given up"]
+        return [*found, f"Best mean: {best_passing.said}, which {verb}{_cost(measured, best.passing, best_passing)}"]
     share = f" ({percent(best.given_up / top.mean, 1)})" if top.mean > 0 else ""
     gives = "they give up" if best_passing.several else "it gives up"
     return [
         *found,
         f"Best mean of these: {best_passing.said}; {gives} {plain(best.given_up)}{share} against {top.said}, which "
-        f"{'do' if top.several else 'does'} not pass",
+        f"{'do' if top.several else 'does'} not pass{_cost(measured, best.passing, best_passing)}",
     ]
+
+
+def _cost(measured: MeasuredModels, name: str, best: _Best) -> str:
+    """How many queries a model that passes loses: ``; 40 of 200 queries lost, 26 of them more than 20%``.
+
+    Empty where several models have the same mean, of which each has its own losses.
+    """
+    if best.several:
+        return ""
+    figures, averaged = measured.model(name).figures, len(measured.against) > 1
+    if not figures.losses:
+        return "; no query lost"
+    digits = int(averaged)
+    lost = f"{plain(figures.losses, digits)} of {counted(measured.topics, 'query', 'queries')} lost"
+    average = " on average over the baselines" if averaged else ""
+    large = plain(figures.losses_over_20_percent, digits) if figures.losses_over_20_percent else "none"
+    return f"; {lost}{average}, {large} of them more than 20% of the baseline's score"
 
 
 @dataclass(frozen=True)
@@ -255,9 +275,10 @@ def verdicts_table(table: JudgedAgainst, *, alphas: int) -> Table:
 
 
 def answer(verdict: GateVerdict) -> str:
-    """``pass``, or why not: ``loss``, ``churn``; the outcome where the gate has no answer."""
+    """``pass``, ``pass with care``, or why not: ``loss``, ``churn``; the outcome where the gate has no answer."""
     if verdict.outcome == "pass":
-        return "same run" if verdict.same_run else "pass"
+        careful = f"pass {WITH_CARE}" if "churn" in verdict.warnings else "pass"
+        return "same run" if verdict.same_run else careful
     return (verdict.reason or "fail") if verdict.outcome == "fail" else verdict.outcome
 
 

@@ -54,12 +54,12 @@ SHARED_TOPICS = (
     ("cranfield_runs/scores_ap.csv", "cranfield_runs/scores_ndcg10.csv", "cranfield_runs/scores_rr.csv"),
     ("web2012/err20.csv", "web2012/ndcg20.csv"),
 )
-#: The fewest topics that a pair's reweighted topics may stand for.
-LEAST_EFFECTIVE = 12.0
+#: The fewest topics that a pair's reweighted topics may stand for, and how far shares may follow one gate's scores.
+LEAST_EFFECTIVE, MOST_TILTED = 12.0, 20.0
 #: Student-t's p-value above which no other is low, and the same of many changes, whose flips are not enumerated.
 PLAUSIBLE, PLAUSIBLE_OF_MANY, MOST_ENUMERATED = 0.9, 0.2, 12
-#: So few draws decide unless they leave an adjusted p-value in between.
-FEWER_DRAWS, DOUBT = 4_000, (0.035, 0.068)
+#: So many draws decide unless they leave an adjusted p-value in between; the last are those of the package.
+STAGES = ((1_000, (0.02, 0.1)), (4_000, (0.035, 0.068)), (multiplicity.DRAWS, (0.0, 0.0)))
 
 
 @dataclass(frozen=True)
@@ -122,11 +122,9 @@ class Cell:
         if self.kind != BETS:
             return rows.T
         # a fair bet each, the same for all gates as far as chances are equal
+        assert not self.loss
         chance, number = 1 / (2 + self.alpha), rng.random((self.changed, 1))
-        chances = np.full(rows.shape[1], chance)
-        if self.loss:
-            chances[0] = min(chance * (1 + self.loss / np.sqrt(self.changed)), 1.0)
-        lost = np.where(rows < 0, number >= 1 - chances, number < chances)
+        lost = np.where(rows < 0, number >= 1 - chance, number < chance)
         return np.where(lost, -np.abs(rows), np.abs(rows)).T
 
 
@@ -144,7 +142,13 @@ def _moved(d: Array, alpha: float, urisk: float, shares: Array | None = None) ->
 def tilted(x: Array) -> Array | None:
     """Shares of topics, shape (n_topics,), with which every column's mean is 0: those nearest to equal ones."""
     scale = x / np.sqrt(np.mean(x**2, axis=0))
-    found = minimize(lambda t: _log_sum(scale @ t), np.zeros(x.shape[1]), jac=lambda t: _tilt(scale, t) @ scale)
+    found = minimize(
+        lambda t: _log_sum(scale @ t),
+        np.zeros(x.shape[1]),
+        jac=lambda t: _tilt(scale, t) @ scale,
+        bounds=[(-MOST_TILTED, MOST_TILTED)] * x.shape[1],
+        options={"ftol": 1e-14, "gtol": 1e-7},
+    )
     shares = _tilt(scale, found.x)
     right = np.all(np.abs(shares @ scale) < 1e-4) and 1 / np.sum(shares**2) >= LEAST_EFFECTIVE
     return shares if right else None
@@ -216,31 +220,38 @@ class Found:
 
 def simulate(cell: Cell) -> Found:
     """Both corrections on every family of a cell."""
-    gates = [NotSignificantlyRisky("g", alpha=float(cell.alpha), level=LEVEL)] * cell.gates
+    gate = NotSignificantlyRisky("g", alpha=float(cell.alpha), level=LEVEL, tolerance=0.0, on_churn="fail")
     d = np.array(list(cell.families()))
-    p = p_values(d, cell)
-    watched, counts = slice(0, 1) if cell.loss else slice(None), np.zeros(4)
-    for family, alone in zip(d, p, strict=True):
-        if not np.any(alone[watched] <= 1 - LEVEL):  # no correction fails it
+    watched, counts = np.arange(cell.gates) < (1 if cell.loss else cell.gates), np.zeros(4)
+    for family, least in zip(d, least_p_values(d, cell), strict=True):
+        if not np.any(least[watched] <= 1 - LEVEL):  # no correction fails it
             continue
-        by_holm = holm(alone)
-        drawn = by_draws(gates, alone, family, cell)
-        by_auto = by_holm if drawn is None else drawn
+        drawn = by_draws([gate] * cell.gates, family, cell, watched & (least <= 1 - LEVEL))
+        p = least.copy()
+        able = (holm(least) <= 1 - LEVEL) | (watched & (True if drawn is None else drawn <= 1 - LEVEL))
+        for i in np.flatnonzero((least <= 1 - LEVEL) & able):
+            p[i] = max(p[i], bca_p(weigh(family[i], cell.alpha), cell.topics))
+        by_holm = holm(p)
+        by_auto = by_holm if drawn is None else np.maximum(p, drawn)
         failed = [bool(np.any(by[watched] <= 1 - LEVEL)) for by in (by_holm, by_auto)]
         counts += np.array([*failed, drawn is not None, True])
     fails_by_holm, fails, drew, asked = counts.tolist()
     return Found(cell, fails_by_holm / cell.simulations, fails / cell.simulations, drew / max(asked, 1))
 
 
-def by_draws(gates: Sequence[NotSignificantlyRisky], p: Array, family: Array, cell: Cell) -> Array | None:
-    """The p-values that draws adjust, as a gate has them; fewer draws where these leave no doubt."""
+def by_draws(gates: Sequence[NotSignificantlyRisky], family: Array, cell: Cell, which: Array) -> Array | None:
+    """Twice the p-values of the draws that the package chooses, where it chooses some.
+
+    Fewer draws come first, and decide where they leave no doubt about ``which`` gates fail.
+    """
     evidence = [Evidence.of(np.concatenate([d, np.zeros(cell.topics - d.size)])) for d in family]
     compared = [Compared(_topics(cell, i), None, one) for i, one in enumerate(evidence)]
-    with patch.object(multiplicity, "DRAWS", FEWER_DRAWS):
-        drawn = adjusted_by_draws(gates, p.tolist(), compared)
-    if drawn is not None and np.any((drawn[1] > DOUBT[0]) & (drawn[1] < DOUBT[1])):
-        drawn = adjusted_by_draws(gates, p.tolist(), compared)
-    return None if drawn is None else drawn[1]
+    for draws, (low, high) in STAGES:
+        with patch.object(multiplicity, "DRAWS", draws):
+            found = adjusted_by_draws(gates, [0.0] * cell.gates, compared)
+        if found is None or not np.any(which & (found[1] > low) & (found[1] < high)):
+            break
+    return None if found is None else found[1]
 
 
 @cache
@@ -252,25 +263,22 @@ def _topics(cell: Cell, gate: int) -> tuple[str, ...]:
     return _names(0 if cell.where == SAME else gate, cell.topics)
 
 
-def p_values(d: Array, cell: Cell) -> Array:
-    """The p-value of each gate, shape (families, gates); 1 where no correction could fail it."""
+def least_p_values(d: Array, cell: Cell) -> Array:
+    """What the p-value of each gate is at least, shape (families, gates): Student-t's, or that of the flips."""
     rows = d.reshape(-1, d.shape[2])
     x = weigh(rows, cell.alpha)
     means, errors = moments(x, cell.topics)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(errors > 0, means / errors, 0.0)
     student = np.where(means < 0, 2 * stdtr(cell.topics - 1, t), 1.0)
-    flips, found = np.ones(means.size), np.ones(means.size)
+    flips = np.ones(means.size)
     if d.shape[2] <= MOST_ENUMERATED:
         asked = np.flatnonzero(student < PLAUSIBLE)
         flips[asked] = enumerated_flips(rows[asked], cell.alpha)
     else:
         for i in np.flatnonzero(student < PLAUSIBLE_OF_MANY):
             flips[i] = flip_p(rows[i], cell.alpha)
-    either = np.minimum(student, flips)
-    for i in np.flatnonzero(either <= 1 - LEVEL):
-        found[i] = max(bca_p(x[i], cell.topics), either[i])
-    return found.reshape(d.shape[:2])
+    return np.minimum(student, flips).reshape(d.shape[:2])
 
 
 def enumerated_flips(d: Array, alpha: float) -> Array:
@@ -295,7 +303,7 @@ def enumerated_flips(d: Array, alpha: float) -> Array:
 # --------------------------------------------------------------------------------------------------------------------
 
 #: Topics and changes of each gate: disjoint and the same.
-APART, TOGETHER = (50, 12), (100, 60)
+APART, TOGETHER = (50, 12), (120, 80)
 FEWER = (25, 10)
 
 

@@ -36,7 +36,6 @@ EVERYTHING = 1000
 PLAUSIBLE, MANY = (0.9, 0.5), 50
 #: How far below 0 a loss is that a gate should see, in standard errors of the data set.
 LOSS = 3.0
-FAMILIES = (3, 5, 10)
 
 #: Topics, changed topics.
 SIZES = (
@@ -56,7 +55,6 @@ SIZES = (
 )
 OTHER_SIZES = ((100, 6), (25, 10), (100, 10), (50, 12), (100, 25), (100, 100))
 POWER_SIZES = ((100, 4), (100, 6), (100, 10), (100, 25), (100, 100))
-FAMILY_SIZES = ((25, 10), (50, 12), (100, 10))
 ALPHAS = (0, 1, 5, 10)
 
 
@@ -199,27 +197,6 @@ def power_table(done: Done) -> Table:
     return lines
 
 
-def family_table(done: Done) -> Table:
-    """How often any gate of a family of independent ones fails by Holm's method, at level 0.95."""
-    lines = [
-        row(
-            "changed",
-            "topics",
-            "kind",
-            "alpha",
-            *(f"{what}, {k} gates" for k in FAMILIES for what in ("BCa", "rule")),
-        )
-    ]
-    for cell, p in done:
-        if (cell.topics, cell.changed) in FAMILY_SIZES and cell.source == REAL and cell.kind != REWEIGHTED:
-            shares = []
-            for k in FAMILIES:
-                for each in (p.bca[:EVERYTHING], p.rule):
-                    shares.append(1 - (1 - fails(each, 1 - (1 - LEVEL) / k)) ** k)
-            lines.append(row(cell.changed, cell.topics, cell.kind, cell.alpha, *map(percent, shares)))
-    return lines
-
-
 PLACE = ("changed", "topics", "data", "kind", "alpha")
 
 
@@ -239,7 +216,6 @@ def all_tables(pool: Executor, *, simulations: int, seed: int) -> dict[str, Tabl
     return {
         "few-changes": false_alarm_table(alarms),
         "losses-seen": power_table(losses),
-        "families": family_table(alarms),
     }
 
 
@@ -248,6 +224,4 @@ def counted(table: str, column: str, simulations: int) -> int | None:
     if column in PLACE:
         return 0
     everything = min(EVERYTHING, simulations)
-    if table == "families":
-        return None  # a power of a share: no share itself
     return everything if column in ("BCa", f"rule at {LOWER_LEVEL}") else simulations

@@ -18,13 +18,13 @@ from scipy.optimize import brentq
 from scipy.stats import skew
 
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rule.limits import margin_of, margins_of
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import intervals, sign_flip
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.populations import weigh
 from tests.benchmarks.calibration.tables import Table, percent, row
+from tests.strict import gate_of
 
 Matrix = np.ndarray  # (n_topics, n_simulations)
 

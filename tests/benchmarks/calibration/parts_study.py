@@ -24,10 +24,11 @@ from scipy.stats import t as student
 
 from pytest_riskguard.gates.alignment import Strata
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.kinds import Gate, NotInferior, NotSignificantlyRisky
+from pytest_riskguard.gates.kinds import Gate, NotInferior
 from pytest_riskguard.gates.ruling import Ruling
 from tests.benchmarks.calibration.populations import weigh
 from tests.benchmarks.calibration.tables import Table, percent, row
+from tests.strict import NotSignificantlyRisky
 
 Array = np.ndarray
 

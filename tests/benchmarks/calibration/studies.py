@@ -9,6 +9,7 @@ from typing import Protocol
 
 from tests.benchmarks.calibration import (
     both_sides,
+    family_study,
     few_changes,
     interval_study,
     lower_side,
@@ -44,6 +45,7 @@ class Study:
 STUDIES: Mapping[str, Study] = {
     "few-changes": Study(few_changes.all_tables, few_changes.counted, 10_000),
     "plain-cases": Study(plain_cases.all_tables, plain_cases.counted, plain_cases.SIMULATIONS),
+    "families": Study(family_study.all_tables, family_study.counted, 4000),
     "not-inferior": Study(lower_side.all_tables, lower_side.counted, 2000),
     "equivalent": Study(both_sides.all_tables, both_sides.counted, 4000),
     "unequal-sizes": Study(unequal_sizes.all_tables, unequal_sizes.counted, 1000),

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import Sample, upper_p_value
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
@@ -14,6 +13,7 @@ from tests.benchmarks.calibration import few_changes, lower_side, populations
 from tests.benchmarks.calibration.few_changes import Cell, PValues, p_values
 from tests.benchmarks.calibration.populations import BETS, CONTINUOUS, LATTICE, REAL, REWEIGHTED, SHIFTED, Pair, weigh
 from tests.shared_data import SHARED
+from tests.strict import NotSignificantlyRisky
 
 SOURCES = [
     pytest.param(REAL, marks=pytest.mark.skipif(not SHARED.is_dir(), reason="no folder 'shared' with the real runs")),

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard import check
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import interval
 from tests.benchmarks.calibration import interval_study
@@ -20,6 +18,7 @@ from tests.benchmarks.calibration.interval_study import METHODS, STUDY, Cell, Tr
 from tests.benchmarks.calibration.populations import weigh
 from tests.benchmarks.calibration.tables import TABLES, allowed
 from tests.docs.pages import DOCS
+from tests.strict import NotSignificantlyRisky, check
 
 Row = dict[str, str]
 

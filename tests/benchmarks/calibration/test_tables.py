@@ -18,6 +18,7 @@ AGAIN = {
     "equivalent": 150,
     "unequal-sizes": 100,
     "georisk": 80,
+    "families": 40,
     "parts": 60,
     "intervals": 80,
 }

@@ -32,7 +32,7 @@ def _judged(name: str, topics: int, *, seed: int, alpha: float) -> Verdict:
     candidate, baseline = _systems(topics, seed)
     tags = {topic: {"kind": "code" if place % 3 else "prose"} for place, topic in enumerate(candidate.topics)}
     known = Topics(candidate.queries, tags)
-    verdict = judge(gate_of(name, alpha=alpha), candidate, baseline, topics=known, report=True)
+    verdict = judge(gate_of(name, alpha=alpha, on_churn="fail"), candidate, baseline, topics=known, report=True)
     inputs = Inputs("sha256:qrels", f"sha256:{seed}", {"prod": "sha256:prod"})
     return replace(verdict, inputs=inputs, rankings=_rankings(verdict))
 

@@ -105,7 +105,7 @@ def verdict() -> Verdict:
 
 def test_the_page_says_what_the_verdict_says(verdict: Verdict):
     page, shown = parsed(verdict), card(verdict)
-    assert f"{shown.advice}: {shown.headline}" in page.said
+    assert f"{shown.advice}: {shown.line}".replace(" -> ", " → ") in page.said
     for text in (
         shown.paragraph.replace(" -> ", " → "),
         shown.why,
@@ -137,8 +137,8 @@ def test_the_title_is_the_verdict(verdict: Verdict):
 
     passed = bare(pair(50, shift=0.03, name="fine"))
     assert title(verdict).startswith("✗ Don&#39;t ship: ")
-    assert title(verdict, passed) == "✗ 1 of 2 gates failed · riskguard"
-    assert title(passed, bare(pair(20, shift=0.1, name="good"))) == "✓ 2 gates passed · riskguard"
+    assert title(verdict, passed) == "✗ Don&#39;t ship: 1 of 2 gates failed · riskguard"
+    assert title(passed, bare(pair(20, shift=0.1, name="good"))) == "✓ Ship: 2 gates passed · riskguard"
 
 
 def test_failures_come_first(verdict: Verdict):
@@ -146,7 +146,7 @@ def test_failures_come_first(verdict: Verdict):
     cards = [
         attributes["class"] for _, attributes in page.tags if (attributes.get("class") or "").startswith("card ")
     ]
-    assert cards == ["card stop", "card caution"]
+    assert cards == ["card stop", "card go"]
 
 
 def test_documents_that_moved_stand_in_for_rankings(verdict: Verdict):

@@ -78,7 +78,7 @@ def systems(n: int, *, shift: float = -0.03) -> tuple[TopicScores, TopicScores]:
 @cache
 def pair(n: int, *, shift: float = -0.03, name: str | None = None, **options: Any) -> Verdict:
     """A gate on two systems."""
-    gate = gate_of(name or f"of {n} topics", **{"alpha": 2.0, **options})
+    gate = gate_of(name or f"of {n} topics", **{"alpha": 2.0, "on_churn": "fail", **options})
     return judge(gate, *systems(n, shift=shift), report=True)
 
 
@@ -128,7 +128,7 @@ def wide_pool(n: int) -> Verdict:
 def in_family() -> Verdict:
     """One of three gates, with the level that Holm's method leaves it."""
     held = Family("holm", 3, 1 - 0.05 / 3, 0.01)
-    return judge(gate_of("one of three", alpha=2.0), *systems(50), family=held, report=True)
+    return judge(gate_of("one of three", alpha=2.0, on_churn="fail"), *systems(50), family=held, report=True)
 
 
 @once

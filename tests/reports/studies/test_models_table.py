@@ -99,7 +99,7 @@ def test_a_terminal_shows():
 nDCG@10, 60 topics, 2 models against prod; not_significantly_risky at alpha 1,
 5, level 95%
   1 of 2 models passes the gate: a
-  Best mean: a, 0.5733, which passes: nothing is given up
+  Best mean: a, 0.5733, which passes; no query lost
 
 Against prod, mean 0.4733
   model    mean    risk  reward    R/R  wins  losses   W/L  >20%  front

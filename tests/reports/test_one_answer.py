@@ -1,0 +1,158 @@
+"""A run has one answer: reports speak of all gates of a candidate, and a pass with care looks the same in each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from pytest_riskguard.cli.output import show
+from pytest_riskguard.gates.verdict import Inputs, Verdict
+from pytest_riskguard.reports import markdown
+from pytest_riskguard.reports.card import advice, card, promotion
+from pytest_riskguard.reports.ci import badge, comment, junit
+from pytest_riskguard.reports.comparisons import answer
+from pytest_riskguard.reports.html.page import document
+from pytest_riskguard.reports.json import Report
+from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.terminal import gates_table
+from pytest_riskguard.run_context import Screen
+from tests.plugin.world import CHURN, GOOD, LOSS
+from tests.reports.cases import judged
+from tests.verdicts import altered
+
+INPUTS = Inputs("sha256:q", "sha256:c", {"prod": "sha256:p"})
+RUN = comment.Run("0123456789abcdef0123456789abcdef01234567")
+
+
+def named(verdict: Verdict, gate: str, *, candidate: str = "candidate") -> Verdict:
+    return replace(altered(verdict, gate=gate, candidate=candidate), inputs=INPUTS)
+
+
+#: The mean rose significantly, and no query may lose at all: two did.
+BETTER = named(judged(GOOD), "no-risk")
+STOPPED = named(judged(GOOD, "no_topic_collapse", max_loss=0.1), "no-collapse")
+FINE = named(judged(GOOD, "no_topic_collapse", max_loss=0.5), "no-collapse")
+CARE = named(judged(CHURN, alpha=5), "no-risk")
+
+
+def known(count: int, *, missing: int = 0) -> list[KnownGate]:
+    gates = [KnownGate(f"r.yaml::{place}", "r.yaml", 1, "judged", 1, 0, (place,)) for place in range(count)]
+    return gates + [KnownGate(f"r.yaml::m{place}", "r.yaml", 1, "crashed", 1, 0, ()) for place in range(missing)]
+
+
+def printed(capsys: pytest.CaptureFixture[str], verdicts: Sequence[Verdict], *, quiet: bool = False) -> str:
+    show(verdicts, verbose=False, quiet=quiet, to_stderr=False)
+    return capsys.readouterr().out
+
+
+def table(verdicts: Sequence[Verdict]) -> str:
+    return "\n".join(gates_table.lines([(verdict.gate, verdict) for verdict in verdicts], Screen(width=200)))
+
+
+REPORTS: dict[str, Callable[[Sequence[Verdict]], str]] = {
+    "comment": lambda verdicts: comment.verdict(RUN, Report(list(verdicts), tuple(known(len(verdicts))))),
+    "Markdown": lambda verdicts: markdown.render(verdicts, gates=known(len(verdicts))),
+    "page": lambda verdicts: document(verdicts, known(len(verdicts))),
+    "table of gates": table,
+}
+
+
+@pytest.mark.parametrize("report", REPORTS)
+def test_a_candidate_is_stored_only_if_every_gate_of_the_run_passes(report: str):
+    shipped, stopped = REPORTS[report]([BETTER, FINE]), REPORTS[report]([BETTER, STOPPED])
+    assert ("baseline update prod" in shipped) == (report != "comment")  # which says what to do about failures
+    assert "store it" not in stopped
+    assert "baseline update" not in stopped
+
+
+def test_a_terminal_suggests_to_store_only_what_every_gate_lets_pass(capsys: pytest.CaptureFixture[str]):
+    assert "store it as the baseline" in printed(capsys, [BETTER, FINE])
+    said = printed(capsys, [BETTER, STOPPED])
+    assert "store it" not in said
+    assert said.splitlines()[-1] == "Don't ship: 1 of 2 gates failed"
+
+
+def test_another_candidate_that_fails_does_not_keep_one_from_being_stored():
+    other = named(judged(LOSS), "no-risk", candidate="other")
+    assert promotion(BETTER, [BETTER, FINE, other]) is not None
+    assert promotion(BETTER, [BETTER, STOPPED, other]) is None
+
+
+def test_nothing_is_stored_while_a_gate_was_not_judged():
+    assert promotion(BETTER, [BETTER], complete=False) is None
+    assert "baseline update" not in document([BETTER], known(1, missing=1))
+    assert "baseline update" not in markdown.render([BETTER], gates=known(1, missing=1))
+
+
+def test_a_gate_that_passes_gives_no_advice_of_its_own_where_another_stops_the_change():
+    assert card(BETTER, run=[BETTER, FINE]).advice == "Ship"
+    assert card(BETTER, run=[BETTER, STOPPED]).advice == "Passes"
+    assert card(CARE, run=[CARE, STOPPED]).advice == "Passes with care"
+    assert card(FINE, run=[CARE, FINE]).advice == "Passes"  # the run is shipped with care
+    other_measure = replace(STOPPED, measure="P@5")  # a comparison of its own, of the same candidate
+    page = document([BETTER, other_measure])
+    assert "Don&#39;t ship: " in page
+    assert "Ship: " not in page
+    assert "Passes: the mean rose" in page
+
+
+def test_the_first_gate_of_a_page_is_the_one_that_wants_care_most():
+    assert "<title>! Ship with care: losses counted 6 times outweigh gains; " in document([FINE, CARE])
+    assert "<title>✗ Don&#39;t ship: 2 of 30 queries lost more than 0.10" in document([FINE, CARE, STOPPED])
+
+
+def test_a_pass_with_care_looks_the_same_everywhere(capsys: pytest.CaptureFixture[str]):
+    verdicts = [CARE, FINE]
+    page = document(verdicts, known(2))
+    assert re.search(r"<title>! Ship with care: ", page)
+    assert '<span class="mark care" aria-label="passes with care" role="img">!</span>' in page
+    assert (
+        page.count('<span class="badge care">! passes with care</span>') == 2
+    )  # table of gates, and the gate itself
+    assert "! Ship with care: 2 gates passed, 1 with care" in document([FINE, replace(CARE, measure="P@5")])
+    text = markdown.render(verdicts)
+    assert text.startswith("## riskguard: Ship with care: 1 gate passed with care, 1 passed\n")
+    assert "<summary>pass with care <code>no-risk</code>: " in text
+    assert "| pass with care | <code>no-risk</code> |" in text
+    said = comment.verdict(RUN, Report(verdicts))
+    assert said.splitlines()[1].startswith("### ⚠️ Ship with care <code>0123456</code>: losses counted 6 times ")
+    assert "| passed with care | <code>no-risk</code>" in said
+    assert badge.state(verdicts) == ("doubt", "ship with care: 2 gates passed, 1 with care")
+    assert printed(capsys, verdicts).startswith("PASS WITH CARE losses counted 6 times outweigh gains; ")
+    assert (
+        printed(capsys, verdicts, quiet=True).splitlines()[0].startswith("PASS WITH CARE no-risk: candidate against ")
+    )
+    assert "\nPASS WITH CARE  " in table(verdicts)
+    assert ("riskguard.answer", "pass with care") in junit.properties(CARE)
+    assert ("riskguard.answer", "pass") in junit.properties(FINE)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "missing", "said"),
+    [
+        ([BETTER], 0, ("go", "Ship", "1 gate passed")),
+        ([BETTER, CARE], 0, ("caution", "Ship with care", "2 gates passed, 1 with care")),
+        ([BETTER, STOPPED, CARE], 0, ("stop", "Don't ship", "1 of 3 gates failed")),
+        ([BETTER], 1, ("caution", "No verdict", "1 gate passed; 1 of 2 gates not judged")),
+        ([], 0, ("caution", "No verdict", "no gate was judged")),
+        (
+            [BETTER, named(judged(LOSS), "no-risk", candidate="other")],
+            0,
+            ("stop", "1 of 2 candidates may ship", "1 of 2 gates failed"),
+        ),
+    ],
+)
+def test_the_answer_of_a_run(verdicts: list[Verdict], missing: int, said: tuple[str, str, str]):
+    found = answer(verdicts, known(len(verdicts), missing=missing))
+    assert (found.tone, found.advice, found.counts) == said
+
+
+def test_undecided_gates_that_only_warn_are_no_pass():
+    undecided = altered(BETTER, outcome="inconclusive", reason="too_weak", on_inconclusive="warn")
+    assert advice([undecided]) == ("caution", "No verdict")
+    assert advice([undecided, FINE]) == ("caution", "Ship with care")
+    assert answer([undecided, FINE]).counts == "1 gate passed, 1 inconclusive"
+    assert promotion(BETTER, [BETTER, undecided]) is None
