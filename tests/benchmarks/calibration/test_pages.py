@@ -156,32 +156,30 @@ def said_of_larger_losses() -> list[str]:
         for kind in ("wins 3 times losses", "wins 10 times losses")
         for share in unequal("rule", "not_inferior", kind=kind, tolerance=0)
     ]
-    wrong = [
-        sum(unequal(column, "not_inferior", kind=kind, tolerance=0)) for kind in (three, ten) for column in COLUMNS
-    ]
+    wrong, warned = (
+        sum(sum(unequal(column, "not_inferior", kind=kind, tolerance=0)) for kind in (three, ten))
+        for column in ("rule", "warned")
+    )
 
     def good(column: str, topics: int) -> list[float]:
         return unequal(column, "not_inferior", kind=BETS, topics=topics)
 
     def left(topics: int) -> str:
         """How many of the passes of good candidates have no warning."""
-        passed, warned = sum(good("rule", topics)), sum(good("warned", topics))
-        return f"{100 * (1 - warned / passed):.0f}%"
+        passed, with_it = sum(good("rule", topics)), sum(good("warned", topics))
+        return f"{100 * (1 - with_it / passed):.0f}%"
 
     return [
-        f"with losses 3 times as large as wins, it passes {passes(three, 0)} at alpha 0, {passes(three, 1)} at alpha 1 "
-        f"and {passes(three, 5)} at alpha 5;",
+        f"with losses 3 times as large as wins, it passes {passes(three, 0)} at alpha 0, {passes(three, 1)} at alpha "
+        f"1 and {passes(three, 5)} at alpha 5;",
         f"with losses 10 times as large {passes(ten, 0)}, {passes(ten, 1)} and {passes(ten, 5)};",
         f"with wins that are larger {span(wins)}.",
         f"`equivalent` passes {span(unequal('rule', 'equivalent', kind=three))} and "
         f"{span(unequal('rule', 'equivalent', kind=ten))} with such losses.",
-        f"Of these wrong passes {100 * (wrong[1] + wrong[3]) / (wrong[0] + wrong[2]):.0f}% have the warning",
+        f"Of these wrong passes {100 * warned / wrong:.0f}% have the warning",
         f"that would leave {left(25)} of the passes with 25 topics, {left(50)} with 50, {left(100)} with 100 and "
         f"{left(250)} with 250.",
     ]
-
-
-COLUMNS = ("rule", "warned")
 
 
 def said_of_larger_wins() -> list[str]:
@@ -196,8 +194,8 @@ def said_of_larger_wins() -> list[str]:
     first, second, third = (fails(three, **place) for place in places)
     tens = [fails(ten, **place) for place in places]
     return [
-        f"wins that are 3 times the losses fail {first} of harmless changes if 6 of 100 topics changed, {second} if 10 "
-        f"of 50 did, and {third} if all of 50 did;",
+        f"wins that are 3 times the losses fail {first} of harmless changes if 6 of 100 topics changed, {second} if "
+        f"10 of 50 did, and {third} if all of 50 did;",
         f"at 10 times {tens[0]}, {tens[1]} and {tens[2]}.",
         f"(3/4)^6 is {100 * 0.75**6:.1f}%",
     ]
