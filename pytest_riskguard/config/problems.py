@@ -51,7 +51,7 @@ _REMEDIES = {
     "user": "add `user: NAME`",
     "password": "add `password: {env: NAME_OF_A_VARIABLE}`",
     "correction": "add `correction: auto`",
-    "looks": "add how many candidates you expect to judge before topics or judgements change: `looks: 200`",
+    "looks": "add how many candidates you expect to judge before topics or judgements change: `looks: 50`",
     "gates": "add `gates: [NAME, NAME]`, or write `family: auto` for all risk gates",
 }
 

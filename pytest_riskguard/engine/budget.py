@@ -28,11 +28,15 @@ from pytest_riskguard.gates.verdict import Verdict, digests
 
 @dataclass(frozen=True)
 class Budget:
-    """The budget of gates that are judged together: their ids, the looks so far, and how many are expected."""
+    """The budget of gates that are judged together: their ids, the looks so far, and how many are expected.
+
+    ``before``: how many other looks the same file takes before theirs.
+    """
 
     gates: tuple[str, ...]
     recorded: Looks
     looks: int
+    before: int = 0
 
     def look(
         self,
@@ -65,7 +69,11 @@ class Budget:
         qrels, topics = collection()
         shares = {} if topics is None else dict(topics.shares)
         return self.recorded.next(
-            _digest_of_content(qrels, topics), self.gates, digest_of([about, shares]), looks=self.looks
+            _digest_of_content(qrels, topics),
+            self.gates,
+            digest_of([about, shares]),
+            looks=self.looks,
+            before=self.before,
         )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.config.candidate_settings import DescribedScores, file_of, key_of
-from pytest_riskguard.config.items import GateItem, family_of
+from pytest_riskguard.config.items import GateItem, family_of, judged_together
 from pytest_riskguard.config.lookups import all_errors
 from pytest_riskguard.config.queried_settings import Queried
 from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
@@ -94,7 +94,10 @@ class DeclaredGates:
             return None
         if self._looks is None:
             self._looks = read_ledger(settings.ledger)
-        return Budget(tuple(member.id for member in family), self._looks, settings.looks)
+        numbered = judged_together(self.settings)
+        own = next(number for item, number in numbered if item.id == family[0].id)
+        before = len({number for item, number in numbered if number < own and item.gate.kind in BUDGETED})
+        return Budget(tuple(member.id for member in family), self._looks, settings.looks, before)
 
     def missing(self) -> list[ConfigError]:
         """Everything that the file names and nothing has; empty after the first call, so that it is said once."""

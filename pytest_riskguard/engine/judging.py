@@ -40,7 +40,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.freed_memory import release_freed_memory
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.gates.chain.families import Compared, in_families
+from pytest_riskguard.gates.chain.families import Compared, at_the_rules_level, in_families
 from pytest_riskguard.gates.chain.history import with_lineage
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import Gate
@@ -165,14 +165,16 @@ class Engine:
         together, gates = len(questions), [question.gate for question in questions]
         ruled = [self._ruled(question, together) for question in questions]
         p_values = [p_value for p_value, _ in ruled]
-        look = None
+        look, of_look = None, p_values
         if budget is not None and any(p_value is not None for p_value in p_values):
             look = budget.look(questions, [*map(self._compared, questions)], lambda: (self.qrels, self.topics))
+            of_look = [self._ruled(question, together, of_look=True)[0] for question in questions]
         try:
             compared = [compared for _, compared in ruled]
-            families = in_families(gates, p_values, correction=correction, look=look, compared=compared)
+            families = in_families(gates, of_look, correction=correction, look=look, compared=compared)
         except ValueError as error:
             raise UsageError(str(error)) from None
+        families = at_the_rules_level(families, p_values, of_look)
         return [
             self.verdict(question, family=family, together=together)
             for question, family in zip(questions, families, strict=True)
@@ -363,8 +365,10 @@ class Engine:
         except DataError as error:
             return verdict.warned(warning("history_unusable", baseline=baseline.name, problem=error.problem))
 
-    def _ruled(self, question: Question, together: int) -> tuple[float | None, Compared | None]:
-        """The gate's p-value, and what it compares, if these are the means of two systems."""
+    def _ruled(
+        self, question: Question, together: int, *, of_look: bool = False
+    ) -> tuple[float | None, Compared | None]:
+        """The gate's p-value, perhaps as one of many looks, and what it compares, if that is two means."""
         gate = question.gate
         try:
             candidate, *others = (scored.scores for scored in self._systems(question))
@@ -374,7 +378,7 @@ class Engine:
                 others = [computed_baseline(gate, question.baseline, candidate, others)]
             found = rule(gate, candidate, others[0], replicates=others[1:], topics=self._cache.topics)
             compared = Compared(found.aligned.candidate.topics, found.aligned.candidate.measure, found.evidence)
-            return found.p_value, compared
+            return found.p_value_of_look if of_look else found.p_value, compared
         except DataError:
             return None, None
         except ValueError as error:

@@ -65,6 +65,7 @@ MIN_SLICE_TOPICS = 25
 
 _AT_LEAST_ZERO = Number(0)
 _ZERO_OR_NONE = Number(0, optional=True)
+_LEVEL = Number(MIN_LEVEL, MAX_LEVEL, words=f"a number between {MIN_LEVEL:f} and {MAX_LEVEL:f} such as 0.95")
 _LEVEL_HELP = "Confidence of the two-sided interval."
 
 
@@ -134,7 +135,7 @@ class Gate(EveryOption):
     )
     level: float = option(
         0.95,
-        Number(MIN_LEVEL, MAX_LEVEL, words=f"a number between {MIN_LEVEL:f} and {MAX_LEVEL:f} such as 0.95"),
+        _LEVEL,
         _LEVEL_HELP,
         report_type=Annotated[float, Interval(gt=0, lt=1)],
     )
@@ -354,7 +355,9 @@ class Equivalent(_Weighted, _ByInterval):
 class NoDrift(_Weighted, _ByInterval):
     """Passes when the upper limit of the mean difference from a fixed earlier run is at least ``-tolerance``.
 
-    Since many changes lie between the two, alpha is 0 unless it is given: churn adds up too.
+    Since many changes lie between the two, alpha is 0 unless it is given: churn adds up too. The level is higher than
+    that of other kinds, because each release of a year asks again: at 0.95 one year in seven without any drift has a
+    false alarm (docs/explanation/calibration.md).
     """
 
     kind = "no_drift"
@@ -364,6 +367,7 @@ class NoDrift(_Weighted, _ByInterval):
     alpha: float = option(
         0.0, Number(0, MAX_ALPHA), "A loss counts 1 + alpha times.", report_type=Annotated[float, Ge(0)]
     )
+    level: float = option(0.995, _LEVEL, _LEVEL_HELP, report_type=Annotated[float, Interval(gt=0, lt=1)])
     tolerance: float = option(0.0, _AT_LEAST_ZERO, "How much may be lost since then, in units of the measure.")
 
 

@@ -7,7 +7,7 @@ topics without which the verdict flips, slices, families (its p-value), charts a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any, Literal
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
+from pytest_riskguard.gates.kinds import MAX_LEVEL, MIN_TOPICS, Gate
 from pytest_riskguard.gates.rule.collapse import beyond_allowed, collapsed
 from pytest_riskguard.gates.rule.limits import (
     detects_max_mde,
@@ -47,6 +47,9 @@ from pytest_riskguard.risk.urisk import mean_test_of
 
 #: With fewer changes no gate may show that a candidate is good enough: at alpha 0, and at alpha 1 and above.
 CHANGES_TO_SHOW = 10, 25
+#: For one of many looks: below which p-value those of the break-even test are stretched, by which power, and from
+#: which alpha on Student-t is not asked (docs/explanation/calibration.md).
+STRETCHED_BELOW, STRETCH, LOSSES_WEIGH = 0.05, 2 / 3, 1.0
 #: Intervals that every verdict reports, cheapest first; the studentized one only where it decides.
 REPORTED = ("student_t", "basic", "percentile", "bca")
 #: Lesser losses as a share of the largest, and the least of all, where it is asked what could fail.
@@ -329,10 +332,31 @@ class Ruling:
         Where noise is subtracted, failing at alpha 0 is enough. Where churn only warns, the mean alone must fail
         too, at alpha 0 and tolerance 0.
         """
-        p = self._p_value_here
+        return self._by_all(lambda ruling: ruling._p_value_here)
+
+    @cached_property
+    def p_value_of_look(self) -> float:
+        """The same, by the stricter rule for one of many looks at a collection, whose levels are far higher.
+
+        At these, p-values of skewed few changes are several times too small. So the break-even test must fail too,
+        with its p-value stretched, and so must Student-t below alpha 1; above, it misses most losses. What fails at
+        the highest level fails whatever they say.
+        """
+        if self.p_value <= 1 - MAX_LEVEL:
+            return self.p_value
+
+        def p_of(ruling: Ruling) -> float:
+            student_t = ruling._p_by("student_t") if ruling.alpha < LOSSES_WEIGH else 0.0
+            return max(ruling._p_value_here, student_t, stretched(min(2 * ruling.break_even, 1.0)))
+
+        return self._by_all(p_of)
+
+    def _by_all(self, p_of: Callable[[Ruling], float]) -> float:
+        """The p-value of all rulings that decide, from that of each."""
+        p = p_of(self)
         if self.at_zero_too is not None:
-            p = min(p, self.at_zero_too._p_value_here)
-        return max(p, self.plain._p_value_here) if self.gate.on_churn == "warn" else p
+            p = min(p, p_of(self.at_zero_too))
+        return max(p, p_of(self.plain)) if self.gate.on_churn == "warn" else p
 
     @cached_property
     def _p_value_here(self) -> float:
@@ -424,6 +448,11 @@ class Ruling:
         if self.gate.side != "both" or not self.has_intervals:
             return 1.0
         return -1.0 if limit_of(self.gate, self.deciding) > 0 else 1.0
+
+
+def stretched(p: float) -> float:
+    """A p-value of a look, enlarged the more the smaller it is: at 0.0005 ten times, from 0.05 on not at all."""
+    return max(p, STRETCHED_BELOW * math.pow(p / STRETCHED_BELOW, STRETCH))
 
 
 def could_fail(gate: Gate, changed: int, n: int, *, largest_loss: float) -> bool:
@@ -531,6 +560,14 @@ class Comparison:
     @property
     def p_value(self) -> float | None:
         """The smallest ``1 - level`` at which the gate fails; None for kinds without p-values, and too few topics."""
+        return self._p_value(lambda: self.ruling.p_value)
+
+    @property
+    def p_value_of_look(self) -> float | None:
+        """The same by the rule for one of many looks at a collection: never smaller."""
+        return self._p_value(lambda: self.ruling.p_value_of_look)
+
+    def _p_value(self, of_ruling: Callable[[], float]) -> float | None:
         if not self.gate.is_tested or not self.ruling.enough_topics:
             return None
-        return 1.0 if self.identical else self.ruling.p_value
+        return 1.0 if self.identical else of_ruling()

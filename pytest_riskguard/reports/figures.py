@@ -151,8 +151,9 @@ def _family(verdict: Verdict, family: Family) -> str:
     if family.correction != "none":
         together = f"one of a family of {counted(family.size, 'gate')} ({CORRECTIONS[family.correction]})"
     if family.look is not None:
+        of = "" if family.look.looks is None else f" of about {family.look.looks}"
         spent = f"may spend {percent(family.look.share)} of the budget"
-        budget = f"; look {family.look.number} at this collection {spent}"
+        budget = f"; look {family.look.number}{of} at this collection {spent}"
     p_value = verdict.estimates.decision_p_value
     found = f"{together}: p {probability(p_value)}, adjusted {probability(family.adjusted_p_value)}"
     if family.draws:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.judging.live import config_path
 from pytest_riskguard.cli.parameters import FILE, file_option
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.gates.chain.looks import BOUNDED_LOOKS, expected_false_alarms
 from pytest_riskguard.text import clean, counted, percent
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def budget(config: Path | None, reports: tuple[Path, ...]) -> int:
 
     settings = load_config(config_path(config), require_gates=False)
     if settings.budget is None:
-        raise UsageError(f"{settings.path}: has no budget; add `budget: {{looks: 200}}`")
+        raise UsageError(f"{settings.path}: has no budget; add `budget: {{looks: 50}}`")
     made = [look for report in reports for look in looks_of(read(report).verdicts)]
     if reports:
         try:
@@ -56,19 +58,28 @@ def budget(config: Path | None, reports: tuple[Path, ...]) -> int:
 
 
 def _lines(budget: BudgetSettings, recorded: Looks, collection: str) -> Sequence[str]:
-    """What is spent and left, for each group of gates that are judged together."""
-    groups = recorded.at(collection)
-    if not groups:
-        return [f"{budget.ledger.name}: no look at this collection yet; about {budget.looks} are expected"]
-    lines = []
-    for gates in groups:
-        looks = recorded.of(collection, gates)
-        left = 1 - recorded.spent(collection, gates, looks=budget.looks)
-        share = recorded.next(collection, gates, "", looks=budget.looks).share
-        passed = sum(not look.failed for look in looks)
-        lines.append(
-            f"{', '.join(map(clean, gates))}: {counted(len(looks), 'look')}, {passed} without a failure, of about "
-            f"{budget.looks}; {percent(left, 1)} of the budget is left, of which the next look may spend "
-            f"{percent(share, 3)}"
-        )
-    return lines
+    """What is spent and left, and what is promised."""
+    looks, promise = recorded.at(collection), _promise(budget.looks)
+    if not looks:
+        return [f"{budget.ledger.name}: no look at this collection yet; about {budget.looks} are expected", promise]
+    left = 1 - recorded.spent(collection, looks=budget.looks)
+    share = recorded.next(collection, (), "", looks=budget.looks).share
+    passed = sum(not look.failed for look in looks)
+    lines = [
+        f"{counted(len(looks), 'look')}, {passed} without a failure, of about {budget.looks}; {percent(left, 1)} of "
+        f"the budget is left, of which the next look may spend {percent(share, 3)}"
+    ]
+    for gates, number in Counter(look.gates for look in looks).items():
+        lines.append(f"  {', '.join(map(clean, gates))}: {counted(number, 'look')}")
+    return [*lines, promise]
+
+
+def _promise(looks: int) -> str:
+    """What a budget for so many looks promises."""
+    expected = expected_false_alarms(looks)
+    if looks <= BOUNDED_LOOKS:
+        return f"{looks} harmless looks raise a false alarm in at most {percent(expected, 1)} of cases (simulated)"
+    return (
+        f"beyond {BOUNDED_LOOKS} looks nothing bounds false alarms: {looks} harmless looks raise at most "
+        f"{expected:.2f} on average (simulated)"
+    )

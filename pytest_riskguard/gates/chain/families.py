@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -93,6 +93,27 @@ def _at_levels(p: Sequence[float], own: float, *, correction: str, look: Look | 
             )
         families.append(Family(correction, len(p), level, _of_all(adjusted_p, own, together, share), look))
     return families
+
+
+def at_the_rules_level(
+    families: Sequence[Family | None], p_values: Sequence[float | None], of_look: Sequence[float | None]
+) -> list[Family | None]:
+    """Families of a look whose levels make a gate's ordinary rule decide as the stricter one of a look does.
+
+    Where the p-value of the stricter rule is r times as large, the ordinary rule is asked for a p-value r times as
+    small.
+    """
+    found: list[Family | None] = []
+    for family, p, stricter in zip(families, p_values, of_look, strict=True):
+        if family is not None and p is not None and stricter is not None and stricter > p:
+            most = 1 - family.level
+            if stricter <= most:
+                level = 1 - max(most * (p / stricter), p)
+            else:
+                level = 1 - min(most * (p / stricter), float(np.nextafter(p, 0)))
+            family = replace(family, level=min(level, MAX_LEVEL))
+        found.append(family)
+    return found
 
 
 def adjusted_by_draws(

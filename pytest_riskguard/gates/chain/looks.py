@@ -16,14 +16,20 @@ from annotated_types import Ge, Gt, Le, MinLen
 
 from pytest_riskguard.formats.serialization import UNLESS_EMPTY, rounded
 
+#: Up to so many looks, a false alarm is about as likely as that of one gate; beyond, their mean number is known.
+BOUNDED_LOOKS = 50
+#: The mean number of false alarms in so many harmless looks at level 95%: the most in docs/data/calibration/year.csv.
+FALSE_ALARMS = {20: 0.0, 50: 0.0, 100: 0.0, 200: 0.0, 1000: 0.0}
+
 
 @dataclass(frozen=True)
 class Look:
     """One look of gates that are judged together, at one collection.
 
     ``collection`` is the digest of judgements and topics, ``inputs`` that of the questions and of what they compare.
-    ``number`` is 1 more than the number of earlier looks without a failure, ``share`` the part of the error allowed
-    to all looks that this one may spend. ``looks``: how many were expected; None in reports of earlier versions.
+    ``number`` is 1 more than the number of earlier looks without a failure, by any gates, ``share`` the part of the
+    error allowed to all looks that this one may spend. ``looks``: how many were expected; None in reports of earlier
+    versions.
     """
 
     collection: str
@@ -75,37 +81,45 @@ class Looks:
     def __contains__(self, look: RecordedLook) -> bool:
         return look.key in self._by_key
 
-    def of(self, collection: str, gates: tuple[str, ...]) -> tuple[RecordedLook, ...]:
-        """The looks of these gates at this collection, by number."""
-        known = (look for look in self._by_key.values() if (look.collection, look.gates) == (collection, gates))
-        return tuple(sorted(known, key=lambda look: (look.number, look.inputs)))
+    def at(self, collection: str) -> tuple[RecordedLook, ...]:
+        """The looks at this collection, by number."""
+        known = (look for look in self._by_key.values() if look.collection == collection)
+        return tuple(sorted(known, key=lambda look: (look.number, look.gates, look.inputs)))
 
-    def at(self, collection: str) -> tuple[tuple[str, ...], ...]:
-        """The gates with a look at this collection, each group of gates that are judged together once."""
-        return tuple(sorted({look.gates for look in self._by_key.values() if look.collection == collection}))
+    def next(self, collection: str, gates: tuple[str, ...], inputs: str, *, looks: int, before: int = 0) -> Look:
+        """The look at these inputs: the one that is recorded, or the next of about so many ``looks``.
 
-    def next(self, collection: str, gates: tuple[str, ...], inputs: str, *, looks: int) -> Look:
-        """The look at these inputs: the one that is recorded, or the next of about so many ``looks``."""
+        ``before``: how many others are taken in the same run and come first; they count as if they had passed.
+        """
         from pytest_riskguard.inference import share_of_next_look  # loads numpy, which a kept verdict does without
 
         known = self._by_key.get((collection, gates, inputs))
         if known is not None:
             share = known.share or share_of_next_look(known.number - 1, looks=looks)
             return Look(collection, gates, inputs, known.number, share, known.looks or looks)
-        passed = self._passed(collection, gates, looks)
-        share = share_of_next_look(passed.pop(looks, 0), looks=looks, others=passed)
-        number = 1 + sum(not look.failed for look in self.of(collection, gates))
+        passed = self._passed(collection, looks)
+        number = 1 + passed.total() + before
+        share = share_of_next_look(passed.pop(looks, 0) + before, looks=looks, others=passed)
         return Look(collection, gates, inputs, number, rounded(share) or 0.0, looks)  # as the ledger will have it
 
-    def spent(self, collection: str, gates: tuple[str, ...], *, looks: int) -> float:
-        """The part of the error allowed that the looks of these gates have used up."""
+    def spent(self, collection: str, *, looks: int) -> float:
+        """The part of the error allowed that the looks at a collection have used up."""
         from pytest_riskguard.inference import share_left
 
-        return 1 - share_left(self._passed(collection, gates, looks))
+        return 1 - share_left(self._passed(collection, looks))
 
-    def _passed(self, collection: str, gates: tuple[str, ...], looks: int) -> Counter[int]:
+    def _passed(self, collection: str, looks: int) -> Counter[int]:
         """How many looks did not fail, for each number of looks that was expected then."""
-        return Counter(look.looks or looks for look in self.of(collection, gates) if not look.failed)
+        return Counter(look.looks or looks for look in self.at(collection) if not look.failed)
+
+
+def expected_false_alarms(looks: int) -> float:
+    """The most false alarms that so many harmless looks raise on average; fewer than twenty count as twenty.
+
+    A look raises fewer the more of them are expected, so those of the next smaller number simulated are a bound.
+    """
+    known = max((number for number in FALSE_ALARMS if number <= looks), default=min(FALSE_ALARMS))
+    return FALSE_ALARMS[known] * max(looks / known, 1.0)
 
 
 def _cost(look: RecordedLook) -> tuple[Any, ...]:

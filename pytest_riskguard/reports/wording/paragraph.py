@@ -13,7 +13,7 @@ from pytest_riskguard.reports.wording import groups
 from pytest_riskguard.reports.wording.messages import message
 from pytest_riskguard.reports.wording.numbers import from_to, size
 from pytest_riskguard.reports.wording.sentences import happened, opponent, reasons, row, weakness
-from pytest_riskguard.text import counted
+from pytest_riskguard.text import counted, percent
 
 #: Topics, or slices, that a sentence names; others are counted.
 MAX_NAMED = 3
@@ -31,7 +31,17 @@ def paragraph(verdict: Verdict) -> str:
     sentences += [*_unanswered(verdict), *_few_changes(verdict), *_pivots(verdict)]
     if verdict.outcome == "pass":
         sentences += _slices(verdict)
+    sentences.append(_look(verdict))
     return " ".join(filter(None, sentences))
+
+
+def _look(verdict: Verdict) -> str:
+    """Which of many looks it was, and the level that this left."""
+    family = verdict.family
+    if family is None or family.look is None:
+        return ""
+    of = "" if family.look.looks is None else f" of about {family.look.looks}"
+    return f"Look {family.look.number}{of}: judged at {percent(family.level)} instead of {percent(verdict.level)}."
 
 
 def _mean(verdict: Verdict) -> str:

@@ -63,10 +63,46 @@ def test_recorded_looks_are_spent_once_and_the_same_candidate_keeps_its_verdict(
     assert judged() == first
     ended = command("budget --record report.json --record report.json")
     assert "recorded 0 looks; 2 looks known already" in ended.out
-    assert "no-risk: 1 look, 1 without a failure, of about 10; 95.0% of the budget is left" in ended.out
+    assert "1 look, 1 without a failure, of about 10; 95.0% of the budget is left" in ended.out
+    assert "  no-risk: 1 look\n" in ended.out
     second = judged("churn.run")
     assert second["family"]["look"]["number"] == 2
     assert judged() == first  # the ledger does not move what it has
+
+
+def test_gates_outside_a_family_share_one_budget(judged, folder, command, settings):
+    more = [
+        f"  - {{name: {name}, kind: {kind}, baseline: prod, alpha: 0}}\n"
+        for name, kind in (
+            ("mean", "not_significantly_risky"),
+            ("shown", "not_inferior"),
+            ("again", "not_significantly_risky"),
+        )
+    ]
+    settings.write_text(YAML + "".join(more))
+    command("check --json report.json")
+    looks = [
+        each["family"] and each["family"]["look"] for each in world.read_report(folder / "report.json")["verdicts"]
+    ]
+    assert [look and look["number"] for look in looks] == [1, None, 2, None, 3]
+    alone = command("check again --json other.json")
+    assert world.read_report(folder / "other.json")["verdicts"][0]["family"]["look"] == looks[-1], alone.err
+    command("budget --record report.json")
+    assert "3 looks, 3 without a failure, of about 10; 85.0% of the budget is left" in command("budget").out
+    command("check --candidate churn.run --json report.json")
+    found = world.read_report(folder / "report.json")["verdicts"]
+    assert [each["family"]["look"]["number"] for each in found if each["family"]] == [4, 5, 6]
+
+
+def test_a_verdict_says_which_look_it_is_and_at_which_level(judged, command):
+    said = " ".join(command("check").out.split())
+    assert "Look 1 of about 10: judged at 99.75% instead of 95%." in said
+
+
+def test_what_is_promised_depends_on_the_number_of_looks(settings, command):
+    assert "10 harmless looks raise a false alarm in at most" in command("budget").out
+    settings.write_text(YAML.replace("looks: 10", "looks: 200"))
+    assert "beyond 50 looks nothing bounds false alarms: 200 harmless looks raise at most" in command("budget").out
 
 
 def test_a_failed_look_costs_nothing(judged, folder, command):
@@ -138,7 +174,7 @@ def test_another_question_about_the_same_candidate_is_another_look(judged, folde
 
 def test_a_family_is_one_look_and_fails_only_as_a_whole(judged, folder, command, settings):
     settings.write_text(
-        YAML.replace("gates:", "family: holm\ngates:")
+        YAML.replace("gates:", "family: holm\ngates:").replace("looks: 10", "looks: 2")
         + "  - {name: tolerant, kind: not_significantly_risky, baseline: prod, tolerance: 0.9}\n"
     )
     command("check --candidate loss.run --json report.json")
@@ -237,7 +273,7 @@ def test_without_a_budget_there_is_none(settings, command, judged):
     assert judged()["family"] is None
     ended = command("budget")
     assert ended.status == 2
-    assert "has no budget; add `budget: {looks: 200}`" in ended.err
+    assert "has no budget; add `budget: {looks: 50}`" in ended.err
 
 
 def test_pytest_judges_with_the_same_budget(folder, judged, command, settings):

@@ -14,7 +14,7 @@ collection: {{qrels: qrels.txt, topics: topics.tsv}}
 measures: [AP]
 candidate: step4.run
 gates:
-  - {{name: slow, kind: no_drift, since: {since}, tolerance: {tolerance}}}
+  - {{name: slow, kind: no_drift, since: {since}, tolerance: {tolerance}, level: 0.95}}
 """
 
 

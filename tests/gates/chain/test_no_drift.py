@@ -15,7 +15,7 @@ from pytest_riskguard.gates.chain.history import with_lineage
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import KINDS, NoDrift, NotInferior, NotSignificantlyRisky, options_of
 from pytest_riskguard.reports.wording import worded
-from pytest_riskguard.reports.wording.headlines import figures, headline
+from pytest_riskguard.reports.wording.headlines import estimate, line
 
 
 def scores(values, name):
@@ -48,7 +48,11 @@ def test_a_loss_that_no_single_change_shows_is_a_drift(slide):
 def test_it_follows_the_rule_of_a_risk_gate_at_alpha_0(slide, tolerance):
     for later in slide[1:]:
         asked = [
-            rule(kind(alpha=0.0, tolerance=tolerance), later, slide[0]) for kind in (NoDrift, NotSignificantlyRisky)
+            rule(gate, later, slide[0])
+            for gate in (
+                NoDrift(tolerance=tolerance, level=0.95),
+                NotSignificantlyRisky(alpha=0.0, tolerance=tolerance, on_churn="fail"),
+            )
         ]
         assert asked[0].answer == asked[1].answer
         assert asked[0].p_value == asked[1].p_value
@@ -65,14 +69,14 @@ def test_churn_adds_up_over_many_changes_so_alpha_is_0_unless_it_is_given():
     start = scores(np.full(60, 0.5), "v1")
     churned = scores(0.5 + np.tile([0.2, -0.2], 30), "v9")
     assert judge(NoDrift(), churned, start).outcome == "pass"
-    assert judge(NoDrift(alpha=1.0), churned, start).reason == "churn"
+    assert judge(NoDrift(alpha=1.0, level=0.95), churned, start).reason == "churn"
     assert {kind: options_of(cls)["alpha"].default for kind, cls in KINDS.items() if cls.looks_back} == {
         "no_drift": 0.0
     }
 
 
 def test_it_has_a_p_value_and_may_be_a_member_of_a_family(slide):
-    gates = [NoDrift("a", tolerance=0.01), NotSignificantlyRisky("b")]
+    gates = [NoDrift("a", tolerance=0.01, level=0.95), NotSignificantlyRisky("b")]
     p_values = [rule(gate, slide[-1], slide[0]).p_value for gate in gates]
     families = in_families(gates, p_values, correction="holm")
     assert [family.size for family in families] == [2, 2]
@@ -82,16 +86,16 @@ def test_it_has_a_p_value_and_may_be_a_member_of_a_family(slide):
 def test_words_name_the_run_and_the_number_of_changes(slide):
     verdict = judge(NoDrift(tolerance=0.01), slide[-1], slide[0])
     verdict = worded(with_lineage(verdict, slide[:-1], slide[-1]))
-    assert headline(verdict) == "drifted since v1"
-    assert figures(verdict).startswith("drift -0.03 [-0.05, -0.02]")
+    assert line(verdict).startswith("drifted since v1; the mean fell 0.49 -> 0.46")
+    assert estimate(verdict).startswith("drift -0.032 [-0.054, -0.012]")
     from pytest_riskguard.reports.wording.paragraph import paragraph
 
     assert "The loss is significantly more than the tolerated 0.01. That is what 8 changes since v1 did together" in (
         paragraph(verdict)
     )
     passed = worded(judge(NoDrift(tolerance=0.03), slide[-1], slide[0]))
-    assert headline(passed) == "tolerated drift"
-    assert headline(worded(judge(NoDrift(), slide[1], slide[0]))) == "no significant drift"
+    assert line(passed).startswith("the mean fell by 0.03, not shown to be more than the tolerated 0.03")
+    assert line(worded(judge(NoDrift(), slide[1], slide[0]))).startswith("no drift shown")
 
 
 def test_the_assertion_demands_a_tolerance():
