@@ -111,23 +111,23 @@ def compare(
     values = {"alphas": alphas, "family": family, **typed_options(options), **taken}
     asked_alphas, correction = values.pop("alphas"), values.pop("family")
     values.pop("measures", None)  # ``inputs`` knows them
-    gates = [("" if kind else POLICY[0][0], asked_kind, values)]
-    if kind is None:
-        gates += [(name, other, {**_shared(values, other), **own}) for name, other, own in declared.beside]
-    questions = [
-        question
-        for name, one, own in gates
-        for question in inputs.questions(
-            one,
+    shared: Any = {"slices": slices, "metadata": metadata}
+    name = "" if kind else declared.gate or POLICY[0][0]
+    questions = inputs.questions(
+        asked_kind, candidate, pools, alphas=asked_alphas, options=values, name=name, **shared
+    )
+    for gate in declared.beside if kind is None else ():
+        own = {name: value for name, value in gate.options.items() if name not in typed()}
+        questions += inputs.questions(
+            gate.kind,
             candidate,
-            pools,
-            alphas=asked_alphas if one == asked_kind else asked_alphas[:1],
-            slices=slices,
-            metadata=metadata,
-            options=own,
-            name=name,
+            pools if named or not gate.baselines else [_declared_pool(question) for question in gate.baselines],
+            alphas=asked_alphas[:1] if "alphas" in typed() else gate.alphas,
+            options={**_shared(values, gate.kind), **own},
+            name=gate.name,
+            measures=gate.measures,
+            **shared,
         )
-    ]
     notes = [declared.line(taken, has_baselines=bool(named))]
     if kind is None and declared.beside is ON_SINGLE_QUERIES and not collection.scores:
         questions, note = _within_its_scale(questions)
