@@ -19,7 +19,7 @@ from pytest_riskguard.formats.serialization import UNLESS_EMPTY, rounded
 #: Up to so many looks, a false alarm is about as likely as that of one gate; beyond, their mean number is known.
 BOUNDED_LOOKS = 50
 #: The mean number of false alarms in so many harmless looks at level 95%: the most in docs/data/calibration/year.csv.
-FALSE_ALARMS = {20: 0.0, 50: 0.0, 100: 0.0, 200: 0.0, 1000: 0.0}
+FALSE_ALARMS = {50: 0.0255, 100: 0.041, 200: 0.052, 1000: 0.13}
 
 
 @dataclass(frozen=True)
@@ -114,11 +114,11 @@ class Looks:
 
 
 def expected_false_alarms(looks: int) -> float:
-    """The most false alarms that so many harmless looks raise on average; fewer than twenty count as twenty.
+    """The most false alarms that so many harmless looks raise on average: those of the next larger number simulated.
 
-    A look raises fewer the more of them are expected, so those of the next smaller number simulated are a bound.
+    Beyond, as many as the largest number raises for each look, and a look raises fewer the more of them are expected.
     """
-    known = max((number for number in FALSE_ALARMS if number <= looks), default=min(FALSE_ALARMS))
+    known = min((number for number in FALSE_ALARMS if number >= looks), default=max(FALSE_ALARMS))
     return FALSE_ALARMS[known] * max(looks / known, 1.0)
 
 

@@ -229,6 +229,17 @@ def said_of_parts() -> list[str]:
     ]
 
 
+def said_of_years() -> list[str]:
+    """What a-year-of-gates.md says of looks."""
+    most = max(s for looks in (20, 50) for s in shares("year", f"years of {looks}", everywhere))
+    hundred, two, thousand = (max(shares("year", f"alarms in {looks}", everywhere)) for looks in (100, 200, 1000))
+    return [
+        f"in at most {most:.1f}% of simulated years",
+        f"100 harmless looks raise {hundred:.3f} false alarms on average, 200 raise {two:.3f} and 1,000 raise",
+        f"1,000 raise {thousand:.3f}.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("page", "said"),
     [
@@ -240,6 +251,7 @@ def said_of_parts() -> list[str]:
         ("intervals.md", said_of_larger_losses),
         ("intervals.md", said_of_larger_wins),
         ("georisk.md", said_of_pools),
+        ("a-year-of-gates.md", said_of_years),
         ("topics-that-hang-together.md", said_of_parts),
     ],
 )

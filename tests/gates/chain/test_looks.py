@@ -11,7 +11,7 @@ import pytest
 
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.chain.families import at_the_rules_level, in_families
-from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of
+from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of, expected_false_alarms
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import share_of_next_look
@@ -144,6 +144,13 @@ def test_reports_say_which_look_it_was():
     (family,) = in_families([gate], [rule(gate, *both).p_value], correction="none", look=look)
     lines = figures(worded(judge(gate, *both, family=family)))
     assert any("look 17 of about 200 at this collection may spend 0.25% of the budget" in line for line in lines)
+
+
+def test_false_alarms_are_those_of_the_next_larger_number_of_looks():
+    known = [expected_false_alarms(looks) for looks in (1, 50, 51, 100, 101, 200, 1000)]
+    assert known == sorted(known)
+    assert known[0] == known[1] < known[2] == known[3]
+    assert expected_false_alarms(4000) == pytest.approx(4 * expected_false_alarms(1000))
 
 
 def judged_as_a_look(both, *, looks, **options):
