@@ -63,12 +63,11 @@ def run(*arguments: str) -> str:
 
 
 def failure() -> Verdict:
-    """The verdict of the example, from its JSON report."""
+    """The verdict of the example's gate on the tail, from its JSON report."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.json"
         run(f"--riskguard-report={path}")
-        (verdict,) = read(path).verdicts
-    return verdict
+        return next(verdict for verdict in read(path).verdicts if verdict.gate == "tail")
 
 
 # ---- the terminal
@@ -135,7 +134,7 @@ def page(verdict: Verdict) -> str:
     parts = [
         words(_EDGE, 36, "riskguard", size=13, weight="bold"),
         words(_EDGE + 78, 36, systems, size=13, colour=Colour.MUTED),
-        words(_EDGE, 74, f"✗ {name}", size=22, weight="bold"),
+        words(_EDGE, 74, f"✗ {name}", size=_fitting(f"✗ {name}"), weight="bold"),
     ]
     y = _paragraph(shown.paragraph, parts, (_EDGE, 104), width=_WIDTH - 2 * _EDGE, size=15) + 16
     below = [_queries(shown, parts, y), _where(shown, parts, y)]
@@ -148,6 +147,11 @@ def page(verdict: Verdict) -> str:
     fonts = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
     said = element("desc", quoted(shown.paragraph))
     return _picture(_WIDTH, y, name, said, style, stripe, frame, *parts, font=fonts, size=14)
+
+
+def _fitting(title: str, largest: float = 25) -> float:
+    """The size of a title, bold, that fits on one line."""
+    return round(min(largest, largest * (_WIDTH - 2 * _EDGE) / (1.12 * text_width(title, largest))), 1)
 
 
 def _paragraph(text: str, parts: list[str], place: tuple[float, float], *, width: float, size: float) -> float:
@@ -182,7 +186,7 @@ def _queries(shown: Card, parts: list[str], y: float) -> float:
         ]
     if len(shown.worst) > _MOST:
         y += _ROW
-        parts.append(words(_EDGE, y, f"All {len(shown.worst)} that got worse", size=14, colour=Colour.WIN))
+        parts.append(words(_EDGE, y, f"All {len(shown.worst)}", size=14, colour=Colour.WIN))
     return y + _ROW
 
 
@@ -193,12 +197,13 @@ def _where(shown: Card, parts: list[str], y: float) -> float:
     for part in shown.slices[: _MOST - 1]:
         y += _ROW
         colour, weight = (Colour.LOSS, "bold") if part.risky else (Colour.MUTED, None)
+        risk = "risky" if part.risky else "not tested" if part.risky is None else "ok"
         parts += [
             line((_COLUMN, y + 8), (edge, y + 8), colour=Colour.LINE),
-            words(_COLUMN, y, f"{part.tag}={part.value}", width=124, size=14),
-            words(_COLUMN + 250, y, f"{part.losses} of {part.count} worse", size=14, anchor="end"),
-            words(_COLUMN + 314, y, brief(part.mean_difference), size=14, anchor="end"),
-            words(edge, y, "risky" if part.risky else "ok", size=14, anchor="end", colour=colour, weight=weight),
+            words(_COLUMN, y, f"{part.tag}={part.value}", width=112, size=14),
+            words(_COLUMN + 226, y, f"{part.losses} of {part.count} worse", size=14, anchor="end"),
+            words(_COLUMN + 286, y, brief(part.mean_difference), size=14, anchor="end"),
+            words(edge, y, risk, size=14, anchor="end", colour=colour, weight=weight),
         ]
     y += _ROW + 12
     parts.append(words(_COLUMN, y, "Why it failed", size=16, weight="bold"))

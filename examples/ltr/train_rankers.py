@@ -39,6 +39,8 @@ HERE = Path(__file__).resolve().parent
 BUILT = HERE / "built"
 VERDICTS = BUILT / "verdicts.json"
 MEASURE = measure_name(k=10, gain="exponential")
+#: The other settings of the gate, as in riskguard.yaml.
+POLICY = ("--tolerance", "0", "--on-churn", "fail")
 #: The gate's alpha, as in riskguard.yaml.
 GATE_ALPHA = 1.0
 #: The alphas of training.
@@ -155,7 +157,7 @@ def learn_and_compare(
     runs = [f"{name}={test / name}.run" for name in models]
     where = ["--store", str(test / "baselines"), "--qrels", str(test / "qrels.txt")]
     files = ["--json", str(folder / "models.json")]
-    riskguard(["train-report", *runs, "--baseline", "prod", *where, "--measure", MEASURE, *files])
+    riskguard(["train-report", *runs, "--baseline", "prod", *where, "--measure", MEASURE, *POLICY, *files])
     return models, chosen
 
 

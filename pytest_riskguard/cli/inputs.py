@@ -178,10 +178,11 @@ class Inputs:
         metadata: Mapping[str, str] | None = None,
         options: Mapping[str, Any],
         name: str = "",
+        measures: Sequence[str] = (),
     ) -> list[Question]:
         """A question for each measure, alpha, baseline (with the others of its pool) and slice, in this order.
 
-        ``name`` is that of the gate, its kind if empty.
+        ``name`` is that of the gate, its kind if empty; ``measures`` are its own, used where none are asked for.
         """
         tested = self.candidate(candidate, metadata)
         once("--alpha", [f"{alpha:g}" for alpha in alphas])
@@ -189,11 +190,13 @@ class Inputs:
             gates = [gate_of(name or kind, kind, alpha=alpha, **options) for alpha in alphas]
         except ValueError as error:
             raise UsageError(f"--gate {kind}: {error}") from None
-        measures = self.measures(candidate)
-        parts = self.slices(slices, tested, measures[0])
+        asked = self.measures(candidate)
+        parts = self.slices(slices, tested, asked[0])
+        if measures and not self._collection.measures:
+            asked = tuple(measures)
         return [
             Question(replace(gate, slice=part), tested, baseline, measure, pool=others, alphas=alphas)
-            for measure, gate, (baseline, others), part in product(measures, gates, pools, parts)
+            for measure, gate, (baseline, others), part in product(asked, gates, pools, parts)
         ]
 
     def slices(self, given: SliceEntries, table: Source, measure: str) -> tuple[str | None, ...]:

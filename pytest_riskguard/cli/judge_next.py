@@ -18,6 +18,7 @@ from pytest_riskguard.cli.parameters import (
     Collection,
     NamedPath,
     SliceEntries,
+    asked_alphas,
     baseline_option,
     gate_kind_option,
     gate_options,
@@ -45,7 +46,7 @@ HEADER = ("topic", "document", "query")
 @baseline_option(required=True)
 @run_options
 @gate_kind_option(_KINDS)
-@gate_options(*INTERVAL_OPTIONS, "on_churn", "max_mde")
+@gate_options(*INTERVAL_OPTIONS, "on_churn", "max_mde", kinds=_KINDS)
 @slice_options
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="At most this many documents.")
 @click.option("--out", type=FILE, metavar="PATH", help="Write the list here instead of to standard output.")
@@ -78,7 +79,8 @@ def judge_next(
     inputs = Inputs(collection, baselines)
     ensure_apart("--out", out, candidate, *inputs.files)
     pools = [(baseline, ()) for baseline in inputs.systems(baselines)]
-    questions = inputs.questions(kind, candidate, pools, alphas=alphas, slices=slices, options=typed_options(options))
+    asked: Any = {"alphas": asked_alphas(kind, alphas), "slices": slices, "options": typed_options(options)}
+    questions = inputs.questions(kind, candidate, pools, **asked)
     compared = [inputs.engine.rejudged(question) for question in questions]
     documents = [lists.judge_next(rejudged) for rejudged in compared]
     listed = lists.together(documents)

@@ -196,10 +196,12 @@ def show(
     gates: Sequence[KnownGate] = (),
     problems: Sequence[str | None] = (),
     notes: Sequence[str] = (),
+    complete: bool = True,
 ) -> None:
     """Print the verdicts, the gates without one, ``notes``, the answer of several gates, and how to see them again.
 
     ``problems``, if given, say for each verdict why nothing can be compared, in other words than its own.
+    Where not every gate was asked for, the run is not ``complete``, and has no answer.
     """
     from pytest_riskguard.reports import known_gates
     from pytest_riskguard.reports.card import word
@@ -212,6 +214,7 @@ def show(
     screen = Screen(Detail.EVERYTHING if verbose else Detail.BRIEF, width, blocks=draws_blocks(sys.stdout.encoding))
 
     same_as: dict[int, int] = {}
+    judged = complete and not known_gates.missing(gates)
     with suppress(Exception):  # what is wrong with a verdict is reported where it is shown
         same_as = repeats(verdicts, most=most_topics(screen))
 
@@ -222,9 +225,11 @@ def show(
             return f"{_systems(verdict)}{' ' if line.startswith('(') else ': '}{line}"
         first = verdicts[same_as[place]].gate if place in same_as else None
         said = {warning.message for earlier in verdicts[:place] for warning in earlier.warnings}
-        text = explain(verdict, screen, problem=problem, same_as=first, said=said, run=verdicts)
+        text = explain(verdict, screen, problem=problem, same_as=first, said=said, run=verdicts, complete=judged)
         text = text.removeprefix("cannot be compared: ")
         headline, *rest = text.splitlines()
+        if verdict.problem is not None and verdict.problem in {earlier.problem for earlier in verdicts[:place]}:
+            rest = []
         return "\n".join([headline, f"  {_systems(verdict)}", *rest])
 
     failures = known_gates.failures_before(gates)
@@ -241,7 +246,7 @@ def show(
         click.echo(click.wrap_text(remark, screen.width, "  ", "    "), err=to_stderr)
     for note in notes:
         click.echo(click.wrap_text(clean(note, limit=MAX_NOTE), screen.width, "  ", "    "), err=to_stderr)
-    if len(verdicts) > 1 and not quiet:
+    if len(verdicts) > 1 and complete and not quiet:
         with suppress(Exception):  # as above
             click.secho(answer(verdicts, gates).title, bold=True, err=to_stderr)
     if reproduce is not None and any(not verdict.passed for verdict in verdicts):

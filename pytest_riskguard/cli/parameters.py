@@ -23,7 +23,15 @@ from pytest_riskguard.formats.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.formats.known import formats_of
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.formats.records import Kind
-from pytest_riskguard.gates.kinds import COMPUTED, MIN_SLICE_TOPICS, MIN_TOPICS, OPTIONS, kinds_with
+from pytest_riskguard.gates.kinds import (
+    COMPUTED,
+    KINDS,
+    MIN_SLICE_TOPICS,
+    MIN_TOPICS,
+    OPTIONS,
+    kinds_with,
+    options_of,
+)
 from pytest_riskguard.gates.option_types import Number, OneOf, Texts, TrueOrFalse
 from pytest_riskguard.text import did_you_mean, document_address
 
@@ -66,6 +74,11 @@ def typed() -> set[str]:
 def typed_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of a gate's options that the command line gives: the others have the default of the gate's kind."""
     return {name: value for name, value in options.items() if name in typed()}
+
+
+def asked_alphas(kind: str, alphas: tuple[float, ...]) -> tuple[float, ...]:
+    """The alphas that the command line gives, else the default of the gate's kind."""
+    return alphas if "alphas" in typed() else (options_of(KINDS[kind])["alpha"].default,)
 
 
 def given_file(path: Path | None, *, format: str | None = None, ties: Ties | None = None) -> GivenFile | None:
@@ -254,15 +267,19 @@ def grouped(name: str, make: Callable[..., Any], *decorators: Callable[[Any], An
     return decorate
 
 
-def gate_options(*names: str, several: bool = True) -> Callable[[Command], Command]:
-    """Options of a gate, by the names in ``gates.kinds``; ``several`` alphas are handed over as ``alphas``."""
-    return options(*(_gate_option(name, several=several) for name in names))
+def gate_options(*names: str, several: bool = True, kinds: Sequence[str] = ()) -> Callable[[Command], Command]:
+    """Options of a gate, by the names in ``gates.kinds``; ``several`` alphas are handed over as ``alphas``.
+
+    ``kinds`` are those that ``--gate`` offers: ``--help`` names those whose default is another one.
+    """
+    return options(*(_gate_option(name, several=several, kinds=kinds) for name in names))
 
 
-def _gate_option(name: str, *, several: bool) -> Callable[[Any], Any]:
+def _gate_option(name: str, *, several: bool, kinds: Sequence[str]) -> Callable[[Any], Any]:
     known = OPTIONS[name]
     check, default = known.check, known.default
-    more: dict[str, Any] = {"metavar": known.metavar, "default": default, "show_default": default is not None}
+    shown = _default_text(name, kinds)
+    more: dict[str, Any] = {"metavar": known.metavar, "default": default, "show_default": False}
     help_text = known.help
     match check:
         case Number():
@@ -270,18 +287,37 @@ def _gate_option(name: str, *, several: bool) -> Callable[[Any], Any]:
         case OneOf():
             more["type"] = click.Choice(check.words)
         case TrueOrFalse():
-            more |= {"is_flag": True, "show_default": False}
+            more["is_flag"], shown = True, ""
         case Texts():
-            more |= {"multiple": True, "show_default": False}
+            more["multiple"], shown = True, ""
             help_text += " Repeatable."
     parameter = name
     if name == "alpha" and several:
         parameter = "alphas"
-        more |= {"multiple": True, "default": [default], "show_default": False}
-        help_text += f" Repeatable. [default: {default:g}]"
+        more |= {"multiple": True, "default": [default]}
+        help_text += " Repeatable."
+    help_text += shown
     if len(only := kinds_with(name)) == 1:
         help_text = f"{only[0]}: {help_text[0].lower()}{help_text[1:]}"
     return click.option(known.flag, parameter, help=help_text, **more)
+
+
+def _default_text(name: str, kinds: Sequence[str]) -> str:
+    """The default as ``--help`` shows it, with those of the kinds that have another one; empty if there is none."""
+    usual = OPTIONS[name].default
+    if usual is None:
+        return ""
+    others = dict[Any, list[str]]()
+    for kind in kinds:
+        own = options_of(KINDS[kind]).get(name)
+        if own is not None and own.default != usual:
+            others.setdefault(own.default, []).append(kind)
+    words = [f"{_plain(default)} for {', '.join(of)}" for default, of in others.items()]
+    return f" [default: {'; '.join([_plain(usual), *words])}]"
+
+
+def _plain(default: Any) -> str:
+    return f"{default:g}" if isinstance(default, float) else str(default)
 
 
 def gate_kind_option(kinds: Sequence[str]) -> Callable[[Command], Command]:

@@ -15,7 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from pytest_riskguard.config.schema import Config, GateModel, GateSettings
 from pytest_riskguard.config.value_checks import ListOf, Whole
 from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
-from pytest_riskguard.gates.option_types import Number, OneOf, Text, Texts, TrueOrFalse
+from pytest_riskguard.gates.option_types import Number, OneOf, ShareOrCount, Text, Texts, TrueOrFalse
 
 #: Where ``riskguard init`` puts it, beside riskguard.yaml, and the comment that names it there.
 SCHEMA_NAME = "riskguard.schema.json"
@@ -66,10 +66,13 @@ class _Generator(GenerateJsonSchema):
 def _of_check(check: object) -> Schema | None:
     """What a check lets through."""
     match check:
+        case ShareOrCount():
+            share = {"type": "number", "minimum": check.low, "exclusiveMaximum": 1}
+            schema: Schema = {"anyOf": [share, {"type": "integer", "minimum": 1}]}
         case Number():
             edges = ("exclusiveMinimum", "exclusiveMaximum") if check.open_range else ("minimum", "maximum")
             limits = zip(edges, (check.low, check.high), strict=True)
-            schema: Schema = {"type": "number"} | {edge: value for edge, value in limits if math.isfinite(value)}
+            schema = {"type": "number"} | {edge: value for edge, value in limits if math.isfinite(value)}
         case Whole():
             schema = {"type": "integer", "minimum": check.at_least}
             if check.at_most < math.inf:

@@ -24,7 +24,15 @@ from pytest_riskguard.gates.findings import (
 from pytest_riskguard.gates.flips.alpha_star import alpha_star
 from pytest_riskguard.gates.flips.flip_set import flip_set
 from pytest_riskguard.gates.flips.left_out import without_each
-from pytest_riskguard.gates.kinds import MAX_LEVEL, OPTIONS, Gate, NotInferior, NotSignificantlyRisky, options_of
+from pytest_riskguard.gates.kinds import (
+    MAX_LEVEL,
+    OPTIONS,
+    POLICY,
+    Gate,
+    NotInferior,
+    NotSignificantlyRisky,
+    options_of,
+)
 from pytest_riskguard.gates.power_plan import power_of_verdict
 from pytest_riskguard.gates.responsible import bounded, explanation, responsible_topics, standardised_parts
 from pytest_riskguard.gates.ruling import Answer, Comparison, Ruling
@@ -260,8 +268,9 @@ def _excused(comparison: Comparison) -> VerdictWarning | None:
 def _unfailing(comparison: Comparison, *, own_level: float) -> VerdictWarning | None:
     """The warning that not even a candidate that scores 0 everywhere would fail the gate; None if it would.
 
-    ``DataError`` (``cannot_fail``) if an option is the reason, or every score is 0 already; ``own_level`` is the
-    gate's level before any correction for several gates. Only for measures whose least score is 0.
+    ``DataError`` (``cannot_fail``) if an option is the reason, larger than any default and than in the default
+    policy, or every score is 0 already; ``own_level`` is the gate's level before any correction for several gates.
+    Only for measures whose least score is 0.
     """
     aligned = comparison.aligned
     gate = comparison.gate if comparison.gate.side != "both" else comparison.gate.as_kind(NotInferior)
@@ -283,7 +292,9 @@ def _unfailing(comparison: Comparison, *, own_level: float) -> VerdictWarning | 
         else ("tolerance", "level")
     )
     defaults = {name: options_of(type(gate))[name].default for name in options}
-    larger = [name for name in options if (getattr(gate, name) or 0) > defaults[name] and gate.slice is None]
+    usual = [defaults, *(own for _, kind, own in POLICY if kind == gate.kind)]
+    most_usual = {name: max(known[name] for known in usual if name in known) for name in options}
+    larger = [name for name in options if (getattr(gate, name) or 0) > most_usual[name] and gate.slice is None]
     for names in [*([name] for name in larger), *([larger] if len(larger) > 1 else [])]:
         if _fails(replace(gate, **{name: defaults[name] for name in names}), silent):
             asked = " and ".join(f"{name} {getattr(gate, name):g}" for name in names)

@@ -41,6 +41,7 @@ from pytest_riskguard.inference import (
     observed_critical,
     upper_p_value,
 )
+from pytest_riskguard.inference.break_even import MOST_RATIO
 from pytest_riskguard.risk import RiskTest, mean_test
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
 from pytest_riskguard.risk.urisk import mean_test_of
@@ -204,18 +205,16 @@ class Ruling:
         None where it finds nothing at any ratio. Where two conditions must fail, the smaller of theirs; where failing
         one is enough, the larger.
         """
-        found = self._ratio
-        if self.at_zero_too is not None:
-            found = max(found, self.at_zero_too._ratio)
-        if self.gate.on_churn == "warn":
-            found = min(found, self.plain._ratio)
-        return found or None
+        at_most = self.plain._ratio(MOST_RATIO) if self.gate.on_churn == "warn" else MOST_RATIO
+        return max(one._ratio(at_most) for one in (self, self.at_zero_too) if one is not None) or None
 
-    @cached_property
-    def _ratio(self) -> float:
+    def _ratio(self, at_most: float) -> float:
         """The same at this alpha alone, 0 for none."""
+        if at_most == 0:
+            return 0.0
         gains, losses, lost = self.evidence.stakes(self.alpha)
-        return largest_ratio(gains, losses, lost, p_value=highest_p(self.gate), tolerated=self._tolerated) or 0.0
+        p, tolerated = highest_p(self.gate), self._tolerated
+        return largest_ratio(gains, losses, lost, p_value=p, tolerated=tolerated, at_most=at_most) or 0.0
 
     @property
     def breaks_even(self) -> bool:

@@ -11,6 +11,7 @@ is as low as the observed one where that second sum is as high; each topic adds 
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ MANY_BETS, SLIGHT = 30, 0.6
 #: Gates ask for the same test again, and alpha* for the same alphas: the last are kept, of up to so many bets.
 MAX_KEPT, MAX_KEPT_BETS = 32, 10_000
 #: Ratios of wins to losses that are tried, and how closely the largest one is found, as a share of it.
-LEAST_RATIO, MOST_RATIO, RATIO_WIDTH = 2.0**-10, 2.0**20, 1e-3
+LEAST_RATIO, MOST_RATIO, RATIO_WIDTH = 2.0**-10, 16.0, 1e-3
 #: No p-value is 0: the smallest normal floating-point number.
 MIN_P_VALUE = sys.float_info.min
 
@@ -176,7 +177,13 @@ def break_even_quantile(
 
 
 def largest_ratio(
-    gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, *, p_value: float, tolerated: float = 0.0
+    gains: npt.ArrayLike,
+    losses: npt.ArrayLike,
+    lost: npt.ArrayLike,
+    *,
+    p_value: float,
+    tolerated: float = 0.0,
+    at_most: float = MOST_RATIO,
 ) -> float | None:
     """Up to which ratio of wins to losses of fair bets the test has at most this p-value; None if at none.
 
@@ -194,38 +201,59 @@ def largest_ratio(
         As for ``break_even``, and so are errors: the stakes at a ratio of 1.
     p_value : float
         The highest one-sided p-value with which the test finds a loss.
+    at_most : float
+        The largest ratio that is of interest.
 
     Returns
     -------
     float or None
-        c to a thousandth of it, rounded down: at c the test finds it, just above it does not. From 2^-10 to 2^20, and
-        the latter where even that is too little. At smaller ratios the p-value is mostly smaller; single sizes that
-        tie make exceptions.
+        c to a thousandth of it, rounded down: at c the test finds it, just above it does not. From 2^-10 to
+        ``at_most``, and the latter where even that is too little. At smaller ratios the p-value is mostly smaller;
+        single sizes that tie make exceptions.
     """
     won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
 
-    def found(ratio: float) -> bool:
+    def excess(ratio: float) -> float:
+        """How far the test is from finding a loss, as a normal quantile: at most 0 where it finds one."""
         gain, loss = np.where(which, ratio * won_sizes, won_sizes), np.where(which, lost_sizes, lost_sizes / ratio)
-        return break_even(gain, loss, which, tolerated=tolerated).p_value <= p_value
+        p = break_even(gain, loss, which, tolerated=tolerated).p_value
+        beyond = float(ndtri(p) - ndtri(p_value))
+        return beyond if p > p_value else min(beyond, 0.0)
 
     if not np.any(which):
         return None
     # where wins vary more than losses, the law is narrowest not at 1, but at the ratio of their root mean squares
     low = max(1.0, math.sqrt(exact_sum(won_sizes[~which] ** 2) / exact_sum(won_sizes[which] ** 2)))
-    low = min(low, MOST_RATIO)
-    while not found(low):
+    low = min(low, at_most)
+    at_low = excess(low)
+    while at_low > 0:
         low /= 2
         if low < LEAST_RATIO:
             return None
-    high = 2 * low
-    while found(high):
-        low, high = high, 2 * high
-        if low >= MOST_RATIO:
-            return MOST_RATIO
-    while high > low * (1 + RATIO_WIDTH):
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if found(middle) else (low, middle)
-    return low
+        at_low = excess(low)
+    high, slope = min(2 * low, at_most), 0.0
+    while low < at_most and (at_high := excess(high)) <= 0:
+        # quantiles are nearly straight in the logarithm of the ratio: as far as the line goes, and a little further
+        slope = (at_high - at_low) / math.log(high / low)
+        low, at_low = high, at_high
+        further = 1.05 * -at_low / slope if slope > 0 else math.inf
+        high = min(low * math.exp(min(max(further, math.log(1.1)), math.log(8.0))), at_most)
+    if low >= at_most:
+        return at_most
+    for step in itertools.count():
+        width = math.log(high / low)
+        if width <= RATIO_WIDTH:
+            return low
+        share = 0.5 if step % 3 == 2 else -at_low / (at_high - at_low)
+        # just beside the line's zero, so that both ends close in
+        x = share * width + (-1) ** step * RATIO_WIDTH / 3
+        middle = low * math.exp(min(max(x, RATIO_WIDTH / 3), width - RATIO_WIDTH / 3))
+        at_middle = excess(middle)
+        if at_middle <= 0:
+            low, at_low = middle, at_middle
+        else:
+            high, at_high = middle, at_middle
+    raise AssertionError
 
 
 def _checked(

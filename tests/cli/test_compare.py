@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -59,6 +60,125 @@ def test_each_outcome_has_its_status(command, line, status, said):
     assert ended.err == ""
 
 
+#: Ten queries rise to 1.0 and three fall to 0.1: the mean is up, and more than one query in 20 lost more than 0.3.
+TAIL = dict.fromkeys(world.TOPICS[:10], 1) | dict.fromkeys(world.TOPICS[20:23], 10)
+#: Judged by the command line alone, so that no riskguard.yaml says which gates there are.
+ALONE = f"compare tail.run --baseline prod.run {QRELS}"
+
+
+@pytest.fixture
+def by_policy(command, folder):
+    """The verdicts on ``TAIL``, and what was printed."""
+    world.write_run(folder / "tail.run", TAIL)
+
+    def verdicts(line=ALONE):
+        ended = command(f"{line} --json report.json")
+        return read_report(folder / "report.json")["verdicts"], ended
+
+    return verdicts
+
+
+def test_without_a_gate_it_asks_the_three_of_the_default_policy(by_policy):
+    verdicts, ended = by_policy()
+    assert ended.status == 1
+    assert [(v["gate"], v["kind"], v["outcome"], v["reason"]) for v in verdicts] == [
+        ("no-risk", "not_significantly_risky", "pass", None),
+        ("tail", "no_topic_collapse", "fail", "collapse"),
+        ("no-collapse", "no_topic_collapse", "pass", None),
+    ]
+    risk, tail, collapse = verdicts
+    assert (risk["alpha"], risk["tolerance"], risk["on_churn"]) == (1, 0.005, "warn")
+    assert (tail["max_loss"], tail["allowed"]) == (0.3, 0.05)
+    assert (collapse["max_loss"], collapse["allowed"]) == (0.5, 0)
+    text = " ".join(ended.out.split())
+    assert "FAIL 3 of 30 queries lost more than 0.30; at most 1 may" in text
+    assert "Don't ship: 1 of 3 gates failed" in text
+    assert {topic["topic"] for topic in tail["responsible_topics"]} == {"t21", "t22", "t23"}
+    assert all(re.search(rf"{topic} 0.50 -> 0.10", text) for topic in ("t21", "t22", "t23"))
+
+
+def test_what_no_gate_can_compare_is_said_once(by_policy):
+    verdicts, ended = by_policy(f"compare nowhere.run --baseline prod.run {QRELS}")
+    assert (ended.status, [verdict["outcome"] for verdict in verdicts]) == (3, ["incomparable"] * 3)
+    assert ended.out.count("nowhere.run: no such file") == 1
+    assert ended.out.count("INCOMPARABLE something is missing") == 3
+
+
+def test_an_option_is_one_of_every_gate_that_has_it(by_policy):
+    line = "--alpha 5 --alpha 2 --tolerance 0.2 --level 0.9 --method student_t --missing zero --convention minus"
+    verdicts, _ = by_policy(f"{ALONE} {line}")
+    assert [(v["gate"], v["alpha"]) for v in verdicts] == [
+        ("no-risk", 5),
+        ("no-risk", 2),
+        ("tail", 5),
+        ("no-collapse", 5),
+    ]
+    assert {(v["level"], v["missing"], v["convention"]) for v in verdicts} == {(0.9, "zero", "minus")}
+    assert [(v["tolerance"], v["method"]) for v in verdicts] == [(0.2, "student_t")] * 2 + [(0, "auto")] * 2
+    assert [(v["max_loss"], v["allowed"]) for v in verdicts[2:]] == [(0.3, 0.05), (0.5, 0)]
+
+
+def test_a_slice_is_one_of_every_gate(by_policy, folder):
+    rows = [f"{topic}\tsome words\t{'new' if place < 20 else 'old'}" for place, topic in enumerate(world.TOPICS)]
+    (folder / "tags.tsv").write_text("\n".join(["topic\tquery\tage", *rows]) + "\n")
+    verdicts, _ = by_policy(f"{ALONE} --topics tags.tsv --slice age=new --slice age=old")
+    assert [(v["gate"], v["slice"], v["outcome"]) for v in verdicts] == [
+        ("no-risk", "age=new", "pass"),
+        ("no-risk", "age=old", "pass"),  # three changed queries are too few
+        ("tail", "age=new", "pass"),
+        ("tail", "age=old", "fail"),  # below 20 queries a share allows none
+        ("no-collapse", "age=new", "pass"),
+        ("no-collapse", "age=old", "pass"),
+    ]
+
+
+def test_limits_of_single_queries_are_for_measures_with_a_greatest_value(by_policy):
+    verdicts, ended = by_policy(f"{ALONE} --measure DCG@10 --measure NumRelRet")
+    assert [(v["gate"], v["measure"]) for v in verdicts] == [
+        *(("no-risk", measure) for measure in ("AP", "DCG@10", "NumRet(rel=1)")),
+        ("tail", "AP"),
+        ("no-collapse", "AP"),
+    ]
+    said = "DCG@10, NumRelRet have no greatest value, so single queries were not judged"
+    assert said in " ".join(ended.out.split())
+    assert "DCG@10 has no greatest value" in " ".join(by_policy(f"{ALONE} --measure DCG@10")[1].out.split())
+    assert "greatest value" not in by_policy()[1].out
+
+
+def test_a_gate_that_is_asked_for_is_asked_alone(by_policy):
+    (tail,) = (verdict for verdict in by_policy()[0] if verdict["gate"] == "tail")
+    (verdict,), ended = by_policy(f"{ALONE} --gate no_topic_collapse --max-loss 0.3 --allowed 0.05")
+    assert (verdict["gate"], ended.status) == ("no_topic_collapse", 1)
+    assert verdict["responsible_topics"] == tail["responsible_topics"]
+    (verdict,), ended = by_policy(f"{ALONE} --gate no_topic_collapse --max-loss 0.3 --allowed 3")
+    assert (verdict["allowed"], verdict["outcome"], ended.status) == (3, "pass", 0)
+    (verdict,), ended = by_policy(f"{ALONE} --gate not_significantly_risky")
+    assert (verdict["gate"], verdict["tolerance"], ended.status) == ("not_significantly_risky", 0.005, 0)
+
+
+def test_a_limit_that_only_the_default_policy_sets_is_no_reason_to_judge_nothing(by_policy, folder):
+    """One query of thirty scores more than 0.3, so 5% of them may lose it: as a warning, since nobody chose 5%."""
+    world.write_run(folder / "weak.run", dict.fromkeys(world.TOPICS[1:], 10))
+    world.write_run(folder / "better.run", {})
+    verdicts, ended = by_policy(f"compare better.run --baseline weak.run {QRELS}")
+    assert (ended.status, [verdict["outcome"] for verdict in verdicts]) == (0, ["pass"] * 3)
+    assert "cannot_fail" in {warning["code"] for warning in verdicts[1]["warnings"]}
+    line = f"compare better.run --baseline weak.run {QRELS} --gate no_topic_collapse --max-loss 0.3 --allowed"
+    assert by_policy(f"{line} 0.05")[1].status == 0
+    (verdict,), ended = by_policy(f"{line} 2")
+    assert (verdict["reason"], ended.status) == ("cannot_fail", 3)
+
+
+def test_help_names_the_defaults_of_each_kind(command):
+    text = " ".join(command("compare --help").out.split())
+    assert "[default: 0.005; 0 for georisk_not_worse, not_inferior, equivalent, no_drift]" in text
+    assert "[default: warn; fail for georisk_not_worse]" in text
+    assert "[default: 1; 0 for equivalent, no_drift]" in text
+    text = " ".join(command("power --help").out.split())
+    assert "[default: 0.005]" in text
+    assert "georisk" not in text
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -70,6 +190,9 @@ def test_each_outcome_has_its_status(command, line, status, said):
         ("--level inf", "expected a number between 0.000001 and 0.999999 such as 0.95, found the number inf"),
         ("--tolerance=-0.1", "expected a finite number, at least 0, found the number -0.1"),
         ("--tolerance nan", "expected a finite number, at least 0, found the number nan"),
+        ("--gate no_topic_collapse --allowed 1.5", "expected a share of the topics from 0 to below 1"),
+        ("--gate no_topic_collapse --allowed=-1", "or a whole number of topics, found the number -1.0"),
+        ("--allowed 2", "allowed has no meaning for not_significantly_risky"),
         ("--max-mde nan", "expected a finite number, at least 0, found the number nan"),
         ("--method magic", "'magic' is not"),
         ("--gate magic", "'magic' is not"),
@@ -384,7 +507,7 @@ def test_an_interrupt_while_modules_load_is_status_130(folder):
 def test_help_shows_whole_summaries_and_defaults_as_one_types_them(command):
     for line in ("--help", "baseline --help"):
         assert "..." not in command(line).out.partition("Commands:")[2]
-    assert "[default: 1]" in " ".join(command("compare --help").out.split())
+    assert "[default: 1; 0 for" in " ".join(command("compare --help").out.split())
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from pytest_riskguard.cli import init
 from pytest_riskguard.cli.churn_study import ALPHAS, EVERY_TOPIC, ONE_TOPIC_IN_TEN, SHOWN, cost_of_failing
 from pytest_riskguard.config.load import load_config
 from tests.plugin import world
+from tests.plugin.world import read_report
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -65,6 +66,24 @@ def test_init_writes_a_file_that_works_as_it_stands(command, folder):
     assert "the mean fell 0.50 -> 0.34; 12 of 30 queries lost, none gained, 0.005 tolerated" in result.stdout
     assert "12 of 30 queries lost more than 0.30; at most 1 may" in result.stdout
     assert "2 failed, 1 passed" in result.stdout
+
+
+def test_init_writes_the_gates_that_compare_asks_without_a_file(command, nothing):
+    asked = (
+        "compare loss.run --baseline prod.run --qrels qrels.txt --topics topics.tsv --measure AP --json asked.json"
+    )
+    assert command(asked).status == 1
+    assert command("init --yes --topics topics.tsv --measure AP --candidate loss.run").status == 0
+    assert command("check --json checked.json").status == 1
+    asked, checked = (read_report(nothing / f"{name}.json")["verdicts"] for name in ("asked", "checked"))
+    assert [(verdict["gate"], verdict["outcome"]) for verdict in asked] == [
+        ("no-risk", "fail"),
+        ("tail", "fail"),
+        ("no-collapse", "pass"),
+    ]
+    stored = ("inputs", "explanation", "exhibits", "documents", "warnings")
+    for one, other in zip(asked, checked, strict=True):
+        assert {**one, **dict.fromkeys(stored)} == {**other, **dict.fromkeys(stored)}
 
 
 def test_init_quotes_what_yaml_would_read_differently(command, folder):

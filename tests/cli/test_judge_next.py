@@ -141,6 +141,13 @@ def test_the_gate_may_let_churn_through_or_want_power(command):
     assert command(f"{ASKED} --on-churn never").status == 2
 
 
+def test_each_kind_of_gate_has_its_own_default_alpha(command):
+    """At alpha 0, the only one that it has, equivalence would be a mistake with the alpha of other kinds."""
+    assert command(f"{ASKED} --gate equivalent --tolerance 0.1").status == 0
+    ended = command(f"{ASKED} --gate equivalent --tolerance 0.1 --alpha 1")
+    assert (ended.status, "alpha: expected 0" in ended.err) == (2, True)
+
+
 FORMATS = {
     "quepid": "query,docid,rating\n" + "{text},new,\n",
     "csv": "query_id,query,docid,rating\n" + "{topic},{text},new,\n",

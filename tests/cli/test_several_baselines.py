@@ -24,7 +24,7 @@ def verdicts(ended):
         (
             "loss.run --baseline prod --baseline good.run --alpha 5",
             1,
-            "GeoRisk difference -0.22, 95% interval -0.27 to -0.15, must reach 0",
+            "GeoRisk difference -0.21, 95% interval -0.26 to -0.14, must reach 0",
         ),
         (
             "loss.run --baseline prod --baseline good.run --reference any -v",

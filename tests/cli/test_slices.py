@@ -97,10 +97,8 @@ def test_tables_of_scores_have_slices_too(command, folder):
     for name, low in (("a", 0.5), ("b", 0.1)):
         rows = [f"{topic},{low if place < 12 else 0.5},0.5\n" for place, topic in enumerate(world.TOPICS)]
         (folder / f"{name}.csv").write_text("topic,m,n\n" + "".join(rows))
-    ended = command(
-        "compare --scores b.csv --baseline a=a.csv --topics topics.tsv --slice kind --smallest-slice 10 "
-        f"{STRICT_LINE} -q"
-    )
+    line = "compare --scores b.csv --baseline a=a.csv --topics topics.tsv --slice kind --smallest-slice 10 -q"
+    ended = command(f"{line} {STRICT_LINE}")
     assert [line.split()[0] for line in ended.out.splitlines()] == ["FAIL", "PASS", "PASS", "PASS"]
     assert "(m, kind=code, 12 topics" in ended.out.splitlines()[0]
 

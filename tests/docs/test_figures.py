@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from pytest_riskguard.baselines import lock, manifest
@@ -11,7 +13,7 @@ from pytest_riskguard.formats import input_files, text_files
 from pytest_riskguard.gates import findings, kinds, warnings
 from pytest_riskguard.gates.flips import alpha_star
 from pytest_riskguard.gates.ruling import could_fail
-from pytest_riskguard.inference import georisk_pool, minimum_detectable_effect, replicates_for
+from pytest_riskguard.inference import georisk_pool, largest_ratio, minimum_detectable_effect, replicates_for
 from pytest_riskguard.inference._bootstrap import convolution, fft_law, sample
 from pytest_riskguard.inference._flips.counting import MAX_COUNTED
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
@@ -55,6 +57,13 @@ STATED = [
     ("explanation/rules.md", "a loss of 1e-6 or less does not count", COUNTED == 1e-6),
     ("explanation/rules.md", "fewer than 250 topics warns", warnings.ENOUGH_FOR_STUDENT == 250),
     ("how-to/judge-several-gates.md", "in 18% of cases (1 - 0.975^8)", round(100 * (1 - 0.975**8)) == 18),
+    (
+        "explanation/intervals.md",
+        "Twelve losses without a win stand up to 2.77 at alpha 0",
+        int(100 * (largest_ratio([1.0] * 12, [1.0] * 12, [True] * 12, p_value=0.025) or 0)) == 277,
+    ),
+    ("explanation/intervals.md", "(2.77/3.77)^12 is 2.5%", round(1000 * (2.77 / 3.77) ** 12) == 25),
+    ("explanation/rules.md", "3.7/n at level 0.95", round(-math.log(0.025), 1) == 3.7),
     ("explanation/alpha.md", "at every alpha (up to a million)", alpha_star.MAX_ALPHA == 2**20),
     ("explanation/intervals.md", "With up to 30\nchanged topics", MAX_COUNTED == 30),
     ("explanation/intervals.md", "up to 131,072 steps where", fft_law.MAX_SPARSE_LATTICE_POINTS == 131_072),

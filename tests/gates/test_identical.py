@@ -68,7 +68,7 @@ def test_neither_the_digest_nor_the_scores_alone_are_enough():
     assert (verdict.outcome, verdict.identical_to) == ("fail", ())
     verdict = worded(judge(gate_of("g"), run("candidate", digest="other"), run("prod")))
     assert (verdict.outcome, verdict.identical_to) == ("pass", ())
-    assert card(verdict).line == "nothing changed: URisk +0.00 [+0.00, +0.00]"
+    assert card(verdict).line == "nothing changed; 40 queries score as before"
     assert {warning.code for warning in verdict.warnings} == {"no_variation"}
     assert judge(gate_of("g", kind="not_inferior"), run("candidate", digest="other"), run("prod")).outcome == "fail"
     without = [topic_scores(name, VALUES) for name in ("candidate", "prod")]
@@ -83,7 +83,7 @@ def test_a_pool_says_which_baseline_it_is():
     assert card(verdict).line == SAYS
     verdict = worded(judge_pool(gate, run("candidate"), [old, run("prod")]))  # compared with the better one
     assert (verdict.outcome, verdict.identical_to) == ("fail", ("prod",))
-    assert card(verdict).headline == "riskier than old"
+    assert card(verdict).line.startswith("riskier than old")
 
 
 def test_a_pool_of_few_topics_passes_the_same_run():

@@ -26,7 +26,7 @@ from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.reports.terminal.topic_table import strip
 from pytest_riskguard.reports.wording import groups, worded
-from pytest_riskguard.reports.wording.headlines import headline
+from pytest_riskguard.reports.wording.headlines import line
 from pytest_riskguard.reports.wording.paragraph import paragraph
 from pytest_riskguard.run_context import Detail, Screen
 from tests.gates.conftest import pair
@@ -108,7 +108,7 @@ def test_sentences_count_the_topics_that_are_left_out(monkeypatch, gate):
             whole, cut = whole_and_cut(patched, gate, topics=topics)
         assert Shown(cut).more_losers == len(Shown(whole).losers) - len(Shown(cut).losers) > 0
         assert groups.number_lost(cut) == groups.number_lost(whole) == len(groups.lost_topics(whole))
-        assert headline(cut) == headline(whole)
+        assert line(cut) == line(whole)
         assert junit.render([cut]).count("more") == junit.render([whole]).count("more")
         assert Shown(cut).worst == Shown(whole).worst
     assert paragraph(judge(gate, *pair(differences()))) == paragraph(whole_and_cut(monkeypatch, gate)[1])
@@ -135,7 +135,7 @@ def test_collapsed_topics_of_a_group_are_counted_while_all_of_them_are_named(mon
 def test_no_number_of_collapsed_topics_is_given_that_misses_those_left_out(monkeypatch, code, text):
     whole, cut = collapsed(monkeypatch, code=code, text=text, more=True)
     assert f"{code} of these {code + text} are kind=code" in whole
-    assert f"{code + text} of 400 queries lost more than allowed" in cut
+    assert f"{code + text} of 400 queries lost more than 0.05" in cut
     assert "of these" not in cut
 
 

@@ -395,7 +395,7 @@ def test_losses_alone_stand_up_to_the_ratio_at_which_they_all_lose_so_often(alph
     sizes = np.linspace(0.1, 1, m)
     ratio = largest_ratio(sizes, (1 + alpha) * sizes, np.ones(m, dtype=bool), p_value=p)
     chance = p ** (1 / m)
-    assert ratio == pytest.approx((1 + alpha) * chance / (1 - chance), rel=1.1e-3)
+    assert ratio == pytest.approx(min((1 + alpha) * chance / (1 - chance), 16), rel=1.1e-3)
 
 
 @pytest.mark.parametrize("tolerated", [0.0, 0.2])
@@ -424,12 +424,12 @@ def test_what_is_found_only_where_wins_are_smaller_stands_up_to_a_ratio_below_1(
     assert at <= 0.025 < above
 
 
-def test_nothing_stands_without_a_loss_and_a_million_losses_stand_up_to_the_most_that_is_tried() -> None:
+def test_nothing_stands_without_a_loss_and_a_hundred_thousand_losses_stand_up_to_the_most_that_is_tried() -> None:
     sizes = np.ones(5)
     assert largest_ratio(sizes, sizes, np.zeros(5, dtype=bool), p_value=0.025) is None
     assert largest_ratio([1.0], [1.0], [True], p_value=1e-6) is None
     many = np.ones(10**5)
-    assert largest_ratio(many, 1e3 * many, many > 0, p_value=0.025) == 2**20
+    assert largest_ratio(many, 1e3 * many, many > 0, p_value=0.025) == 16
 
 
 @pytest.mark.slow

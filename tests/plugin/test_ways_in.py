@@ -5,13 +5,24 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import jsonschema
 import pytest
 
 from pytest_riskguard import check, read_qrels, score_run
 from pytest_riskguard.cli.main import run
 from pytest_riskguard.evaluation import read_topics
+from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
+from pytest_riskguard.reports.json import SCHEMA_FILE
 from tests.plugin import world
 from tests.plugin.world import read_report
+
+HEAD = """\
+collection: {qrels: qrels.txt, topics: topics.tsv}
+store: baselines
+measures: [AP]
+candidate: candidate.run
+gates:
+"""
 
 
 def unnamed(verdict: dict[str, Any]) -> str:
@@ -27,38 +38,92 @@ def without_report(verdict: dict[str, Any]) -> dict[str, Any]:
     return {**verdict, **blank, "warnings": warnings, "explanation": explanation}
 
 
-@pytest.mark.parametrize(("name", "alpha"), [("loss", 1.0), ("churn", 5.0), ("good", 1.0)])
-def test_every_way_in_gives_the_same_verdict(pytester, project, monkeypatch, capsys, name, alpha):
-    folder = project(name)
-    pytester.makepyfile(
-        test_fixture=f"""
-        def test_fixture(riskguard):
-            riskguard.check("not_significantly_risky", riskguard.run("candidate.run"), "prod", alpha={alpha})
-        """
-    )
-    pytester.runpytest("--riskguard", "--riskguard-report=report.json")
-    by_yaml, by_fixture = read_report(folder / "report.json")["verdicts"]
-    assert (by_yaml["gate"], by_fixture["gate"]) == ("no-risk", "test_fixture.py::test_fixture")
+@pytest.fixture
+def judged(pytester, project, monkeypatch, capsys):
+    """The verdicts of one gate in a riskguard.yaml, of the fixture's ``check`` and of ``riskguard compare``."""
 
-    monkeypatch.chdir(folder)
-    capsys.readouterr()
-    run(["compare", "candidate.run", "--baseline", "prod", "--measure", "AP", "--alpha", str(alpha), "--json", "-"])
-    (by_command,) = json.loads(capsys.readouterr().out)["verdicts"]
+    def judged(name: str, kind: str, options: dict[str, Any], baselines: tuple[str, ...] = ("prod",)) -> list[Any]:
+        folder = project(name)
+        for other in baselines[1:]:
+            world.store(folder, other, dict.fromkeys(world.TOPICS[:10], 1))
+        pool = KINDS[kind].is_pool
+        asked = f"baselines: [{', '.join(baselines)}]" if pool else "baseline: prod"
+        keys = "".join(f", {option}: {value}" for option, value in options.items())
+        (folder / "riskguard.yaml").write_text(f"{HEAD}  - {{name: a-gate, kind: {kind}, {asked}{keys}}}\n")
+        given = list(baselines) if pool else "prod"
+        pytester.makepyfile(
+            test_fixture=f"""
+            def test_fixture(riskguard):
+                riskguard.check({kind!r}, riskguard.run("candidate.run"), {given!r}, **{options!r})
+            """
+        )
+        pytester.runpytest("--riskguard", "--riskguard-report=report.json")
+        report = read_report(folder / "report.json")
+        jsonschema.validate(report, read_report(SCHEMA_FILE), cls=jsonschema.Draft202012Validator)
+        by_yaml, by_fixture = report["verdicts"]
+        assert (by_yaml["gate"], by_fixture["gate"]) == ("a-gate", "test_fixture.py::test_fixture")
 
+        (folder / "riskguard.yaml").write_text(HEAD.replace("gates:\n", ""))  # which has no options for the command
+        monkeypatch.chdir(folder)
+        capsys.readouterr()
+        words = [word for option, value in options.items() for word in (OPTIONS[option].flag, str(value))]
+        named = [word for baseline in baselines for word in ("--baseline", baseline)]
+        run(["compare", "candidate.run", *named, "--gate", kind, *words, "--json", "-"])
+        (by_command,) = json.loads(capsys.readouterr().out)["verdicts"]
+        return [by_yaml, by_fixture, by_command]
+
+    return judged
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "options", "outcome"),
+    [
+        ("loss", "not_significantly_risky", {}, "fail"),
+        ("churn", "not_significantly_risky", {"alpha": 5.0}, "pass"),
+        ("churn", "not_significantly_risky", {"alpha": 5.0, "on_churn": "fail"}, "fail"),
+        ("good", "not_significantly_risky", {"tolerance": 0.0}, "pass"),
+        ("loss", "no_topic_collapse", {"max_loss": 0.3, "allowed": 0.05}, "fail"),
+        ("loss", "no_topic_collapse", {"max_loss": 0.3, "allowed": 11}, "fail"),
+        ("loss", "no_topic_collapse", {"max_loss": 0.3, "allowed": 12}, "pass"),
+    ],
+)
+def test_every_way_in_gives_the_same_verdict(pytester, judged, name, kind, options, outcome):
+    verdicts = judged(name, kind, options)
+    by_yaml = verdicts[0]
+    assert by_yaml["outcome"] == outcome
+    assert {option: by_yaml[option] for option in options} == options
+
+    folder = pytester.path
     qrels, queries = read_qrels(folder / "qrels.txt"), read_topics(folder / "topics.tsv").queries
     candidate, baseline = (
         score_run(folder / file, qrels, ["AP"], queries=queries)[0] for file in ("candidate.run", "prod.run")
     )
-    by_python = check("not_significantly_risky", candidate, baseline, alpha=alpha).to_dict()
-    assert len({unnamed(verdict) for verdict in (by_yaml, by_fixture, by_command)}) == 1
+    by_python = check(kind, candidate, baseline, **options).to_dict()
+    assert len({unnamed(verdict) for verdict in verdicts}) == 1
     assert by_yaml["exhibits"] is not None
     assert unnamed(without_report(by_yaml)) == unnamed(without_report(by_python))
 
     plain = check(
-        "not_significantly_risky",
+        kind,
         dict(zip(candidate.topics, candidate.values.tolist(), strict=True)),
         dict.fromkeys(reversed(world.TOPICS), 0.5),
-        alpha=alpha,
+        **options,
     ).to_dict()
     for key in ("outcome", "reason", "estimates", "intervals", "power"):
         assert plain[key] == by_yaml[key], key
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "defaults"),
+    [
+        ("not_significantly_risky", {}, {"alpha": 1, "tolerance": 0.005, "on_churn": "warn"}),
+        ("georisk_not_worse", {}, {"alpha": 1, "tolerance": 0, "on_churn": "fail"}),
+        ("not_inferior", {}, {"alpha": 1, "tolerance": 0}),
+        ("equivalent", {"tolerance": 0.1}, {"alpha": 0}),
+    ],
+)
+def test_the_defaults_of_a_kind_are_those_of_every_way_in(judged, kind, options, defaults):
+    baselines = ("prod", "other") if KINDS[kind].is_pool else ("prod",)
+    for verdict in judged("good", kind, options, baselines):
+        assert {option: verdict[option] for option in defaults} == defaults
+    assert {option: options_of(KINDS[kind])[option].default for option in defaults} == defaults

@@ -75,6 +75,17 @@ def test_a_terminal_suggests_to_store_only_what_every_gate_lets_pass(capsys: pyt
     assert said.splitlines()[-1] == "Don't ship: 1 of 2 gates failed"
 
 
+def test_a_part_of_the_gates_gives_no_answer(capsys: pytest.CaptureFixture[str]):
+    show([BETTER, FINE], verbose=False, quiet=False, to_stderr=False, complete=False)
+    said = capsys.readouterr().out
+    assert "Ship: " not in said
+    assert "store it" not in said
+    show([BETTER, FINE], verbose=False, quiet=False, to_stderr=False, gates=known(2, missing=1))
+    said = capsys.readouterr().out
+    assert said.splitlines()[-1] == "No verdict: 2 gates passed; 1 of 3 gates not judged"
+    assert "store it" not in said
+
+
 def test_another_candidate_that_fails_does_not_keep_one_from_being_stored():
     other = named(judged(LOSS), "no-risk", candidate="other")
     assert promotion(BETTER, [BETTER, FINE, other]) is not None

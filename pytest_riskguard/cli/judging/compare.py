@@ -18,6 +18,7 @@ from pytest_riskguard.cli.parameters import (
     Collection,
     NamedPath,
     SliceEntries,
+    asked_alphas,
     baseline_option,
     computed_options,
     gate_options,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     help="Ask this question alone. [default: not_significantly_risky, and no_topic_collapse twice: at most 5% of the "
     "queries may lose more than 0.3, and none more than 0.5]",
 )
-@gate_options(*ALL_OPTIONS)
+@gate_options(*ALL_OPTIONS, kinds=tuple(KINDS))
 @slice_options
 @computed_options
 @metadata_option("--meta", help="What is known of CANDIDATE, such as index=v8; reports say what differs.")
@@ -106,28 +107,24 @@ def compare(
         else [_declared_pool(question) for question in declared.baselines]
     )
     taken = declared.unless(typed(), has_baselines=bool(named))
-    if "alphas" not in typed():
-        alphas = (options_of(KINDS[asked_kind])["alpha"].default,)
-    values = {"alphas": alphas, "family": family, **typed_options(options), **taken}
-    asked_alphas, correction = values.pop("alphas"), values.pop("family")
+    values = {"alphas": asked_alphas(asked_kind, alphas), "family": family, **typed_options(options), **taken}
+    alphas, correction = values.pop("alphas"), values.pop("family")
     values.pop("measures", None)  # ``inputs`` knows them
-    gates = [("" if kind else POLICY[0][0], asked_kind, values)]
-    if kind is None:
-        gates += [(name, other, {**_shared(values, other), **own}) for name, other, own in declared.beside]
-    questions = [
-        question
-        for name, one, own in gates
-        for question in inputs.questions(
-            one,
+    shared: Any = {"slices": slices, "metadata": metadata}
+    name = "" if kind else declared.gate or POLICY[0][0]
+    questions = inputs.questions(asked_kind, candidate, pools, alphas=alphas, options=values, name=name, **shared)
+    for gate in declared.beside if kind is None else ():
+        own = {name: value for name, value in gate.options.items() if name not in typed()}
+        questions += inputs.questions(
+            gate.kind,
             candidate,
-            pools,
-            alphas=asked_alphas if one == asked_kind else asked_alphas[:1],
-            slices=slices,
-            metadata=metadata,
-            options=own,
-            name=name,
+            pools if named or not gate.baselines else [_declared_pool(question) for question in gate.baselines],
+            alphas=alphas[:1] if "alphas" in typed() else gate.alphas,
+            options={**_shared(values, gate.kind), **own},
+            name=gate.name,
+            measures=gate.measures,
+            **shared,
         )
-    ]
     notes = [declared.line(taken, has_baselines=bool(named))]
     if kind is None and declared.beside is ON_SINGLE_QUERIES and not collection.scores:
         questions, note = _within_its_scale(questions)
@@ -155,8 +152,9 @@ def _within_its_scale(questions: Sequence[Question]) -> tuple[list[Question], st
     kept = [question for question in questions if not (question.gate.by_topic and question.measure in unlimited)]
     if len(kept) == len(questions):
         return kept, None
+    have = "has" if len(unlimited) == 1 else "have"
     return kept, (
-        f"{listed(unlimited, most=5)} has no greatest value, so single queries were not judged; give a limit: "
+        f"{listed(unlimited, most=5)} {have} no greatest value, so single queries were not judged; give a limit: "
         "--gate no_topic_collapse --max-loss LIMIT"
     )
 

@@ -7,20 +7,34 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.cli.parameters import DEFAULT_MEASURE
-from pytest_riskguard.gates.kinds import KINDS, OPTIONS, POLICY, options_of
+from pytest_riskguard.gates.kinds import KINDS, OPTIONS, POLICY, NotSignificantlyRisky, options_of
 from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
 
-#: Name, kind and options of a gate.
-DeclaredGate = tuple[str, str, Mapping[str, Any]]
-#: The gates of the default policy on single queries.
-ON_SINGLE_QUERIES: tuple[DeclaredGate, ...] = POLICY[1:]
+#: The baselines of each question of a gate.
+Asked = tuple[tuple["str | ComputedBaseline", ...], ...]
 #: Parameters of ``compare`` that have other names than the keys of a gate.
 _KEYS = {"measures": "measure", "alphas": "alpha"}
 #: Options of a gate that are not taken as they are: ``compare`` judges slices only if asked to.
 _OTHERWISE = ("alpha", "slice", "convention", "reference")
+
+
+@dataclass(frozen=True)
+class BesideGate:
+    """A gate on single queries; one of the file has its own baselines and alphas, and measures if it names them."""
+
+    name: str
+    kind: str
+    options: Mapping[str, Any]
+    baselines: Asked = ()
+    measures: tuple[str, ...] = ()
+    alphas: tuple[float, ...] = (OPTIONS["alpha"].default,)
+
+
+#: The gates of the default policy on single queries.
+ON_SINGLE_QUERIES = tuple(BesideGate(*gate) for gate in POLICY[1:])
 
 
 @dataclass(frozen=True)
@@ -33,10 +47,11 @@ class FileDefaults:
     """
 
     file: str = ""
+    kind: str = NotSignificantlyRisky.kind
     gate: str | None = None
-    baselines: tuple[tuple[str | ComputedBaseline, ...], ...] = ()
+    baselines: Asked = ()
     reference: str | None = None
-    beside: tuple[DeclaredGate, ...] = ON_SINGLE_QUERIES
+    beside: tuple[BesideGate, ...] = ON_SINGLE_QUERIES
     values: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -46,8 +61,9 @@ class FileDefaults:
 
     @property
     def stored(self) -> set[str]:
-        """The names of all stored baselines of the gate."""
-        every = [baseline for question in self.baselines for baseline in question]
+        """The names of all stored baselines of these gates."""
+        asked = (self.baselines, *(gate.baselines for gate in self.beside))
+        every = [baseline for questions in asked for question in questions for baseline in question]
         return {name for one in every for name in ((one,) if isinstance(one, str) else one.systems)}
 
     def unless(self, typed: Container[str], *, has_baselines: bool) -> dict[str, Any]:
@@ -57,12 +73,23 @@ class FileDefaults:
 
     def line(self, taken: Mapping[str, Any], *, has_baselines: bool) -> str | None:
         """What of the file decided, in words; None if it said nothing but what is the default anyway."""
-        words = [f"{_KEYS.get(name, name)} {_shown(v)}" for name, v in taken.items() if v != _default(name)]
+        words = [f"{_KEYS.get(name, name)} {_shown(v)}" for name, v in taken.items() if v != self._default(name)]
         if not has_baselines and self.baselines:
             names = tuple(_name(one) for question in self.baselines for one in question)
             words.insert(0, f"{'baseline' if len(names) == 1 else 'baselines'} {listed(names, most=5)}")
         gate = "" if self.gate is None else f", gate {self.gate}"
         return f"from {self.file}{gate}: {', '.join(words)}" if words else None
+
+    def _default(self, name: str) -> Any:
+        """What holds for gates of the kind without a file."""
+        match name:
+            case "measures":
+                return (DEFAULT_MEASURE,)
+            case "alphas":
+                return (options_of(KINDS[self.kind])["alpha"].default,)
+            case "family":
+                return "none"
+        return options_of(KINDS[self.kind])[name].default
 
 
 def defaults_of(config: Config, kind: str) -> FileDefaults:
@@ -73,14 +100,16 @@ def defaults_of(config: Config, kind: str) -> FileDefaults:
     beside = ON_SINGLE_QUERIES
     if config.gates:
         beside = tuple(
-            (other.name, other.kind, _options(other)) for other in config.gates if KINDS[other.kind].by_topic
+            BesideGate(other.name, other.kind, _options(other), other.asked_of, other.measure or (), other.alpha)
+            for other in config.gates
+            if KINDS[other.kind].by_topic
         )
     if gate is None:
-        return FileDefaults(config.path.name, beside=beside, values=shared)
+        return FileDefaults(config.path.name, kind, beside=beside, values=shared)
     is_member = config.family is not None and gate.name in config.family_members
     family = config.family.correction if is_member and config.family is not None else "none"
     values = {**shared, "alphas": gate.alpha, "family": family, **_options(gate)}
-    return FileDefaults(config.path.name, gate.name, gate.asked_of, gate.option("reference"), beside, values)
+    return FileDefaults(config.path.name, kind, gate.name, gate.asked_of, gate.option("reference"), beside, values)
 
 
 def _options(gate: GateSettings) -> dict[str, Any]:
@@ -91,17 +120,6 @@ def _options(gate: GateSettings) -> dict[str, Any]:
 
 def _name(baseline: str | ComputedBaseline) -> str:
     return baseline if isinstance(baseline, str) else f"{baseline.kind}({', '.join(baseline.systems)})"
-
-
-def _default(name: str) -> Any:
-    match name:
-        case "measures":
-            return (DEFAULT_MEASURE,)
-        case "alphas":
-            return (OPTIONS["alpha"].default,)
-        case "family":
-            return "none"
-    return OPTIONS[name].default
 
 
 def _shown(value: Any) -> str:

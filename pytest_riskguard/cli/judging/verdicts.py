@@ -54,6 +54,7 @@ def present(
             reproduce=reproduce,
             problems=problems,
             notes=() if quiet else notes,
+            complete=all(gate.became == "judged" for gate in gates),
         ),
         lambda: reports.write(verdicts, gates, _provenance(verdicts, folder) if reports.any else None),
         lambda: None if no_github else tell_github(verdicts, to_stderr=to_stderr, gates=gates, places=places),

@@ -49,7 +49,7 @@ _UNDECIDED = {"too_few_topics": "too few topics", "too_weak": "a loss of max_mde
 _ANSWERS = {
     "loss": "the mean itself is significantly down",
     "churn": "the mean itself is not significantly down; it fails only because losses weigh more",
-    "pass with care": "the same, but on_churn: warn lets it pass",
+    "pass with care": "the mean itself is not significantly down; only on_churn: warn lets it pass",
     "inconclusive": "the gate has no answer",
     "incomparable": "the gate could not compare the data",
     "same run": "the model's run is the baseline's own, which passes",

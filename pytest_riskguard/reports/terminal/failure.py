@@ -39,15 +39,16 @@ def explain(
     same_as: str | None = None,
     said: Collection[str] = (),
     run: Sequence[Verdict] = (),
+    complete: bool = True,
 ) -> str:
     """The whole answer: its line, what happened, the worst topics, statistics, warnings, what to do next.
 
-    ``reproduce`` and ``report`` are as ``card`` takes them; ``problem`` says what is wrong with the data where the
-    caller knows more than the verdict (whole paths); ``same_as`` names a gate whose text, shown
+    ``reproduce``, ``report``, ``run``, ``complete`` are as ``card`` takes them; ``problem`` says what is wrong with
+    the data where the caller knows more than the verdict (whole paths); ``same_as`` names a gate whose text, shown
     before, is about the same queries, ``said`` the messages of warnings shown before.
     """
     screen = screen or Screen()
-    shown = card(verdict, run=run, reproduce=reproduce, report=report)
+    shown = card(verdict, run=run, complete=complete, reproduce=reproduce, report=report)
     lines = [_first_line(verdict, shown, screen)]
     after = _indented(filter(None, [shown.why]), screen)
     after += _statistics(verdict, shown, screen) if screen.detail > Detail.BRIEF else []

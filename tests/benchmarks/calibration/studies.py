@@ -49,7 +49,7 @@ STUDIES: Mapping[str, Study] = {
     "families": Study(family_study.all_tables, family_study.counted, 4000),
     "not-inferior": Study(lower_side.all_tables, lower_side.counted, 2000),
     "equivalent": Study(both_sides.all_tables, both_sides.counted, 4000),
-    "unequal-sizes": Study(unequal_sizes.all_tables, unequal_sizes.counted, 500),
+    "unequal-sizes": Study(unequal_sizes.all_tables, unequal_sizes.counted, 1000),
     "georisk": Study(pool_changes.all_tables, pool_changes.counted, 1000),
     "parts": Study(parts_study.all_tables, parts_study.counted, 1000),
     "year": Study(year_study.years_of_looks, year_study.counted, 100_000),

@@ -134,6 +134,73 @@ def said_of_equivalent() -> list[str]:
     return [f"where the mean difference is exactly the tolerance, it passes {span(shares('equivalent', 'rule'))}"]
 
 
+def unequal(column: str, gate: str, **where: object) -> list[float]:
+    """Shares of the table of wins and losses of unequal size, in the rows with these values."""
+    values = {key.replace("_", " "): str(value) for key, value in where.items()}
+
+    def of(row: dict[str, str]) -> bool:
+        return row["gate"] == gate and all(row[key] == value for key, value in values.items())
+
+    return shares("unequal-sizes", column, of)
+
+
+def said_of_larger_losses() -> list[str]:
+    """What intervals.md says of losses larger than wins."""
+    three, ten = "losses 3 times wins", "losses 10 times wins"
+
+    def passes(kind: str, alpha: int) -> str:
+        return span(unequal("rule", "not_inferior", kind=kind, alpha=alpha, tolerance=0))
+
+    wins = [
+        share
+        for kind in ("wins 3 times losses", "wins 10 times losses")
+        for share in unequal("rule", "not_inferior", kind=kind, tolerance=0)
+    ]
+    wrong, warned = (
+        sum(sum(unequal(column, "not_inferior", kind=kind, tolerance=0)) for kind in (three, ten))
+        for column in ("rule", "warned")
+    )
+
+    def good(column: str, topics: int) -> list[float]:
+        return unequal(column, "not_inferior", kind=BETS, topics=topics)
+
+    def left(topics: int) -> str:
+        """How many of the passes of good candidates have no warning."""
+        passed, with_it = sum(good("rule", topics)), sum(good("warned", topics))
+        return f"{100 * (1 - with_it / passed):.0f}%"
+
+    return [
+        f"with losses 3 times as large as wins, it passes {passes(three, 0)} at alpha 0, {passes(three, 1)} at alpha "
+        f"1 and {passes(three, 5)} at alpha 5;",
+        f"with losses 10 times as large {passes(ten, 0)}, {passes(ten, 1)} and {passes(ten, 5)};",
+        f"with wins that are larger {span(wins)}.",
+        f"`equivalent` passes {span(unequal('rule', 'equivalent', kind=three))} and "
+        f"{span(unequal('rule', 'equivalent', kind=ten))} with such losses",
+        f"Of these wrong passes {100 * warned / wrong:.0f}% have the warning",
+        f"that would leave {left(25)} of the passes with 25 topics, {left(50)} with 50, {left(100)} with 100 and "
+        f"{left(250)} with 250.",
+    ]
+
+
+def said_of_larger_wins() -> list[str]:
+    """What intervals.md says of wins larger than losses."""
+
+    def fails(kind: str, **where: int) -> str:
+        (share,) = unequal("rule", "not_significantly_risky", kind=kind, alpha=0, **where)
+        return f"{share:.1f}%"
+
+    three, ten = "wins 3 times losses", "wins 10 times losses"
+    places = ({"changed": 6, "topics": 100}, {"changed": 10, "topics": 50}, {"changed": 50, "topics": 50})
+    first, second, third = (fails(three, **place) for place in places)
+    tens = [fails(ten, **place) for place in places]
+    return [
+        f"wins that are 3 times the losses fail {first} of harmless changes if 6 of 100 topics changed, {second} if "
+        f"10 of 50 did, and {third} if all of 50 did;",
+        f"at 10 times {tens[0]}, {tens[1]} and {tens[2]}.",
+        f"(3/4)^6 is {100 * 0.75**6:.1f}%",
+    ]
+
+
 def said_of_pools() -> list[str]:
     """What georisk.md says of pools in which few topics changed."""
 
@@ -183,6 +250,8 @@ def said_of_years() -> list[str]:
         ("intervals.md", said_of_auto),
         ("intervals.md", said_of_not_inferior),
         ("intervals.md", said_of_equivalent),
+        ("intervals.md", said_of_larger_losses),
+        ("intervals.md", said_of_larger_wins),
         ("georisk.md", said_of_pools),
         ("a-year-of-gates.md", said_of_years),
         ("topics-that-hang-together.md", said_of_parts),

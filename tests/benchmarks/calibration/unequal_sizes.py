@@ -31,7 +31,7 @@ PROOF_SIZES = ((25, 25), (100, 30), (50, 50), (100, 100))
 EQUIVALENT_SIZES = ((25, 25), (50, 50), (100, 100))
 RISK_SIZES = ((100, 6), (50, 10), (50, 50))  # with losses that are larger they fail less
 #: Of good candidates, of which all topics change.
-GOOD_TOPICS = (25, 50, 100, 250)
+GOOD_TOPICS, GOOD_TOLERANCES = (25, 50, 100, 250), (0.02, 0.05)
 TOLERANCE = 0.02
 #: Half of the largest loss that the measures allow, as in the gate's warning.
 PLAUSIBLE = 0.5
@@ -102,8 +102,8 @@ def cells(simulations: int, seed: int) -> Iterator[Cell]:
         yield Cell(NotInferior, kind, n, m, alpha, 0.0, 0.0, *of)
     for (n, m), kind in product(EQUIVALENT_SIZES, UNEVEN):
         yield Cell(Equivalent, kind, n, m, 0, TOLERANCE, -TOLERANCE, *of)
-    for n, alpha in product(GOOD_TOPICS, (0, 1)):
-        yield Cell(NotInferior, BETS, n, n, alpha, TOLERANCE, 0.0, *of)
+    for n, alpha, tolerance in product(GOOD_TOPICS, (0, 1), GOOD_TOLERANCES):
+        yield Cell(NotInferior, BETS, n, n, alpha, tolerance, 0.0, *of)
 
 
 def all_tables(pool: Executor, *, simulations: int, seed: int) -> dict[str, Table]:

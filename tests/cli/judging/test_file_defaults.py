@@ -23,11 +23,12 @@ gates:
     alpha: [5, 2]
     tolerance: 0.01
     method: bca
-    on_churn: warn
+    on_churn: fail
   - {name: second, kind: not_significantly_risky, baseline: prod, alpha: 7}
   - {name: pool, kind: georisk_not_worse, baselines: [prod, other], reference: other, tolerance: 0.02}
   - {name: both, kind: not_inferior, baselines: [prod, other], tolerance: 0.4}
-  - {name: typical, kind: no_topic_collapse, baseline: {max: [prod, other]}, max_loss: 0.6, protected: [t30]}
+  - {name: typical, kind: no_topic_collapse, baseline: {max: [prod, other]}, max_loss: 0.6, allowed: 2,
+     protected: [t30]}
 """
 
 
@@ -45,33 +46,54 @@ def judged(command, folder: Path):
     return verdicts
 
 
-def test_everything_that_is_not_given_is_that_of_the_first_gate_of_the_kind(judged):
+def test_everything_that_is_not_given_is_that_of_the_first_risk_gate_and_of_the_gates_on_single_queries(judged):
     verdicts, out = judged("")
-    assert [(v["measure"], v["alpha"], v["baselines"]) for v in verdicts] == [
-        ("AP", 5, ["prod"]),
-        ("AP", 2, ["prod"]),
+    assert [(v["gate"], v["kind"], v["measure"], v["alpha"], v["baselines"]) for v in verdicts] == [
+        ("risk", "not_significantly_risky", "AP", 5, ["prod"]),
+        ("risk", "not_significantly_risky", "AP", 2, ["prod"]),
+        ("typical", "no_topic_collapse", "AP", 1, ["max(prod, other)"]),
     ]
-    for verdict in verdicts:
+    *risks, typical = verdicts
+    for verdict in risks:
         assert {key: verdict[key] for key in ("tolerance", "method", "on_churn", "convention")} == {
             "tolerance": 0.01,
             "method": "bca",
-            "on_churn": "warn",
+            "on_churn": "fail",
             "convention": "minus",
         }
         assert verdict["family"]["size"] == 2
+    assert {key: typical[key] for key in ("max_loss", "allowed", "protected", "convention", "family")} == {
+        "max_loss": 0.6,
+        "allowed": 2,
+        "protected": ["t30"],
+        "convention": "minus",
+        "family": None,
+    }
     line = "from riskguard.yaml, gate risk: baseline prod, measure AP, convention minus, alpha 5, 2, family holm"
     assert line in " ".join(out.split())
 
 
 def test_verdicts_are_those_of_check(judged, command, folder):
-    (verdict,), _ = judged("--family none --alpha 7 --tolerance 0 --method auto --on-churn fail")
-    text = folder.joinpath("riskguard.yaml").read_text()
-    folder.joinpath("riskguard.yaml").write_text(
-        text.replace("family: holm\n", "").replace("candidate.run", "good.run")
-    )
-    assert command("check second --json checked.json").status == 0
-    (checked,) = read_report(folder / "checked.json")["verdicts"]
-    assert verdict == {**checked, "gate": verdict["gate"]}
+    path = folder / "riskguard.yaml"
+    path.write_text(FILE.replace("alpha: [5, 2]", "alpha: 7"))
+    first, typical = judged("--family none --tolerance 0.005 --method auto --on-churn warn")[0]
+    path.write_text(FILE.replace("family: holm\n", "").replace("candidate.run", "good.run"))
+    assert command("check second typical --json checked.json").status == 1
+    second, collapse = read_report(folder / "checked.json")["verdicts"]
+    assert first == {**second, "gate": "risk"}
+    assert typical == collapse
+
+
+def test_a_gate_on_single_queries_keeps_its_own_measures_and_baselines_unless_others_are_given(judged, folder):
+    path = folder / "riskguard.yaml"
+    path.write_text(FILE.replace("kind: no_topic_collapse,", "kind: no_topic_collapse, measure: [RR, P@5],"))
+
+    def asked(line: str) -> list[tuple[str, list[str]]]:
+        return [(v["measure"], v["baselines"]) for v in judged(line)[0] if v["gate"] == "typical"]
+
+    assert asked("") == [("RR", ["max(prod, other)"]), ("P@5", ["max(prod, other)"])]
+    assert asked("--measure AP") == [("AP", ["max(prod, other)"])]
+    assert asked("--baseline other") == [("RR", ["other"]), ("P@5", ["other"])]
 
 
 @pytest.mark.parametrize(
@@ -86,9 +108,12 @@ def test_verdicts_are_those_of_check(judged, command, folder):
     ],
 )
 def test_what_is_given_wins(judged, line, expected):
-    verdicts, _ = judged(line)
-    for verdict in verdicts:
+    *risks, typical = judged(line)[0]
+    assert len(risks) >= 1
+    for verdict in risks:
         assert {key: verdict[key] for key in expected} == expected
+    of_both = {key: value for key, value in expected.items() if key not in ("alpha", "tolerance")}
+    assert {key: typical[key] for key in of_both} == of_both
 
 
 def test_each_kind_has_its_own_gate(judged):
@@ -109,23 +134,39 @@ def test_the_reference_of_a_pool_stays_with_its_baselines(judged):
 
 
 def test_other_judgements_are_judged_by_the_command_line_alone(judged):
-    (verdict,), out = judged("--baseline prod=prod.run --qrels qrels.txt --measure AP")
-    assert (verdict["alpha"], verdict["tolerance"], verdict["convention"]) == (1, 0, "plus")
+    verdicts, out = judged("--baseline prod=prod.run --qrels qrels.txt --measure AP")
+    assert [verdict["gate"] for verdict in verdicts] == ["no-risk", "tail", "no-collapse"]
+    assert {(verdict["alpha"], verdict["convention"]) for verdict in verdicts} == {(1, "plus")}
+    assert (verdicts[0]["tolerance"], verdicts[0]["on_churn"]) == (0.005, "warn")
     assert "from riskguard.yaml" not in out
 
 
-def test_nothing_is_said_where_the_file_has_only_defaults_or_little_is_asked_for(command, folder):
+def test_nothing_is_said_where_the_file_has_only_defaults_of_the_kind_or_little_is_asked_for(command, folder):
     folder.joinpath("riskguard.yaml").write_text(world.YAML % "5")
     assert "from riskguard.yaml" in command("compare good.run --baseline prod --measure AP").out
     assert "from riskguard.yaml" not in command("compare good.run -q").out
-    folder.joinpath("riskguard.yaml").write_text(world.YAML % "1")
+    folder.joinpath("riskguard.yaml").write_text((world.YAML % "1").replace(", tolerance: 0, on_churn: fail", ""))
     assert "from riskguard.yaml" not in command("compare good.run --baseline prod --measure AP").out
+    shown = "from riskguard.yaml, gate no-risk: tolerance 0.005\n"  # the default of another kind
+    for tolerance, is_said in (("0.005", True), ("0", False)):
+        kind = f"kind: not_inferior, tolerance: {tolerance}"
+        text = (world.YAML % "1").replace("kind: not_significantly_risky", kind)
+        folder.joinpath("riskguard.yaml").write_text(text.replace(", tolerance: 0, on_churn: fail", ""))
+        out = command("compare good.run --baseline prod --measure AP --gate not_inferior").out
+        assert (shown in out) is is_said
+
+
+def test_a_file_without_gates_on_single_queries_asks_about_none(command, folder):
+    ended = command("compare loss.run --baseline prod --json report.json")
+    assert [verdict["gate"] for verdict in read_report(folder / "report.json")["verdicts"]] == ["no-risk"]
+    assert "tail" not in ended.out
 
 
 def test_a_file_without_a_gate_of_the_kind_still_has_its_measures(judged, command, folder):
     folder.joinpath("riskguard.yaml").write_text(FILE[: FILE.index("gates:")].replace("family: holm\n", ""))
-    (verdict,), _ = judged("--baseline prod")
-    assert (verdict["measure"], verdict["alpha"], verdict["convention"]) == ("AP", 1, "minus")
+    verdicts, _ = judged("--baseline prod")
+    assert [verdict["gate"] for verdict in verdicts] == ["no-risk", "tail", "no-collapse"]  # nor any other
+    assert {(v["measure"], v["alpha"], v["convention"]) for v in verdicts} == {("AP", 1, "minus")}
     assert command("compare good.run").status == 2
 
 
@@ -137,18 +178,18 @@ def test_no_report_replaces_a_file_of_a_baseline_that_the_file_names(command):
 
 def test_slices_are_judged_only_if_they_are_asked_for(judged, folder):
     path = folder / "riskguard.yaml"
-    path.write_text(FILE.replace("on_churn: warn", "on_churn: warn\n    slice: kind\n    smallest_slice: 10"))
+    path.write_text(FILE.replace("on_churn: fail", "on_churn: fail\n    slice: kind\n    smallest_slice: 10"))
     rows = [f"{topic}\t{world.QUERIES[topic]}\tcode" for topic in world.TOPICS]
     folder.joinpath("topics.tsv").write_text("\n".join(["topic\tquery\tkind", *rows]) + "\n")
     verdicts, _ = judged("")
-    assert [verdict["slice"] for verdict in verdicts] == [None, None]
+    assert [verdict["slice"] for verdict in verdicts] == [None, None, None]
 
 
 def test_a_gate_outside_the_family_is_judged_by_itself(judged, folder):
     path = folder / "riskguard.yaml"
     path.write_text(FILE.replace("family: holm", "family: {correction: holm, gates: [second, pool]}"))
     verdicts, _ = judged("")
-    assert [verdict["family"] for verdict in verdicts] == [None, None]
+    assert [verdict["family"] for verdict in verdicts] == [None, None, None]
 
 
 def test_nothing_is_said_of_measures_that_the_file_does_not_name(command, folder):

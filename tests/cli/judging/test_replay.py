@@ -31,7 +31,7 @@ def test_releases_are_judged_each_against_the_one_before(command):
 
 
 def test_answers_are_those_of_compare(command):
-    asked = "--baseline prod --measure AP --alpha 0 --alpha 5 --json -"
+    asked = "--baseline prod --measure AP --alpha 0 --alpha 5 --tolerance 0 --json -"
     made = json.loads(command(f"replay churn.run loss.run {asked}").out)
     for release in made["replays"][0]["releases"]:
         compared = command(f"compare {release['name']}.run {asked}")

@@ -47,11 +47,12 @@ VALUES: Mapping[str, Any] = {
     "tolerance": 0.02,
     "on_inconclusive": "warn",
     "weighted": True,
-    "on_churn": "warn",
+    "on_churn": "fail",
     "max_mde": 0.05,
     "reference": "second",
     "max_loss": 0.45,
     "max_share": 0.9,
+    "allowed": 2,
     "protected": ["t03"],
 }
 #: What a kind needs besides its name and its baseline.
@@ -110,6 +111,8 @@ def with_option(kind: str, option: str) -> dict[str, Any]:
         return {"tradeoff": VALUES["tradeoff"], "tolerance": 0}
     if option == "tradeoff" and kind == "no_drift":  # the smooth trade-off has no other alpha
         return {"tradeoff": VALUES["tradeoff"], "alpha": 1}
+    if option == "on_churn" and kind == "georisk_not_worse":
+        return {"on_churn": "warn"}
     return {option: VALUES[option]}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -126,8 +127,8 @@ def test_a_mean_win_is_so_many_times_a_mean_loss() -> None:
     assert [paired_estimates(compared(d=one * np.abs(d))).win_loss_ratio for one in (-1, 0, 1)] == [None] * 3
 
 
-def strict(**options) -> Gate:
-    return gate_of("g", **{"alpha": 0, "tolerance": 0.0, "on_churn": "fail"} | options)
+def strict(**options: Any) -> Gate:
+    return gate_of("g", **{"alpha": 0, **options})
 
 
 def test_a_failure_stands_up_to_a_ratio_of_wins_to_losses_and_nothing_else_has_one() -> None:

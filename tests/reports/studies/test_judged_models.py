@@ -18,7 +18,7 @@ from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.markdown.models_section import render
 from pytest_riskguard.reports.studies.judged_models import SCHEMA_FILE, TrainReport, dumps
-from pytest_riskguard.reports.studies.models_table import conclusions, explain, heading
+from pytest_riskguard.reports.studies.models_table import conclusions, explain, heading, verdicts_table
 from tests.reports.hostile import STRINGS
 from tests.reports.schema import comparable
 from tests.reports.test_hostile import MARKDOWN, TAGS, Page, assert_plain
@@ -230,6 +230,25 @@ def test_conclusions(asked: dict[str, Any], expected: list[str]):
     found = conclusions(report_of(**asked).measures[0])
     assert len(found) == len(expected)
     assert all(words in line for words, line in zip(expected, found, strict=True))
+
+
+def test_a_model_that_passes_is_not_free_of_losses():
+    """The best of all gives up no mean, and yet a third of its queries lost half of their scores."""
+    gamble = np.where(np.arange(60) < 20, 0.5 * PROD, PROD + 0.3)
+    (measured,) = report_of({"gamble": gamble, "flat": PROD + 0.01}, {"prod": PROD}, alphas=(0.0,)).measures
+    assert conclusions(measured)[1] == (
+        f"Best mean: gamble, {gamble.mean():.4f}, which passes; 20 of 60 queries lost, 20 of them more than 20% of "
+        "the baseline's score"
+    )
+
+
+def test_churn_that_passes_passes_with_care():
+    asked = {"models": {"lambdamart": MODELS["lambdamart"]}, "baselines": {"prod": PROD}, "alphas": (50.0,)}
+    (measured,) = report_of(**asked, on_churn="warn").measures
+    (row,) = verdicts_table(measured.against[0], alphas=1).rows
+    assert "pass with care" in row
+    said_of = " ".join(explain(report_of(**asked, on_churn="warn"), width=200).split())
+    assert "pass with care: the mean itself is not significantly down; only on_churn: warn lets it pass" in said_of
 
 
 def test_no_answer_does_not_read_as_a_failure():
