@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -62,8 +62,9 @@ def test_no_losses_whatever_fail_a_gate_that_is_said_not_to_fail(
     for alpha, level in product((0, 1, 5, 10), (0.9, 0.95, 0.99, 0.999)):
         gate = gate_of(alpha=alpha, level=level, on_churn=on_churn, tolerance=tolerance)
         needed = fewest(gate, n, largest_loss=largest_loss) or n + 1
-        for m in range(max(needed - 2, 1), needed):
-            assert not any(fails(gate, losses(m, n, sizes=sizes)) for sizes in many_sizes(m, rng)), (alpha, level, m)
+        m = needed - 1
+        tried = many_sizes(m, rng) if m < 6 else islice(many_sizes(m, rng), 12)  # laws of many sizes take long
+        assert m == 0 or not any(fails(gate, losses(m, n, sizes=sizes)) for sizes in tried), (alpha, level, m)
 
 
 @pytest.mark.parametrize(
