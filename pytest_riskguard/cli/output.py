@@ -228,6 +228,8 @@ def show(
         text = explain(verdict, screen, problem=problem, same_as=first, said=said, run=verdicts, complete=judged)
         text = text.removeprefix("cannot be compared: ")
         headline, *rest = text.splitlines()
+        if verdict.problem is not None and verdict.problem in {earlier.problem for earlier in verdicts[:place]}:
+            rest = []
         return "\n".join([headline, f"  {_systems(verdict)}", *rest])
 
     failures = known_gates.failures_before(gates)

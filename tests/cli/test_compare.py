@@ -97,6 +97,13 @@ def test_without_a_gate_it_asks_the_three_of_the_default_policy(by_policy):
     assert all(re.search(rf"{topic} 0.50 -> 0.10", text) for topic in ("t21", "t22", "t23"))
 
 
+def test_what_no_gate_can_compare_is_said_once(by_policy):
+    verdicts, ended = by_policy(f"compare nowhere.run --baseline prod.run {QRELS}")
+    assert (ended.status, [verdict["outcome"] for verdict in verdicts]) == (3, ["incomparable"] * 3)
+    assert ended.out.count("nowhere.run: no such file") == 1
+    assert ended.out.count("INCOMPARABLE something is missing") == 3
+
+
 def test_an_option_is_one_of_every_gate_that_has_it(by_policy):
     line = "--alpha 5 --alpha 2 --tolerance 0.2 --level 0.9 --method student_t --missing zero --convention minus"
     verdicts, _ = by_policy(f"{ALONE} {line}")

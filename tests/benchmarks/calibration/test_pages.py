@@ -175,7 +175,7 @@ def said_of_larger_losses() -> list[str]:
         f"with losses 10 times as large {passes(ten, 0)}, {passes(ten, 1)} and {passes(ten, 5)};",
         f"with wins that are larger {span(wins)}.",
         f"`equivalent` passes {span(unequal('rule', 'equivalent', kind=three))} and "
-        f"{span(unequal('rule', 'equivalent', kind=ten))} with such losses.",
+        f"{span(unequal('rule', 'equivalent', kind=ten))} with such losses",
         f"Of these wrong passes {100 * warned / wrong:.0f}% have the warning",
         f"that would leave {left(25)} of the passes with 25 topics, {left(50)} with 50, {left(100)} with 100 and "
         f"{left(250)} with 250.",
