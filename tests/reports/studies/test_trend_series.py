@@ -69,7 +69,7 @@ def test_the_bound_is_the_lowest_value_that_passes(tmp_path):
     made = trend(written(tmp_path, [PASS, tolerant, COLLAPSE]))
     bounds = {one.gate: one.last.bound for one in made.series if one.last is not None}
     assert COLLAPSE.max_loss is not None
-    assert bounds == {"no-risk": 0.0, "tolerant": -0.05, "no-collapse": -COLLAPSE.max_loss}
+    assert bounds == {"no-risk": -0.005, "tolerant": -0.05, "no-collapse": -COLLAPSE.max_loss}
 
 
 def test_other_questions_and_other_baselines_are_other_series(tmp_path):
