@@ -57,8 +57,8 @@ def test_a_failure_is_an_assertion_error_that_carries_the_verdict():
     ("options", "passes"),
     [
         ({"alpha": 0}, True),
-        ({"alpha": 5}, False),
-        ({"alpha": 5, "on_churn": "warn"}, True),
+        ({"alpha": 5}, True),
+        ({"alpha": 5, "on_churn": "fail"}, False),
         ({"tolerance": 2, "alpha": 5}, True),
     ],
 )

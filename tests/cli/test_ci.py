@@ -15,7 +15,7 @@ def test_it_draws_the_report(command):
     ended = command("badge r.json --label ranking")
     assert (ended.status, ended.err) == (0, "")
     assert ended.out.startswith("<svg ")
-    assert 'aria-label="ranking: don&#x27;t ship: 1 gate failed"' in ended.out
+    assert 'aria-label="ranking: don\'t ship: 1 gate failed"' in ended.out
     assert command("badge r.json --label ranking -o badge.svg").out == ""
     assert Path("badge.svg").read_text(encoding="utf-8") == ended.out
     command(COMPARE.format("good"))

@@ -183,14 +183,17 @@ def compared(workspace: Path, system: str) -> subprocess.CompletedProcess[str]:
     return judge(workspace, CHECK=using(gate, OWN_ACTION)[0]["with"]["check"])
 
 
-@pytest.mark.parametrize(("system", "status", "said"), [("improved", 0, "passed"), ("synonyms", 1, "failed")])
+@pytest.mark.parametrize(
+    ("system", "status", "said"),
+    [("improved", 0, "Ship: 3 gates passed\n"), ("synonyms", 1, "Don't ship: 2 gates failed, 1 passed\n")],
+)
 def test_both_branches_are_compared_and_the_report_is_kept(workspace: Path, system: str, status: int, said: str):
     ended = compared(workspace, system)
     assert ended.returncode == status, ended.stdout + ended.stderr
-    annotation = r"^::error file=\S+/riskguard.yaml,line=\d+,title=riskguard%3A no-risk::"
-    assert bool(re.search(annotation, ended.stdout, re.MULTILINE)) is (status == 1)
+    annotation = r"^::error file=\S+/riskguard.yaml,line=\d+,title=riskguard%3A (tail|no-collapse)::"
+    assert len(re.findall(annotation, ended.stdout, re.MULTILINE)) == 2 * status
     assert "candidate against prod" in ended.stdout
-    assert (workspace / "summary.md").read_text(encoding="utf-8").startswith(f"## riskguard: 1 gate {said}")
+    assert (workspace / "summary.md").read_text(encoding="utf-8").startswith(f"## riskguard: {said}")
     assert (workspace / "output.txt").read_text() == f"status={status}\n"
     kept = workspace / "temp" / "riskguard-report"
     assert sorted(path.name for path in kept.iterdir()) == ["verdict.html", "verdict.json"]
@@ -210,7 +213,7 @@ def test_runs_without_a_riskguard_yaml_are_compared(workspace: Path):
 def test_a_riskguard_yaml_is_judged_with_more_arguments(workspace: Path):
     folder = workspace / "base" / "examples" / "help_center"
     (folder / "temp").mkdir()
-    ended = judge(folder, ARGUMENTS="-k 'no-risk or nothing' -q")
+    ended = judge(folder, ARGUMENTS="-k 'no-risk or tail or no-collapse' -q")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert (folder / "temp" / "riskguard-report" / "verdict.json").is_file()
     refused = judge(folder, REQUIRE="7")
@@ -498,7 +501,7 @@ def test_jenkins_judges_the_run_and_names_the_commit_in_the_description(project:
     shutil.move(project / "synonyms.run", workspace / "handed-over" / "candidate.run")
     ended = run_step(workspace, without_venv(judging), **environment)
     assert ended.returncode == 1, ended.stdout + ended.stderr
-    assert run_step(workspace, describing, **environment).stdout.strip() == "0123456: 1 gate failed"
+    assert run_step(workspace, describing, **environment).stdout.strip() == "0123456: don't ship: 2 of 3 gates failed"
     (results,) = re.findall(r"junit testResults: '([^']+)', keepProperties: true", JENKINS)
     assert "riskguard.outcome" in (workspace / results).read_text(encoding="utf-8")
     (kept,) = re.findall(r"archiveArtifacts artifacts: '([^']+)'", JENKINS)

@@ -109,10 +109,18 @@ def test_the_improvement_passes(tmp_path: Path):
 def test_the_risky_change_raises_the_mean_and_is_caught_with_the_code_queries_in_front(tmp_path: Path):
     result = run_example(tmp_path, "--riskguard", "--riskguard-report=verdict.json", system="synonyms")
     assert result.returncode == 1, result.stdout
-    assert "FAILED riskguard.yaml::no-risk - RiskyError: kind=code queries got worse; " in result.stdout
+    said = "15 of 135 queries lost more than 0.30; at most 6 may, 13 are kind=code "
+    assert f"FAILED riskguard.yaml::tail - RiskyError: {said}" in result.stdout
+    assert "9 of 135 queries lost more than 0.50; none may, all 9 are kind=code" in result.stdout
     candidate, baseline = means(tmp_path / "help_center" / "verdict.json")
     assert candidate > baseline
-    verdict = json.loads((tmp_path / "help_center" / "verdict.json").read_text())["verdicts"][0]
+    verdicts = json.loads((tmp_path / "help_center" / "verdict.json").read_text())["verdicts"]
+    assert [(v["gate"], v["outcome"]) for v in verdicts] == [
+        ("no-collapse", "fail"),
+        ("no-risk", "pass"),
+        ("tail", "fail"),
+    ]
+    verdict = verdicts[2]
     kinds = {row["topic"]: row["kind"] for row in queries()}
     assert [kinds[t["topic"]] for t in verdict["responsible_topics"][:8]] == ["code"] * 8
     for topic in verdict["responsible_topics"][:5]:

@@ -85,9 +85,9 @@ def compare(
     not_significantly_risky.
 
     Without --qrels and --scores, riskguard.yaml supplies what is not given: its first gate of this kind (--gate),
-    without --gate its gates on single queries too, then the whole file. This applies to baselines, measures, alpha,
-    the family and every option of a gate; the defaults below hold without a file. A line after the verdicts says
-    what was taken from it.
+    then the whole file; without --gate its gates on single queries too, each about its own baselines and measures.
+    This applies to baselines, measures, alpha, the family and every option of a gate; the defaults below hold without
+    a file. A line after the verdicts says what was taken from it.
     """
     from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.evaluation.scoring.freed_memory import release_freed_memory

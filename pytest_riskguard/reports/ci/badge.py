@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from html import escape
 from typing import NamedTuple
+from xml.sax.saxutils import escape
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.comparisons import answer
@@ -47,7 +47,7 @@ def state(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> State
 def render(state: State, *, label: str = LABEL) -> str:
     """The badge as SVG; the same state and label give the same text."""
     label = clean(label, limit=MAX_LABEL)
-    name = escape(f"{label}: {state.words}" if label else state.words)
+    name = escape(f"{label}: {state.words}" if label else state.words, {'"': "&quot;"})
     left = _width(label) + 2 * _MARGIN if label else 0.0
     right = _width(state.words) + 2 * _MARGIN
     texts = [_text(label, left / 2, _width(label))] if label else []

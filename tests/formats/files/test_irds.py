@@ -13,6 +13,7 @@ import pytest
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.evaluation import read_qrels, read_topics
 from pytest_riskguard.formats.given_file import GivenFile
+from tests.strict import STRICT_LINE
 
 pytest.importorskip("ir_datasets")
 TOPICS = range(1, 31)
@@ -56,7 +57,17 @@ def riskguard(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_collection_on_this_machine_is_judged_by_its_name(home):
-    line = ["compare", "bad.run", "--baseline", "good.run", "--measure", "AP", "--qrels", "irds:vaswani"]
+    line = [
+        "compare",
+        "bad.run",
+        "--baseline",
+        "good.run",
+        "--measure",
+        "AP",
+        *STRICT_LINE.split(),
+        "--qrels",
+        "irds:vaswani",
+    ]
     done = riskguard(home, *line, "--topics", "irds:vaswani", "--json", "-")
     assert done.returncode == 1, done.stderr
     (by_name,) = json.loads(done.stdout)["verdicts"]

@@ -64,7 +64,12 @@ def asked(name: str, options: str, *words: str) -> Case:
 CASES = [
     refused("yaml-tolerance", "tolerance: 2", "tolerance", "the gate could never fail"),
     refused("yaml-tolerance-huge", "tolerance: 1e300", "tolerance", "the gate could never fail"),
-    refused("yaml-tolerance-at-alpha-0", "tolerance: 1.5, on_churn: warn", "the most that can be lost (1)"),
+    Case(
+        "yaml-tolerance-at-alpha-0",
+        replace_text(CONFIG, NO_RISK, NO_RISK.replace("alpha: 1", "alpha: 0, tolerance: 1")),
+        ways=SERIAL,
+        words=[f"{CONFIG}:6", "gate 'no-risk'", "the most that can be lost (1)"],
+    ),
     refused("yaml-max-mde", "max_mde: 2", "max_mde", "it would have no effect"),
     refused("yaml-measure-NumQ", "measure: NumQ", "'NumQ' counts topics", "the same for every run"),
     refused("yaml-measure-NumRel", "measure: NumRel(rel=2)", "counts the judgements", "the same for every run"),
