@@ -459,6 +459,7 @@ def questions(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
     yield {"alpha": alpha, "weighted": True}
     yield {"tradeoff": "smooth", "on_churn": "fail"}
     yield {"alpha": alpha, "max_mde": 0.01}
+    yield {"alpha": 1, "max_mde": 0.01, "on_churn": "fail"}
     yield {"kind": "not_inferior", "alpha": 0, "tolerance": 0.03}
     yield {"kind": "not_inferior", "alpha": 1, "tolerance": 0.03, "convention": "minus"}
     yield {"kind": "not_inferior", "alpha": 0, "weighted": True, "convention": "minus"}
