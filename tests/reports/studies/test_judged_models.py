@@ -243,7 +243,11 @@ def test_a_model_that_passes_is_not_free_of_losses():
 
 
 def test_churn_that_passes_passes_with_care():
-    asked = {"models": {"lambdamart": MODELS["lambdamart"]}, "baselines": {"prod": PROD}, "alphas": (50.0,)}
+    asked: dict[str, Any] = {
+        "models": {"lambdamart": MODELS["lambdamart"]},
+        "baselines": {"prod": PROD},
+        "alphas": (50.0,),
+    }
     (measured,) = report_of(**asked, on_churn="warn").measures
     (row,) = verdicts_table(measured.against[0], alphas=1).rows
     assert "pass with care" in row
