@@ -94,7 +94,8 @@ def test_the_help_that_the_site_shows_has_each_option_with_its_meaning_choices_a
         if isinstance(option.type, click.Choice):
             assert f"[{'|'.join(option.type.choices)}]" in written
         if isinstance(option.default, str | float) and option.default:
-            assert f"[default: {option.default}]" in meaning
+            default = f"{option.default:g}" if isinstance(option.default, float) else option.default
+            assert re.search(rf"\[default: {re.escape(default)}(; [^\]]+)?\]", meaning), meaning
 
 
 def test_the_reference_names_no_command_or_option_that_is_not_there():

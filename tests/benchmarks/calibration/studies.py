@@ -52,7 +52,7 @@ STUDIES: Mapping[str, Study] = {
     "unequal-sizes": Study(unequal_sizes.all_tables, unequal_sizes.counted, 1000),
     "georisk": Study(pool_changes.all_tables, pool_changes.counted, 1000),
     "parts": Study(parts_study.all_tables, parts_study.counted, 1000),
-    "year": Study(year_study.years_of_looks, year_study.counted, 100_000),
+    "year": Study(year_study.years_of_looks, year_study.counted, 1_000_000),
     "no-drift": Study(year_study.drifting, year_study.counted, year_study.YEARS),
     "intervals": Study(interval_study.all_tables, interval_study.counted, 4000),
 }
