@@ -247,7 +247,7 @@ def test_the_studentized_limits_are_about_those_of_the_package():
 def test_pages_show_every_table():
     shown = [
         name
-        for page in ("calibration.md", "georisk.md")
+        for page in ("calibration.md", "georisk.md", "plain-cases.md")
         for name in re.findall(r"^:file: \.\./data/calibration/(\S+)$", (EXPLANATION / page).read_text("utf-8"), re.M)
     ]
     assert sorted(shown) == sorted(path.name for path in TABLES.iterdir())
