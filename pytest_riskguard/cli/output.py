@@ -198,7 +198,7 @@ def show(
     notes: Sequence[str] = (),
     complete: bool = True,
 ) -> None:
-    """Print the verdicts, the gates without one, ``notes``, the answer of several gates, and how to see them again.
+    """Print the answer of several gates, the verdicts, the gates without one, ``notes``, and how to see them again.
 
     ``problems``, if given, say for each verdict why nothing can be compared, in other words than its own.
     Where not every gate was asked for, the run is not ``complete``, and has no answer.
@@ -232,6 +232,9 @@ def show(
             rest = []
         return "\n".join([headline, f"  {_systems(verdict)}", *rest])
 
+    if len(verdicts) > 1 and complete and not quiet:
+        with suppress(Exception):  # as above
+            click.secho(answer(verdicts, gates).title, bold=True, err=to_stderr)
     failures = known_gates.failures_before(gates)
     for place, verdict in enumerate(verdicts):
         text = shown_or_plain(verdict, lambda place=place, verdict=verdict: in_words(place, verdict))  # type: ignore[misc]
@@ -246,9 +249,6 @@ def show(
         click.echo(click.wrap_text(remark, screen.width, "  ", "    "), err=to_stderr)
     for note in notes:
         click.echo(click.wrap_text(clean(note, limit=MAX_NOTE), screen.width, "  ", "    "), err=to_stderr)
-    if len(verdicts) > 1 and complete and not quiet:
-        with suppress(Exception):  # as above
-            click.secho(answer(verdicts, gates).title, bold=True, err=to_stderr)
     if reproduce is not None and any(not verdict.passed for verdict in verdicts):
         click.echo(reproduce, err=to_stderr)
 

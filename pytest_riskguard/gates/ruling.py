@@ -515,7 +515,8 @@ class Comparison:
     @property
     def mean_difference(self) -> float:
         """In units of the measure, weighted where the gate is; the baseline's own noise is not subtracted."""
-        return self.evidence.mean(self.differences)
+        mean = self.evidence.mean(self.differences)
+        return mean if abs(mean) > ROUNDING_ERROR else 0.0  # what rounding leaves is not a change
 
     @cached_property
     def identical(self) -> bool:

@@ -158,7 +158,7 @@ def _why(verdict: Verdict) -> str:
 def _share_beyond(verdict: Verdict) -> str:
     """The share of queries that lose more than they may, as far as these say it; it decides nothing."""
     tail, n = verdict.estimates.tail, verdict.topics.count
-    if tail is None or not (tail.allowed and tail.count) or tail.lower is None or tail.upper is None:
+    if verdict.outcome != "fail" or tail is None or not tail.allowed or tail.lower is None or tail.upper is None:
         return ""
     low, high = percent(tail.lower, 1), percent(tail.upper, 1)
     return (
@@ -182,7 +182,7 @@ def _weight(verdict: Verdict) -> str:
 def _star(verdict: Verdict) -> str:
     """The alpha up to which the gate would pass."""
     star, shown = verdict.estimates.alpha_star, Shown(verdict)
-    if star == "any" and verdict.outcome == "pass":
+    if star == "any" and verdict.outcome == "pass" and not shown.is_churn:
         return "it passes at any alpha"
     if not isinstance(star, float) or (verdict.outcome != "pass" and not shown.is_churn):
         return ""

@@ -29,7 +29,16 @@ from pytest_riskguard.cli.parameters import (
     typed_options,
 )
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.kinds import COMPUTED, CORRECTIONS, KINDS, POLICY, NotSignificantlyRisky, options_of
+from pytest_riskguard.gates.kinds import (
+    COMPUTED,
+    CORRECTIONS,
+    KINDS,
+    OPTIONS,
+    POLICY,
+    NotSignificantlyRisky,
+    kinds_with,
+    options_of,
+)
 from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
@@ -95,6 +104,12 @@ def compare(
     asked: dict[str, tuple[tuple[NamedPath, ...], ...]] = {word: options.pop(f"baseline_{word}") for word in COMPUTED}
     named = [*baselines, *(given for groups in asked.values() for group in groups for given in group)]
     asked_kind = kind or NotSignificantlyRisky.kind
+    for name in typed_options(options) if kind is None else ():
+        if name not in options_of(NotSignificantlyRisky):
+            raise UsageError(
+                f"{OPTIONS[name].flag}: without --gate the default gates are asked, with their own limits of single "
+                f"queries; add --gate {kinds_with(name)[0]}, or declare gates in a riskguard.yaml"
+            )
     inputs = Inputs(collection, named, report=reports.any, kind=asked_kind)
     declared = inputs.declared
     if not named and not declared.baselines:

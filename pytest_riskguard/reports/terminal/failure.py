@@ -69,7 +69,8 @@ def one_line(verdict: Verdict, *, problem: str | None = None) -> str:
         return f"cannot be compared ({clean(verdict.reason or '')}): {what}"
     line = card(verdict).line
     alpha = [] if verdict.asked.by_topic else [f"alpha {short(verdict.alpha)}"]
-    return f"{line} ({', '.join([*_about(verdict), *alpha])})"
+    about = ", ".join([*_about(verdict), *alpha])
+    return f"{line} ({about})" if about else line
 
 
 def _about(verdict: Verdict) -> list[str]:

@@ -28,6 +28,8 @@ MAX_COLUMNS = 80
 _MIN_NAME, _NAME = 8, 24
 #: A loss of the mean is spread over all queries if this share of them lost, none more than so many times the mean.
 _NEARLY_ALL, _ALIKE = 0.9, 4
+#: ... and it is a little up to this share of the baseline's mean.
+_A_LITTLE = 0.2
 #: What is wrong with data that cannot be compared.
 _REASONS = {
     "bad_run": "a run cannot be used",
@@ -296,7 +298,9 @@ def _fall(topic: ResponsibleTopic) -> str:
 
 
 def _is_everywhere(verdict: Verdict, topics: Sequence[ResponsibleTopic], difference: float) -> bool:
-    """Whether nearly all queries lost, and none of them much more than the mean."""
+    """Whether nearly all queries lost a little, and none of them much more than the mean."""
+    if -difference > _A_LITTLE * abs(verdict.estimates.baseline_mean or 0.0):
+        return False
     worst = max((-topic.difference for topic in topics), default=0.0)
     return verdict.topics.losses >= _NEARLY_ALL * verdict.topics.count and worst <= -_ALIKE * difference
 

@@ -146,6 +146,9 @@ def _few_changes(verdict: Verdict) -> Iterator[str]:
         return
     by_weight = ", by weight," if verdict.weighted else ""
     changed = counted(verdict.topics.changed, "query", "queries")
+    if verdict.asked.is_tested and verdict.power.minimum_detectable_effect is None:
+        yield f"Only {changed} changed: however much they lost, the gate could not fail."
+        return
     yield f"Only {changed} changed: too few{by_weight} for one interval to decide."
 
 
