@@ -72,7 +72,7 @@ def test_a_terminal_suggests_to_store_only_what_every_gate_lets_pass(capsys: pyt
     assert "store it as the baseline" in printed(capsys, [BETTER, FINE])
     said = printed(capsys, [BETTER, STOPPED])
     assert "store it" not in said
-    assert said.splitlines()[-1] == "Don't ship: 1 of 2 gates failed"
+    assert said.splitlines()[0] == "Don't ship: 1 of 2 gates failed"
 
 
 def test_a_part_of_the_gates_gives_no_answer(capsys: pytest.CaptureFixture[str]):
@@ -82,7 +82,7 @@ def test_a_part_of_the_gates_gives_no_answer(capsys: pytest.CaptureFixture[str])
     assert "store it" not in said
     show([BETTER, FINE], verbose=False, quiet=False, to_stderr=False, gates=known(2, missing=1))
     said = capsys.readouterr().out
-    assert said.splitlines()[-1] == "No verdict: 2 gates passed; 1 of 3 gates not judged"
+    assert said.splitlines()[0] == "No verdict: 2 gates passed; 1 of 3 gates not judged"
     assert "store it" not in said
 
 
@@ -132,7 +132,10 @@ def test_a_pass_with_care_looks_the_same_everywhere(capsys: pytest.CaptureFixtur
     assert said.splitlines()[1].startswith("### ⚠️ Ship with care <code>0123456</code>: losses counted 6 times ")
     assert "| passed with care | <code>no-risk</code>" in said
     assert badge.state(verdicts) == ("doubt", "ship with care: 2 gates passed, 1 with care")
-    assert printed(capsys, verdicts).startswith("PASS WITH CARE losses counted 6 times outweigh gains; ")
+    said = printed(capsys, verdicts)
+    assert said.startswith(
+        "Ship with care: 2 gates passed, 1 with care\nPASS WITH CARE losses counted 6 times outweigh "
+    )
     assert (
         printed(capsys, verdicts, quiet=True).splitlines()[0].startswith("PASS WITH CARE no-risk: candidate against ")
     )

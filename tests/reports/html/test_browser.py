@@ -63,7 +63,7 @@ def test_nothing_is_asked_for_and_nothing_goes_wrong(opened: Open, everything: s
     shown = opened(everything)
     shown.page.wait_for_timeout(200)
     assert shown.faults == []
-    assert shown.page.title() == "✗ 3 of 4 gates failed · riskguard"
+    assert shown.page.title() == "✗ Don't ship: 3 of 4 gates failed · riskguard"
     assert shown.page.locator(".scripted:not(.pager)[hidden]").count() == 0
 
 

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from markupsafe import escape
 
 from pytest_riskguard.reports.html.charts.chart import Chart
 from pytest_riskguard.reports.html.charts.labels import Box
@@ -320,6 +321,7 @@ def test_the_title_is_the_answer_which_is_not_said_twice():
     report = report_of(baselines={"prod": PROD}, alphas=(8.0,))
     said, page = conclusions(report.measures[0]), render(report)
     assert len(said) > 1
+    said = [escape(line) for line in said]
     assert re.findall(r'class="lead">(.*?)</p>', page) == said[:1]
     assert re.findall(r'class="answer">(.*?)</p>', page) == said[1:]
     two = render(replace(report, measures=report.measures * 2))

@@ -78,7 +78,8 @@ def systems(n: int, *, shift: float = -0.03) -> tuple[TopicScores, TopicScores]:
 @cache
 def pair(n: int, *, shift: float = -0.03, name: str | None = None, **options: Any) -> Verdict:
     """A gate on two systems."""
-    gate = gate_of(name or f"of {n} topics", **{"alpha": 2.0, "on_churn": "fail", **options})
+    asked = {"alpha": 2.0, **({} if options.get("kind") == "no_topic_collapse" else {"on_churn": "fail"}), **options}
+    gate = gate_of(name or f"of {n} topics", **asked)
     return judge(gate, *systems(n, shift=shift), report=True)
 
 
