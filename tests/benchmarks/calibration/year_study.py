@@ -96,10 +96,11 @@ class Cell:
         """Differences of changed topics, a row for each data set, those of a pair together."""
         rng, pairs = self.rng(), usable(self.kind, self.alpha)
         for pair, count in zip(pairs, rng.multinomial(self.simulations, [1 / len(pairs)] * len(pairs)), strict=True):
+            if count == 0:
+                continue
             d = pair.draw(self.kind, rng, count * self.changed, alpha=self.alpha, urisk=0.0, errors=0.0)
             assert d is not None
-            if count:
-                yield d.reshape(count, self.changed)
+            yield d.reshape(count, self.changed)
 
 
 @dataclass(frozen=True)
