@@ -65,7 +65,7 @@ def test_each_verdict_says_its_gate_and_its_systems(command):
         assert second.startswith(
             "FAIL no-risk: loss against old: losses counted twice outweigh gains; 15 of 30 queries lost, 15 gained "
         )
-    assert command("show r.json").out.splitlines()[1] == "  no-risk: loss against prod"
+    assert command("show r.json").out.splitlines()[2] == "  no-risk: loss against prod"  # after the run's answer
     report = json.loads(Path("r.json").read_text())
     report["verdicts"][0]["gate"] = "not_significantly_risky"  # its kind, which is no name
     report["verdicts"][1]["gate"] = "\x1b[2J" + "n" * 200

@@ -107,8 +107,8 @@ def compare(
     for name in typed_options(options) if kind is None else ():
         if name not in options_of(NotSignificantlyRisky):
             raise UsageError(
-                f"{OPTIONS[name].flag}: without --gate the default gates are asked, which set it themselves or have no "
-                f"such option; add --gate {kinds_with(name)[0]}, or declare gates in a riskguard.yaml"
+                f"{OPTIONS[name].flag}: without --gate the default gates are asked, which set or lack "
+                f"that option; add --gate {kinds_with(name)[0]}, or declare gates in a riskguard.yaml"
             )
     inputs = Inputs(collection, named, report=reports.any, kind=asked_kind)
     declared = inputs.declared

@@ -44,27 +44,30 @@ def alpha_star(ruling: Ruling) -> float | Literal["any"] | None:
     times), at both of which it passes, goes unnoticed.
     """
     evidence = ruling.evidence
-    if evidence.kind != "linear" or ruling.gate.side == "both" or not ruling.at(0.0).passes:
+    if evidence.kind != "linear" or ruling.gate.side == "both":
+        return None
+    at_zero = ruling.at(0.0)
+    if not at_zero.passes:
         return None
     if ruling.gate.on_churn == "warn" and ruling.plain.passes:  # at a higher alpha it could only be churn
         return "any"
     loses = np.any(evidence.differences < -ROUNDING_ERROR) or np.any(evidence.noise < -ROUNDING_ERROR)
     if not loses and ruling.gate.side == "upper":  # to show a lower limit, more wins are needed the higher alpha is
         return "any"
-    found = _first_failure(ruling)
+    found = _first_failure(ruling, at_zero)
     return "any" if found is None else _few_digits(found, ruling)
 
 
-def _first_failure(ruling: Ruling) -> _Change | None:
-    """Where the gate first fails; None where it passes up to ``MAX_ALPHA``."""
+def _first_failure(ruling: Ruling, at_zero: Ruling) -> _Change | None:
+    """Where the gate first fails; None where it passes up to ``MAX_ALPHA``; ``at_zero`` is the ruling at alpha 0."""
 
     def passes(alpha: float) -> bool:
         return ruling.at(alpha).passes
 
-    plain, evidence = ruling.at(0.0), ruling.evidence
+    evidence = ruling.evidence
     if evidence.strata is not None:  # the degrees of freedom of Student-t depend on alpha too
         return _scanned(passes, _Change(0.0, FIRST))
-    by_student_t = _student_t_fails(ruling) if plain.reaches("student_t") else None
+    by_student_t = _student_t_fails(ruling, at_zero) if at_zero.reaches("student_t") else None
     if ruling.gate.side == "lower":  # both intervals must show it, so Student-t ends the search
         return _scanned(passes, _Change(0.0, FIRST), until=by_student_t)
     if own_method(ruling.gate) == "student_t":
@@ -72,7 +75,7 @@ def _first_failure(ruling: Ruling) -> _Change | None:
     # at alpha 0 one of them may fail already; and with noise, or clusters of wins and losses, the break-even test
     # may find less at a higher alpha
     falls = not (evidence.noisy or evidence.clusters is not None)
-    if not (falls and plain.reaches("student_t") and plain.breaks_even):
+    if not (falls and at_zero.reaches("student_t") and at_zero.breaks_even):
         return _scanned(passes, _Change(0.0, FIRST))
     # up to here neither Student-t nor the break-even test finds a loss: the gate passes whatever its interval says
     start = _break_even_fails(ruling, below=by_student_t)
@@ -102,12 +105,12 @@ def _narrowed(passes: Passes, between: _Change) -> _Change:
     return _Change(low, high)
 
 
-def _student_t_fails(ruling: Ruling) -> _Change | None:
+def _student_t_fails(ruling: Ruling, at_zero: Ruling) -> _Change | None:
     """Where Student-t first fails; None where it never does.
 
     Scores are linear in alpha, so its limit is a mean that is linear, plus the root of a quadratic.
     """
-    gate, plain = ruling.gate, ruling.at(0.0).scores
+    gate, plain = ruling.gate, at_zero.scores
     slopes = ruling.at(1.0).scores - plain
     order = np.lexsort((slopes, plain))
     plain, slopes = plain[order], slopes[order]
