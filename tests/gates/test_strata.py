@@ -14,7 +14,6 @@ from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import Strata, align
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import Sample, break_even, interval, sign_flip
@@ -22,6 +21,7 @@ from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import pair
+from tests.strict import gate_of
 
 SHARES = {"head": 0.6, "torso": 0.3, "tail": 0.1}
 COUNTS = np.array([30, 20, 12])

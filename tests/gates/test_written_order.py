@@ -12,10 +12,10 @@ from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Computed, Question, RunFile
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
 from tests.gates.conftest import topic_scores
+from tests.strict import gate_of
 
 RNG = np.random.default_rng(5)
 GOOD = np.clip(RNG.normal(0.6, 0.1, 40), 0.2, 1)
