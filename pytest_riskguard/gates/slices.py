@@ -214,8 +214,9 @@ def slices(
     always for a loss: whether the slice is significantly below ``-tolerance``, for ``not_inferior`` too. A gate about
     single topics tests no mean, so its slices have estimates only.
     """
-    from pytest_riskguard.gates.chain.families import Compared, in_families
+    from pytest_riskguard.gates.chain.families import Compared, adjusted_by_draws
     from pytest_riskguard.gates.ruling import Ruling  # not above: pytest collects slices without scipy
+    from pytest_riskguard.inference import holm
     from pytest_riskguard.risk.checks import first_in_order
 
     ruling = Ruling(comparison.gate.as_kind(NotSignificantlyRisky), comparison.evidence)
@@ -228,13 +229,14 @@ def slices(
         lowest = np.sort(first_in_order(np.round(standard[places], 12), most)) if places.size > most else slice(None)
         row = _slice(comparison, topics, part, places[lowest])
         rows.append(replace(row, left_out=max(places.size - most, 0)))
-    families = in_families(
-        [ruling.gate] * len(rows), [row.p_value for row in rows], correction="auto", compared=compared
-    )
-    for place, family in enumerate(families):
-        if family is not None:
-            risky = family.adjusted_p_value <= 1 - comparison.gate.level
-            rows[place] = replace(rows[place], adjusted_p_value=family.adjusted_p_value, risky=risky)
+    p_values = {place: row.p_value for place, row in enumerate(rows) if row.p_value is not None}
+    if p_values:
+        # a slice needs no level of its own, of which there is none beyond the highest
+        p = list(p_values.values())
+        drawn = adjusted_by_draws([ruling.gate] * len(p), p, [compared[place] for place in p_values])
+        for place, adjusted in zip(p_values, (holm(p) if drawn is None else drawn[1]).tolist(), strict=True):
+            risky = adjusted <= 1 - comparison.gate.level
+            rows[place] = replace(rows[place], adjusted_p_value=adjusted, risky=risky)
     return tuple(rows)
 
 

@@ -12,6 +12,7 @@ from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.findings import Slice
 from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import MAX_LEVEL
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import holm, pooled_draws
@@ -169,3 +170,11 @@ def test_tags_decide_nothing():
     bare = judge(gate_of("g"), *pair(D), topics=Topics({}))
     told = judge(gate_of("g"), *pair(D), topics=TOPICS)
     assert altered(told, explanation=None) == altered(bare, explanation=None)
+
+
+def test_slices_are_corrected_at_the_highest_level_too():
+    """There a family could leave none of them a level of its own."""
+    told = slices(judge(gate_of("g", level=MAX_LEVEL), *pair(D), topics=TOPICS)).values()
+    tested = [each for each in told if each.p_value is not None]
+    assert len(tested) == 5
+    assert [each.adjusted_p_value for each in tested] == holm([each.p_value for each in tested]).tolist()

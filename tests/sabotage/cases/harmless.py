@@ -114,7 +114,7 @@ def both(name: str, *breaks: Sabotage, **settings: Any) -> list[Case]:
     return [harmless(f"{name}-green", breaks, **settings), Case(f"{name}-red", breaks, **(red | settings))]
 
 
-def example(name: str, system: str, status: int, *words: str) -> Case:
+def example(name: str, system: str, status: int, *words: str, passes: int = 0) -> Case:
     """The shipped example with one of its systems."""
     project = [only("help_center", CHECKOUT / "examples" / "help_center")]
     return Case(
@@ -125,6 +125,7 @@ def example(name: str, system: str, status: int, *words: str) -> Case:
         ways=PYTEST,
         cwd="help_center",
         env={"HELP_CENTER_SYSTEM": system},
+        passes=passes,
     )
 
 
@@ -207,7 +208,7 @@ CASES = [
     harmless("required-all", options="--riskguard-require=all", ways=PYTEST, words=["5 passed"]),
     # the shipped example and the tutorial
     example("improved", "improved", 0, "passed"),
-    example("synonyms", "synonyms", 1, "got worse"),
+    example("synonyms", "synonyms", 1, "queries lost more than 0.30; at most 6 may", passes=1),  # the mean rises
     harmless("tutorial", tutorial("repaired"), cwd="shop", compare="candidate.run --baseline prod"),
     Case(
         "tutorial-red",

@@ -101,7 +101,7 @@ CASES = [
     ),
     asked("tolerance", "--tolerance 2", "tolerance: 2", "the gate could never fail"),
     asked("tolerance-at-alpha-5", "--alpha 5 --tolerance 6", "tolerance: 6", "the gate could never fail"),
-    asked("tolerance-churn", "--tolerance 1 --on-churn warn", "tolerance: 1", "the gate could never fail"),
+    asked("tolerance-churn", "--tolerance 2 --on-churn fail", "tolerance: 2", "the gate could never fail"),
     asked("max-mde", "--max-mde 3", "max_mde: 3", "it would have no effect"),
     asked("not-inferior-tolerance", "--gate not_inferior --tolerance 2", "the gate could never fail"),
     asked("pool-tolerance", "--gate georisk_not_worse --tolerance 1", "the gate could never fail"),
