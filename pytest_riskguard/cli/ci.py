@@ -10,7 +10,7 @@ import click
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import ensure_apart, write_text
 from pytest_riskguard.cli.parameters import FILE, output_option
-from pytest_riskguard.errors import FileError
+from pytest_riskguard.errors import FileError, ReportFormatError
 from pytest_riskguard.text import web_address
 
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
@@ -87,8 +87,8 @@ def comment(
     """Write the comment on a pull request, as Markdown.
 
     With REPORT, a JSON report, it says what to do about the commit and why; without, that the commit is being judged.
-    A report that is missing or cannot be read gives "No verdict for" the commit, and status 3; otherwise the status
-    is 0, whatever the verdicts are. The first line is an invisible marker, by which a script finds the comment again.
+    A report that is missing, cannot be read or is about another commit gives "No verdict for" the commit, and status
+    3; otherwise the status is 0, whatever the verdicts are. The first line is an invisible marker, by which a script finds the comment again.
     """
     from pytest_riskguard.reports.ci import comment as comments
     from pytest_riskguard.reports.json import read
@@ -100,8 +100,16 @@ def comment(
     ensure_apart("--output", output, report)
     try:
         read_report = read(report)
+        if (other := read_report.commit) is not None and not _is_same(other, commit):
+            raise ReportFormatError(report, None, f"expected a report on commit {commit}, found one on {other}")
     except FileError as error:
         write_text(comments.no_verdict(run, error.problem), output, option="--output")
         raise
     write_text(comments.verdict(run, read_report), output, option="--output")
     return ExitStatus.PASSED
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Whether two SHAs can be those of one commit: either may be cut."""
+    one, other = one.lower(), other.lower()
+    return one.startswith(other) or other.startswith(one)

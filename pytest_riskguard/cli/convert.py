@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.output import ensure_apart
+from pytest_riskguard.cli.output import ensure_apart, unwritable
 from pytest_riskguard.cli.parameters import FILE, file_option
-from pytest_riskguard.errors import UsageError
 from pytest_riskguard.formats.given_file import JUDGE_RULES, TIES, JudgeRule, Ties
 from pytest_riskguard.formats.records import KINDS
 from pytest_riskguard.text import clean
@@ -70,7 +69,7 @@ def convert(
     try:
         files.write_bytes(out, content)
     except OSError as error:
-        raise UsageError(f"OUT {out}: cannot write ({error.strerror})") from None
+        raise unwritable(f"OUT {out}", error) from None
     formats = f"{converted.source.name} -> {converted.target.name}"
     click.echo(clean(f"wrote {out}: {converted.holds} ({formats})", limit=1000))
     for lost in converted.lost:

@@ -12,7 +12,7 @@ import click
 
 from pytest_riskguard.cli.churn_study import cost_of_failing, cost_on
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.output import write_text
+from pytest_riskguard.cli.output import unwritable, write_text
 from pytest_riskguard.cli.parameters import NumberType, file_option, output_option
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.gates.kinds import MAX_ALPHA, MIN_TOPICS, OPTIONS, POLICY, RESPONSES
@@ -174,7 +174,7 @@ def _write_new(text: str, output: Path) -> None:
     except FileExistsError:
         raise _exists(output) from None
     except OSError as error:
-        raise UsageError(f"cannot write {output}: {error.strerror}") from None
+        raise unwritable(str(output), error) from None
 
 
 @click.command()

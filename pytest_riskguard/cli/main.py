@@ -15,7 +15,7 @@ import click
 from pytest_riskguard import __version__, run_context
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.reading import ProgressLine
-from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
+from pytest_riskguard.errors import ConfigError, DataError, OutputError, RiskguardError
 from pytest_riskguard.text import clean
 
 MAX_LINE = 10_000
@@ -100,7 +100,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         status = _run(sys.argv[1:] if arguments is None else list(arguments))
     if not failures:
         return status
-    return _say(max(status, ExitStatus.INCOMPARABLE), *dict.fromkeys(failures))
+    return _say(max(status, ExitStatus.INCOMPARABLE), *filter(None, dict.fromkeys(failures)))
 
 
 def _run(arguments: list[str]) -> int:
@@ -116,7 +116,7 @@ def _run(arguments: list[str]) -> int:
         message = error.format_message()
         text = shown.getvalue().replace(message, clean(message, limit=MAX_LINE))
         return _say(ExitStatus.USAGE, *text.splitlines())
-    except DataError as error:
+    except (DataError, OutputError) as error:
         return _say(ExitStatus.INCOMPARABLE, f"Error: {error}")
     except ConfigError as error:  # all errors of the file, one a line, whatever the file is called
         lines = str(error).replace(str(error.path), clean(str(error.path), limit=MAX_LINE))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_riskguard.cli.parameters import FILE, Command, grouped, options
-from pytest_riskguard.errors import RiskguardError, UsageError
+from pytest_riskguard.errors import OutputError, RiskguardError, UsageError
 from pytest_riskguard.run_context import report_failure
 from pytest_riskguard.text import clean, listed
 
@@ -68,8 +68,19 @@ class Reports:
         )
         return tuple((kind, option, path) for kind, option, path in asked if path is not None)
 
+    def withdraw(self) -> None:
+        """Remove those that an earlier run left, first of all: whatever ends this run, none stands for it."""
+        from pytest_riskguard.reports import files
+
+        for _, option, path in self._files:
+            try:
+                files.withdraw(path)
+            except OSError as error:
+                raise unwritable(f"{option} {path}", error) from None
+
     def check(self, *inputs: Path | None) -> None:
         """Check that all of them can be made, before there is anything to write; none may replace an input."""
+        from pytest_riskguard.reports import files
         from pytest_riskguard.reports.html import ensure_available
 
         taken = {_place(path): "that this command reads" for path in inputs if path is not None}
@@ -78,6 +89,8 @@ class Reports:
             if place is not None and place in taken:
                 raise UsageError(f"{option} {path} would overwrite the file {taken[place]}; name another file")
             taken[place] = f"that {option} writes"
+            if problem := files.problem(path):
+                raise UsageError(f"{option} {path}: cannot write ({problem})")
         if self.charts and self.markdown is None:
             raise UsageError("--charts needs --markdown")
         if self.html is not None:
@@ -89,7 +102,7 @@ class Reports:
     def write(
         self, verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = (), provenance: Provenance | None = None
     ) -> None:
-        """Write all of them; a ``UsageError`` at the end names those that could not be written."""
+        """Write all of them; an ``OutputError`` at the end names those that could not be written."""
         from pytest_riskguard.reports import files
         from pytest_riskguard.reports.json import dumps
 
@@ -102,7 +115,7 @@ class Reports:
         if self.on_stdout:
             click.echo(dumps(verdicts, gates, provenance), nl=False)
         if failed:
-            raise UsageError("; ".join(failed))
+            raise OutputError("; ".join(failed))
 
 
 def ensure_apart(option: str, path: Path | None, *inputs: Path) -> None:
@@ -152,11 +165,14 @@ detail_options = options(
 
 
 def output_failed(error: BaseException) -> bool:
-    """Whether an error says that the output cannot be written; if so, report that, and write no more of it."""
+    """Whether an error says that the output cannot be written; if so, report that, and write no more of it.
+
+    Where the reader has ended, as ``head`` does, nobody wants to hear of it: the exit status alone says it.
+    """
     if not isinstance(error, OSError) or error.filename is not None or error.errno not in _UNWRITABLE:
         return False
     reason = "standard output is closed" if error.errno == errno.EBADF else error.strerror
-    report_failure(f"Error: cannot write the output: {reason}")
+    report_failure("" if error.errno == errno.EPIPE else f"Error: cannot write the output: {reason}")
     with suppress(OSError, AttributeError):  # without a file behind it
         # The interpreter would report the error again when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -281,7 +297,13 @@ def write_text(text: str, path: str | Path | None, *, option: str) -> None:
     try:
         files.write_text(Path(path), text)
     except OSError as error:
-        raise UsageError(f"{option} {path}: cannot write ({error.strerror})") from None
+        raise unwritable(f"{option} {path}", error) from None
+
+
+def unwritable(where: str, error: OSError) -> RiskguardError:
+    """The error for a file that could not be written: where the path is wrong, that of a wrong option."""
+    kind = OutputError if error.errno in _UNWRITABLE else UsageError
+    return kind(f"{where}: cannot write ({error.strerror})")
 
 
 def tell_github(

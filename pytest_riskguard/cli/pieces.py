@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.output import ensure_apart
+from pytest_riskguard.cli.output import ensure_apart, unwritable
 from pytest_riskguard.cli.parameters import (
     DEFAULT_MEASURE,
     FILE,
@@ -155,4 +155,4 @@ def _write(path: Path, content: bytes) -> None:
     try:
         files.write_bytes(path, content)
     except OSError as error:
-        raise UsageError(f"{path}: cannot write ({error.strerror})") from None
+        raise unwritable(str(path), error) from None

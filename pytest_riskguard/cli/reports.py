@@ -45,5 +45,6 @@ def report(report: Path, reports: Reports) -> int:
     if not reports.any:
         raise UsageError("nothing to write: give --html, --markdown, --junit or --json")
     reports.check(report)
+    reports.withdraw()
     reports.write(*read(report))
     return ExitStatus.PASSED

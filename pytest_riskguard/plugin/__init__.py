@@ -70,10 +70,23 @@ def pytest_configure(config: pytest.Config) -> None:
         except UsageError as error:
             raise pytest.UsageError(str(error)) from None
         _register(config, session, SESSION)
+        if not session.is_worker:
+            _withdraw_reports(config)
         if not session.is_worker and tells_github(config):
             from pytest_riskguard.plugin.github_output import Github
 
             _register(config, Github(session), "riskguard-github")
+
+
+def _withdraw_reports(config: pytest.Config) -> None:
+    """Remove the reports that an earlier run left: whatever ends this one, none stands for it."""
+    for path in config.getoption("riskguard_report"):
+        from pytest_riskguard.reports.files import withdraw
+
+        try:
+            withdraw(config.invocation_params.dir / path)
+        except OSError as error:
+            raise pytest.UsageError(f"--riskguard-report={path}: cannot write ({error.strerror})") from None
 
 
 def _end_finding() -> None:

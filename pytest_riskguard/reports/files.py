@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +26,13 @@ class Format:
     suffixes: tuple[str, ...]
 
 
+#: How a report begins, by which one that an earlier run left is told from any other file, and in how many bytes.
+_OPENING = re.compile(
+    rb'\s*(?:\{\s*"schema": "riskguard-|## riskguard|<\?xml [^>]*>\s*<testsuite name="riskguard"'
+    rb"|<!DOCTYPE html>.*?<title>[^<]*riskguard)",
+    re.DOTALL,
+)
+_OPENING_BYTES = 4096
 #: Folders in which only the system makes links.
 _OF_SYSTEM = (Path("/dev"), Path("/proc"))
 #: Only by its option: pytest has one of its own.
@@ -91,6 +99,30 @@ def write(
     write_text(path, text)
 
 
+def withdraw(path: Path) -> None:
+    """Remove the report that an earlier run left here, before there is another: until then there is no verdict.
+
+    A run that is killed, or that cannot write, then leaves none. Any other file stays until a report replaces it.
+    ``OSError`` if the report cannot be removed.
+    """
+    target = Path(os.path.realpath(path))
+    if not target.is_file() or link_problem(path):
+        return
+    with target.open("rb") as file:
+        opening = file.read(_OPENING_BYTES)
+    if _OPENING.match(opening):
+        target.unlink()
+
+
+def problem(path: Path) -> str | None:
+    """Why no file can be written here, as far as it is known before there is anything to write."""
+    if not path.absolute().parent.is_dir():
+        return os.strerror(errno.ENOENT)
+    if path.is_dir():
+        return os.strerror(errno.EISDIR)
+    return link_problem(path)
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file in UTF-8 as ``write_bytes``."""
     write_bytes(path, text.encode())
@@ -103,9 +135,8 @@ def write_bytes(path: Path, content: bytes) -> None:
     ``OSError``, since whoever changes the repository may have made it. An existing file keeps its mode.
     """
     target = Path(os.path.realpath(path))  # which, unlike resolve(), accepts a link to itself
-    if path.is_symlink() and not _may_follow(path, target):
-        where = "leads out of its folder; delete it, or name the file that it points to"
-        raise OSError(errno.ELOOP, f"a link that {where}", str(path))
+    if problem := link_problem(path):
+        raise OSError(errno.ELOOP, problem, str(path))
     if target.exists() and not target.is_file():
         target.write_bytes(content)
         return
@@ -120,6 +151,13 @@ def write_bytes(path: Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def link_problem(path: Path) -> str | None:
+    """What is wrong with a link that may not be followed."""
+    if not path.is_symlink() or _may_follow(path, Path(os.path.realpath(path))):
+        return None
+    return "a link that leads out of its folder; delete it, or name the file that it points to"
 
 
 def _may_follow(link: Path, target: Path) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,10 +19,13 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import known_gates
 from pytest_riskguard.reports.known_gates import KnownGate
 from pytest_riskguard.reports.provenance import Provenance
+from pytest_riskguard.text import counted, listed, short
 
 SCHEMA = "riskguard-report/1"
 #: Sizes beyond it would be infinite once charts multiply them; scores are at most 1e50.
 MAX_SIZE = 1e150
+#: How far a figure that decides may lie from the bound by rounding; of a p-value, as a share of it.
+ROUNDED, ROUNDED_P = 1e-9, 1e-3
 #: The JSON Schema of a report, next to this module in the package.
 SCHEMA_FILE = Path(__file__).with_name("riskguard-report-1.schema.json")
 
@@ -42,6 +45,11 @@ class Report(NamedTuple):
     verdicts: list[Verdict]
     gates: tuple[KnownGate, ...] = ()
     provenance: Provenance | None = None
+
+    @property
+    def commit(self) -> str | None:
+        """The commit that was judged, where the report says it."""
+        return None if self.provenance is None else self.provenance.commit
 
 
 def report(
@@ -124,12 +132,15 @@ def _check_schema(schema: object) -> None:
 
 def _check(verdict: Verdict) -> None:
     """Check what reports rely on: points, columns, and counts that fit one another."""
+    _check_outcome(verdict)
     topics = verdict.topics
     if topics.count > TOPICS.value:  # a strip draws a list of all topics
         raise ValueError(f"topics.count: {TOPICS.problem(topics.count)}")
     if topics.wins + topics.losses + topics.ties != topics.count:
         problem = f"expected wins, losses and ties that add up to it, found {topics.count}"
         raise ValueError(f"topics.count: {problem}")
+    if topics.changed > topics.count:
+        raise ValueError(f"topics.changed: expected at most {topics.count}, found {topics.changed}")
     for place, group in enumerate(verdict.explanation.groups if verdict.explanation is not None else ()):
         if not group.size <= group.tagged <= topics.count:
             problem = f"expected from {group.size} to {topics.count} topics, found {group.tagged}"
@@ -138,6 +149,53 @@ def _check(verdict: Verdict) -> None:
         raise ValueError(f"pool.curve: expected a point at alpha {verdict.alpha:g}, found none")
     if verdict.exhibits is not None:
         _check_columns(verdict.exhibits)
+
+
+def _check_outcome(verdict: Verdict) -> None:
+    """Check that the outcome is the one that the gate's rule gives for the figures that decide."""
+    outcome = verdict.outcome
+    for field, is_there, belongs in (
+        ("reason", verdict.reason is not None, outcome != "pass"),
+        ("problem", verdict.problem is not None, outcome == "incomparable"),
+    ):
+        if is_there != belongs:
+            raise ValueError(f"{field}: expected {'one' if belongs else 'none'} beside the outcome {outcome!r}")
+    if outcome not in ("pass", "fail") or verdict.reason == "too_slow":
+        return
+    for figure, says in _deciding(verdict):
+        if says != outcome:
+            raise ValueError(f"outcome: expected {says!r}, which {figure} gives, found {outcome!r}")
+
+
+def _deciding(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """The figures that decide, in words, each with the outcome that follows from it alone.
+
+    Within rounding, and where more than one condition must hold, nothing follows.
+    """
+    gate, estimates = verdict.asked, verdict.estimates
+    if verdict.identical_to:
+        return
+    if gate.by_topic:
+        if estimates.flip_set is not None:
+            number = len(estimates.flip_set) + verdict.topics.left_out.get("flip_set", 0)
+            yield f"a flip set of {counted(number, 'topic')}", "fail" if number else "pass"
+        return
+    draws = verdict.family is not None and verdict.family.draws
+    p = estimates.decision_p_value if verdict.family is None else verdict.family.adjusted_p_value
+    if p is not None and not gate.is_pool and abs(p - (1 - gate.level)) > ROUNDED_P * (1 - gate.level):
+        yield f"a p-value of {short(p)} at level {short(gate.level)}", "fail" if p < 1 - gate.level else "pass"
+    let_through = draws or any(warning.code == "churn" for warning in verdict.warnings)
+    if (decisive := verdict.decisive_interval) is not None:
+        limits = {"upper": decisive.upper, "lower": decisive.lower, "both": -max(-decisive.lower, decisive.upper)}
+        margin = limits[gate.side] + verdict.tolerance
+        limit = f"a decisive interval of {short(decisive.lower)} to {short(decisive.upper)}"
+        if margin < -ROUNDED and not let_through:
+            yield limit, "fail"
+        elif margin > ROUNDED and not (gate.must_show or verdict.replicates):
+            yield limit, "pass"
+    if verdict.pool is not None and not let_through:
+        below = [against.reference for against in verdict.pool.references if not against.passes]
+        yield f"the comparison with {listed(below or verdict.baselines, most=3)}", "fail" if below else "pass"
 
 
 def _check_columns(exhibits: Exhibits) -> None:

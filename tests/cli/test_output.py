@@ -15,7 +15,7 @@ COMMAND = f"{sys.executable} -c 'from pytest_riskguard.cli import main; main()'"
 LOST = {
     "{} >&-": "Error: cannot write the output: standard output is closed\n",
     "{} >/dev/full": "Error: cannot write the output: No space left on device\n",
-    "{{ {}; echo $? >status; }} | true": "Error: cannot write the output: Broken pipe\n",
+    "{{ {}; echo $? >status; }} | true": "",  # as other programs end in `| head`
 }
 
 
@@ -26,7 +26,7 @@ def broken(*_: object, **__: object) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("line", [COMPARE.format("good"), COMPARE.format("loss"), "baseline list"])
 @pytest.mark.parametrize("shell", LOST)
-def test_lost_output_is_one_line_and_status_3(folder, shell, line):
+def test_lost_output_is_at_most_one_line_and_status_3(folder, shell, line):
     if "status" in shell:
         line = f"{line} --help" if line == "baseline list" else line
         shell = shell.replace("{{ {}", "{{ sleep 0.3; {}")  # the reader has ended by then

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import errno
 import json
 import os
 import re
@@ -19,6 +20,7 @@ from pytest_riskguard import check
 from pytest_riskguard.cli.main import run
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import files
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.known_gates import KnownGate
 from tests.plugin.world import CHURN, GOOD, LOSS, differences, read_report
@@ -130,12 +132,81 @@ def test_compare_writes_all_reports_at_once(command, page):
     assert read_report(Path("r.json"))["verdicts"][0]["outcome"] == "fail"
 
 
-def test_a_report_that_cannot_be_written_does_not_keep_the_others_from_being_written(command):
-    Path("folder").mkdir()
-    ended = command(f"{COMPARE.format('good')} --json folder --markdown r.md")
-    assert ended.status == 2
-    assert "--json folder: cannot write" in ended.err
+def test_a_report_that_cannot_be_written_does_not_keep_the_others_from_being_written(command, monkeypatch):
+    write_text = files.write_text
+
+    def on_a_full_disk(path: Path, text: str) -> None:
+        if path.name == "r.json":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write_text(path, text)
+
+    Path("r.json").write_text(report_json.dumps([VERDICTS["pass"]()]))
+    monkeypatch.setattr(files, "write_text", on_a_full_disk)
+    ended = command(f"{COMPARE.format('good')} --json r.json --markdown r.md")
+    assert (ended.status, ended.err) == (3, "Error: --json r.json: cannot write (No space left on device)\n")
+    assert not Path("r.json").exists()
     assert Path("r.md").exists()
+
+
+def test_a_path_where_no_report_can_be_is_a_wrong_option_and_nothing_is_judged(command):
+    Path("folder").mkdir()
+    Path("link.json").symlink_to("../elsewhere.json")
+    for path in ("folder", "nowhere/r.json", "link.json"):
+        ended = command(f"{COMPARE.format('good')} --json {path} --markdown r.md")
+        assert (ended.status, ended.out) == (2, "")
+        assert f"--json {path}: cannot write (" in ended.err
+    assert not Path("r.md").exists()
+
+
+REPORTS_ASKED = "--json r.json --html r.html --markdown r.md --junit r.xml"
+REPORT_FILES = tuple(Path(f"r.{suffix}") for suffix in ("json", "html", "md", "xml"))
+
+
+def killed(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [(COMPARE.format("loss"), 130), ("check", 130), ("check nowhere", 2), ("compare loss.run", 130)],
+)
+def test_no_report_of_an_earlier_run_stands_for_one_that_ended_before_it_could_write(
+    command, monkeypatch, line, status
+):
+    command(f"{COMPARE.format('good')} {REPORTS_ASKED}")
+    assert all(path.exists() for path in REPORT_FILES)
+    for module in ("check", "compare"):
+        monkeypatch.setattr(f"pytest_riskguard.cli.judging.{module}.present", killed)
+    assert command(f"{line} {REPORTS_ASKED}").status == status
+    assert not any(path.exists() for path in REPORT_FILES)
+
+
+def test_no_report_of_an_earlier_run_stands_for_one_whose_riskguard_yaml_is_broken(command):
+    command(f"check {REPORTS_ASKED}")
+    Path("riskguard.yaml").write_text("gates: [")
+    assert command(f"check {REPORTS_ASKED}").status == 2
+    assert not any(path.exists() for path in REPORT_FILES)
+
+
+def test_no_page_of_an_earlier_report_stands_for_one_that_cannot_be_read(command):
+    command(f"{COMPARE.format('good')} --json good.json")
+    command("report good.json --html r.html")
+    Path("bad.json").write_text("{}")
+    assert command("report bad.json --html r.html").status == 3
+    assert not Path("r.html").exists()
+
+
+def test_a_file_that_is_no_report_stays_until_a_report_replaces_it(command, monkeypatch):
+    content = "# Notes\n\nriskguard says:\n\n## riskguard: Ship\n"
+    Path("r.md").write_text(content)
+    Path("link.md").symlink_to("r.md")
+    with monkeypatch.context() as patched:
+        patched.setattr("pytest_riskguard.cli.judging.compare.present", killed)
+        for name in ("r.md", "link.md"):
+            assert command(f"{COMPARE.format('good')} --markdown {name}").status == 130
+            assert Path("r.md").read_text() == content
+    assert command(f"{COMPARE.format('good')} --markdown link.md").status == 0
+    assert Path("r.md").read_text(encoding="utf-8").startswith("## riskguard: Ship")
 
 
 def test_without_the_extra_nothing_is_judged_and_the_command_to_install_it_is_said(command, page):
@@ -310,6 +381,51 @@ def test_counts_that_do_not_fit_one_another_are_refused_with_their_place(command
         ended = command("show r.json")
         assert ended.status == 3
         assert f"verdicts[0]: {said}" in " ".join(ended.err.split())
+
+
+CONTRADICTIONS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "a failure called a pass": ("loss", {"outcome": "pass", "reason": None}, "outcome: expected 'fail', which "),
+    "a pass called a failure": ("pass", {"outcome": "fail", "reason": "loss"}, "outcome: expected 'pass', which "),
+    "a limit far below the bound": ("pass", {"intervals.*.upper": -0.38}, "a decisive interval of "),
+    "a limit above the bound": ("loss", {"intervals.*.upper": 0.1}, "a decisive interval of "),
+    "a p-value below the level": (
+        "pass",
+        {"estimates.decision_p_value": 0.0001},
+        "a p-value of 0.0001 at level 0.95",
+    ),
+    "a collapse called a pass": ("collapse", {"outcome": "pass", "reason": None}, "a flip set of "),
+    "a pool that lost": ("pool", {"outcome": "pass", "reason": None}, "outcome: expected 'fail', which "),
+    "a pass for a reason": ("pass", {"reason": "loss"}, "reason: expected none beside the outcome 'pass'"),
+    "a failure for none": ("loss", {"reason": None}, "reason: expected one beside the outcome 'fail'"),
+    "a pass with a problem": (
+        "pass",
+        {"problem": "no such file"},
+        "problem: expected none beside the outcome 'pass'",
+    ),
+    "nothing compared for no cause": ("incomparable", {"problem": None}, "problem: expected one beside the outcome"),
+    "more changes than topics": ("loss", {"topics.changed": 31}, "topics.changed: expected at most 30, found 31"),
+}
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_a_verdict_that_contradicts_its_own_figures_is_refused(command, name):
+    made, changes, said = CONTRADICTIONS[name]
+    report = report_json.report([MAKERS[made]()])
+    for path, value in changes.items():
+        nodes = [report["verdicts"][0]]
+        *outer, last = path.split(".")
+        for key in outer:
+            nodes = [inner for node in nodes for inner in (node if key == "*" else [node[key]])]
+        for node in nodes:
+            node[last] = value
+    Path("r.json").write_text(json.dumps(report))
+    for line in ("show r.json", "badge r.json", "comment r.json --commit 0123456", "report r.json --markdown r.md"):
+        ended = command(line)
+        assert ended.status == 3
+        assert "r.json: verdicts[0]: " in ended.err
+        assert said in ended.err
+        assert "ship" not in ended.out
+    assert not Path("r.md").exists()
 
 
 def test_more_topics_than_any_file_may_have_are_refused(command):

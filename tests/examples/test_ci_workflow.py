@@ -222,6 +222,26 @@ def test_a_riskguard_yaml_is_judged_with_more_arguments(workspace: Path):
 
 
 @pytest.mark.parametrize(
+    "given",
+    [
+        {"CHECK": "--help"},
+        {"COMPARE": "a.run -h"},
+        {"ARGUMENTS": "--help"},
+        {"ARGUMENTS": "--collect-only"},
+        {"ARGUMENTS": "-p ends", "PYTHONPATH": "."},
+    ],
+)
+def test_a_command_that_succeeds_without_a_verdict_is_red(workspace: Path, given: dict[str, str]):
+    folder = workspace / "base" / "examples" / "help_center"
+    (folder / "temp").mkdir()
+    (folder / "ends.py").write_text("def pytest_cmdline_main():\n    return 0\n")
+    ended = judge(folder, **given)
+    assert ended.returncode == 1
+    assert ended.stdout.splitlines()[-1].startswith("::error::no verdict: ")
+    assert not (folder / "output.txt").exists()
+
+
+@pytest.mark.parametrize(
     "given", [{"ARGUMENTS": "-k 'no-risk"}, {"COMPARE": 'a.run --baseline "b.run'}, {"CHECK": "'a"}]
 )
 def test_nothing_is_judged_with_arguments_that_cannot_be_split(workspace: Path, given: dict[str, str]):

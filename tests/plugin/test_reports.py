@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_riskguard.reports.json import dumps
 from tests.plugin import world
 from tests.plugin.world import read_report
+from tests.reports.cases import CASES
 
 #: A test with the fixture, one that only looks, one that fails for another reason, one with two verdicts.
 TESTS = """
@@ -103,6 +105,19 @@ def test_a_report_that_cannot_be_written_is_said_and_the_others_are_written(pyte
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["ERROR could not write the report a.md: *"])
     assert read_report(pytester.path / "b.json")["verdicts"]
+
+
+@pytest.mark.parametrize(
+    ("more", "status"), [("", 9), ("--collect-only", 0), ("nowhere.py", pytest.ExitCode.USAGE_ERROR)]
+)
+def test_no_report_of_an_earlier_run_stands_for_one_that_wrote_none(pytester, project, more, status):
+    project("good")
+    report = pytester.path / "r.json"
+    report.write_text(dumps([CASES["pass"]()]))
+    pytester.makepyfile(test_killed="import os\n\n\ndef test_it():\n    os._exit(9)\n")
+    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=r.json", *more.split())
+    assert result.ret == status
+    assert not report.exists() or not read_report(report)["verdicts"]
 
 
 @WORKERS

@@ -63,6 +63,7 @@ def check(
     from pytest_riskguard.engine.kept_verdicts.asked_file import AskedFile
     from pytest_riskguard.engine.kept_verdicts.kept import KeptVerdicts
 
+    reports.withdraw()
     settings = load_gates(config_path(config))
     every = all_items(settings)
     items = _asked_for(every, gate)

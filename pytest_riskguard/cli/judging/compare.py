@@ -101,6 +101,7 @@ def compare(
     from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.evaluation.scoring.freed_memory import release_freed_memory
 
+    reports.withdraw()
     asked: dict[str, tuple[tuple[NamedPath, ...], ...]] = {word: options.pop(f"baseline_{word}") for word in COMPUTED}
     named = [*baselines, *(given for groups in asked.values() for group in groups for given in group)]
     asked_kind = kind or NotSignificantlyRisky.kind

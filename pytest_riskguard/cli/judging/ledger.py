@@ -11,6 +11,7 @@ import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.judging.live import config_path
+from pytest_riskguard.cli.output import unwritable
 from pytest_riskguard.cli.parameters import FILE, file_option
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.chain.looks import BOUNDED_LOOKS, expected_false_alarms
@@ -49,7 +50,7 @@ def budget(config: Path | None, reports: tuple[Path, ...]) -> int:
         try:
             added = append(settings.budget.ledger, made)
         except OSError as error:
-            raise UsageError(f"{settings.budget.ledger}: cannot write ({error.strerror})") from None
+            raise unwritable(str(settings.budget.ledger), error) from None
         click.echo(f"recorded {counted(added, 'look')}; {counted(len(made) - added, 'look')} known already")
     recorded = read_ledger(settings.budget.ledger)
     for line in _lines(settings.budget, recorded, collection_of(settings)):

@@ -9,7 +9,7 @@ import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.judging.live import code_from, config_path, live_systems
-from pytest_riskguard.cli.output import ensure_apart
+from pytest_riskguard.cli.output import ensure_apart, unwritable
 from pytest_riskguard.cli.parameters import FILE, file_option
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import UsageError
@@ -48,7 +48,7 @@ def retrieve(run: Path, config: Path | None, gate: str | None) -> int:
     try:
         write_run(run, rankings)
     except OSError as error:
-        raise UsageError(f"{run}: cannot write ({error.strerror})") from None
+        raise unwritable(str(run), error) from None
     latency = rankings.latency
     took = "" if latency is None else f"; {latency}"
     click.echo(f"wrote {run}: answers for {counted(len(rankings.by_topic), 'topic')}{took}")

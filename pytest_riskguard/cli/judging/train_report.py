@@ -79,10 +79,12 @@ def train_report(
     from pytest_riskguard.reports.studies.judged_models import dumps
     from pytest_riskguard.reports.studies.models_table import explain
 
+    reports = Reports(json_path, html, markdown)
+    reports.withdraw()
     if not models:
         raise UsageError("no model: name at least one run, stored baseline or table of scores")
     inputs = Inputs(collection, (*models, *baselines), kind=KIND)
-    Reports(json_path, html, markdown).check(*inputs.files)
+    reports.check(*inputs.files)
     asked = Asked.of(inputs, models, baselines, {"alphas": alphas, "family": family, **options})
     report = asked.report(Path(models[0].text))
     text = explain(report, width=terminal_width())
