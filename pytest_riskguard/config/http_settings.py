@@ -122,9 +122,14 @@ def _expression(text: str) -> str:
         return text
     try:
         jmespath.compile(text)
-    except jmespath.exceptions.JMESPathError as error:
+    except (jmespath.exceptions.JMESPathError, RecursionError) as error:
         raise ValueError(f"expected a JMESPath expression, found {shown(text)} ({type(error).__name__})") from None
     return text
+
+
+def _expressions(value: Any) -> tuple[str, ...]:
+    read = Text("a JMESPath expression, or a list of them", parse=_expression)
+    return tuple(read(text) for text in (value if isinstance(value, list) else [value]))
 
 
 _Expression = Annotated[str, PlainValidator(Text("a JMESPath expression", parse=_expression))]
@@ -135,7 +140,8 @@ class Http(Model):
     """How an engine is asked over HTTP, and where its answers have the hits.
 
     ``preset`` fills in what is not given. ``body`` is a path, or a template as JSON. ``hits`` leads to the list of
-    hits, ``id`` and ``score`` from each hit to its id and score.
+    hits, ``id`` and ``score`` from each hit to its id and score. An answer holds a part of the hits only if one of
+    ``partial`` is there and is neither false, 0 nor empty.
     """
 
     preset: Annotated[str, PlainValidator(OneOf(tuple(PRESETS)))] = "general"
@@ -152,6 +158,9 @@ class Http(Model):
     hits: _Expression | None = None
     id: _Expression | None = None
     score: _Expression | None = None
+    partial: Annotated[
+        tuple[str, ...], PlainValidator(_expressions, json_schema_input_type=str | list[str])
+    ] = ()
 
     @property
     def kind(self) -> Preset:

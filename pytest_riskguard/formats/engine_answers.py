@@ -37,7 +37,7 @@ class Engine(ABC):
     several: str | None = None
     score_key: str = ""
     query_at: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ("status",)
 
     @abstractmethod
     def is_answer(self, answer: Answer) -> bool:
@@ -87,13 +87,21 @@ class Engine(ABC):
         """``AnswerError`` if an answer is an error, holds a part only or has another shape."""
         if not isinstance(answer, dict) or not (self.is_answer(answer) or self.is_error(answer)):
             raise AnswerError(f"expected an answer of {self.title}, found {_outline(answer)}")
-        if (problem := self.problem(answer)) is not None:
+        problem = self.problem(answer)
+        if problem is None and is_error_status(answer.get("status")):
+            problem = f"error {answer['status']}"
+        if problem is not None:
             raise AnswerError(f"{self.title}: {problem}")
 
     def checked_hits(self, answer: Any) -> list[Hit]:
         """The hits of an answer; ``AnswerError`` as ``check`` and ``hits``."""
         self.check(answer)
         return self.hits(answer)
+
+
+def is_error_status(status: object) -> bool:
+    """Whether this is a status of HTTP that no whole answer has."""
+    return isinstance(status, int) and not isinstance(status, bool) and status >= 400
 
 
 def identifier(value: object, where: str) -> str:

@@ -180,11 +180,12 @@ def _deciding(verdict: Verdict) -> Iterator[tuple[str, str]]:
             number = len(estimates.flip_set) + verdict.topics.left_out.get("flip_set", 0)
             yield f"a flip set of {counted(number, 'topic')}", "fail" if number else "pass"
         return
-    draws = verdict.family is not None and verdict.family.draws
-    p = estimates.decision_p_value if verdict.family is None else verdict.family.adjusted_p_value
+    family, p = verdict.family, estimates.decision_p_value
+    if p is not None and family is not None:  # where it draws, both must fail
+        p = max(p, family.adjusted_p_value)
     if p is not None and not gate.is_pool and abs(p - (1 - gate.level)) > ROUNDED_P * (1 - gate.level):
         yield f"a p-value of {short(p)} at level {short(gate.level)}", "fail" if p < 1 - gate.level else "pass"
-    let_through = draws or any(warning.code == "churn" for warning in verdict.warnings)
+    let_through = (family is not None and family.draws) or any(warning.code == "churn" for warning in verdict.warnings)
     if (decisive := verdict.decisive_interval) is not None:
         limits = {"upper": decisive.upper, "lower": decisive.lower, "both": -max(-decisive.lower, decisive.upper)}
         margin = limits[gate.side] + verdict.tolerance

@@ -38,6 +38,12 @@ def test_an_engine_with_everything(tmp_path: Path) -> None:
     assert found.http.headers["X-Api-Key"] == Secret(env="KEY", prefix="k ")
 
 
+def test_fields_that_say_that_hits_are_missing(tmp_path: Path) -> None:
+    assert loaded(tmp_path, f"http: {{{SOLR}, partial: a.b}}").http.partial == ("a.b",)
+    assert loaded(tmp_path, f"http: {{{SOLR}, partial: [a.b, c]}}").http.partial == ("a.b", "c")
+    assert loaded(tmp_path, f"http: {{{SOLR}}}").http.partial == ()
+
+
 def test_defaults(tmp_path: Path) -> None:
     found = loaded(tmp_path, f"http: {{{SOLR}}}")
     assert (found.depth, found.retries, found.rate, found.http.body) == (100, 2, None, None)
@@ -54,6 +60,9 @@ REFUSED = [
     ("url: 'http://a/find', hits: h, id: i", "expected {query} in `params:`; this request would be the same"),
     (f"{SOLR}, body: {{query: '*:*'}}", "expected {query} in `body:`; this request would be the same"),
     (f"{SOLR}, id: 'a['", "expected a JMESPath expression, found 'a['"),
+    (f"{SOLR}, hits: '{'[' * 3000}'", "candidate.http.hits: expected a JMESPath expression, found '[[["),
+    (f"{SOLR}, partial: [timed_out, 'a[']", "candidate.http.partial: expected a JMESPath expression, found 'a['"),
+    (f"{SOLR}, partial: {{a: b}}", "candidate.http.partial: expected a JMESPath expression, or a list of them"),
     (f"{SOLR}, params: [a]", "expected a mapping of parameters"),
     (f"{SOLR}, params: {{a: {{b: c}}}}", "a: expected a text or a number, or a list of them"),
     (f"{SOLR}, params: {{api_key: swordfish}}", "params: api_key: a secret must not be in a file"),

@@ -178,6 +178,13 @@ FAILURES = [
         ),
         "1 of 2 shards failed: query_shard_exception: no",
     ),
+    (
+        "elasticsearch",
+        changed("elasticsearch", {"_shards.failures": [{"reason": {"type": "circuit_breaking_exception"}}]}),
+        "1 of 2 shards failed: circuit_breaking_exception",
+    ),
+    ("elasticsearch", changed("elasticsearch", {"terminated_early": True}), "the search was terminated early"),
+    ("elasticsearch", changed("elasticsearch", {"status": 503}), "error 503"),
     ("elasticsearch", changed("elasticsearch", {"_shards.successful": 1}), "only 1 of 2 shards answered"),
     ("elasticsearch", changed("elasticsearch", {"is_partial": True}), "asynchronous search was not complete"),
     ("elasticsearch", changed("elasticsearch", {"_clusters": {"total": 3, "skipped": 1}}), "1 of 3 clusters skipped"),
@@ -211,6 +218,17 @@ FAILURES = [
     ),
     ("algolia", {"message": "Index help does not exist", "status": 404}, "error 404: Index help does not exist"),
     ("algolia", changed("algolia", {"timeoutHits": True}), "the search timed out"),
+    (
+        "algolia",
+        changed("algolia", {"exhaustiveNbHits": False, "timeoutCounts": True}),
+        "the search timed out, so its hits are incomplete",
+    ),
+    (
+        "algolia",
+        changed("algolia", {"exhaustive": {"nbHits": False}, "timeoutCounts": True}),
+        "the search timed out, so its hits are incomplete",
+    ),
+    ("algolia", changed("algolia", {"exhaustive": {"rulesMatch": False}}), "timed out before all rules were applied"),
     ("typesense", {"code": 404, "error": "Not found."}, "error 404: Not found."),
     ("typesense", {"message": "Not Found"}, "error: Not Found"),
     ("typesense", changed("typesense", {"search_cutoff": True}), "the search was cut off"),
@@ -220,6 +238,12 @@ FAILURES = [
         "error: index_not_found: Index `help` not found.",
     ),
     ("meilisearch", changed("meilisearch", {"remoteErrors": {"ms-1": {}}}), "these servers did not answer: ms-1"),
+    ("meilisearch", changed("meilisearch", {"degraded": True}), "the search was cut off"),
+    (
+        "vespa",
+        changed("vespa", {"root.coverage.degraded": {"timeout": True}}),
+        "only 100 % of the documents were searched: timeout",
+    ),
     ("meilisearch", changed("meilisearch", {"hits": [{"title": "x"}]}), "expected a field id, or one whose"),
     (
         "elasticsearch",
@@ -237,6 +261,20 @@ def test_a_failure_is_never_an_empty_answer(
     for rows in ([good, {"query_id": "q1", "response": answer}], [{"query_id": "q1", "response": answer}, good]):
         with pytest.raises(RunFormatError, match=rf"query 'q1': .*{expected}"):
             read(tmp_path / "kept.jsonl", rows, lines=True)
+
+
+@every_engine
+def test_a_status_of_failure_beside_a_response_is_no_whole_answer(tmp_path: Path, engine: str) -> None:
+    rows = [{"query_id": topic, "status": 200, "response": answer} for topic, answer in answers(engine).items()]
+    assert documents(read(tmp_path / "kept.jsonl", rows, lines=True)) == EXPECTED
+    rows[1]["status"] = 503
+    with pytest.raises(RunFormatError, match=r"query 'q1': \w+: error 503"):
+        read(tmp_path / "kept.jsonl", rows, lines=True)
+
+
+def test_counts_that_are_estimates_leave_the_first_hits_whole(tmp_path: Path) -> None:
+    for change in ({"exhaustiveNbHits": False}, {"timeoutCounts": True}):
+        assert documents(read(tmp_path / "kept.json", {"q1": changed("algolia", change)})) == {"q1": ["c d"]}
 
 
 def test_the_failure_of_one_of_several_names_it(tmp_path: Path) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.formats.engine_answers import AnswerError, Hit, hits_of, identifier
+from pytest_riskguard.formats.engine_answers import MAX_MESSAGE, AnswerError, Hit, hits_of, identifier
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.http_settings import Http
@@ -20,6 +21,7 @@ class Answers:
     def __init__(self, http: Http) -> None:
         self._engine = http.kind.engine
         self._hits, self._id, self._score = (_compiled(text) for text in (http.hits, http.id, http.score))
+        self._partial = {text: _compiled(text) for text in http.partial}
         self._names = {"hits": http.hits, "id": http.id}
 
     def hits(self, answer: Any) -> list[Hit]:
@@ -27,6 +29,10 @@ class Answers:
         engine = self._engine
         if engine is not None:
             answer = engine.only(answer)
+        for text, value_in in self._partial.items():
+            if value_in is not None and (value := value_in(answer)):
+                raise AnswerError(f"its hits are incomplete: {text!r} is {json.dumps(value)[:MAX_MESSAGE]}")
+        if engine is not None:
             if not (self._hits or self._id or self._score):
                 return engine.checked_hits(answer)
             engine.check(answer)
@@ -63,7 +69,7 @@ def _compiled(text: str | None) -> Expression | None:
     def search(value: Any) -> Any:
         try:
             return compiled.search(value)
-        except jmespath.exceptions.JMESPathError as error:
+        except (jmespath.exceptions.JMESPathError, RecursionError) as error:
             raise AnswerError(f"{text!r} does not fit the answer ({type(error).__name__})") from None
 
     return search

@@ -22,6 +22,7 @@ from pytest_riskguard.config.http_settings import HttpCandidate
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.live_systems.http.search import HttpSearch, http_search
 from pytest_riskguard.live_systems.retrieval import FailedSearchError
+from tests.formats.engine_shapes import SHAPES
 from tests.live_systems.http.servers import DOCUMENTS, INDEX, KEY, Instead, Server, fts, serving
 
 #: What each engine needs in a riskguard.yaml besides its preset and its address.
@@ -312,11 +313,47 @@ def test_an_answer_that_is_none_is_a_failure(instead: Instead, expected: str) ->
         raise error
 
 
-def test_partial_results_are_a_failure() -> None:
-    partial = {"responseHeader": {"status": 0, "partialResults": True}, "response": {"numFound": 0, "docs": []}}
+PARTIAL = {
+    "elasticsearch": ({"terminated_early": True}, "Elasticsearch: the search was terminated early"),
+    "opensearch": ({"_shards": {"total": 2, "failures": [{}]}}, "Elasticsearch: 1 of 2 shards failed"),
+    "solr": ({"responseHeader": {"status": 0, "partialResults": True}}, "Solr: its results are partial"),
+    "vespa": ({"root": {"coverage": {"coverage": 60, "full": False}}}, "Vespa: only 60 % of the documents"),
+    "algolia": ({"exhaustiveNbHits": False, "timeoutCounts": True}, "Algolia: the search timed out"),
+    "typesense": ({"search_cutoff": True}, "Typesense: the search was cut off"),
+    "meilisearch": ({"degraded": True}, "Meilisearch: the search was cut off"),
+}
+
+
+@pytest.mark.parametrize("engine", PARTIAL)
+def test_partial_results_are_a_failure(engine: str) -> None:
+    changes, said = PARTIAL[engine]
+    shape = SHAPES["elasticsearch" if engine == "opensearch" else engine]
+    with serving(engine) as server:
+        server.instead = [Instead(content=json.dumps(shape(QUERY, [("d1", 2.0)]) | changes).encode())]
+        assert said in str(failure(engine, server))
+
+
+def test_the_fields_that_say_that_hits_are_missing_can_be_named() -> None:
+    fields = ["data.late", "stats.shards.failed"]
+    with serving("general") as server, asking("general", server, partial=fields) as search:
+        for data, stats in (({}, {}), ({"late": False}, {"shards": {"failed": 0}}), ({"late": []}, {"shards": None})):
+            answer = {"data": {"found": [], **data}, "stats": stats}
+            server.instead = [Instead(content=json.dumps(answer).encode())]
+            assert search(Asked()) == []
+        for data, stats, said in (
+            ({"late": True}, {}, "its hits are incomplete: 'data.late' is true"),
+            ({}, {"shards": {"failed": 2}}, "its hits are incomplete: 'stats.shards.failed' is 2"),
+        ):
+            answer = {"data": {"found": [], **data}, "stats": stats}
+            server.instead = [Instead(content=json.dumps(answer).encode())]
+            with pytest.raises(FailedSearchError, match=said) as caught:
+                search(Asked())
+            assert not caught.value.is_final
+
+
+def test_a_preset_takes_further_fields() -> None:
     with serving("solr") as server:
-        server.instead = [Instead(content=json.dumps(partial).encode())]
-        assert "Solr: its results are partial" in str(failure("solr", server))
+        assert "'response.numFound' is " in str(failure("solr", server, partial="response.numFound"))
 
 
 def test_a_slow_answer_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:

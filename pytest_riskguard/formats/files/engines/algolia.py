@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_riskguard.formats.engine_answers import Answer, Engine, identifier, message, objects
+from pytest_riskguard.formats.engine_answers import Answer, Engine, identifier, inner, message, objects
 from pytest_riskguard.formats.response_files import ResponseFiles
 
 
@@ -24,7 +24,14 @@ class Algolia(Engine):
         """An error, or a time-out."""
         if "hits" not in answer:
             return message(f"error {answer['status']}", answer["message"])
-        return "the search timed out, so its hits are incomplete" if answer.get("timeoutHits") else None
+        exhaustive = inner(answer, "exhaustive")
+        # the number of hits alone is an estimate where there are very many, of which the first are whole
+        counted_all = exhaustive.get("nbHits", answer.get("exhaustiveNbHits", True))
+        if answer.get("timeoutHits") or (answer.get("timeoutCounts") and not counted_all):
+            return "the search timed out, so its hits are incomplete"
+        if exhaustive.get("rulesMatch") is False:
+            return "the search timed out before all rules were applied"
+        return None
 
     def found(self, answer: Answer) -> list[Answer]:
         """``hits``."""

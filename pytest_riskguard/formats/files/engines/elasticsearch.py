@@ -10,7 +10,7 @@ class Elasticsearch(Engine):
     """``hits.hits`` with ``_id`` and ``_score``, which is null where hits are sorted by a field."""
 
     title, several, score_key = "Elasticsearch", "responses", "_score"
-    beside = ("is_partial", "is_running", "state")
+    beside = (*Engine.beside, "is_partial", "is_running", "state")
 
     def is_answer(self, answer: Answer) -> bool:
         """Whether it has ``hits.hits``, a list of objects."""
@@ -28,13 +28,15 @@ class Elasticsearch(Engine):
             return message(f"error {answer.get('status', '')}".strip(), what)
         if answer.get("timed_out"):
             return "the search timed out, so its hits are incomplete"
+        if answer.get("terminated_early"):
+            return "the search was terminated early, so its hits are incomplete"
         if answer.get("is_partial") or answer.get("is_running") or answer.get("state") == "RUNNING":
             return "the asynchronous search was not complete, so its hits are incomplete"
         shards, clusters = inner(answer, "_shards"), inner(answer, "_clusters")
-        if shards.get("failed"):
+        if shards.get("failed") or shards.get("failures"):
             failures = objects(shards.get("failures")) or [{}]
             reason = inner(failures[0], "reason")
-            which = f"{shards['failed']} of {shards.get('total', '?')} shards failed"
+            which = f"{shards.get('failed') or len(failures)} of {shards.get('total', '?')} shards failed"
             return message(which, reason.get("type"), reason.get("reason"))
         total, successful = shards.get("total"), shards.get("successful")
         if isinstance(total, int) and isinstance(successful, int) and successful < total:

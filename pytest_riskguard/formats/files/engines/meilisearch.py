@@ -33,11 +33,13 @@ class Meilisearch(Engine):
         return isinstance(answer.get("message"), str) and {"code", "type"} <= answer.keys()
 
     def problem(self, answer: Answer) -> str | None:
-        """An error, or servers without an answer."""
+        """An error, a search that was cut off, or servers without an answer."""
         if "hits" not in answer:
             return message("error", answer.get("code"), answer.get("message"))
         if remotes := answer.get("remoteErrors"):
             return message("these servers did not answer", ", ".join(map(str, remotes)))
+        if answer.get("degraded"):
+            return "the search was cut off, so its hits are incomplete"
         return None
 
     def found(self, answer: Answer) -> list[Answer]:

@@ -39,10 +39,9 @@ class Vespa(Engine):
             return message(f"error {error.get('code', '')}".strip(), error.get("summary"), error.get("message"))
         coverage = inner(root, "coverage")
         share = coverage.get("coverage", 100)
-        if coverage.get("full", True) and isinstance(share, int | float) and share >= 100:
-            return None
         reasons = [name for name, holds in inner(coverage, "degraded").items() if holds]
-        if reasons == [_DELIBERATE]:
+        is_whole = coverage.get("full", True) and isinstance(share, int | float) and share >= 100
+        if reasons == [_DELIBERATE] or (is_whole and not reasons):
             return None
         return message(f"only {coverage.get('coverage', '?')} % of the documents were searched", ", ".join(reasons))
 
