@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 
 _MAX_SHOWN = 50
+#: Characters of a path.
+_MAX_PATH = 1000
 #: Characters of what is wrong with a riskguard.yaml.
 _MAX_PROBLEM = 10_000
 
@@ -93,7 +95,7 @@ class FileError(DataError):
 
     def __init__(self, path: Path, line: int | None, problem: str) -> None:
         where = "" if line is None else f":{line}"
-        super().__init__(f"{path}{where}: {problem}", problem=f"{Path(path).name}{where}: {problem}")
+        super().__init__(f"{_named(path)}{where}: {problem}", problem=f"{_named(Path(path).name)}{where}: {problem}")
         self.path, self.line = Path(path), line
 
     def problem_seen_from(self, folder: Path | None) -> str:
@@ -102,9 +104,15 @@ class FileError(DataError):
             path = Path(self.path.name if folder is None else os.path.relpath(self.path, folder))
         except ValueError:  # on another drive
             return self.problem
-        if ".." in path.parts:
+        if ".." in path.parts or _named(path) != str(path):
             return self.problem
         return path.as_posix() + self.problem.removeprefix(self.path.name)
+
+
+def _named(path: Path | str) -> str:
+    """A path as messages name it: of one that is longer than any file's, both ends, or the problem would be cut."""
+    text = str(path)
+    return text if len(text) <= _MAX_PATH else f"{text[: _MAX_PATH // 2]}…{text[-_MAX_PATH // 2 :]}"
 
 
 class MissingFileError(FileError):

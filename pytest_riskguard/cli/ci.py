@@ -88,7 +88,8 @@ def comment(
 
     With REPORT, a JSON report, it says what to do about the commit and why; without, that the commit is being judged.
     A report that is missing, cannot be read or is about another commit gives "No verdict for" the commit, and status
-    3; otherwise the status is 0, whatever the verdicts are. The first line is an invisible marker, by which a script finds the comment again.
+    3; otherwise the status is 0, whatever the verdicts are. The first line is an invisible marker, by which a script
+    finds the comment again.
     """
     from pytest_riskguard.reports.ci import comment as comments
     from pytest_riskguard.reports.json import read

@@ -207,7 +207,7 @@ def _schema_text() -> str:
 
 def _on_a_terminal() -> bool:
     """Whether somebody sees the questions and can answer them."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _exists(output: Path) -> UsageError:

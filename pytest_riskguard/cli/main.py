@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 
 import click
 
@@ -105,6 +106,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
+        Path.cwd()
+    except OSError:
+        return _say(ExitStatus.USAGE, "Error: the working folder is gone; go to a folder that is there")
+    try:
         status = cli.main(args=arguments, prog_name="riskguard", standalone_mode=False, obj=arguments)
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
@@ -135,6 +140,8 @@ def _run(arguments: list[str]) -> int:
             return ExitStatus.INCOMPARABLE
         if os.environ.get("RISKGUARD_TRACEBACK"):
             raise
+        if isinstance(error, OSError) and error.filename is not None:
+            return _say(ExitStatus.INCOMPARABLE, f"Error: {error.filename}: {error.strerror}")
         return _say(
             ExitStatus.INTERNAL,
             f"Internal error: {type(error).__name__}: {error}",

@@ -12,6 +12,7 @@ from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import Reports, json_option, show_study, terminal_width, write_text
 from pytest_riskguard.cli.parameters import FILE
 from pytest_riskguard.errors import MissingFileError, UsageError
+from pytest_riskguard.formats.input_files import is_folder
 from pytest_riskguard.text import counted
 
 
@@ -50,7 +51,7 @@ def _files(given: Sequence[Path]) -> list[Path]:
 
     files: dict[str, Path] = {}
     for path in given:
-        inside = _inside(path) if path.is_dir() else [path]
+        inside = _inside(path) if is_folder(path) else [path]
         if not inside:
             raise MissingFileError(path, None, "expected JSON reports (*.json) in this folder, found none")
         for file in inside:

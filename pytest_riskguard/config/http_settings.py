@@ -158,9 +158,7 @@ class Http(Model):
     hits: _Expression | None = None
     id: _Expression | None = None
     score: _Expression | None = None
-    partial: Annotated[
-        tuple[str, ...], PlainValidator(_expressions, json_schema_input_type=str | list[str])
-    ] = ()
+    partial: Annotated[tuple[str, ...], PlainValidator(_expressions, json_schema_input_type=str | list[str])] = ()
 
     @property
     def kind(self) -> Preset:

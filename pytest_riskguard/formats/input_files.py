@@ -90,6 +90,22 @@ _FREE_BYTES = 4 * 2**20
 _MAX_PACKED_PER_BLOCK = 8 * _BLOCK
 
 
+def is_file(path: Path) -> bool:
+    """Whether a file is there; not where the path cannot be looked at, of which whoever opens it says why."""
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long, a folder that may not be entered
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder is there, as ``is_file``."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 def open_regular(path: Path) -> BinaryIO:
     """A regular file, opened for reading in binary; a pipe is not waited for.
 

@@ -185,7 +185,9 @@ def _deciding(verdict: Verdict) -> Iterator[tuple[str, str]]:
         p = max(p, family.adjusted_p_value)
     if p is not None and not gate.is_pool and abs(p - (1 - gate.level)) > ROUNDED_P * (1 - gate.level):
         yield f"a p-value of {short(p)} at level {short(gate.level)}", "fail" if p < 1 - gate.level else "pass"
-    let_through = (family is not None and family.draws) or any(warning.code == "churn" for warning in verdict.warnings)
+    let_through = (family is not None and family.draws) or any(
+        warning.code == "churn" for warning in verdict.warnings
+    )
     if (decisive := verdict.decisive_interval) is not None:
         limits = {"upper": decisive.upper, "lower": decisive.lower, "both": -max(-decisive.lower, decisive.upper)}
         margin = limits[gate.side] + verdict.tolerance

@@ -155,6 +155,12 @@ def test_in_a_terminal_it_asks_what_a_team_can_answer(command, nothing, answerin
     assert load_config(nothing / "riskguard.yaml").gates[0].alpha == (5,)
 
 
+def test_nobody_is_asked_where_standard_input_is_closed(command, nothing, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert command("init").status == 0
+    assert (nothing / "riskguard.yaml").exists()
+
+
 @pytest.mark.parametrize(
     ("lines", "options", "alpha"),
     [

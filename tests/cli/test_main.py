@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import click
 import pytest
 
@@ -37,3 +40,44 @@ def test_shells_complete_the_options_of_a_command():
     assert {item.value for item in cli.shell_complete(context, "co")} == {"comment", "compare", "convert"}
     _, command, _ = cli.resolve_command(context, ["compare"])
     assert any("--baseline" in parameter.opts for parameter in command.params)
+
+
+LONG = "a" * 5000
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        (f"compare {LONG} --baseline prod", 3),
+        (f"compare loss.run --baseline {LONG}", 3),
+        (f"check --candidate {LONG}", 3),
+        (f"trend {LONG}", 3),
+        (f"init --output {LONG}", 3),
+        (f"compare loss.run --baseline prod --json {LONG}", 2),
+    ],
+)
+def test_a_name_that_no_file_can_have_is_no_fault_of_ours(command, line, status):
+    ended = command(line)
+    assert ended.status == status
+    assert "File name too long" in " ".join((ended.out + ended.err).split())
+
+
+@pytest.mark.parametrize("line", ["check", "compare loss.run --baseline prod", "baseline list", "init", "--help"])
+def test_a_working_folder_that_is_gone_is_said(command, tmp_path, monkeypatch, line):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    ended = command(line)
+    os.chdir(tmp_path)
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err == "Error: the working folder is gone; go to a folder that is there\n"
+
+
+def test_an_error_of_the_system_about_a_file_is_no_fault_of_ours(command, monkeypatch):
+    def refuse(_: Path) -> None:
+        raise PermissionError(13, "Permission denied", "locked/riskguard.yaml")
+
+    monkeypatch.setattr("pytest_riskguard.cli.judging.check.load_gates", refuse)
+    ended = command("check")
+    assert (ended.status, ended.err) == (3, "Error: locked/riskguard.yaml: Permission denied\n")

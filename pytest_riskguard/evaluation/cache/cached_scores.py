@@ -16,6 +16,7 @@ from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.formats.given_file import GivenFile, Ties
+from pytest_riskguard.formats.input_files import is_folder
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ def file_scores(given: GivenFile, wanted: Wanted, read: Read, *, texts: Mapping[
     ``texts`` are the query texts by which formats without ids know topics.
     """
     folder = cache_folder()
-    kind = KnownFolder if given.path.is_dir() else KnownFile
+    kind = KnownFolder if is_folder(given.path) else KnownFile
     known = None if folder is None else kind.of(folder, given, texts)
     return _scores(folder, known, wanted, read)
 

@@ -14,7 +14,7 @@ from pytest_riskguard.errors import MissingFileError, RunFormatError
 from pytest_riskguard.evaluation.array_files import is_array_file
 from pytest_riskguard.formats.files.remote_files import address_of, files_at, is_address
 from pytest_riskguard.formats.given_file import GivenFile, Ties
-from pytest_riskguard.formats.input_files import Limit, open_regular
+from pytest_riskguard.formats.input_files import Limit, is_file, is_folder, open_regular
 
 #: What parts may be. Other formats say by the order of their rankings which topic each is of, or hold whole runs.
 FORMATS = ("trec", "parquet", "arrow")
@@ -51,12 +51,12 @@ class RunFolder:
 def in_pieces(given: GivenFile) -> RunInPieces | None:
     """A run that has to be put together before anything is known of it; None for one file, or none."""
     path = given.path
-    return RunInPieces(given) if is_address(path) or path.is_dir() or is_part(path) else None
+    return RunInPieces(given) if is_address(path) or is_folder(path) or is_part(path) else None
 
 
 def is_part(path: Path) -> bool:
     """Whether a path is a file that begins as scored parts do."""
-    if not path.is_file():
+    if not is_file(path):
         return False
     with open_regular(path) as file:
         return is_array_file(file.read(100), PART)
@@ -73,7 +73,7 @@ def folder_of(path: Path) -> RunFolder | None:
         if listed is None:
             return RunFolder(path, (path,))
         return _checked(path, [file.address for file in listed])
-    if not path.is_dir():
+    if not is_folder(path):
         return None
     try:
         entries = sorted(path.iterdir())
