@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _MAX_SHOWN = 50
 #: Characters of a path.
-_MAX_PATH = 1000
+_MAX_PATH = 400
 #: Characters of what is wrong with a riskguard.yaml.
 _MAX_PROBLEM = 10_000
 

