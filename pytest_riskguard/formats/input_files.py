@@ -41,6 +41,13 @@ class Limit:
             raise UsageError(f"{self.variable}: expected a whole number from 1, found {text!r:.60}")
         return int(text)
 
+    def excess(self, text: str) -> int:
+        """How many bytes a text has, if they are more than there may be; else 0."""
+        if 4 * len(text) <= self.value:  # bytes of a character, at most
+            return 0
+        size = len(text.encode(errors="replace"))
+        return size if size > self.value else 0
+
     def problem(self, found: int, *, limit: int | None = None) -> str:
         """What is wrong with a file that holds more; ``found`` is how many were counted until it was refused."""
         limit = self.value if limit is None else limit
@@ -58,7 +65,7 @@ TABLE_BYTES = Limit("RISKGUARD_MAX_TABLE_BYTES", 200_000_000, "bytes of text in 
 CORPUS_BYTES = Limit("RISKGUARD_MAX_CORPUS_BYTES", 8_000_000_000, "bytes of text in a documents file")
 LINES = Limit("RISKGUARD_MAX_LINES", 12_000_000, "lines")
 LINE_BYTES = Limit("RISKGUARD_MAX_LINE_BYTES", 2**20, "bytes in a line")
-#: Search engines allow ids of 512 bytes.
+#: An id is no longer than a row that could hold it, whatever the format; search engines allow ids of 512 bytes.
 ROW_BYTES = Limit("RISKGUARD_MAX_ROW_BYTES", 2048, "bytes in a row of a run or of qrels")
 TOPICS = Limit("RISKGUARD_MAX_TOPICS", 1_000_000, "topics")
 DOCUMENTS = Limit("RISKGUARD_MAX_DOCUMENTS", 200_000, "documents in a topic")
@@ -85,7 +92,7 @@ GATES = Limit(
 GZIP = b"\x1f\x8b"
 _BLOCK = 2**20
 #: Decompressed bytes above which the ratio counts: a smaller file is no burden.
-_FREE_BYTES = 4 * 2**20
+FREE_BYTES = 4 * 2**20
 #: Compressed bytes that may be read for one block of text; empty gzip members and endless headers have no text.
 _MAX_PACKED_PER_BLOCK = 8 * _BLOCK
 
@@ -180,7 +187,7 @@ def _unpacked(file: BinaryIO, limit: Limit) -> Iterator[bytes]:
             total += len(block)
             if total > most:
                 raise LimitError(limit.problem(total))
-            if total > _FREE_BYTES and total > ratio * file.tell():
+            if total > FREE_BYTES and total > ratio * file.tell():
                 raise LimitError(RATIO.problem(total // file.tell()))
             packed.block_begins = file.tell()
             yield block

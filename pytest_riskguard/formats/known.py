@@ -15,7 +15,7 @@ from typing import Any
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.records import Kind
+from pytest_riskguard.formats.records import Kind, limited
 from pytest_riskguard.text import did_you_mean
 
 
@@ -44,9 +44,9 @@ class Format:
         return misfit
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
-        """The function that reads what a file of this format holds."""
+        """The function that reads what a file of this format holds, with ids and texts of a sensible length."""
         function: Callable[..., Any] = getattr(self._module, kind)
-        return function
+        return lambda file: limited(function(file), file.refuse)
 
     def writer(self, kind: Kind) -> Callable[..., bytes]:
         """The function that makes the content of such a file."""

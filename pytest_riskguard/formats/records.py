@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 
 from annotated_types import Ge
 
 from pytest_riskguard.formats.given_file import JudgeRule
+from pytest_riskguard.formats.input_files import LINE_BYTES, ROW_BYTES
 from pytest_riskguard.text import counted
 
 #: What a file may hold.
@@ -90,6 +91,34 @@ class Records(Generic[Row]):
     texts: Mapping[str, str] = field(default_factory=lambda: _NONE)
     is_ordered: bool = False
     notes: tuple[str, ...] = ()
+
+
+def limited(records: Records[Row], refuse: Callable[[int | None, str], Exception]) -> Records[Row]:
+    """The same records, refused at an id longer than a row of a run may be, or a text longer than a line may be.
+
+    Text files end there as they are read; packed and nested ones hold anything.
+    """
+    return replace(records, rows=_limited(records, refuse))
+
+
+def _limited(records: Records[Row], refuse: Callable[[int | None, str], Exception]) -> Iterator[Row]:
+    for row in records.rows:
+        topic = row.topic or ""
+        ids, texts = ([], [topic]) if records.by_text else ([topic], list[str]())
+        match row:
+            case Judgement():
+                ids += (row.document, row.judge)
+            case Ranking():
+                ids.append(max(row.documents, key=len, default=""))
+            case TopicRow():
+                texts += (row.text, *row.tags.values())
+            case Score():
+                ids.append(row.measure)
+        for limit, given in ((ROW_BYTES, ids), (LINE_BYTES, texts)):
+            for text in given:
+                if size := limit.excess(text):
+                    raise refuse(row.line, f"{text[:20] + '…'!r}: {limit.problem(size)}")
+        yield row
 
 
 @dataclass(frozen=True)

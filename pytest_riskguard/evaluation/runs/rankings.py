@@ -15,6 +15,7 @@ from pytest_riskguard.evaluation.runs.chunks import LARGEST, MAX_RUN_SCORE, Chun
 from pytest_riskguard.evaluation.runs.order import has_ties, untied
 from pytest_riskguard.formats.escaping import escaped, is_identifier
 from pytest_riskguard.formats.given_file import Ties
+from pytest_riskguard.formats.input_files import ROW_BYTES
 from pytest_riskguard.formats.metadata import Latency, latency_of
 
 DEFAULT_TAG = "riskguard"
@@ -135,7 +136,9 @@ def _checked_ranking(topic: str, ranking: Iterable[tuple[str, float]]) -> dict[s
 def _identifier(value: object, *, what: str, where: str) -> str:
     text = str(value)
     if not is_identifier(text):
-        raise _bad_rankings(f"{where}: expected a {what} on one line, without spaces around it, found {text!r}")
+        raise _bad_rankings(f"{where}: expected a {what} on one line, without spaces around it, found {text!r:.60}")
+    if size := ROW_BYTES.excess(text):
+        raise _bad_rankings(f"{where}: {what} {text[:20] + '…'!r}: {ROW_BYTES.problem(size)}")
     return text
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.files.arrow import arrow_tables as tables
+from pytest_riskguard.formats.input_files import FREE_BYTES, RATIO
 from pytest_riskguard.formats.named_rows import NamedRows
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, TopicRow
 
@@ -55,11 +57,74 @@ def _opened(file: InputFile) -> Any:
         raise file.refuse(
             None, "expected Feather of version 2, found version 1; write it again with pandas or polars"
         )
-    source = lib.BufferReader(file.content)
+    content = lib.py_buffer(file.content)
     try:
-        return lib.ipc.open_file(source) if file.start.startswith(_FILE) else lib.ipc.open_stream(source)
-    except tables.errors() as problem:
+        if file.start.startswith(_FILE):
+            size = sum(map(_unpacked_bytes, _messages(content)))
+            opened = lib.ipc.open_file(content)
+        else:
+            size = sum(map(_unpacked_bytes, lib.ipc.MessageReader.open_stream(content)))
+            opened = lib.ipc.open_stream(content)
+    except (*tables.errors(), struct.error, EOFError, OverflowError) as problem:
         raise file.refuse(None, f"expected a whole file of Arrow: {problem}") from None
+    if size > file.limit.value:
+        raise file.refuse(None, file.limit.problem(size))
+    if size > FREE_BYTES and size > RATIO.value * len(file.content):
+        raise file.refuse(None, RATIO.problem(size // len(file.content)))
+    return opened
+
+
+def _messages(content: Any) -> Iterator[Any]:
+    """The messages that the table of contents at the end of a file names (Footer in Arrow's File.fbs)."""
+    end = content.size - len(_FILE) - 4
+    footer = content[end - struct.unpack_from("<i", content, end)[0] : end]
+    for blocks in (_field(footer, _inner(footer, 0), number) for number in (2, 3)):
+        if blocks:
+            listed = _inner(footer, blocks)
+            (count,) = struct.unpack_from("<I", footer, listed)
+            for place in range(listed + 4, listed + 4 + 24 * count, 24):
+                start, head, body = struct.unpack_from("<qi4xq", footer, place)
+                yield tables.pyarrow(_WHAT).ipc.read_message(content[start : start + head + body])
+
+
+def _unpacked_bytes(message: Any) -> int:
+    """How many bytes the packed columns of a message take once they are unpacked, which pyarrow does all at once.
+
+    The message lists where each buffer begins in the body, and a packed one begins with its size (FlatBuffers;
+    Message, DictionaryBatch and RecordBatch in Arrow's Message.fbs).
+    """
+    if message.type not in ("dictionary", "record batch"):
+        return 0
+    packed = message.metadata
+    table = _inner(packed, _field(packed, _inner(packed, 0), 2))
+    if message.type == "dictionary":
+        table = _inner(packed, _field(packed, table, 1))
+    buffers = _field(packed, table, 2)
+    if not (_field(packed, table, 3) and buffers):
+        return 0
+    listed = _inner(packed, buffers)
+    (count,) = struct.unpack_from("<I", packed, listed)
+    size = 0
+    for place in range(listed + 4, listed + 4 + 16 * count, 16):
+        start, length = struct.unpack_from("<qq", packed, place)
+        if length >= 8:
+            size += max(struct.unpack_from("<q", message.body, start)[0], 0)
+    return size
+
+
+def _inner(packed: Any, place: int) -> int:
+    """Where what a reference at a place leads to begins."""
+    return place + int(struct.unpack_from("<I", packed, place)[0])
+
+
+def _field(packed: Any, table: int, number: int) -> int:
+    """Where a field of a table is; 0 if it is left out."""
+    layout = table - struct.unpack_from("<i", packed, table)[0]
+    (size,) = struct.unpack_from("<H", packed, layout)
+    if 4 + 2 * number >= size:
+        return 0
+    (offset,) = struct.unpack_from("<H", packed, layout + 4 + 2 * number)
+    return table + int(offset) if offset else 0
 
 
 def write_judgements(grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]) -> bytes:

@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.formats.columns import whole
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.extras import imported
-from pytest_riskguard.formats.input_files import LINES
+from pytest_riskguard.formats.input_files import LINE_BYTES, LINES
 from pytest_riskguard.formats.named_rows import NamedRows, NumberedRow, missing_columns
 from pytest_riskguard.formats.records import Kind
 
@@ -105,14 +108,21 @@ def topic_columns(
 
 
 def _rows(file: InputFile, names: Sequence[str], batches: Iterable[pa.RecordBatch]) -> Iterator[NumberedRow]:
-    number, size, most_rows, most_bytes = 0, 0, LINES.value, file.limit.value
+    number, size, most_rows, most_bytes, most_text = 0, 0, LINES.value, file.limit.value, LINE_BYTES.value
     try:
         for batch in batches:
-            # the offsets of a damaged file may point outside its memory, which would end the process
-            batch.validate(full=True)
+            batch.validate()
             size += batch.nbytes
             if size > most_bytes:
                 raise file.refuse(None, file.limit.problem(size))
+            for name in names:
+                lengths = _lengths(batch.column(name))
+                if (longest := int(lengths.max(initial=0))) > most_text:
+                    raise file.refuse(None, f"column {name!r:.60}: {LINE_BYTES.problem(longest)}")
+                if (text := int(lengths.sum())) > most_bytes:  # views of one text stand in few bytes
+                    raise file.refuse(None, file.limit.problem(text))
+            # the offsets of a damaged file may point outside its memory, which would end the process
+            batch.validate(full=True)
             for row in zip(*(_cells(batch.column(name)) for name in names), strict=True):
                 number += 1
                 yield number, row
@@ -120,6 +130,23 @@ def _rows(file: InputFile, names: Sequence[str], batches: Iterable[pa.RecordBatc
                 raise file.refuse(None, LINES.problem(number))
     except errors() as problem:
         raise file.refuse(None, f"expected a whole file of Arrow or Parquet: {problem}") from None
+
+
+def _lengths(column: pa.Array) -> npt.NDArray[np.int64]:
+    """The bytes of each text, of each distinct one in a dictionary, before any is made; none for other columns."""
+    lib, compute = pyarrow("Arrow"), imported("pyarrow.compute", extra="arrow", what="Arrow")
+    types = lib.types
+    if types.is_dictionary(column.type):
+        return _lengths(column.dictionary)
+    if types.is_string_view(column.type) or types.is_binary_view(column.type):
+        _, views, *_ = column.buffers()  # of 16 bytes, the first four of which are the length
+        numbers = np.frombuffer(views, dtype="<i4").reshape(-1, 4)[column.offset : column.offset + len(column), 0]
+        present = column.is_valid().to_numpy(zero_copy_only=False)
+        return np.where(present, numbers, 0).astype(np.int64)
+    if _is_text(column.type):
+        lengths = compute.binary_length(column).fill_null(0)
+        return lengths.cast(lib.int64()).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+    return np.zeros(0, dtype=np.int64)
 
 
 def _cells(column: pa.Array) -> list[Any]:
@@ -141,8 +168,14 @@ def _is_flat(kind: pa.DataType) -> bool:
     types = pyarrow("Arrow").types
     if types.is_dictionary(kind):
         return _is_flat(kind.value_type)
-    tests = (types.is_string, types.is_large_string, types.is_string_view, types.is_integer, types.is_floating)
-    return any(test(kind) for test in (*tests, types.is_boolean, types.is_decimal, types.is_null, _is_binary))
+    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
+    return _is_text(kind) or any(test(kind) for test in tests)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    types = pyarrow("Arrow").types
+    tests = (types.is_string, types.is_large_string, types.is_string_view, _is_binary)
+    return any(test(kind) for test in tests)
 
 
 def _is_binary(kind: pa.DataType) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.extras import imported
 from pytest_riskguard.formats.files.arrow import arrow_tables as tables
-from pytest_riskguard.formats.input_files import LINES
+from pytest_riskguard.formats.input_files import FREE_BYTES, LINES, RATIO
 from pytest_riskguard.formats.named_rows import NamedRows
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, TopicRow
 
@@ -49,6 +49,8 @@ def _rows(file: InputFile, kind: Kind) -> NamedRows:
         raise file.refuse(None, LINES.problem(metadata.num_rows))
     if size > file.limit.value:
         raise file.refuse(None, file.limit.problem(size))
+    if size > FREE_BYTES and size > RATIO.value * len(file.content):
+        raise file.refuse(None, RATIO.problem(size // len(file.content)))
 
     def batches(names: Sequence[str]) -> Iterable[pa.RecordBatch]:
         # a value that stands in a million rows is read once: dictionaries stay what they are
