@@ -129,7 +129,7 @@ def _expression(text: str) -> str:
 
 def _expressions(value: Any) -> tuple[str, ...]:
     read = Text("a JMESPath expression, or a list of them", parse=_expression)
-    return tuple(read(text) for text in (value if isinstance(value, list) else [value]))
+    return tuple(str(read(text)) for text in (value if isinstance(value, list) else [value]))
 
 
 _Expression = Annotated[str, PlainValidator(Text("a JMESPath expression", parse=_expression))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
 from annotated_types import Ge
 
@@ -98,13 +98,12 @@ def limited(records: Records[Row], refuse: Callable[[int | None, str], Exception
 
     Text files end there as they are read; packed and nested ones hold anything.
     """
-    return replace(records, rows=_limited(records, refuse))
+    return replace(records, rows=_limited(records.rows, records.by_text, refuse))
 
 
-def _limited(records: Records[Row], refuse: Callable[[int | None, str], Exception]) -> Iterator[Row]:
-    for row in records.rows:
-        topic = row.topic or ""
-        ids, texts = ([], [topic]) if records.by_text else ([topic], list[str]())
+def _limited(rows: Iterable[Any], by_text: bool, refuse: Callable[[int | None, str], Exception]) -> Iterator[Any]:
+    for row in rows:
+        ids, texts = [] if by_text else [row.topic or ""], [row.topic] if by_text else []
         match row:
             case Judgement():
                 ids += (row.document, row.judge)

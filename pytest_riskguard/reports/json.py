@@ -197,7 +197,7 @@ def _deciding(verdict: Verdict) -> Iterator[tuple[str, str]]:
         elif margin > ROUNDED and not (gate.must_show or verdict.replicates):
             yield limit, "pass"
     if verdict.pool is not None and not let_through:
-        below = [against.reference for against in verdict.pool.references if not against.passes]
+        below = tuple(against.reference for against in verdict.pool.references if not against.passes)
         yield f"the comparison with {listed(below or verdict.baselines, most=3)}", "fail" if below else "pass"
 
 

@@ -1,4 +1,4 @@
-"""No format gives an id longer than a row of a run may be, or a text longer than a line, however few bytes hold it."""
+"""No format gives an id longer than a row of a run may be, or a text longer than a line, in however few bytes."""
 
 from __future__ import annotations
 
@@ -39,19 +39,17 @@ def test_every_format_refuses_what_is_too_long(case: Case, tmp_path: Path, monke
         list(format_named(case.known, case.kind).reader(case.kind)(file).rows)
 
 
-def table(document: Any, topic: Any = "q1") -> Any:
+def table(length: int) -> Any:
     pa = pytest.importorskip("pyarrow")
-    return pa.table(
-        {"query_id": topic if not isinstance(topic, str) else [topic], "doc_id": document, "score": [1.0]}
-    )
+    return pa.table({"query_id": ["q1"], "doc_id": ["x" * length], "score": [1.0]})
 
 
 def parquet(path: Path, compression: str | None, length: int) -> None:
-    pytest.importorskip("pyarrow.parquet").write_table(table(["x" * length]), path, compression=compression)
+    pytest.importorskip("pyarrow.parquet").write_table(table(length), path, compression=compression)
 
 
 def arrow(path: Path, compression: str | None, length: int, *, stream: bool = False) -> None:
-    ipc, content = pytest.importorskip("pyarrow.ipc"), table(["x" * length])
+    ipc, content = pytest.importorskip("pyarrow.ipc"), table(length)
     options = ipc.IpcWriteOptions(compression=compression)
     with (ipc.new_stream if stream else ipc.new_file)(str(path), content.schema, options=options) as writer:
         writer.write_table(content)

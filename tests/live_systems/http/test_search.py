@@ -313,7 +313,7 @@ def test_an_answer_that_is_none_is_a_failure(instead: Instead, expected: str) ->
         raise error
 
 
-PARTIAL = {
+PARTIAL: dict[str, tuple[dict[str, Any], str]] = {
     "elasticsearch": ({"terminated_early": True}, "Elasticsearch: the search was terminated early"),
     "opensearch": ({"_shards": {"total": 2, "failures": [{}]}}, "Elasticsearch: 1 of 2 shards failed"),
     "solr": ({"responseHeader": {"status": 0, "partialResults": True}}, "Solr: its results are partial"),

@@ -65,7 +65,7 @@ def _opened(file: InputFile) -> Any:
         else:
             size = sum(map(_unpacked_bytes, lib.ipc.MessageReader.open_stream(content)))
             opened = lib.ipc.open_stream(content)
-    except (*tables.errors(), struct.error, EOFError, OverflowError) as problem:
+    except tables.errors() as problem:
         raise file.refuse(None, f"expected a whole file of Arrow: {problem}") from None
     if size > file.limit.value:
         raise file.refuse(None, file.limit.problem(size))

@@ -5,6 +5,7 @@ Columns of text, numbers and truth values are read, dictionaries of these too; a
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -49,9 +50,10 @@ def named_rows(
 
 
 def errors() -> tuple[type[Exception], ...]:
-    """What pyarrow raises for files that are damaged."""
+    """What pyarrow, and the reader of its messages, raise for files that are damaged."""
     lib = pyarrow("Arrow")
-    return (lib.ArrowException, OSError, ValueError, KeyError, NotImplementedError, TypeError)
+    ours = (struct.error, EOFError, OverflowError)
+    return (lib.ArrowException, OSError, ValueError, KeyError, NotImplementedError, TypeError, *ours)
 
 
 def table_of(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
