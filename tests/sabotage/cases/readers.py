@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.sabotage.case import CLI, EVERY, PYTEST, Case, Sabotage, harmless
+from tests.sabotage.project import IMPROVED
 from tests.sabotage.sabotages import (
     CANDIDATE,
     CONFIG,
@@ -34,6 +35,7 @@ from tests.sabotage.sabotages import (
 NO_FILE = "expected a regular file, found a pipe, socket or device"
 ROW = b"t01 Q0 doc-t01-01 1 50 tag\n"
 REPORT = "report.json"
+ANSWERS = "runs/answers.json"
 JUDGED = riskguard(f"compare {CANDIDATE} --baseline prod --json {REPORT}", status=1)
 
 
@@ -61,6 +63,74 @@ def on_report(change: Callable[[dict[str, Any]], Any]) -> Sabotage:
 def damaged(name: str, change: Callable[[dict[str, Any]], Any], words: str) -> Case:
     """A report with one field changed, which ``show`` must refuse."""
     return Case(name, on_report(change), command=f"show {REPORT}", words=["report.json: ", words])
+
+
+def long_ids(name: str, write_to: Callable[[Any, Path], Any], words: str) -> Case:
+    """A candidate that ``write_to`` writes with pyarrow, of few bytes and with an id of 100 million."""
+
+    def sabotage(folder: Path) -> None:
+        import pyarrow as pa
+
+        table = pa.table({"query_id": ["t01"], "doc_id": ["x" * 100_000_000], "score": [1.0]})
+        write_to(table, folder / f"runs/{name}")
+
+    return Case(
+        f"id-of-100-million-bytes-in-{name}",
+        sabotage,
+        compare=f"runs/{name} --baseline prod",
+        words=[name, words],
+        ways=CLI,
+        seconds=10,
+        megabytes=400,
+    )
+
+
+def packed_parquet(table: Any, path: Path) -> None:
+    """Written with zstd."""
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(table, path, compression="zstd")
+
+
+def packed_arrow(table: Any, path: Path) -> None:
+    """Written with zstd."""
+    import pyarrow.ipc
+
+    options = pyarrow.ipc.IpcWriteOptions(compression="zstd")
+    with pyarrow.ipc.new_file(str(path), table.schema, options=options) as writer:
+        writer.write_table(table)
+
+
+def as_json(table: Any, path: Path) -> None:
+    """As ranx writes a run."""
+    path.write_text(json.dumps({"t01": {table["doc_id"][0].as_py()[:20_000_000]: 1.0}}))
+
+
+def responses(change: Callable[[dict[str, Any]], Any]) -> Sabotage:
+    """The candidate's rankings as answers of Elasticsearch, the first of them changed."""
+
+    def sabotage(folder: Path) -> None:
+        answers: dict[str, dict[str, Any]] = {}
+        for line in (folder / CANDIDATE).read_text().splitlines():
+            topic, _, document, _, score, _ = line.split()
+            answer = answers.setdefault(topic, {"took": 1, "timed_out": False, "hits": {"hits": []}})
+            answer["hits"]["hits"].append({"_id": document, "_score": float(score)})
+        change(next(iter(answers.values())))
+        (folder / ANSWERS).write_text(json.dumps(answers))
+
+    return sabotage
+
+
+def partial(name: str, change: Callable[[dict[str, Any]], Any], *words: str) -> Case:
+    """An answer that says that hits are missing, in a project whose candidate is better."""
+    return Case(
+        f"answer-{name}",
+        responses(change),
+        compare=f"{ANSWERS} --baseline prod",
+        project=IMPROVED,
+        words=["answers.json: query 't01': Elasticsearch: ", *words],
+        ways=CLI,
+    )
 
 
 def whole_report(name: str, content: str, words: str) -> Case:
@@ -128,6 +198,18 @@ CASES = [
     Case(
         "limit-is-no-number", env={"RISKGUARD_MAX_LINES": "many"}, status=2, words=["RISKGUARD_MAX_LINES: expected"]
     ),
+    long_ids("a.parquet", packed_parquet, "at most 100 times the compressed size"),
+    long_ids("a.arrow", packed_arrow, "at most 100 times the compressed size"),
+    long_ids("a.json", as_json, "at most 2,048 bytes in a row"),
+    # Answers of engines
+    harmless("answers-of-an-engine", responses(lambda _: None), compare=f"{ANSWERS} --baseline prod", ways=CLI),
+    partial("terminated-early", lambda answer: answer.update(terminated_early=True), "was terminated early"),
+    partial("of-status-503", lambda answer: answer.update(status=503), "error 503"),
+    partial(
+        "with-failures-of-shards",
+        lambda answer: answer.update(_shards={"total": 2, "failures": [{"reason": {"type": "oom"}}]}),
+        "1 of 2 shards failed: oom",
+    ),
     # Numbers
     Case(
         "scores-beyond-32-bits",
@@ -171,6 +253,21 @@ CASES = [
     damaged("alpha-is-null", lambda verdict: verdict.update(alpha=None), "alpha"),
     damaged("no-baseline", lambda verdict: verdict.update(baselines=[]), "baselines: expected at least 1"),
     damaged("outcome-of-its-own", lambda verdict: verdict.update(outcome="fine"), "outcome: expected 'pass'"),
+    damaged("outcome-that-its-limit-contradicts", lambda v: v.update(outcome="pass", reason=None), "expected 'fail'"),
+    damaged("failure-without-a-reason", lambda verdict: verdict.update(reason=None), "reason: expected one"),
+    damaged(
+        "changes-beyond-all", lambda verdict: verdict["topics"].update(changed=61), "expected at most 60, found 61"
+    ),
+    Case(
+        "report-on-another-commit",
+        riskguard(
+            f"compare {CANDIDATE} --baseline prod --json {REPORT} --no-github",
+            status=1,
+            env={"GITHUB_ACTIONS": "true", "GITHUB_SHA": "a" * 40, "GITHUB_EVENT_PATH": None},
+        ),
+        command=f"comment {REPORT} --commit {'b' * 40}",
+        words=["No verdict for", f"expected a report on commit {'b' * 40}, found one on {'a' * 40}"],
+    ),
     damaged("no-kind", lambda verdict: verdict.pop("kind"), "missing key 'kind'"),
     damaged("topics-are-a-list", lambda verdict: verdict.update(topics=[]), "topics: expected an object"),
     whole_report("report-nested", '{"a": ' + "[" * 200 + "]" * 200 + "}", "nested too deeply"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.sabotage.case import PYTEST, SERIAL, XDIST, Case, Sabotage, harmless
 from tests.sabotage.project import IMPROVED
-from tests.sabotage.sabotages import CONFIG, append, delete, rename, write
+from tests.sabotage.sabotages import CONFIG, append, delete, rename, riskguard, write
 
 TEST = "test_ranking.py"
 NONE_JUDGED = "no gate was judged ("
@@ -75,6 +75,16 @@ def pytest_report_to_serializable(report):
 CRASHES = write("test_crash.py", "import os\n\n\ndef test_crash(riskguard):\n    os._exit(0)\n")
 
 CASES = [
+    Case(
+        "earlier-report-and-a-crash",
+        [riskguard(f"compare runs/candidate.run --baseline prod --json {REPORT}"), CRASHES],
+        project=IMPROVED,
+        line=f"{{}} --riskguard-report={REPORT}; if test -e {REPORT}; then exit 0; else exit 1; fi",
+        ways=SERIAL,
+        status=1,
+        passes=5,
+        writes=True,
+    ),
     # selections that were not typed
     quiet("k-in-addopts", "-k nothing", is_quick=True),
     quiet("m-in-addopts", "-m nothing", ways=SERIAL),

@@ -7,7 +7,7 @@ from typing import Any
 from tests.sabotage.case import CLI, PYTEST, SERIAL, Case, Sabotage, harmless
 from tests.sabotage.processes import CHECKOUT
 from tests.sabotage.project import IMPROVED
-from tests.sabotage.sabotages import link, make_folder, run_program, write
+from tests.sabotage.sabotages import append, link, make_folder, replace_text, riskguard, run_program, write
 
 #: Surroundings in which the regression must be as red, and the improvement as green, as anywhere.
 SURROUNDINGS: dict[str, dict[str, Any]] = {
@@ -78,7 +78,78 @@ def renderer(name: str, function: str, doing: str, **settings: Any) -> Case:
     )
 
 
+#: The report that an earlier run left is what a run that ends early must not leave: status 0 if it is still there.
+EARLIER = riskguard("compare runs/candidate.run --baseline prod --json report.json")
+#: A process that is killed as soon as it has judged.
+KILLED = """import os
+import pytest_riskguard.cli.judging.compare as module
+
+module.present = lambda *arguments, **options: os._exit(9)
+"""
+
+
+def no_earlier_report(name: str, breaks: Sabotage | list[Sabotage], line: str, **settings: Any) -> Case:
+    """The project is green, and no report of its earlier run is left."""
+    return Case(
+        f"earlier-report-{name}",
+        breaks,
+        project=IMPROVED,
+        line=f"{line}; if test -e report.json; then exit 0; else exit 3; fi",
+        ways=CLI,
+        writes=True,
+        **settings,
+    )
+
+
 CASES = [
+    no_earlier_report(
+        "and-a-kill",
+        [EARLIER, write("sitecustomize.py", KILLED)],
+        "{} --json report.json",
+        env={"PYTHONPATH": f"{CHECKOUT}:."},
+    ),
+    no_earlier_report(
+        "and-a-full-disk", EARLIER, "ulimit -f 4; {} --json report.json", words=["report.json: cannot write"]
+    ),
+    no_earlier_report(
+        "and-a-broken-file",
+        [EARLIER, append("riskguard.yaml", "gates: [\n")],
+        "{} --json report.json",
+        command="check",
+        words=["riskguard.yaml:"],
+    ),
+    Case("name-of-5000-letters", compare=f"{'a' * 5000} --baseline prod", words=["File name too long"], ways=CLI),
+    Case(
+        "hits-of-3000-brackets",
+        replace_text(
+            "riskguard.yaml",
+            "candidate: runs/candidate.run",
+            f"candidate: {{http: {{url: 'http://localhost:1/{{query}}', id: a, hits: '{'[' * 3000}'}}}}",
+        ),
+        command="check",
+        status=2,
+        words=["riskguard.yaml:4: candidate.http.hits: expected a JMESPath expression"],
+    ),
+    Case(
+        "working-folder-gone",
+        line='folder=$(mktemp -d) && cd "$folder" && rmdir "$folder" && {}',
+        status=2,
+        words=["the working folder is gone"],
+        ways=CLI,
+    ),
+    Case(
+        "ledger-is-a-link",
+        [
+            append("riskguard.yaml", "budget: {looks: 50, ledger: looks/looks.jsonl}\n"),
+            make_folder("looks"),
+            riskguard("check --json report.json", status=1),
+            write("precious", ""),
+            link("looks/looks.jsonl", "../precious"),
+        ],
+        command="budget --record report.json",
+        status=2,
+        words=["looks.jsonl: cannot write (a link that leads out of its folder"],
+    ),
     *[case for name in SURROUNDINGS for case in around(name)],
     Case("deleted-temporary-folder", status=1, env={"TMPDIR": "/nowhere"}, words=["got worse"]),
     Case(
@@ -119,8 +190,14 @@ CASES = [
     Case("stdout-full", line="{} > /dev/full", status=3, in_pytest=3, words=["No space left"], ways=CLI),
     Case("stdout-closed", line="{} >&-", status=3, words=["standard output is closed"], ways=CLI),
     Case("stdout-and-stderr-closed", line="{} >&- 2>&-", status=3, ways=CLI),
-    Case("reader-gone", line="({}; echo ended with $? >&2) | true; exit 3", words=["ended with 3"], ways=CLI),
-    Case("json-full", options="--json /dev/full", status=2, words=["No space left"], ways=CLI),
+    Case(
+        "reader-gone",
+        line="({}; echo ended with $? >&2) | true; exit 3",
+        words=["ended with 3"],
+        absent=["Broken pipe"],
+        ways=CLI,
+    ),
+    Case("json-full", options="--json /dev/full", status=3, words=["No space left"], ways=CLI),
     Case("json-in-no-folder", options="--json no/report.json", status=2, words=["no/report.json"], ways=CLI),
     Case("json-a-folder", make_folder("reports"), options="--json reports", status=2, words=["reports"], ways=CLI),
     Case("report-in-no-folder", options=f"{REPORT}no/report.json", in_pytest=4, words=["no"], ways=PYTEST),
