@@ -2,7 +2,7 @@
 
 Three families, by what they mean for a gate: a ``UsageError`` is a wrong question (exit status 2),
 a ``DataError`` makes a gate *incomparable* (exit status 3, a failing item in pytest), and ``RiskyError`` is the
-answer "no" itself, which is why it is an ``AssertionError``. An ``OutputError`` says nothing about a gate.
+answer "no" itself, which is why it is an ``AssertionError``.
 """
 
 from __future__ import annotations
@@ -84,10 +84,6 @@ class DataError(RiskguardError):
     def problem_seen_from(self, _folder: Path | None) -> str:
         """The ``problem`` for a report about this folder: a file inside it is named by its path there."""
         return self.problem
-
-
-class OutputError(RiskguardError):
-    """What a command found out could not be written, such as to a full disk; exit status 3."""
 
 
 class FileError(DataError):

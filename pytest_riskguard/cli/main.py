@@ -16,7 +16,7 @@ import click
 from pytest_riskguard import __version__, run_context
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.reading import ProgressLine
-from pytest_riskguard.errors import ConfigError, DataError, OutputError, RiskguardError
+from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
 from pytest_riskguard.text import clean
 
 MAX_LINE = 10_000
@@ -121,13 +121,16 @@ def _run(arguments: list[str]) -> int:
         message = error.format_message()
         text = shown.getvalue().replace(message, clean(message, limit=MAX_LINE))
         return _say(ExitStatus.USAGE, *text.splitlines())
-    except (DataError, OutputError) as error:
+    except DataError as error:
         return _say(ExitStatus.INCOMPARABLE, f"Error: {error}")
     except ConfigError as error:  # all errors of the file, one a line, whatever the file is called
         lines = str(error).replace(str(error.path), clean(str(error.path), limit=MAX_LINE))
         return _say(ExitStatus.USAGE, *f"Error: {lines}".split("\n"))
     except RiskguardError as error:
-        return _say(ExitStatus.USAGE, f"Error: {error}")
+        from pytest_riskguard.cli.output import OutputError
+
+        status = ExitStatus.INCOMPARABLE if isinstance(error, OutputError) else ExitStatus.USAGE
+        return _say(status, f"Error: {error}")
     except SystemExit:  # click exits where the program that reads the output has ended
         from pytest_riskguard.cli.output import output_failed
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_riskguard.cli.parameters import FILE, Command, grouped, options
-from pytest_riskguard.errors import OutputError, RiskguardError, UsageError
+from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.run_context import report_failure
 from pytest_riskguard.text import clean, listed
 
@@ -33,6 +33,10 @@ MAX_NAME = 60
 #: Characters of a line below the verdicts.
 MAX_NOTE = 1000
 _COLOURS = {"pass": "green", "fail": "red", "incomparable": "red"}
+
+
+class OutputError(RiskguardError):
+    """What a command found out could not be written, such as to a full disk; its exit status is 3."""
 
 
 @dataclass(frozen=True)
