@@ -49,7 +49,8 @@ LONG = "a" * 5000
     ("line", "status"),
     [
         (f"compare {LONG} --baseline prod", 3),
-        (f"compare loss.run --baseline {LONG}", 3),
+        (f"compare loss.run --baseline b={LONG}", 3),
+        (f"power {LONG} --baseline prod", 3),
         (f"check --candidate {LONG}", 3),
         (f"trend {LONG}", 3),
         (f"init --output {LONG}", 3),
