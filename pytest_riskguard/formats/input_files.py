@@ -41,13 +41,6 @@ class Limit:
             raise UsageError(f"{self.variable}: expected a whole number from 1, found {text!r:.60}")
         return int(text)
 
-    def excess(self, text: str) -> int:
-        """How many bytes a text has, if they are more than there may be; else 0."""
-        if 4 * len(text) <= self.value:  # bytes of a character, at most
-            return 0
-        size = len(text.encode(errors="replace"))
-        return size if size > self.value else 0
-
     def problem(self, found: int, *, limit: int | None = None) -> str:
         """What is wrong with a file that holds more; ``found`` is how many were counted until it was refused."""
         limit = self.value if limit is None else limit
@@ -95,6 +88,14 @@ _BLOCK = 2**20
 FREE_BYTES = 4 * 2**20
 #: Compressed bytes that may be read for one block of text; empty gzip members and endless headers have no text.
 _MAX_PACKED_PER_BLOCK = 8 * _BLOCK
+
+
+def bytes_beyond(text: str, most: int) -> int:
+    """How many bytes a text has, if they are more than ``most``; else 0."""
+    if 4 * len(text) <= most:  # a character has at most four
+        return 0
+    size = len(text.encode(errors="replace"))
+    return size if size > most else 0
 
 
 def is_file(path: Path) -> bool:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 from annotated_types import Ge
 
 from pytest_riskguard.formats.given_file import JudgeRule
-from pytest_riskguard.formats.input_files import LINE_BYTES, ROW_BYTES
+from pytest_riskguard.formats.input_files import LINE_BYTES, ROW_BYTES, bytes_beyond
 from pytest_riskguard.text import counted
 
 #: What a file may hold.
@@ -102,6 +102,7 @@ def limited(records: Records[Row], refuse: Callable[[int | None, str], Exception
 
 
 def _limited(rows: Iterable[Any], by_text: bool, refuse: Callable[[int | None, str], Exception]) -> Iterator[Any]:
+    most_id, most_text = ROW_BYTES.value, LINE_BYTES.value
     for row in rows:
         ids, texts = [] if by_text else [row.topic or ""], [row.topic] if by_text else []
         match row:
@@ -113,9 +114,9 @@ def _limited(rows: Iterable[Any], by_text: bool, refuse: Callable[[int | None, s
                 texts += (row.text, *row.tags.values())
             case Score():
                 ids.append(row.measure)
-        for limit, given in ((ROW_BYTES, ids), (LINE_BYTES, texts)):
+        for limit, most, given in ((ROW_BYTES, most_id, ids), (LINE_BYTES, most_text, texts)):
             for text in given:
-                if size := limit.excess(text):
+                if size := bytes_beyond(text, most):
                     raise refuse(row.line, f"{text[:20] + '…'!r}: {limit.problem(size)}")
         yield row
 

@@ -15,7 +15,7 @@ from pytest_riskguard.evaluation.runs.chunks import LARGEST, MAX_RUN_SCORE, Chun
 from pytest_riskguard.evaluation.runs.order import has_ties, untied
 from pytest_riskguard.formats.escaping import escaped, is_identifier
 from pytest_riskguard.formats.given_file import Ties
-from pytest_riskguard.formats.input_files import ROW_BYTES
+from pytest_riskguard.formats.input_files import ROW_BYTES, bytes_beyond
 from pytest_riskguard.formats.metadata import Latency, latency_of
 
 DEFAULT_TAG = "riskguard"
@@ -70,12 +70,12 @@ def rankings_as_run(rankings: Mapping[str, Iterable[tuple[str, float]]], *, as_r
     entry that is not a pair, or a document twice in a topic.
     """
     by_topic: dict[str, tuple[tuple[str, float], ...]] = {}
-    contradicted = []
+    contradicted, most = [], ROW_BYTES.value
     for key, ranking in rankings.items():
-        topic = _identifier(key, what="topic", where="rankings")
+        topic = _identifier(key, most, what="topic", where="rankings")
         if topic in by_topic:
             raise _bad_rankings(f"expected each topic once, found {topic!r} twice")
-        documents = _checked_ranking(topic, ranking)
+        documents = _checked_ranking(topic, ranking, most)
         falling = sorted(documents.items(), key=lambda item: (item[1], item[0]), reverse=True)
         if as_returned and (has_ties(documents.values()) or list(documents.items()) != falling):
             if list(documents.values()) != [score for _, score in falling]:
@@ -115,7 +115,7 @@ def _run_lines(by_topic: Mapping[str, tuple[tuple[str, float], ...]], tag: str) 
             yield f"{topic_field} {second} {document_field} {rank} {score!r} {tag}\n"
 
 
-def _checked_ranking(topic: str, ranking: Iterable[tuple[str, float]]) -> dict[str, float]:
+def _checked_ranking(topic: str, ranking: Iterable[tuple[str, float]], most: int) -> dict[str, float]:
     documents: dict[str, float] = {}
     for entry in ranking:
         try:
@@ -123,7 +123,7 @@ def _checked_ranking(topic: str, ranking: Iterable[tuple[str, float]]) -> dict[s
             score = float(value)
         except (TypeError, ValueError, OverflowError):
             raise _bad_rankings(f"topic {topic!r}: expected (docid, score), found {entry!r}") from None
-        document = _identifier(key, what="docid", where=f"topic {topic!r}")
+        document = _identifier(key, most, what="docid", where=f"topic {topic!r}")
         if not abs(score) <= MAX_RUN_SCORE:
             expected = f"a score of at most {LARGEST}" if math.isfinite(score) else "a finite number as the score"
             raise _bad_rankings(f"topic {topic!r}: expected {expected} of {document!r}, found {score!r}")
@@ -133,11 +133,11 @@ def _checked_ranking(topic: str, ranking: Iterable[tuple[str, float]]) -> dict[s
     return documents
 
 
-def _identifier(value: object, *, what: str, where: str) -> str:
+def _identifier(value: object, most: int, *, what: str, where: str) -> str:
     text = str(value)
     if not is_identifier(text):
         raise _bad_rankings(f"{where}: expected a {what} on one line, without spaces around it, found {text!r:.60}")
-    if size := ROW_BYTES.excess(text):
+    if size := bytes_beyond(text, most):
         raise _bad_rankings(f"{where}: {what} {text[:20] + '…'!r}: {ROW_BYTES.problem(size)}")
     return text
 
