@@ -167,9 +167,7 @@ def gate_options() -> list[OptionRow]:
 
 def _absence(known: Option) -> str:
     """Where the option cannot be given, as a sentence."""
-    places = {"riskguard.yaml": known.in_yaml, "assertions": known.in_assertions}
-    missing = [place for place, is_there in places.items() if not is_there]
-    return f" Not in {' or '.join(missing)}." if missing else ""
+    return "" if known.in_assertions else " Not in assertions."
 
 
 def _yaml(default: Any) -> str:

@@ -144,6 +144,14 @@ github_option = click.option(
     "--no-github", is_flag=True, help="In GitHub Actions: no annotations and no step summary."
 )
 
+#: What a change of judgements or topics does to a gate.
+changed_inputs_option = click.option(
+    "--on-changed-inputs",
+    type=click.Choice(("warn", "fail")),
+    help="Whether a gate warns or fails where judgements or topics changed since a baseline was stored. [default: "
+    "riskguard.yaml's, else warn]",
+)
+
 #: How much to print.
 detail_options = options(
     click.option("-v", "--verbose", is_flag=True, help="Show the statistics, and all topics."),
@@ -207,7 +215,14 @@ def show(
     from pytest_riskguard.reports.card import word
     from pytest_riskguard.reports.comparisons import answer
     from pytest_riskguard.reports.internal_errors import shown_or_plain
-    from pytest_riskguard.reports.terminal.failure import explain, most_topics, one_line, remarks, repeats
+    from pytest_riskguard.reports.terminal.failure import (
+        changed_inputs,
+        explain,
+        most_topics,
+        one_line,
+        remarks,
+        repeats,
+    )
     from pytest_riskguard.run_context import Detail, Screen, draws_blocks
 
     width = terminal_width()
@@ -220,11 +235,12 @@ def show(
 
     def in_words(place: int, verdict: Verdict) -> str:
         problem = problems[place] if problems else verdict.problem_with_paths
+        said = {warning.message for earlier in verdicts[:place] for warning in earlier.warnings}
         if quiet:
             line = one_line(verdict, problem=problem).removeprefix("cannot be compared ")
-            return f"{_systems(verdict)}{' ' if line.startswith('(') else ': '}{line}"
+            line = f"{_systems(verdict)}{' ' if line.startswith('(') else ': '}{line}"
+            return "\n".join([line, *changed_inputs(verdict, screen, said)])
         first = verdicts[same_as[place]].gate if place in same_as else None
-        said = {warning.message for earlier in verdicts[:place] for warning in earlier.warnings}
         text = explain(verdict, screen, problem=problem, same_as=first, said=said, run=verdicts, complete=judged)
         text = text.removeprefix("cannot be compared: ")
         headline, *rest = text.splitlines()

@@ -414,11 +414,11 @@ def _writes(config: pytest.Config) -> bool:
 
 
 def _is_fine(verdict: Verdict) -> bool:
-    """Whether a verdict lets the change go without care."""
+    """Whether a verdict lets the change go without care, and rests on nothing that has changed."""
     from pytest_riskguard.reports.card import tone
 
     with caught("looking at a verdict"):
-        return verdict.passed and tone(verdict) == "go"
+        return verdict.passed and tone(verdict) == "go" and not verdict.changed_inputs
     return False
 
 
