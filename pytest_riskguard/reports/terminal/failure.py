@@ -23,8 +23,8 @@ from pytest_riskguard.text import clean, columns, counted, listed, short, signed
 MAX_LINES = 20
 #: Topics of a failure, and of the table of its statistics.
 MAX_WORST, MAX_TOPICS = 5, 10
-#: Lines of the paragraph, and of a warning.
-_MAX_PARAGRAPH, _MAX_WARNING = 7, 2
+#: Lines of the paragraph, of a warning that inputs have changed (names may be long), and of another.
+_MAX_PARAGRAPH, _MAX_CHANGE, _MAX_WARNING = 7, 3, 2
 #: Columns to write in, however narrow the screen is.
 _MIN_WIDTH = 40
 
@@ -66,7 +66,7 @@ def explain(
 def changed_inputs(verdict: Verdict, screen: Screen, before: Collection[str] = ()) -> list[str]:
     """The warnings that inputs have changed, whole, but for those that were shown ``before``."""
     new = [warning.message for warning in verdict.changed_inputs if warning.message not in before]
-    return _indented([f"warning: {message}" for message in new], screen)
+    return _indented([f"warning: {message}" for message in new], screen, most=_MAX_CHANGE)
 
 
 def one_line(verdict: Verdict, *, problem: str | None = None) -> str:
@@ -123,7 +123,8 @@ def body(verdict: Verdict, screen: Screen, *, problem: str | None = None, room: 
     """
     shown = card(verdict)
     paragraph = shown.paragraph if problem is None else f"Nothing was compared: {clean(problem, limit=10_000)}"
-    first = _indented([paragraph], screen, hanging="", most=_MAX_PARAGRAPH)
+    most = _MAX_PARAGRAPH - 2 * len(verdict.changed_inputs)  # which need the room more
+    first = _indented([paragraph], screen, hanging="", most=most)
     if not shown.worst or (verdict.outcome == "pass" and not Shown(verdict).is_churn):
         return first
     new = _new_results(verdict, shown, screen) if screen.detail == Detail.BRIEF and room > len(first) + 2 else []
@@ -264,10 +265,11 @@ def _warnings(verdict: Verdict, screen: Screen, before: Collection[str]) -> list
     said = [w for w in unsaid(verdict) if w.message not in before and w.code not in changed]
     if screen.detail > Detail.BRIEF:
         return [f"warning ({clean(warning.code)}): {warning.message}" for warning in said]
-    lines = [f"warning: {warning.message}" for warning in said[:1]]
-    if len(said) > 1:
-        codes = dict.fromkeys(clean(warning.code) for warning in said[1:])
-        lines.append(f"{counted(len(said) - 1, 'more warning')} (-v shows all): {', '.join(codes)}")
+    whole = 0 if changed else 1  # what has changed is said in its place
+    lines = [f"warning: {warning.message}" for warning in said[:whole]]
+    if left := said[whole:]:
+        codes = dict.fromkeys(clean(warning.code) for warning in left)
+        lines.append(f"{counted(len(left), 'more warning')} (-v shows all): {', '.join(codes)}")
     return lines
 
 
