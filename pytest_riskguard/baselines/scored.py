@@ -19,6 +19,9 @@ from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.text import counted, listed
 
+#: So many topics are diluted by honest changes of judgements, however few topics there are.
+MOST_DILUTED = 3
+
 
 @dataclass(frozen=True)
 class Scored:
@@ -53,7 +56,7 @@ class Scored:
     @property
     def much_diluted(self) -> tuple[str, ...]:
         """The diluted topics, if they are more than honest changes of judgements leave (docs/reference/store.md)."""
-        return tuple(self.diluted) if len(self.diluted) > self.scores.a_few else ()
+        return tuple(self.diluted) if len(self.diluted) > max(MOST_DILUTED, self.scores.a_few) else ()
 
 
 def present_scores(

@@ -150,7 +150,7 @@ class TopicScores:
 
     @property
     def a_few(self) -> float:
-        """How many topics may be without an answer, or score much less by new judgements, with nobody's consent."""
+        """How many topics a baseline may leave unanswered with nobody's consent."""
         return max(1.0, FEW * len(self.topics))
 
     @property
