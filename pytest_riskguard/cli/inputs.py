@@ -70,7 +70,8 @@ class Inputs:
             store = store or settings.store
         is_of_file = collection.given.qrels is None and not collection.scores
         self.declared = defaults_of(settings, kind) if settings and kind and is_of_file else FileDefaults()
-        settings_file = None if settings is None else settings.path
+        #: The riskguard.yaml, where it was used.
+        self.config = settings_file = None if settings is None else settings.path
         names = {system.text for system in may_be_stored} | (set() if named else self.declared.stored)
         stored = [] if store is None else [file for name in names for file in (store / name).glob("*")]
         named_files = [GivenFile.of(system.text).path for system in named]
