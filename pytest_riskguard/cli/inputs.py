@@ -70,10 +70,11 @@ class Inputs:
             store = store or settings.store
         is_of_file = collection.given.qrels is None and not collection.scores
         self.declared = defaults_of(settings, kind) if settings and kind and is_of_file else FileDefaults()
-        #: The riskguard.yaml, where it was used.
-        self.config = settings_file = None if settings is None else settings.path
+        settings_file = None if settings is None else settings.path
         names = {system.text for system in may_be_stored} | (set() if named else self.declared.stored)
         stored = [] if store is None else [file for name in names for file in (store / name).glob("*")]
+        #: The riskguard.yaml, if its collection or its store is used.
+        self.config = settings_file if is_of_file or stored else None
         named_files = [GivenFile.of(system.text).path for system in named]
         own_files = [None if file is None else file.path for file in (given.qrels, given.topics)]
         given_files = (*own_files, documents, settings_file, *named_files, *stored)
