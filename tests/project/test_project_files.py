@@ -170,6 +170,24 @@ def test_known_faults_are_looked_for_in_all_that_users_can_install():
     assert re.search(r'packages=\$\("\$python"', text(".ci/run"))  # where the tests are, which need every extra
 
 
+def test_the_table_of_files_to_review_has_everything_that_decides():
+    table = text("SECURITY.md").partition("| file | what it decides |")[2].partition("\n\n")[0]
+    files = {
+        cell for row in table.splitlines() for cell in re.findall(r"`([^`]+)`", row.split("|")[1] if row else "")
+    }
+    keys = {"store:", "qrels:", "topics:", "documents:", "budget: {ledger: ...}", "candidate:"}
+    code = {"retrieve:", "retrieve_from:", "command:", "conftest.py", "pytest.ini", "tox.ini", "setup.cfg"}
+    around = {
+        "riskguard.yaml",
+        "pyproject.toml",
+        "requirements*.txt",
+        ".github/workflows",
+        "action.yml",
+        "CODEOWNERS",
+    }
+    assert keys | code | around <= files
+
+
 def test_sessions_and_groups_that_workflows_and_hooks_use_exist():
     (session,) = re.findall(r"run: nox -s (\w+)", text(".github/workflows/docs.yml"))
     assert session in NOX_SESSIONS
