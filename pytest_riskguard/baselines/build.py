@@ -40,12 +40,12 @@ class Build:
 class Base:
     """What a pull request is to be merged into: its branch, and its commit where the service names it.
 
-    ``merged`` says that the service checks out a merge with it, whose first parent it then is.
+    ``merge`` is the commit that the service makes of the two and checks out, if any: its first parent is the base.
     """
 
     branch: str | None = None
     commit: str | None = None
-    merged: bool = False
+    merge: str | None = None
 
 
 def this_build(folder: Path) -> Build:
@@ -85,11 +85,13 @@ def _checked(build: Build) -> Build:
 
 def _checked_base(base: Base | None) -> Base | None:
     """As ``_checked``; None where no pull request is built."""
-    branch = (base.branch or "").removeprefix("refs/heads/") if base is not None else ""
-    commit = base.commit if base is not None and _COMMIT.fullmatch(base.commit or "") else None
-    if base is None or not (branch or commit):
+    if base is None:
         return None
-    return Base(branch[:MAX_BRANCH] if branch.isprintable() else None, commit, base.merged)
+    branch = (base.branch or "").removeprefix("refs/heads/")
+    commit, merge = (one if _COMMIT.fullmatch(one or "") else None for one in (base.commit, base.merge))
+    if not (branch or commit):
+        return None
+    return Base(branch if branch.isprintable() and len(branch) <= MAX_BRANCH else None, commit, merge)
 
 
 def _repository(text: str) -> str | None:
@@ -111,7 +113,11 @@ def _github(variables: Variables) -> Build:
         pull_request=request.group(1) if request else None,
         repository=repository,
         run_url=f"{repository}/actions/runs/{variables.get('GITHUB_RUN_ID', '')}",
-        base=Base(variables.get("GITHUB_BASE_REF"), pull("base"), merged=request is not None),
+        base=Base(
+            variables.get("GITHUB_BASE_REF"),
+            pull("base"),
+            merge=variables.get("GITHUB_SHA") if request is not None else None,
+        ),
     )
 
 
@@ -141,7 +147,9 @@ def _gitlab(variables: Variables) -> Build:
         repository=variables.get("CI_PROJECT_URL"),
         run_url=variables.get("CI_JOB_URL") or variables.get("CI_PIPELINE_URL"),
         base=Base(
-            variables.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"), variables.get("CI_MERGE_REQUEST_DIFF_BASE_SHA")
+            variables.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"),
+            # the former where the target is merged in before the pipeline runs
+            variables.get("CI_MERGE_REQUEST_TARGET_BRANCH_SHA") or variables.get("CI_MERGE_REQUEST_DIFF_BASE_SHA"),
         ),
     )
 

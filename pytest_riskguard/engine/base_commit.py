@@ -8,6 +8,7 @@ only reads, see ``baselines.git``.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.baselines.build import Base, build_of_ci
 from pytest_riskguard.baselines.git import Repository
+from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import RiskguardError
 from pytest_riskguard.formats.input_files import MANIFEST_BYTES, YAML_BYTES, ContentError, Limit, read_limited
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config, GateSettings
 
 #: Bytes of changed files that are read of a commit.
-_MOST_READ = 100_000_000
+_MOST_READ = 50_000_000
 #: What git has of a file that Git LFS keeps: a pointer with the digest of its content.
 _LFS = b"version https://git-lfs"
 #: Settings that change what reports show, and no outcome.
@@ -47,7 +49,7 @@ def policy_changes(files: Iterable[Path]) -> PolicyChanges | None:
     changes: list[Change] = []
     bases: dict[Path, str | None] = {}
     unknown: dict[str, None] = {}
-    for file in dict.fromkeys(path.resolve() for path in files):
+    for file in dict.fromkeys(Path(os.path.realpath(path)) for path in files):
         repository = Repository.around(file.parent)
         if repository is None:
             continue
@@ -56,7 +58,7 @@ def policy_changes(files: Iterable[Path]) -> PolicyChanges | None:
         base = bases[repository.root]
         if base is None:
             if pull is not None:
-                unknown.setdefault(_lacking(pull))
+                unknown.setdefault(_lacking(repository, pull))
             continue
         try:
             changes += _Comparison(repository, base, file).changes()
@@ -79,19 +81,19 @@ class _UnknownError(Exception):
 
 def _base(repository: Repository, pull: Base | None) -> str | None:
     """The commit to compare with; None if the clone does not have it."""
-    _, *parents = repository.head() or ("",)
-    if pull is None:
+    head, *parents = repository.head() or ("",)
+    if pull is None or (head == pull.merge and len(parents) == 2):
         return parents[0] if parents else None
     branch = f"refs/remotes/origin/{pull.branch}" if pull.branch else None
-    for other in filter(None, (pull.commit, branch)):
+    for other in filter(None, (branch, pull.commit)):
         if (common := repository.merge_base(other)) is not None:
             return common
-    return parents[0] if pull.merged and len(parents) == 2 else None
+    return None
 
 
-def _lacking(pull: Base) -> str:
+def _lacking(repository: Repository, pull: Base) -> str:
     branch = clean(pull.branch or "the target branch", limit=100)
-    depth = "fetch-depth: 2" if pull.merged else f"the history up to {branch}"
+    depth = "fetch-depth: 2" if pull.merge in repository.head() else f"the history up to {branch} (fetch-depth: 0)"
     return (
         "what this pull request changed of gates, baselines and ledger is not known: "
         f"the clone does not have the commit of {branch} that it is based on; check out with {depth}"
@@ -116,8 +118,9 @@ class _Comparison:
         own = self._name(self.file)
         current: dict[str, bytes | None] = {own: now}
         if store is not None:
-            for manifest in sorted((self.repository.root / store).glob("*/manifest.json")):
-                current[self._name(manifest)] = self._now(manifest, MANIFEST_BYTES)
+            for path in sorted((self.repository.root / store).glob("*/manifest.json")):
+                if _is_manifest(name := self._name(path), store):
+                    current[name] = self._now(path, MANIFEST_BYTES)
         if ledger is not None:
             current[ledger] = self._now(self.repository.root / ledger, MANIFEST_BYTES)
 
@@ -126,11 +129,14 @@ class _Comparison:
         changed = [name for name in {**current, **before} if not self._is_same(current.get(name), before.get(name))]
         if not changed:
             return []
-        contents = self.repository.contents((before[n] for n in changed if n in before), most=_MOST_READ)
-        earlier = {name: contents.get(before[name].name) for name in changed if name in before}
+        wanted = {name: before[name] for name in changed if name in before}
+        limits = {own: YAML_BYTES.value}
+        small = [blob for name, blob in wanted.items() if blob.size <= limits.get(name, MANIFEST_BYTES.value)]
+        contents = self.repository.contents(small, most=_MOST_READ)
+        earlier = {name: contents.get(blob.name) for name, blob in wanted.items()}
         new = self._committed(name for name in changed if name not in before)
         if own in changed and own not in before:
-            return [Change("file_added", own, (own,))] if own in new else []
+            return [Change("file_added", self._shown, (self._shown,))] if own in new else []
         changes = list(self._of_settings(earlier[own], now)) if own in changed else []
         for name in changed:
             if name == ledger:
@@ -159,8 +165,13 @@ class _Comparison:
     def _place(self, text: Any) -> str | None:
         if not isinstance(text, str) or not text or "://" in text or "\0" in text:
             return None
-        path = (self.file.parent / text).resolve()
+        path = Path(os.path.realpath(self.file.parent / text))
         return self._name(path) if path.is_relative_to(self.repository.root) else None
+
+    @property
+    def _shown(self) -> str:
+        """The name of the file in a report, which is text whatever the bytes of the name are."""
+        return self._name(self.file).encode("utf-8", "replace").decode()
 
     def _name(self, path: Path) -> str:
         return path.relative_to(self.repository.root).as_posix()
@@ -182,7 +193,7 @@ class _Comparison:
         return set(self.repository.files("HEAD", asked)) if asked else set()
 
     def _of_settings(self, before: bytes | None, now: bytes) -> Iterator[Change]:
-        file = self._name(self.file)
+        file = self._shown
         if before is None:
             raise _UnknownError(f"what changed in {clean(file)} is not known: the clone does not have it as it was")
         try:
@@ -208,7 +219,7 @@ class _Comparison:
                 yield Change("setting", file, (), setting, *_as_text(setting, values, folder))
 
     def _of_baseline(self, path: str, before: bytes | None, now: bytes | None, *, is_new: bool) -> Iterator[Change]:
-        file, names = self._name(self.file), (Path(path).parent.name,)
+        file, names = self._shown, (Path(path).parent.name,)
         if now is None or is_new:
             yield Change("baseline_added" if is_new else "baseline_removed", file, names)
             return
@@ -234,12 +245,17 @@ class _Comparison:
         old, new = ({line.strip() for line in (content or b"").splitlines()} - {b""} for content in (before, now))
         for what, looks in (("looks_removed", old - new), ("looks_added", new - old)):
             if looks and counts:
-                yield Change(what, self._name(self.file), after=str(len(looks)))
+                yield Change(what, self._shown, after=str(len(looks)))
 
 
 def _is_manifest(name: str, store: str | None) -> bool:
     path = Path(name)
-    return store is not None and path.name == "manifest.json" and path.parent.parent.as_posix() == store
+    return (
+        store is not None
+        and path.name == "manifest.json"
+        and path.parent.parent.as_posix() == store
+        and name_problem(path.parent.name) is None
+    )
 
 
 def _manifest(content: bytes | None) -> Manifest | None:
@@ -273,7 +289,7 @@ def _flat(model: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    """The keys whose values differ, with both values; of a gate of another kind only that, its options say nothing."""
+    """The keys whose values differ, with both values; of a gate of another kind that alone is said."""
     for key in dict.fromkeys([*old, *new]):
         before, now = old.get(key), new.get(key)
         if before != now:
@@ -285,7 +301,8 @@ def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple
 def _as_text(setting: str, values: tuple[Any, Any], folder: Path) -> tuple[str | None, str | None]:
     """Two values as the file writes them; None for both if one of them has no short form."""
     texts = [_text(value, folder, none=_NONE.get(setting, "none")) for value in values]
-    return (None, None) if None in texts else (texts[0], texts[1])
+    shown = [None if None in texts else clean(text or "", limit=200) for text in texts]
+    return shown[0], shown[1]
 
 
 def _text(value: Any, folder: Path, none: str = "none") -> str | None:
@@ -300,8 +317,8 @@ def _text(value: Any, folder: Path, none: str = "none") -> str | None:
             return short(value)
         case str():
             return value
-        case Path():
-            return value.relative_to(folder).as_posix() if value.is_relative_to(folder) else value.as_posix()
+        case Path():  # one that is not absolute is an address
+            return Path(os.path.relpath(value, folder)).as_posix() if value.is_absolute() else str(value)
         case tuple():
             texts = [_text(one, folder) for one in value]
             return None if None in texts else ", ".join(filter(None, texts))

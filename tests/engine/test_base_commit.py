@@ -71,7 +71,8 @@ def said(project: Path) -> str | None:
         ("kind: no_topic_collapse, baseline: prod, max_loss: 0.3", "kind: equivalent, baseline: prod, tolerance: 0.1",
          "kind of tail no_topic_collapse -> equivalent"),
         ("tail, kind", "tails, kind", "gate tail removed; gate tails added"),
-        ("baseline: prod", "baseline: {max: [prod, new]}", "baseline of no-risk, tail, no-collapse prod -> max of prod, new"),
+        ("baseline: prod", "baseline: {max: [prod, new]}",
+         "baseline of no-risk, tail, no-collapse prod -> max of prod, new"),
         ("measures: [AP]", "measures: [AP, P@5]", "measure of no-risk, tail, no-collapse AP -> AP, P@5"),
         ("candidate: candidate.run", "candidate: prod.run",
          "candidate of no-risk, tail, no-collapse candidate.run -> prod.run"),
@@ -279,11 +280,12 @@ def test_a_pull_request_is_compared_with_where_it_left_its_target(
     assert said(pull_request) == EXPECTED
 
 
-def on_github(monkeypatch: pytest.MonkeyPatch, folder: Path, base: str) -> None:
+def on_github(monkeypatch: pytest.MonkeyPatch, folder: Path, base: str, merge: str | None = None) -> None:
     event = folder.parent / "event.json"
     event.write_text(json.dumps({"pull_request": {"head": {"sha": "a" * 40}, "base": {"sha": base}}}), "utf-8")
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_REF", "refs/pull/7/merge")
+    monkeypatch.setenv("GITHUB_SHA", merge or "c" * 40)
     monkeypatch.setenv("GITHUB_BASE_REF", "main")
     monkeypatch.setenv("GITHUB_EVENT_PATH", str(event))
 
@@ -298,12 +300,36 @@ def test_the_merge_that_github_checks_out_has_its_base_at_depth_2_and_at_1_the_d
     git(tmp_path, "clone", "-q", "--depth", str(depth), f"file://{pull_request}", str(clone))
     git(clone, "update-ref", "-d", "refs/remotes/origin/main")
     git(clone, "checkout", "-q", "--detach")
-    on_github(monkeypatch, clone, base="b" * 40)  # not in the clone: main has moved on since the event
+    on_github(
+        monkeypatch, clone, base="b" * 40, merge=git(clone, "rev-parse", "HEAD")
+    )  # not in the clone: main has moved on since the event
     lacking = (
         "what this pull request changed of gates, baselines and ledger is not known: the clone does not have the "
         "commit of main that it is based on; check out with fetch-depth: 2"
     )
     assert said(clone) == (EXPECTED if depth == 2 else lacking)
+
+
+def test_the_commit_of_the_pull_request_itself_without_its_history_needs_all_of_it(
+    pull_request: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--depth", "2", "--branch", "topic", f"file://{pull_request}", str(clone))
+    on_github(monkeypatch, clone, base=git(pull_request, "rev-parse", "main"))
+    found = said(clone)  # the parent of HEAD is there, but it is not the base
+    assert found is not None
+    assert found.endswith("check out with the history up to main (fetch-depth: 0)")
+
+
+def test_what_the_target_changed_meanwhile_is_not_the_pull_requests(
+    pull_request: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = git(pull_request, "merge-base", "topic", "main")
+    git(pull_request, "merge", "-q", "--no-edit", "main")
+    monkeypatch.setenv("GITLAB_CI", "true")
+    monkeypatch.setenv("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main")
+    monkeypatch.setenv("CI_MERGE_REQUEST_DIFF_BASE_SHA", old)
+    assert said(pull_request) == EXPECTED
 
 
 def test_a_job_that_judges_with_the_files_of_the_target_branch_has_nothing_to_say(
@@ -358,6 +384,18 @@ def test_a_tree_that_did_not_change_takes_two_calls_of_git_and_no_schema(
     monkeypatch.setattr(base_commit, "load_config", lambda *_, **__: pytest.fail("the schema was used"))
     assert said(project) is None
     assert len(calls) == 2
+
+
+def test_names_that_lead_nowhere_are_no_error(project: Path) -> None:
+    (project / "baselines" / "no name").mkdir()
+    (project / "baselines" / "no name" / "manifest.json").write_text("{}", encoding="utf-8")
+    (project / "loop").symlink_to(project / "loop")
+    replaced(project, "collection:", "store: loop\ncollection:")
+    replaced(project, "{looks: 20}", "{looks: 20, ledger: ../outside.jsonl}")
+    commit(project)
+    assert said(project) == (
+        "changed by this commit: store baselines -> loop; budget.ledger looks.jsonl -> ../outside.jsonl"
+    )
 
 
 def test_a_file_of_the_base_that_is_too_large_is_not_read(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

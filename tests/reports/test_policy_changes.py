@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
+from pytest_riskguard.formats.serialization import decoded
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.ci import comment, github, junit
 from pytest_riskguard.reports.html import render as html
@@ -30,8 +31,8 @@ POLICY = PolicyChanges(
     ),
 )
 SAID = (
-    "changed by this pull request: gate no-collapse removed; tolerance of no-risk 0.01 -> 0.05; baseline prod replaced; "
-    "4 looks added to the ledger"
+    "changed by this pull request: gate no-collapse removed; tolerance of no-risk 0.01 -> 0.05; "
+    "baseline prod replaced; 4 looks added to the ledger"
 )
 VERDICT = verdict_with("calm")
 RUN = comment.Run("abc1234")
@@ -122,7 +123,7 @@ def test_a_report_of_a_later_version_and_a_broken_one() -> None:
     assert str(later) == "phase x new -> full"
     data = report_json.report([VERDICT], policy_changes=POLICY)["policy_changes"]
     with pytest.raises(ValueError, match=r"policy_changes.more: expected a whole number, found text"):
-        report_json.decoded(PolicyChanges, {**data, "more": "9"}, where="policy_changes")
+        decoded(PolicyChanges, {**data, "more": "9"}, where="policy_changes")
 
 
 @pytest.mark.parametrize("name", STRINGS)
