@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _MOST_READ = 50_000_000
 #: What git has of a file that Git LFS keeps: a pointer with the digest of its content.
 _LFS = b"version https://git-lfs"
+_LACKING = "the clone does not have it as it was"
 #: Settings that change what reports show, and no outcome.
 _SHOWN_ONLY = ("collection.documents", "collection.document_url")
 #: Settings of the file that a gate may have of its own: the effective ones are compared gate by gate.
@@ -60,10 +62,9 @@ def policy_changes(files: Iterable[Path]) -> PolicyChanges | None:
             if pull is not None:
                 unknown.setdefault(_lacking(repository, pull))
             continue
-        try:
-            changes += _Comparison(repository, base, file).changes()
-        except _UnknownError as error:
-            unknown.setdefault(str(error))
+        comparison = _Comparison(repository, base, file)
+        changes += comparison.changes()
+        unknown |= dict.fromkeys(comparison.unknown)
     if not (changes or unknown):
         return None
     return PolicyChanges(
@@ -73,10 +74,6 @@ def policy_changes(files: Iterable[Path]) -> PolicyChanges | None:
         more=max(len(changes) - MOST_KEPT, 0),
         unknown="; ".join(unknown) or None,
     )
-
-
-class _UnknownError(Exception):
-    """What changed cannot be known; the message says why."""
 
 
 def _base(repository: Repository, pull: Base | None) -> str | None:
@@ -102,11 +99,12 @@ def _lacking(repository: Repository, pull: Base) -> str:
 
 @dataclass(frozen=True)
 class _Comparison:
-    """A riskguard.yaml and what it names, now and at the base."""
+    """A riskguard.yaml and what it names, now and at the base; ``unknown`` gets what cannot be compared, and why."""
 
     repository: Repository
     base: str
     file: Path
+    unknown: list[str] = field(default_factory=list)
 
     def changes(self) -> list[Change]:
         """Everything that changed, in no order; nothing if the file cannot be read, which is said elsewhere."""
@@ -140,7 +138,10 @@ class _Comparison:
         changes = list(self._of_settings(earlier[own], now)) if own in changed else []
         for name in changed:
             if name == ledger:
-                changes += self._of_ledger(earlier.get(name), current.get(name), counts=name in before or name in new)
+                if name in before and earlier[name] is None:
+                    self.unknown.append(f"what changed in {clean(name)} is not known: {_LACKING}")
+                elif name in before or name in new:
+                    changes += self._of_ledger(earlier.get(name), current.get(name))
             elif name != own and (name in before or name in new):
                 changes += self._of_baseline(name, earlier.get(name), current.get(name), is_new=name in new)
         return changes
@@ -194,14 +195,21 @@ class _Comparison:
 
     def _of_settings(self, before: bytes | None, now: bytes) -> Iterator[Change]:
         file = self._shown
-        if before is None:
-            raise _UnknownError(f"what changed in {clean(file)} is not known: the clone does not have it as it was")
-        try:
-            old, new = (load_config(self.file, require_gates=False, content=content) for content in (before, now))
-        except RiskguardError:
-            raise _UnknownError(
-                f"what changed in {clean(file)} is not known: this version cannot read it as it was"
-            ) from None
+        with suppress(RiskguardError):
+            new = load_config(self.file, require_gates=False, content=now)
+            if before is None:
+                self.unknown.append(f"what changed in {clean(file)} is not known: {_LACKING}")
+                return
+            try:
+                old = load_config(self.file, require_gates=False, content=before)
+            except RiskguardError:
+                why = "this version cannot read it as it was"
+                self.unknown.append(f"what changed in {clean(file)} is not known: {why}")
+                return
+            yield from self._between(old, new)
+
+    def _between(self, old: Config, new: Config) -> Iterator[Change]:
+        file = self._shown
         folder = self.file.parent
         earlier, present = ({gate.name: gate for gate in config.gates} for config in (old, new))
         for what, names in (("gate_removed", earlier.keys() - present), ("gate_added", present.keys() - earlier)):
@@ -241,10 +249,10 @@ class _Comparison:
                 counts = (str(len(manifest.history)) for manifest in (old, new))
                 yield Change("baseline_setting", file, names, "earlier runs", *counts)
 
-    def _of_ledger(self, before: bytes | None, now: bytes | None, *, counts: bool) -> Iterator[Change]:
+    def _of_ledger(self, before: bytes | None, now: bytes | None) -> Iterator[Change]:
         old, new = ({line.strip() for line in (content or b"").splitlines()} - {b""} for content in (before, now))
         for what, looks in (("looks_removed", old - new), ("looks_added", new - old)):
-            if looks and counts:
+            if looks:
                 yield Change(what, self._shown, after=str(len(looks)))
 
 

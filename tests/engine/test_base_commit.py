@@ -346,7 +346,11 @@ def test_a_file_that_this_version_could_not_read_is_not_taken_for_unchanged(proj
     commit(project, "second")
     replaced(project, "tolerances: 0.01", "tolerance: 0.05")
     commit(project, "third")
-    assert said(project) == "what changed in riskguard.yaml is not known: this version cannot read it as it was"
+    unread = "what changed in riskguard.yaml is not known: this version cannot read it as it was"
+    assert said(project) == unread
+    Store(project / "baselines").remove("prod")
+    world.store(project, "prod", world.LOSS)
+    assert said(project) == f"changed by this commit: baseline prod replaced; {unread}"
 
 
 # ---- what git may do
@@ -384,6 +388,16 @@ def test_a_tree_that_did_not_change_takes_two_calls_of_git_and_no_schema(
     monkeypatch.setattr(base_commit, "load_config", lambda *_, **__: pytest.fail("the schema was used"))
     assert said(project) is None
     assert len(calls) == 2
+
+
+def test_a_store_that_is_the_whole_repository_is_read(project: Path) -> None:
+    shutil.move(project / "baselines" / "prod", project / "prod")
+    replaced(project, "collection:", "store: .\ncollection:")
+    commit(project, "second")
+    commit(project, "third")
+    assert said(project) is None
+    shutil.rmtree(project / "prod")
+    assert said(project) == "changed by this commit: baseline prod removed"
 
 
 def test_names_that_lead_nowhere_are_no_error(project: Path) -> None:
