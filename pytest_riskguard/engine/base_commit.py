@@ -90,7 +90,9 @@ def _base(repository: Repository, pull: Base | None) -> str | None:
 
 def _lacking(repository: Repository, pull: Base) -> str:
     branch = clean(pull.branch or "the target branch", limit=100)
-    depth = "fetch-depth: 2" if pull.merge in repository.head() else f"the history up to {branch} (fetch-depth: 0)"
+    depth = f"the history up to {branch} (fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab)"
+    if pull.merge is not None and repository.head()[:1] == (pull.merge,):
+        depth = "fetch-depth: 2"
     return (
         "what this pull request changed of gates, baselines and ledger is not known: "
         f"the clone does not have the commit of {branch} that it is based on; check out with {depth}"

@@ -318,7 +318,7 @@ def test_the_commit_of_the_pull_request_itself_without_its_history_needs_all_of_
     on_github(monkeypatch, clone, base=git(pull_request, "rev-parse", "main"))
     found = said(clone)  # the parent of HEAD is there, but it is not the base
     assert found is not None
-    assert found.endswith("check out with the history up to main (fetch-depth: 0)")
+    assert found.endswith("check out with the history up to main (fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab)")
 
 
 def test_what_the_target_changed_meanwhile_is_not_the_pull_requests(

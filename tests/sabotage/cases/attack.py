@@ -74,7 +74,9 @@ CASES = [
             replace_text("riskguard.yaml", "tolerance: 0.02", "tolerance: 0.2"),
         ),
         status=1,
-        words=["changed by this commit: gate no-collapse removed; tolerance of not-worse 0.02 -> 0.2; gate no-falls added"],
+        words=[
+            "changed by this commit: gate no-collapse removed; tolerance of not-worse 0.02 -> 0.2; gate no-falls added"
+        ],
         command="check -q",
         is_quick=True,
     ),
