@@ -61,7 +61,7 @@ def render(
     failures, all_drawn = known_gates.failures_before(gates), pictures or [()] * len(verdicts)
     pairs = enumerate(zip(verdicts, all_drawn, strict=True))
     judged = [_Judged(verdict, failures.get(place, 0), drawn) for place, (verdict, drawn) in pairs]
-    came_from = [] if policy_changes is None else list(policy_changes.lines)
+    came_from = [] if policy_changes is None else [said.replace(" -> ", " → ") for said in policy_changes.lines]
     came_from += [] if provenance is None else [line(provenance)]
     text = _document(judged, gates, Extent.ALL, passing=Extent.ALL, came_from=came_from)
     if _fits(text, limit):
