@@ -114,43 +114,6 @@ def _policy(report: Report) -> list[str]:
     return [text for line in lines for text in (f"⚠️ {prose(line.replace(' -> ', ' → '), limit=2000)}", "")]
 
 
-def _lines(run: Run, report: Report, most: int, topics: int, gates: int) -> list[str]:
-    lines = [_heading(run, report), "", *_links(run), *_policy(report)]
-    if unjudged := known_gates.summary(report.gates):
-        lines += [*(f"- {prose(line)}" for line in unjudged), ""]
-    passed = all(verdict.passed for verdict in report.verdicts)
-    shown = [one for one in comparisons(report.verdicts) if passed or one.failed]
-    for place, comparison in enumerate(shown[:most]):
-        lines += _compared(comparison, _cards(comparison, report), topics, headed=place > 0)
-    if len(shown) > most:
-        lines += [f"And {counted(len(shown) - most, 'more comparison')}.", ""]
-    return [*lines, *_table(report, gates)]
-
-
-def _heading(run: Run, report: Report) -> str:
-    commit, said = _commit(run), answer(report.verdicts, report.gates)
-    first = comparisons(report.verdicts)[0].verdicts[0]
-    if said.tone != "stop" and known_gates.missing(report.gates):
-        return f"### {_SIGNS[said.tone]} No verdict for {commit}: {known_gates.title(report.gates)}"
-    if said.tone != "stop" and run.ended is not None and run.ended not in SUCCEEDED:
-        ended = code(run.ended, limit=40)
-        return f"### {_SIGNS['caution']} No verdict for {commit}: the gates pass, but the run ended with {ended}"
-    advice = f"{said.advice} for" if said.advice == "No verdict" else said.advice
-    if said.advice.endswith("may ship"):  # there are several candidates
-        return f"### {_SIGNS[said.tone]} {commit}: {said.title}"
-    if said.tone == "go" and len(report.verdicts) > 1:
-        return f"### {_SIGNS[said.tone]} {advice} {commit}: {said.counts}"
-    return f"### {_SIGNS[said.tone]} {advice} {commit}: {_line(card(first))}"
-
-
-def _policy(report: Report) -> list[str]:
-    """What the commit changed about how it is judged, which a reader must not miss."""
-    changes = report.policy_changes
-    return (
-        [] if changes is None else [text for line in changes.lines for text in (f"⚠️ {prose(line, limit=2000)}", "")]
-    )
-
-
 def _line(shown: Card) -> str:
     return prose(shown.line.replace(" -> ", " → "), limit=300)
 
