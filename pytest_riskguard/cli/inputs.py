@@ -75,6 +75,8 @@ class Inputs:
         settings_file = None if settings is None else settings.path
         names = {system.text for system in may_be_stored} | (set() if named else self.declared.stored)
         stored = [] if store is None else [file for name in names for file in (store / name).glob("*")]
+        #: The riskguard.yaml, if its collection or its store is used.
+        self.config = settings_file if is_of_file or stored else None
         named_files = [GivenFile.of(system.text).path for system in named]
         own_files = [None if file is None else file.path for file in (given.qrels, given.topics)]
         given_files = (*own_files, documents, settings_file, *named_files, *stored)

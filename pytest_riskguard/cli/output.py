@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.files import Format
     from pytest_riskguard.reports.known_gates import KnownGate
+    from pytest_riskguard.reports.policy_changes import PolicyChanges
     from pytest_riskguard.reports.provenance import Provenance
 
 #: Errors of the system when output cannot be stored (a full disk) or nobody reads it.
@@ -87,7 +88,11 @@ class Reports:
                 raise UsageError(f"--html {self.html}: {error}") from None
 
     def write(
-        self, verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = (), provenance: Provenance | None = None
+        self,
+        verdicts: Sequence[Verdict],
+        gates: Sequence[KnownGate] = (),
+        provenance: Provenance | None = None,
+        policy_changes: PolicyChanges | None = None,
     ) -> None:
         """Write all of them; a ``UsageError`` at the end names those that could not be written."""
         from pytest_riskguard.reports import files
@@ -96,11 +101,19 @@ class Reports:
         failed = []
         for kind, option, path in self._files:
             try:
-                files.write(path, verdicts, gates=gates, provenance=provenance, kind=kind, charts=self.charts)
+                files.write(
+                    path,
+                    verdicts,
+                    gates=gates,
+                    provenance=provenance,
+                    policy_changes=policy_changes,
+                    kind=kind,
+                    charts=self.charts,
+                )
             except OSError as error:
                 failed.append(f"{option} {path}: cannot write ({error.strerror})")
         if self.on_stdout:
-            click.echo(dumps(verdicts, gates, provenance), nl=False)
+            click.echo(dumps(verdicts, gates, provenance, policy_changes), nl=False)
         if failed:
             raise UsageError("; ".join(failed))
 
@@ -205,6 +218,7 @@ def show(
     problems: Sequence[str | None] = (),
     notes: Sequence[str] = (),
     complete: bool = True,
+    policy_changes: PolicyChanges | None = None,
 ) -> None:
     """Print the answer of several gates, the verdicts, the gates without one, ``notes``, and how to see them again.
 
@@ -261,6 +275,8 @@ def show(
         click.echo(f"{styled}{known_gates.after(failures.get(place))} {text}", err=to_stderr)
     for line in known_gates.summary(gates):
         click.echo(line, err=to_stderr)
+    for line in () if policy_changes is None else policy_changes.lines:
+        click.secho(click.wrap_text(line, screen.width, "", "    "), fg="yellow", err=to_stderr)
     for remark in () if quiet else remarks(verdicts):
         click.echo(click.wrap_text(remark, screen.width, "  ", "    "), err=to_stderr)
     for note in notes:
@@ -306,6 +322,7 @@ def tell_github(
     to_stderr: bool,
     gates: Sequence[KnownGate] = (),
     places: Sequence[tuple[Path, int]] = (),
+    policy_changes: PolicyChanges | None = None,
 ) -> None:
     """In GitHub Actions: the summary of the step, and an annotation for each verdict that did not pass.
 
@@ -316,7 +333,7 @@ def tell_github(
     summary = github.summary_of()
     if summary is not None:
         try:
-            github.append_summary(summary, verdicts, gates=gates)
+            github.append_summary(summary, verdicts, gates=gates, policy_changes=policy_changes)
         except OSError as error:
             click.echo(f"riskguard: could not write {github.SUMMARY}: {error.strerror}", err=True)
     if github.annotates():
@@ -327,5 +344,6 @@ def tell_github(
             for verdict, (file, line) in zip(verdicts, located, strict=True)
             if not verdict.passed
         ]
-        for command in github.commands(annotations):
+        notices = [] if policy_changes is None else github.notices(policy_changes)
+        for command in [*github.commands(annotations), *notices]:
             click.echo(command, err=to_stderr)

@@ -92,6 +92,7 @@ def check(
         no_github=no_github,
         folder=settings.path.parent,
         gates=_known(settings, every, items),
+        config=settings.path,
         places=[(settings.path, settings.line_of(item.settings)) for item in items],
         problems=[_from_here(declared.problem(verdict, item)) for verdict, item in zip(verdicts, items, strict=True)],
         notes=declared.all_missing() if any(verdict.outcome == "incomparable" for verdict in verdicts) else (),

@@ -148,6 +148,7 @@ def compare(
         questions, note = _within_its_scale(questions)
         notes.append(note)
     verdicts = inputs.engine.verdicts(questions, correction=correction)
+    config = inputs.config
     del inputs, declared, questions  # reports need nothing of the runs
     release_freed_memory()
     return present(
@@ -158,6 +159,7 @@ def compare(
         no_github=no_github,
         folder=Path.cwd(),
         notes=tuple(note for note in notes if note is not None),
+        config=config,
     )
 
 
