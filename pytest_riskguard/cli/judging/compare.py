@@ -11,7 +11,7 @@ import click
 
 from pytest_riskguard.cli.judging.file_defaults import ON_SINGLE_QUERIES
 from pytest_riskguard.cli.judging.verdicts import present
-from pytest_riskguard.cli.output import Reports, detail_options, github_option, report_options
+from pytest_riskguard.cli.output import Reports, changed_inputs_option, detail_options, github_option, report_options
 from pytest_riskguard.cli.parameters import (
     ALL_OPTIONS,
     FILE,
@@ -44,6 +44,7 @@ from pytest_riskguard.text import listed
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import ComputedBaseline
     from pytest_riskguard.engine.sources import Baseline, Computed, Question, Source
+    from pytest_riskguard.gates.kinds import Response
 
 
 @click.command()
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Correction for judging several gates; all risk gates of the command are one family.",
 )
+@changed_inputs_option
 @report_options
 @github_option
 @detail_options
@@ -81,6 +83,7 @@ def compare(
     slices: SliceEntries,
     metadata: dict[str, str],
     family: str,
+    on_changed_inputs: Response | None,
     reports: Reports,
     no_github: bool,
     verbose: bool,
@@ -111,7 +114,7 @@ def compare(
                 f"{OPTIONS[name].flag}: without --gate the default gates are asked, which set or lack "
                 f"that option; add --gate {kinds_with(name)[0]}, or declare gates in a riskguard.yaml"
             )
-    inputs = Inputs(collection, named, report=reports.any, kind=asked_kind)
+    inputs = Inputs(collection, named, report=reports.any, kind=asked_kind, on_changed_inputs=on_changed_inputs)
     declared = inputs.declared
     if not named and not declared.baselines:
         raise UsageError("no baseline: give --baseline, or --baseline-mean with several")
@@ -146,6 +149,7 @@ def compare(
         questions, note = _within_its_scale(questions)
         notes.append(note)
     verdicts = inputs.engine.verdicts(questions, correction=correction)
+    config = inputs.config
     del inputs, declared, questions  # reports need nothing of the runs
     release_freed_memory()
     return present(
@@ -156,6 +160,7 @@ def compare(
         no_github=no_github,
         folder=Path.cwd(),
         notes=tuple(note for note in notes if note is not None),
+        config=config,
     )
 
 
