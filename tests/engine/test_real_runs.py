@@ -34,7 +34,8 @@ def regraded(rows: Rows, draw: random.Random, pool: Mapping[str, list[str]]) -> 
 
 def extended(rows: Rows, draw: random.Random, pool: Mapping[str, list[str]]) -> Rows:
     """A third more relevant documents, from the tops of the runs."""
-    judged, relevant = defaultdict(set), Counter()
+    judged: dict[str, set[str]] = defaultdict(set)
+    relevant: Counter[str] = Counter()
     for topic, _, document, grade in rows:
         judged[topic].add(document)
         relevant[topic] += int(grade) > 0
@@ -58,9 +59,10 @@ def collection(request, shared: Path, tmp_path_factory) -> tuple[Path, dict[str,
     """A folder with judgements, honestly changed ones and a store of all runs, by the name of each."""
     folder, data = tmp_path_factory.mktemp(request.param), shared / "data" / request.param
     runs = {path.name.removesuffix(".run.gz"): path for path in sorted((data / "runs").iterdir())}
-    rows, pool, draw = lines(data / COLLECTIONS[request.param]), defaultdict(list), random.Random(30)
+    rows, draw = lines(data / COLLECTIONS[request.param]), random.Random(30)
+    pool: dict[str, list[str]] = defaultdict(list)
     for run in runs.values():
-        taken = Counter()
+        taken: Counter[str] = Counter()
         for topic, _, document, *_ in lines(run):
             taken[topic] += 1
             if taken[topic] <= POOLED and document not in pool[topic]:

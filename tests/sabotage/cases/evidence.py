@@ -105,7 +105,7 @@ def without_history(folder: Path) -> None:
 
 
 #: The stored baseline is the candidate's own run, the change that it made is all in its history.
-_DRIFTED = {"ways": SERIAL, "passes": 1}
+_DRIFTED: dict[str, Any] = {"ways": SERIAL, "passes": 1}
 _CHANGED = "had another"
 
 CASES = [
