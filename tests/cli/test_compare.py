@@ -47,7 +47,7 @@ QRELS = "--qrels qrels.txt --measure AP"
         ("loss.run --baseline prod --tolerance 0.5", 0, "PASS"),
         ("good.run --baseline prod --max-mde 0.0001", 1, "INCONCLUSIVE"),
         ("good.run --baseline prod --max-mde 0.0001 --on-inconclusive warn", 0, "INCONCLUSIVE"),
-        ("nowhere.run --baseline prod", 3, "INCOMPARABLE something is missing (missing_input, AP)"),
+        ("nowhere.run --baseline prod", 3, "INCOMPARABLE nowhere.run: no such file (missing_input, AP)"),
         ("good.run --baseline nowhere.run", 3, "nowhere.run"),
         ("good.run --baseline prdo", 3, "did you mean 'prod'?"),
         ("loss.run --baseline prod --baseline nowhere.run", 3, "FAIL the mean fell"),
@@ -100,8 +100,8 @@ def test_without_a_gate_it_asks_the_three_of_the_default_policy(by_policy):
 def test_what_no_gate_can_compare_is_said_once(by_policy):
     verdicts, ended = by_policy(f"compare nowhere.run --baseline prod.run {QRELS}")
     assert (ended.status, [verdict["outcome"] for verdict in verdicts]) == (3, ["incomparable"] * 3)
-    assert ended.out.count("nowhere.run: no such file") == 1
-    assert ended.out.count("INCOMPARABLE something is missing") == 3
+    assert ended.out.count("INCOMPARABLE nowhere.run: no such file (missing_input, AP)") == 3
+    assert ended.out.count("Nothing was compared: nowhere.run: no such file") == 1
 
 
 def test_an_option_is_one_of_every_gate_that_has_it(by_policy):

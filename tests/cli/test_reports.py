@@ -87,7 +87,7 @@ def test_show_says_what_could_not_be_judged(command):
     command("compare nowhere.run --baseline prod --measure AP --json r.json")
     again = command("show r.json")
     assert again.status == 3
-    assert again.out.startswith("INCOMPARABLE something is missing (missing_input, AP)\n")
+    assert again.out.startswith("INCOMPARABLE nowhere.run: no such file (missing_input, AP)\n")
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def verdicts(ended):
         (
             "good.run --baseline prod --baseline nowhere.run",
             3,
-            "INCOMPARABLE something is missing (missing_input, AP)",
+            "INCOMPARABLE baselines: no baseline 'nowhere.run'",
         ),
         (
             "good.run --baseline prod --reference bm25",

@@ -17,7 +17,7 @@ from pytest_riskguard.reports.terminal.topic_table import aligned, strip, topic_
 from pytest_riskguard.reports.wording.paragraph import lost_documents
 from pytest_riskguard.reports.wording.sentences import reasons, weakness
 from pytest_riskguard.run_context import Detail, Screen
-from pytest_riskguard.text import clean, columns, counted, listed, short, signed
+from pytest_riskguard.text import clean, columns, counted, fitted, listed, short, signed
 
 #: The longest text of a failure, on a screen of 80 columns.
 MAX_LINES = 20
@@ -140,6 +140,8 @@ def _rows(lines: Iterable[str], screen: Screen) -> int:
 def _first_line(verdict: Verdict, shown: Card, screen: Screen) -> str:
     """The card's line, and what it was measured on where there is room."""
     line, about = shown.line, _about(verdict)
+    if verdict.outcome == "incomparable":  # the code of the reason stands in any case
+        line = fitted(line, min(screen.width, 80) - columns(f" ({about[0]})"))
     for rest in (", ".join(about), *about[:1]) if about else ():
         if columns(f"{line} ({rest})") <= min(screen.width, 80):
             return f"{line} ({rest})"

@@ -60,7 +60,7 @@ def by_itself(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
     [
         ("good", 0, "PASS the mean rose 0.50 -> 0.64, more than chance explains; 9 of 30 queries gained"),
         ("loss", 1, "FAIL the mean fell 0.50 -> 0.34; 12 of 30 queries lost, none gained"),
-        ("nowhere", 3, "INCOMPARABLE something is missing (missing_input, AP)"),
+        ("nowhere", 3, "INCOMPARABLE nowhere.run: no such file (missing_input, AP)"),
     ],
 )
 def test_each_outcome_has_the_status_of_compare(command, folder, candidate, status, said):
