@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ParamSpec, Protocol, cast, overload
 
 from pytest_riskguard import run_context
@@ -27,7 +28,7 @@ from pytest_riskguard.gates.kinds import (
     options_of,
 )
 from pytest_riskguard.gates.option_types import OptionTypeError, lists_options
-from pytest_riskguard.gates.verdict import Verdict, incomparable
+from pytest_riskguard.gates.verdict import Commands, Verdict, incomparable
 from pytest_riskguard.reports.internal_errors import shown_or_plain
 from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.reports.terminal.hints import REPORT_HINT, command
@@ -402,7 +403,7 @@ def check(
         verdict = verdict_on(
             gate, systems, replicates=replicates, qrels=qrels, measure=measure, about=about, report=report
         )
-        return record(verdict)
+        return record(replace(verdict, commands=Commands()))  # of data in memory there is nothing to type
     except DataError as error:
         names = tuple(name for name, _ in named)
         return record(incomparable(gate, error, measure=None, candidate="candidate", baselines=names))

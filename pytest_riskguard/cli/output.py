@@ -197,9 +197,11 @@ def show(
     problems: Sequence[str | None] = (),
     notes: Sequence[str] = (),
     complete: bool = True,
+    roles: str | None = None,
 ) -> None:
     """Print the answer of several gates, the verdicts, the gates without one, ``notes``, and how to see them again.
 
+    ``roles`` says before all else what was compared with what.
     ``problems``, if given, say for each verdict why nothing can be compared, in other words than its own.
     Where not every gate was asked for, the run is not ``complete``, and has no answer.
     """
@@ -208,6 +210,7 @@ def show(
     from pytest_riskguard.reports.comparisons import answer
     from pytest_riskguard.reports.internal_errors import shown_or_plain
     from pytest_riskguard.reports.terminal.failure import explain, most_topics, one_line, remarks, repeats
+    from pytest_riskguard.reports.terminal.layout import wrapped
     from pytest_riskguard.run_context import Detail, Screen, draws_blocks
 
     width = terminal_width()
@@ -232,6 +235,8 @@ def show(
             rest = []
         return "\n".join([headline, f"  {_systems(verdict)}", *rest])
 
+    if roles is not None and not quiet:
+        click.echo(roles, err=to_stderr)
     if len(verdicts) > 1 and complete and not quiet:
         with suppress(Exception):  # as above
             click.secho(answer(verdicts, gates).title, bold=True, err=to_stderr)
@@ -245,10 +250,9 @@ def show(
         click.echo(f"{styled}{known_gates.after(failures.get(place))} {text}", err=to_stderr)
     for line in known_gates.summary(gates):
         click.echo(line, err=to_stderr)
-    for remark in () if quiet else remarks(verdicts):
-        click.echo(click.wrap_text(remark, screen.width, "  ", "    "), err=to_stderr)
-    for note in notes:
-        click.echo(click.wrap_text(clean(note, limit=MAX_NOTE), screen.width, "  ", "    "), err=to_stderr)
+    for note in (*(() if quiet else remarks(verdicts)), *notes):
+        for line in wrapped([clean(note, limit=MAX_NOTE)], width=screen.width):
+            click.echo(line, err=to_stderr)
     if reproduce is not None and any(not verdict.passed for verdict in verdicts):
         click.echo(reproduce, err=to_stderr)
 

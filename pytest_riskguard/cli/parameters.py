@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_MEASURE = "nDCG@10"
+#: Where a context keeps the riskguard.yaml of ``--config``.
+_CONFIG = "riskguard.config"
 _NAME = re.compile(r"[A-Za-z0-9._-]+\Z")
 #: Options of a gate that ``compare`` takes as they are: all but ``slice``, which it takes several times.
 ALL_OPTIONS = tuple(name for name in OPTIONS if name != "slice")
@@ -60,15 +63,38 @@ class NamedPath:
 
 
 def surroundings() -> Config | None:
-    """The settings of the riskguard.yaml in the working folder or above it, if there is one."""
-    path = find_config(Path.cwd())
-    return None if path is None else load_config(path, require_gates=False)
+    """The settings of the riskguard.yaml of ``--config``, else of the nearest one, if there is one."""
+    path = config_given() or find_config(Path.cwd())
+    return None if path is None else load_config(Path(os.path.normpath(path.absolute())), require_gates=False)
+
+
+def config_given() -> Path | None:
+    """The riskguard.yaml that the command line names."""
+    path: Path | None = click.get_current_context().meta.get(_CONFIG)
+    return path
+
+
+def _keep_config(ctx: click.Context, param: click.Parameter, given: Path | None) -> Path | None:
+    ctx.meta[_CONFIG] = given
+    return given
 
 
 def typed() -> set[str]:
     """The parameters that the command line gives."""
     context = click.get_current_context()
     return {name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
+
+
+def typed_words(*names: str) -> list[str]:
+    """The options of these parameters as words, as far as the command line gives them."""
+    context, words = click.get_current_context(), list[str]()
+    for parameter in context.command.params:
+        if parameter.name in names and parameter.name in typed():
+            value = context.params[parameter.name]
+            words += [
+                word for one in (value if parameter.multiple else [value]) for word in (parameter.opts[0], str(one))
+            ]
+    return words
 
 
 def typed_options(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,9 +229,20 @@ def named_paths(text: str) -> tuple[NamedPath, ...]:
     return tuple(map(named_path, parts))
 
 
+def named_run(text: str) -> NamedPath:
+    """A positional ``[NAME=]RUN``: a file whose own name holds a ``=`` needs no other."""
+    return NamedPath(None, text) if os.path.exists(text) else named_path(text)  # noqa: PTH110
+
+
 def file_option(*names: str, **attributes: Any) -> Callable[[Command], Command]:
     """An option that takes a file's path."""
     return click.option(*names, type=FILE, **attributes)
+
+
+def config_option(*, expose: bool = False) -> Callable[[Command], Command]:
+    """``--config``, which ``surroundings`` reads; the function has it as ``config`` if it is to be exposed."""
+    more: dict[str, Any] = {"callback": _keep_config, "expose_value": expose}
+    return file_option("--config", help="The riskguard.yaml. [default: the nearest]", **more)
 
 
 def output_option(what: str) -> Callable[[Command], Command]:
@@ -320,13 +357,24 @@ def _plain(default: Any) -> str:
     return f"{default:g}" if isinstance(default, float) else str(default)
 
 
-def gate_kind_option(kinds: Sequence[str]) -> Callable[[Command], Command]:
-    """``--gate``, of which one is always asked."""
-    more: dict[str, Any] = {"type": click.Choice(kinds), "default": kinds[0], "show_default": True}
-    return click.option("--gate", "kind", help="The question that the gate asks.", **more)
+def runs_argument(*, required: bool = True) -> Callable[[Command], Command]:
+    """The runs of a command that compares, handed over as ``runs``; see ``in_roles``."""
+    return click.argument("runs", nargs=-1, type=named_run, required=required, metavar="[BASELINE] CANDIDATE...")
 
 
-def baseline_option(*, required: bool) -> Callable[[Command], Command]:
+def in_roles(
+    runs: tuple[NamedPath, ...], baselines: tuple[NamedPath, ...], *, others: bool = False
+) -> tuple[tuple[NamedPath, ...], tuple[NamedPath, ...]]:
+    """Which runs of a command line are baselines, and which are candidates: the first of several is the baseline.
+
+    Where options name the baselines (``others``: computed ones too), every run is a candidate.
+    """
+    if baselines or others or len(runs) < 2:
+        return baselines, runs
+    return runs[:1], runs[1:]
+
+
+def baseline_option(*, required: bool = False) -> Callable[[Command], Command]:
     """``--baseline``, repeatable."""
     return click.option(
         "--baseline",
@@ -374,6 +422,7 @@ _FILES: tuple[Any, ...] = (
         help="Query texts, tags and weights of topics. [default: riskguard.yaml's, unless --qrels is given]",
     ),
     file_option("--store", help="Folder of stored baselines. [default: riskguard.yaml's]"),
+    config_option(),
     *collection_format_options,
     *reading_options,
 )

@@ -37,6 +37,8 @@ if TYPE_CHECKING:  # numpy, which scores load, is not needed by a run that only 
     from pytest_riskguard.gates.origins import Origins
     from pytest_riskguard.gates.rankings import Rankings
 
+#: The code of the warning that a candidate is significantly better.
+BETTER = "significantly_better"
 Outcome = Literal["pass", "fail", "inconclusive", "incomparable"]
 
 
@@ -102,6 +104,18 @@ class Yardstick:
     kind: Annotated[str, Words(COMPUTED)]
     systems: Annotated[tuple[str, ...], MinLen(1)]
     candidate_inside: bool
+
+
+@dataclass(frozen=True)
+class Commands:
+    """Commands about a verdict that run as they are in the folder where it was judged; empty where there is none.
+
+    They list the documents to judge first, store the candidate as the baseline, and look for faults in the store.
+    """
+
+    judge_next: str = ""
+    update: str = ""
+    verify: str = ""
 
 
 T = TypeVar("T")
@@ -207,7 +221,10 @@ class Verdict(_Asked):
     rankings : Rankings or None
         What both systems returned, where there are ``documents``; reports write it once for several verdicts.
     origins : Origins or None
-        Where the systems come from. Neither ``rankings`` nor ``origins`` is part of the verdict's JSON.
+        Where the systems come from.
+    commands : Commands or None
+        What its reader can type in the folder where it was judged; None where nobody knows where it is read.
+        ``rankings``, ``origins`` and ``commands`` are no part of the verdict's JSON.
     """
 
     asked: Gate
@@ -229,6 +246,7 @@ class Verdict(_Asked):
     problem_with_paths: str | None = field(default=None, compare=False)
     rankings: Rankings | None = field(default=None, compare=False)
     origins: Origins | None = field(default=None, compare=False)
+    commands: Commands | None = field(default=None, compare=False)
 
     warnings = _Finding[tuple[VerdictWarning, ...]]()
     topics = _Finding[TopicCounts]()
@@ -259,6 +277,12 @@ class Verdict(_Asked):
     def passed(self) -> bool:
         """Whether a build may go on: a pass, or an inconclusive gate that only warns."""
         return self.outcome == "pass" or (self.outcome == "inconclusive" and self.on_inconclusive == "warn")
+
+    @property
+    def advises(self) -> bool:
+        """Whether reports name a command besides the one that judges again."""
+        depends = self.judgements is not None and bool(self.judgements.depends)
+        return depends or self.reason == "bad_baseline" or any(w.code == BETTER for w in self.warnings)
 
     @property
     def identical_to(self) -> tuple[str, ...]:

@@ -66,6 +66,11 @@ class RiskguardFile(pytest.File):
         """The verdict on the gate with this id: the one that is kept on disk, or a new one."""
         return self._kept.verdict(item, lambda: self.declared.verdict(self._items[item]))
 
+    def advised(self, verdict: Verdict, item: str) -> Verdict:
+        """The verdict with what can be typed about it where pytest was called, if it advises anything."""
+        here = self.config.invocation_params.dir
+        return self.declared.advised(verdict, self._items[item], here) if verdict.advises else verdict
+
     def problem(self, verdict: Verdict, item: str) -> str | None:
         """Why nothing can be compared."""
         return self.declared.problem(verdict, self._items[item])
@@ -143,7 +148,7 @@ class GateTest(_Reported):
 
     def runtest(self) -> None:
         """Judge, and fail unless the verdict passes."""
-        verdict = record(self.file.verdict(self.item))
+        verdict = record(self.file.advised(self.file.verdict(self.item), self.item))
         if not verdict.passed:
             raise RiskyError(self._explained(verdict), verdict)
 

@@ -48,7 +48,7 @@ def explain(
     before, is about the same queries, ``said`` the messages of warnings shown before.
     """
     screen = screen or Screen()
-    shown = card(verdict, run=run, complete=complete, reproduce=reproduce, report=report)
+    shown = card(verdict, run=run, complete=complete, reproduce=reproduce, report=report, here=True)
     lines = [_first_line(verdict, shown, screen)]
     after = _indented(filter(None, [shown.why]), screen)
     after += _statistics(verdict, shown, screen) if screen.detail > Detail.BRIEF else []
@@ -144,14 +144,15 @@ def _indented(
     """Each paragraph wrapped, in at most so many lines unless everything was asked for."""
     lines = []
     for paragraph in paragraphs:
+        text = clean(paragraph, limit=1_000_000)
         wrapped = layout.wrapped(
-            [clean(paragraph, limit=1_000_000)],
+            [text],
             width=_width(screen, room),
             hanging=hanging,
             breaks_words=most is not None and screen.detail < Detail.EVERYTHING,
         )
-        if most is not None and len(wrapped) > most and screen.detail < Detail.EVERYTHING:
-            wrapped = [*wrapped[: most - 1], layout.cut(f"{wrapped[most - 1]} …", _width(screen, room))]
+        if most is not None and screen.detail < Detail.EVERYTHING:
+            wrapped = layout.at_most(most, wrapped, text, _width(screen, room))
         lines += wrapped
     return lines
 
@@ -270,7 +271,7 @@ def _steps(shown: Card, screen: Screen) -> list[str]:
         text = step.text[0].lower() + step.text[1:]
         if not step.command:
             lines += _indented([text], screen, most=2)
-        elif len(line := f"  {text}: {step.command}") <= _width(screen) or step.text == "Reproduce":
+        elif columns(line := f"  {text}: {step.command}") <= _width(screen) or step.text == "Reproduce":
             lines.append(line)
         else:
             lines += [*_indented([f"{text}:"], screen, most=2), f"    {step.command}"]
@@ -284,8 +285,8 @@ def notes(verdict: Verdict, run: Sequence[Verdict], *, complete: bool) -> list[s
     lines = []
     if tone(verdict) == "caution":
         lines.append(" ".join([*weakness(verdict)] or [*reasons(verdict)]))
-    step = promotion(verdict, run, complete=complete)
-    lines += [] if step is None else [f"{step.text}: {step.command}"]
+    step = promotion(verdict, run, complete=complete, commands=verdict.commands)
+    lines += [] if step is None else [f"{step.text}: `{step.command}`" if step.command else step.text]
     return [*lines, *warning_lines(verdict)]
 
 

@@ -124,8 +124,9 @@ def _coloured(line: str, row: _Row) -> str:
 def _under(remarks: Sequence[str], screen: Screen) -> list[str]:
     lines = []
     for note in remarks:
-        wrapped = layout.wrapped([clean(note, limit=100_000)], width=max(screen.width, 40), indent="  ", hanging="  ")
-        if len(wrapped) > _MAX_NOTE and screen.detail == Detail.BRIEF:
-            wrapped = [*wrapped[: _MAX_NOTE - 1], layout.cut(f"{wrapped[_MAX_NOTE - 1]} …", screen.width)]
+        text = clean(note, limit=100_000)
+        wrapped = layout.wrapped([text], width=max(screen.width, 40), indent="  ", hanging="  ")
+        if screen.detail == Detail.BRIEF:
+            wrapped = layout.at_most(_MAX_NOTE, wrapped, text, screen.width)
         lines += wrapped
     return lines

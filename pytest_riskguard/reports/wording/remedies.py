@@ -10,13 +10,11 @@ _REMEDIES = {
     "bad_qrels": "Correct the file of judgements",
     "bad_topics": "Correct the topics file; each line is a topic, a tab and its query text",
     "bad_scores": "Correct the scores: one finite number for each topic",
-    "bad_baseline": "Find out what is wrong in the store",
+    "bad_baseline": "Find out with riskguard baseline verify what is wrong in the store",
     "no_common_topic": "Use the same topic ids in every file, and a slice that has topics; "
     "give the topics file if a file knows queries by their texts",
     "inputs_changed": "Judge again once nothing is writing to the inputs",
 }
-_COMMANDS = {"bad_baseline": "riskguard baseline verify"}
-
 #: Words of problems that say themselves what to do.
 _SAYS_WHAT_TO_DO = (
     "`riskguard ",
@@ -30,10 +28,10 @@ _SAYS_WHAT_TO_DO = (
 )
 
 
-def remedy(verdict: Verdict) -> tuple[str, str] | None:
-    """What to do, and the command for it (or an empty text); None where the problem says what to do."""
+def remedy(verdict: Verdict) -> str | None:
+    """What to do; None where the problem says it."""
     reason, problem = verdict.reason or "", verdict.problem or ""
     says_it = any(words in problem for words in _SAYS_WHAT_TO_DO)
     if verdict.outcome != "incomparable" or reason not in _REMEDIES or says_it:
         return None
-    return _REMEDIES[reason], _COMMANDS.get(reason, "")
+    return _REMEDIES[reason]
