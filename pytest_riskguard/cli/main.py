@@ -64,7 +64,7 @@ for command in (
     LazyCommand("cache", "judging.cache_commands:cache", "Look at or delete what is kept on disk."),
     LazyCommand("check", "judging.check:check", "Judge the gates of riskguard.yaml, as pytest does."),
     LazyCommand("comment", "ci:comment", "Write the comment on a pull request, as Markdown."),
-    LazyCommand("compare", "judging.compare:compare", "Judge a run against baselines."),
+    LazyCommand("compare", "judging.compare:compare", "Judge runs against baselines."),
     LazyCommand("convert", "convert:convert", "Write file INPUT in another format."),
     LazyCommand("init", "init:init", "Write a first riskguard.yaml."),
     LazyCommand("judge-next", "judge_next:judge_next", "List the documents whose judgement would settle a verdict."),

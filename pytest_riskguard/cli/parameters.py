@@ -74,7 +74,7 @@ def config_given() -> Path | None:
     return path
 
 
-def _keep_config(ctx: click.Context, param: click.Parameter, given: Path | None) -> Path | None:
+def _keep_config(ctx: click.Context, _: click.Parameter, given: Path | None) -> Path | None:
     ctx.meta[_CONFIG] = given
     return given
 

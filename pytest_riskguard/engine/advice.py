@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,8 +26,16 @@ _MAX_COMMAND = 2000
 _NOT_ASKED = ("convention", "max_latency_p95_ms", "on_inconclusive", "reference")
 
 
+def advised(verdict: Verdict, commands: Callable[[], Commands]) -> Verdict:
+    """The verdict with the commands, if it advises any."""
+    with suppress(Exception):  # what is wrong with a verdict is reported where it is shown
+        if verdict.advises:
+            return replace(verdict, commands=commands())
+    return verdict
+
+
 def about_runs(question: Question, verdict: Verdict, *, where: Sequence[str], here: Path) -> Commands:
-    """What can be typed in the folder ``here``; the words ``where`` name judgements, topics, store or riskguard.yaml."""
+    """What can be typed in the folder ``here``; ``where`` are words that name judgements, store or riskguard.yaml."""
     candidate, baseline = _named(question.candidate, here), _named(question.baseline, here)
     judge_next: list[str | None] = ["judge-next", baseline, candidate, *where, *_reading(question)]
     if question.measure is not None:
@@ -130,10 +139,14 @@ def _gate_words(gate: Gate, verdict: Verdict) -> Iterator[str]:
         elif isinstance(value, tuple | list):
             yield from (word for one in value for word in (known.flag, str(one)))
         else:
-            yield from (
-                known.flag,
-                "none" if value is None else f"{value:.12g}" if isinstance(value, float) else value,
-            )
+            yield from (known.flag, _word(value))
+
+
+def _word(value: object) -> str:
+    """The value of an option as it is typed."""
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return "none" if value is None else str(value)
 
 
 def _update(question: Question, verdict: Verdict, where: Sequence[str], here: Path) -> str:

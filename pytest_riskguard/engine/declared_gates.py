@@ -23,7 +23,7 @@ from pytest_riskguard.errors import ConfigError, UsageError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.gates.chain.looks import Looks
 from pytest_riskguard.gates.kinds import BUDGETED
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.gates.verdict import Commands, Verdict
 from pytest_riskguard.reports.internal_errors import caught
 
 
@@ -106,13 +106,13 @@ class DeclaredGates:
         family, question = self.verdict(item).family, self._question(item)
         return question if family is None else replace(question, gate=replace(question.gate, level=family.level))
 
-    def advised(self, verdict: Verdict, item: GateItem, here: Path) -> Verdict:
-        """The verdict with what can be typed about it in the folder ``here``."""
+    def commands(self, verdict: Verdict, item: GateItem, here: Path) -> Commands:
+        """What can be typed about a verdict in the folder ``here``."""
         question, runs, given = self._question(item), self._runs or {}, self._candidate is not None
         about = about_gate(item.id, question, verdict, config=self.settings.path, here=here, runs=runs, given=given)
         if isinstance(question.candidate, LiveRun) and item.settings.candidate is not None:
             about = replace(about, update="")  # it would store what the candidate of the whole file answers
-        return replace(verdict, commands=about)
+        return about
 
     def missing(self) -> list[ConfigError]:
         """Everything that the file names and nothing has; empty after the first call, so that it is said once."""

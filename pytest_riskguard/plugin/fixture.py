@@ -13,7 +13,7 @@ import pytest
 from pytest_riskguard.assertions import demand
 from pytest_riskguard.config.asking import ASK_TWICE, TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
-from pytest_riskguard.engine.advice import about_runs, config_words
+from pytest_riskguard.engine.advice import about_runs, advised, config_words
 from pytest_riskguard.engine.in_memory import System
 from pytest_riskguard.engine.sources import LiveRun, Question, Ranked, RunFile, ScoreFile, Source, Stored
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
@@ -190,12 +190,9 @@ class Riskguard:
         asked_measure = self._measure(measure, tested, *against)
         question = Question(gate, tested, against[0], asked_measure, pool=tuple(against[1:]))
         try:
-            verdict = self._engine.verdict(question)
-            if verdict.advises:
-                here = self._config.invocation_params.dir
-                where = config_words(self._settings.path, here)
-                verdict = replace(verdict, commands=about_runs(question, verdict, where=where, here=here))
-            return record(verdict)
+            verdict, here = self._engine.verdict(question), self._config.invocation_params.dir
+            where = config_words(self._settings.path, here)
+            return record(advised(verdict, lambda: about_runs(question, verdict, where=where, here=here)))
         except RiskguardError as error:
             raise error.with_traceback(None) from None
 

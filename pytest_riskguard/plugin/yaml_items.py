@@ -68,8 +68,10 @@ class RiskguardFile(pytest.File):
 
     def advised(self, verdict: Verdict, item: str) -> Verdict:
         """The verdict with what can be typed about it where pytest was called, if it advises anything."""
+        from pytest_riskguard.engine.advice import advised
+
         here = self.config.invocation_params.dir
-        return self.declared.advised(verdict, self._items[item], here) if verdict.advises else verdict
+        return advised(verdict, lambda: self.declared.commands(verdict, self._items[item], here))
 
     def problem(self, verdict: Verdict, item: str) -> str | None:
         """Why nothing can be compared."""

@@ -212,7 +212,7 @@ def _steps(
     if unjudged is not None and unjudged.depends:
         verb = "is" if unjudged.documents == 1 else "are"
         documents = counted(unjudged.documents, f"top-{unjudged.depth} document")
-        lists = "list those to judge first" if known.judge_next else "riskguard judge-next lists those to judge first"
+        lists = "list those to judge first" if known.judge_next else "judge-next lists those to judge first"
         yield Step(f"{documents} {verb} unjudged; {lists}", known.judge_next)
     if (promote := promotion(verdict, run, complete=complete, commands=commands)) is not None:
         yield promote

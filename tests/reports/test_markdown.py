@@ -87,7 +87,7 @@ def test_a_gate_that_failed_says_what_happened_then_its_worst_topics_then_what_t
         "12 of 30 queries got worse. The mean fell significantly (0.50 → 0.34).",
         "The worst 6 of 12, <code>baseline</code> to <code>candidate</code>:",
         "| <code>t07</code> | 0.50 → 0.05 |",
-        "- 20 top-10 documents are unjudged; list those to judge first: <code>riskguard judge-next CANDIDATE.run",
+        "- 20 top-10 documents are unjudged; judge-next lists those to judge first",
         "<summary>Statistics</summary>",
         "| outcome | gate |",
     )

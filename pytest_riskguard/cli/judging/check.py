@@ -59,6 +59,7 @@ def check(
     gate of a family is judged with the whole family.
     """
     from pytest_riskguard.config.items import all_items
+    from pytest_riskguard.engine.advice import advised
     from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
     from pytest_riskguard.engine.kept_verdicts.asked_file import AskedFile
     from pytest_riskguard.engine.kept_verdicts.kept import KeptVerdicts
@@ -74,7 +75,10 @@ def check(
     with code_from(settings.path.parent):
         verdicts = [kept.verdict(item.id, partial(declared.verdict, item)) for item in items]
     here = Path.cwd()
-    verdicts = [declared.advised(verdict, item, here) for verdict, item in zip(verdicts, items, strict=True)]
+    verdicts = [
+        advised(verdict, partial(declared.commands, verdict, item, here))
+        for verdict, item in zip(verdicts, items, strict=True)
+    ]
     return present(
         verdicts,
         reports=reports,

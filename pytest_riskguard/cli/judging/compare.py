@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,8 +98,8 @@ def compare(
     With --baseline every run is judged. NAME=RUN gives a run another name than its file's.
 
     One verdict for each candidate, gate, measure, alpha, baseline and slice, in the order given; georisk_not_worse
-    gives one for each candidate, measure, alpha and slice, over all baselines. Options of a gate are those of --gate, without it those of
-    not_significantly_risky.
+    gives one for each candidate, measure, alpha and slice, over all baselines. Options of a gate are those of
+    --gate, without it those of not_significantly_risky.
 
     Without --qrels and --scores, riskguard.yaml supplies what is not given: its first gate of this kind (--gate),
     then the whole file; without --gate its gates on single queries too, each about its own baselines and measures.
@@ -107,7 +107,7 @@ def compare(
     a file. A line after the verdicts says what was taken from it.
     """
     from pytest_riskguard.cli.inputs import Inputs
-    from pytest_riskguard.engine.advice import about_runs
+    from pytest_riskguard.engine.advice import about_runs, advised
     from pytest_riskguard.evaluation.scoring.freed_memory import release_freed_memory
 
     asked: dict[str, tuple[tuple[NamedPath, ...], ...]] = {word: options.pop(f"baseline_{word}") for word in COMPUTED}
@@ -125,7 +125,8 @@ def compare(
     declared = inputs.declared
     if not named and not declared.baselines:
         raise UsageError(
-            "no baseline: write it first, as in riskguard compare BASELINE CANDIDATE --qrels QRELS, or give --baseline"
+            "no baseline: write it first, as in riskguard compare BASELINE CANDIDATE --qrels QRELS, or give "
+            "--baseline, or --baseline-mean with several"
         )
     tested = inputs.candidates(candidates, metadata)
     reports.check(*(candidate.path for candidate in tested), *inputs.files)
@@ -166,7 +167,7 @@ def compare(
     if (config := config_given()) is not None:
         where += ["--config", str(config)]
     verdicts = [
-        replace(verdict, commands=about_runs(question, verdict, where=where, here=Path.cwd()))
+        advised(verdict, partial(about_runs, question, verdict, where=where, here=Path.cwd()))
         for question, verdict in zip(questions, verdicts, strict=True)
     ]
     del inputs, declared, questions  # reports need nothing of the runs

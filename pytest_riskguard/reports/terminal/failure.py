@@ -279,14 +279,17 @@ def _steps(shown: Card, screen: Screen) -> list[str]:
 
 
 def notes(verdict: Verdict, run: Sequence[Verdict], *, complete: bool) -> list[str]:
-    """What a reader of the table of gates should know of a gate that passes and of which no failure was shown."""
+    """What a reader of the table of gates should know of a gate that passes and of which no failure was shown.
+
+    A command stands on a line of its own.
+    """
     if not verdict.passed:
         return []
     lines = []
     if tone(verdict) == "caution":
         lines.append(" ".join([*weakness(verdict)] or [*reasons(verdict)]))
     step = promotion(verdict, run, complete=complete, commands=verdict.commands)
-    lines += [] if step is None else [f"{step.text}: `{step.command}`" if step.command else step.text]
+    lines += [] if step is None else [f"{step.text}:\n{step.command}" if step.command else step.text]
     return [*lines, *warning_lines(verdict)]
 
 

@@ -124,9 +124,10 @@ def _coloured(line: str, row: _Row) -> str:
 def _under(remarks: Sequence[str], screen: Screen) -> list[str]:
     lines = []
     for note in remarks:
+        note, _, command = note.partition("\n")
         text = clean(note, limit=100_000)
         wrapped = layout.wrapped([text], width=max(screen.width, 40), indent="  ", hanging="  ")
         if screen.detail == Detail.BRIEF:
             wrapped = layout.at_most(_MAX_NOTE, wrapped, text, screen.width)
-        lines += wrapped
+        lines += [*wrapped, *([f"    {command}"] if command else [])]
     return lines

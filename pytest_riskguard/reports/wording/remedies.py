@@ -10,7 +10,7 @@ _REMEDIES = {
     "bad_qrels": "Correct the file of judgements",
     "bad_topics": "Correct the topics file; each line is a topic, a tab and its query text",
     "bad_scores": "Correct the scores: one finite number for each topic",
-    "bad_baseline": "Find out with riskguard baseline verify what is wrong in the store",
+    "bad_baseline": "Find out what is wrong in the store",
     "no_common_topic": "Use the same topic ids in every file, and a slice that has topics; "
     "give the topics file if a file knows queries by their texts",
     "inputs_changed": "Judge again once nothing is writing to the inputs",
