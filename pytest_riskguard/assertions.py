@@ -31,7 +31,7 @@ from pytest_riskguard.gates.option_types import OptionTypeError, lists_options
 from pytest_riskguard.gates.verdict import Commands, Verdict, incomparable
 from pytest_riskguard.reports.internal_errors import shown_or_plain
 from pytest_riskguard.reports.terminal.failure import explain
-from pytest_riskguard.reports.terminal.hints import REPORT_HINT, command
+from pytest_riskguard.reports.terminal.hints import command, report_hint
 from pytest_riskguard.run_context import record
 
 #: What pytest puts before each line of a failed test: "E" and the indentation of a statement in a method.
@@ -429,7 +429,7 @@ def demand(verdict: Verdict, *, options: str = "", problem: str | None = None) -
         reproduce = report = None
         if test is not None:
             reproduce = command(test, options=options)
-            report = REPORT_HINT if options and not run_context.current().report_wanted else None
+            report = report_hint() if options and not run_context.current().report_wanted else None
             screen = screen._replace(width=screen.width - _INDENT)
         text = shown_or_plain(
             verdict, lambda: explain(verdict, screen, reproduce=reproduce, report=report, problem=problem)

@@ -64,8 +64,8 @@ HEADER = ("topic", "document", "query")
     "kind",
     default=_KINDS[0],
     metavar="KIND|NAME",
-    help=f"The question: {', '.join(_KINDS)}; or a gate of riskguard.yaml or one of its items, such as no-risk[AP-5], "
-    f"which says all else. [default: {_KINDS[0]}]",
+    help=f"The question: {', '.join(_KINDS)}; or a gate of riskguard.yaml, or one of its items, such as "
+    f"no-risk[AP-5], which says all else. [default: {_KINDS[0]}]",
 )
 @gate_options(*_OPTIONS, kinds=_KINDS)
 @slice_options
@@ -94,9 +94,9 @@ def judge_next(
     Writes a table, separated by tabs, of topic, document and query, most useful first. Several candidates, measures,
     alphas, baselines or slices share one list.
 
-    The first run is the baseline, a file or the name of a stored one; with --baseline every run is a candidate. A gate
-    of riskguard.yaml names both: a run then takes the place of its candidate, --baseline NAME=RUN that of a stored
-    baseline, as for riskguard check.
+    The first run is the baseline, a file or the name of a stored one; with --baseline every run is a candidate. A
+    gate of riskguard.yaml names both: a run then takes the place of its candidate, --baseline NAME=RUN that of a
+    stored baseline, as for riskguard check.
     """
     from pytest_riskguard.gates.rankings import unjudged as lists
 
@@ -133,8 +133,8 @@ def _of_runs(
         raise UsageError(f"--gate {kind} compares a pool; judge-next is about one baseline")
     if not (baselines and candidates):
         raise UsageError(
-            "expected a baseline and a candidate, as in riskguard judge-next BASELINE CANDIDATE --qrels QRELS, or the "
-            "name of a gate of riskguard.yaml with --gate"
+            "expected a baseline and a candidate, as in riskguard judge-next BASELINE CANDIDATE --qrels QRELS, or "
+            "--gate with the name of a gate of riskguard.yaml"
         )
     inputs = Inputs(collection, baselines)
     tested = inputs.candidates(candidates)

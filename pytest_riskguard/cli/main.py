@@ -38,6 +38,16 @@ class LazyCommand(click.Command):
 class LazyGroup(click.Group):
     """A group that lists its commands without loading them."""
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; commands that an error names get the options that say where its baselines are."""
+        try:
+            return super().invoke(ctx)
+        except RiskguardError as error:
+            from pytest_riskguard.cli.parameters import belonging
+
+            error.args = (belonging(str(error)),)
+            raise
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.parameters import FILE, Command, grouped, options
+from pytest_riskguard.cli.parameters import FILE, Command, belonging, grouped, options
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.run_context import report_failure
 from pytest_riskguard.text import clean, listed
@@ -243,6 +243,7 @@ def show(
     failures = known_gates.failures_before(gates)
     for place, verdict in enumerate(verdicts):
         text = shown_or_plain(verdict, lambda place=place, verdict=verdict: in_words(place, verdict))  # type: ignore[misc]
+        text = belonging(text)
         ended: str = verdict.outcome
         with suppress(Exception):  # as above
             ended = word(verdict)
@@ -251,7 +252,7 @@ def show(
     for line in known_gates.summary(gates):
         click.echo(line, err=to_stderr)
     for note in (*(() if quiet else remarks(verdicts)), *notes):
-        for line in wrapped([clean(note, limit=MAX_NOTE)], width=screen.width):
+        for line in wrapped([belonging(clean(note, limit=MAX_NOTE))], width=screen.width):
             click.echo(line, err=to_stderr)
     if reproduce is not None and any(not verdict.passed for verdict in verdicts):
         click.echo(reproduce, err=to_stderr)

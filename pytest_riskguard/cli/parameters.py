@@ -43,8 +43,9 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_MEASURE = "nDCG@10"
-#: Where a context keeps the riskguard.yaml of ``--config``.
-_CONFIG = "riskguard.config"
+#: Where a context keeps what these options name.
+_PLACES = "riskguard.places"
+_PLACE_OPTIONS = ("--qrels", "--topics", "--store", "--config", "--qrels-format", "--topics-format")
 _NAME = re.compile(r"[A-Za-z0-9._-]+\Z")
 #: Options of a gate that ``compare`` takes as they are: all but ``slice``, which it takes several times.
 ALL_OPTIONS = tuple(name for name in OPTIONS if name != "slice")
@@ -70,31 +71,41 @@ def surroundings() -> Config | None:
 
 def config_given() -> Path | None:
     """The riskguard.yaml that the command line names."""
-    path: Path | None = click.get_current_context().meta.get(_CONFIG)
-    return path
+    path = click.get_current_context().meta.get(_PLACES, {}).get("--config")
+    return None if path is None else Path(path)
 
 
-def _keep_config(ctx: click.Context, _: click.Parameter, given: Path | None) -> Path | None:
-    ctx.meta[_CONFIG] = given
+def _keep_place(ctx: click.Context, option: click.Parameter, given: Any) -> Any:
+    """Remember what an option names, which commands that are printed need as well."""
+    if given is not None:
+        ctx.meta.setdefault(_PLACES, {})[option.opts[0]] = str(given)
     return given
+
+
+def place_words(known: Callable[[str], bool] = lambda _: True) -> list[str]:
+    """The options that name judgements, topics, store and riskguard.yaml, as far as they are given and ``known``."""
+    given: dict[str, str] = click.get_current_context().meta.get(_PLACES, {})
+    return [word for option, value in given.items() if known(option) for word in (option, value)]
+
+
+def belonging(text: str) -> str:
+    """The text, whose commands about baselines name the same store and judgements as the command line."""
+    from pytest_riskguard.reports.terminal.hints import completed
+
+    def needed(command: str) -> list[str]:
+        from pytest_riskguard.cli.baseline import baseline
+
+        known = baseline.commands.get(command)
+        options = {name for option in known.params for name in option.opts} if known else set()
+        return place_words(options.__contains__)
+
+    return completed(text, needed)
 
 
 def typed() -> set[str]:
     """The parameters that the command line gives."""
     context = click.get_current_context()
     return {name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
-
-
-def typed_words(*names: str) -> list[str]:
-    """The options of these parameters as words, as far as the command line gives them."""
-    context, words = click.get_current_context(), list[str]()
-    for parameter in context.command.params:
-        if parameter.name in names and parameter.name in typed():
-            value = context.params[parameter.name]
-            words += [
-                word for one in (value if parameter.multiple else [value]) for word in (parameter.opts[0], str(one))
-            ]
-    return words
 
 
 def typed_options(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -236,13 +247,14 @@ def named_run(text: str) -> NamedPath:
 
 def file_option(*names: str, **attributes: Any) -> Callable[[Command], Command]:
     """An option that takes a file's path."""
+    if names[0] in _PLACE_OPTIONS:
+        attributes = {"callback": _keep_place, **attributes}
     return click.option(*names, type=FILE, **attributes)
 
 
 def config_option(*, expose: bool = False) -> Callable[[Command], Command]:
     """``--config``, which ``surroundings`` reads; the function has it as ``config`` if it is to be exposed."""
-    more: dict[str, Any] = {"callback": _keep_config, "expose_value": expose}
-    return file_option("--config", help="The riskguard.yaml. [default: the nearest]", **more)
+    return file_option("--config", help="The riskguard.yaml. [default: the nearest]", expose_value=expose)
 
 
 def output_option(what: str) -> Callable[[Command], Command]:
@@ -395,7 +407,8 @@ def _measure_option(default: str) -> Callable[[Command], Command]:
 def _format_option(name: str, *kinds: Kind, what: str) -> Callable[[Any], Any]:
     names = sorted({known.name for kind in kinds for known in formats_of(kind)})
     text = f"The format of {what}: {', '.join(names)}. [default: detected from the content]"
-    return click.option(name, type=FormatType(names), metavar="NAME", help=text)
+    keep = {"callback": _keep_place} if name in _PLACE_OPTIONS else {}
+    return click.option(name, type=FormatType(names), metavar="NAME", help=text, **keep)  # type: ignore[arg-type]
 
 
 #: How the files of the collection are read.

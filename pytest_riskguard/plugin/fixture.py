@@ -38,7 +38,7 @@ from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.live_systems.candidates import live_run
 from pytest_riskguard.plugin.live_console import PytestConsole
 from pytest_riskguard.plugin.mode import mode_of
-from pytest_riskguard.plugin.options import CONFIG_NAME
+from pytest_riskguard.plugin.options import CONFIG_NAME, typed_again
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.plugin.user_errors import from_here
 from pytest_riskguard.run_context import record
@@ -253,7 +253,7 @@ class Riskguard:
         verdict = self.check(*question, **options)
         problem = verdict.problem_with_paths
         shown = None if problem is None else from_here(problem, self._config)
-        return demand(verdict, options="--riskguard", problem=shown)
+        return demand(verdict, options=typed_again(self._config), problem=shown)
 
     def _measure(self, measure: str | None, *sources: Source) -> str | None:
         """The measure asked for, else the measure of the given scores, else the first of riskguard.yaml."""

@@ -13,6 +13,7 @@ import pytest
 from pytest_riskguard.config.load import content_of, load_gates
 from pytest_riskguard.engine.kept_verdicts.asked_file import AskedFile, AskedItem, keep_file, kept_file
 from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
+from pytest_riskguard.plugin.options import typed_again
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.run_context import current, record
 
@@ -156,22 +157,24 @@ class GateTest(_Reported):
 
     def _explained(self, verdict: Verdict) -> str:
         """Why the gate failed."""
+        from pytest_riskguard.engine.advice import config_words
         from pytest_riskguard.plugin.user_errors import from_here
         from pytest_riskguard.reports.internal_errors import shown_or_plain
         from pytest_riskguard.reports.terminal.failure import explain
-        from pytest_riskguard.reports.terminal.hints import REPORT_HINT, command
+        from pytest_riskguard.reports.terminal.hints import command, completed, report_hint
 
         problem = None
         if verdict.problem_with_paths is not None:
             problem = self.file.problem(verdict, self.item)
             problem = None if problem is None else from_here(problem, self.config)
-        reproduce = command(self.nodeid, options="--riskguard")
+        reproduce = command(self.nodeid, options=typed_again(self.config))
         screen = current().screen
-        report = None if current().report_wanted else REPORT_HINT
+        report = None if current().report_wanted else report_hint()
         text = shown_or_plain(
             verdict,
             lambda: explain(verdict, screen, problem=problem, reproduce=reproduce, report=report),
         )
         if verdict.outcome == "incomparable":
             text += "".join(f"\n  {line}" for line in self.file.declared.all_missing())
-        return text
+        where = config_words(self.file.path, self.config.invocation_params.dir)
+        return completed(text, lambda _: where)

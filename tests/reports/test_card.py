@@ -523,5 +523,8 @@ def test_a_command_is_a_step_only_where_it_runs():
 def test_good_news_is_a_step_and_nothing_to_care_about():
     better = card(CARDS["better"][0]())
     assert better.tone == "go"
-    assert (better.steps[-1].text, better.steps[-1].command) == ("Once it is released, it can become the baseline", "")
+    assert (better.steps[-1].text, better.steps[-1].command) == (
+        "Once it is released, it can become the baseline",
+        "",
+    )
     assert VerdictWarning("significantly_better").code in [warning.code for warning in CARDS["better"][0]().warnings]

@@ -21,16 +21,15 @@ from pytest_riskguard.cli.parameters import (
     asked_alphas,
     baseline_option,
     computed_options,
-    config_given,
     gate_options,
     in_roles,
     metadata_option,
+    place_words,
     reported_options,
     runs_argument,
     slice_options,
     typed,
     typed_options,
-    typed_words,
 )
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import (
@@ -163,11 +162,8 @@ def compare(
         questions, note = _within_its_scale(questions)
         notes.append(note)
     verdicts = inputs.engine.verdicts(questions, correction=correction)
-    where = typed_words("qrels", "topics", "qrels_format", "topics_format", "store")
-    if (config := config_given()) is not None:
-        where += ["--config", str(config)]
     verdicts = [
-        advised(verdict, partial(about_runs, question, verdict, where=where, here=Path.cwd()))
+        advised(verdict, partial(about_runs, question, verdict, where=place_words(), here=Path.cwd()))
         for question, verdict in zip(questions, verdicts, strict=True)
     ]
     del inputs, declared, questions  # reports need nothing of the runs

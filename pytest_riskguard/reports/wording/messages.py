@@ -314,10 +314,7 @@ def _georisk_vanishes(verdict: Verdict, *, largest: float, largest_at_0: float) 
 
 def _rests_on_unjudged(verdict: Verdict, *, documents: int) -> str:
     answer = "failure" if verdict.outcome == "fail" else "answer"
-    return (
-        f"this {answer} rests on {counted(documents, 'unjudged document')}; `riskguard judge-next` lists those to "
-        "judge first"
-    )
+    return f"this {answer} rests on {counted(documents, 'unjudged document')}; judge-next lists those to judge first"
 
 
 def _rests_on_judges(verdict: Verdict, *, judges: int, agree: int, agreeing: float) -> str:
