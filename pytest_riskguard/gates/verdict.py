@@ -11,6 +11,7 @@ from annotated_types import MinLen
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.formats.serialization import UNLESS_EMPTY, JsonError, Words, decoded, to_plain
+from pytest_riskguard.gates import SHOWN
 from pytest_riskguard.gates.chain.looks import Look
 from pytest_riskguard.gates.findings import (
     Count,
@@ -31,6 +32,7 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, OPTIONS, EveryOption, Gate, options_of
 from pytest_riskguard.gates.rankings.label_findings import Judgements
+from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:  # numpy, which scores load, is not needed by a run that only collects gates
     from pytest_riskguard.evaluation.scores import TopicScores
@@ -257,6 +259,21 @@ class Verdict(_Asked):
     power = _Finding[Power]()
     pool = _Finding["PoolFigures | None"]()
     explanation = _Finding["Explanation | None"]()
+
+    def __repr__(self) -> str:
+        about = f"{self.candidate} against {', '.join(self.baselines)}" + (
+            f", {self.measure}" if self.measure else ""
+        )
+        outcome = self.outcome + (f" ({self.reason})" if self.reason else "")
+        return f"<Verdict {clean(self.gate)}: {outcome}, {clean(about)}>"
+
+    def __str__(self) -> str:
+        """The card: first line, what happened, the worst queries, what to do next."""
+        return SHOWN["text"](self) if "text" in SHOWN else repr(self)
+
+    def _repr_html_(self) -> str | None:
+        """The card for the cell of a notebook."""
+        return SHOWN["html"](self) if "html" in SHOWN else None
 
     @property
     def gate(self) -> str:

@@ -53,7 +53,7 @@ def explain(
     after = _indented(filter(None, [shown.why]), screen)
     after += _statistics(verdict, shown, screen) if screen.detail > Detail.BRIEF else []
     after += _indented(_warnings(verdict, screen, said), screen, most=_MAX_WARNING)
-    after += _steps(shown, screen)
+    after += steps_of(shown, screen)
     if same_as is not None:
         lines.append(pointer(same_as))
     elif verdict.outcome != "pass" or screen.detail > Detail.BRIEF or shown.tone == "caution":
@@ -264,7 +264,7 @@ def _warnings(verdict: Verdict, screen: Screen, before: Collection[str]) -> list
     return lines
 
 
-def _steps(shown: Card, screen: Screen) -> list[str]:
+def steps_of(shown: Card, screen: Screen) -> list[str]:
     """What to do next; commands are never broken, so that they can be copied."""
     lines = []
     for step in shown.steps:
