@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,10 +71,11 @@ class RiskguardFile(pytest.File):
 
     def advised(self, verdict: Verdict, item: str) -> Verdict:
         """The verdict with what can be typed about it where pytest was called, if it advises anything."""
-        from pytest_riskguard.engine.advice import advised
-
-        here = self.config.invocation_params.dir
-        return advised(verdict, lambda: self.declared.commands(verdict, self._items[item], here))
+        with suppress(Exception):  # what is wrong with a verdict is reported where it is shown
+            if verdict.advises:
+                here = self.config.invocation_params.dir
+                return replace(verdict, commands=self.declared.commands(verdict, self._items[item], here))
+        return verdict
 
     def problem(self, verdict: Verdict, item: str) -> str | None:
         """Why nothing can be compared."""
@@ -157,7 +160,6 @@ class GateTest(_Reported):
 
     def _explained(self, verdict: Verdict) -> str:
         """Why the gate failed."""
-        from pytest_riskguard.engine.advice import config_words
         from pytest_riskguard.plugin.user_errors import from_here
         from pytest_riskguard.reports.internal_errors import shown_or_plain
         from pytest_riskguard.reports.terminal.failure import explain
@@ -175,6 +177,9 @@ class GateTest(_Reported):
             lambda: explain(verdict, screen, problem=problem, reproduce=reproduce, report=report),
         )
         if verdict.outcome == "incomparable":
+            from pytest_riskguard.engine.advice import config_words
+
             text += "".join(f"\n  {line}" for line in self.file.declared.all_missing())
-        where = config_words(self.file.path, self.config.invocation_params.dir)
-        return completed(text, lambda _: where)
+            where = config_words(self.file.path, self.config.invocation_params.dir)
+            text = completed(text, lambda _: where)
+        return text
