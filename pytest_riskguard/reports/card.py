@@ -175,17 +175,19 @@ def _level(level: float) -> str:
 def _weight(verdict: Verdict) -> str:
     if verdict.tradeoff == "smooth":
         return "larger losses count more"
-    return f"at alpha {verdict.alpha:.6g} losses count {times(verdict)}" if verdict.alpha > 0 else ""
+    shown = Shown(verdict)
+    at = f"{shown.alpha_name} {shown.alpha(verdict.alpha):.6g}"
+    return f"at {at} losses count {times(verdict)}" if verdict.alpha > 0 else ""
 
 
 def _star(verdict: Verdict) -> str:
     """The alpha up to which the gate would pass."""
     star, shown = verdict.estimates.alpha_star, Shown(verdict)
     if star == "any" and verdict.outcome == "pass" and not shown.is_churn:
-        return "it passes at any alpha"
+        return f"it passes at any {shown.alpha_name}"
     if not isinstance(star, float) or (verdict.outcome != "pass" and not shown.is_churn):
         return ""
-    return f"it {'would pass' if shown.is_churn else 'passes'} up to alpha {floored(star)}"
+    return f"it {'would pass' if shown.is_churn else 'passes'} up to {shown.alpha_name} {floored(shown.alpha(star))}"
 
 
 def _worst(verdict: Verdict) -> tuple[ResponsibleTopic, ...]:

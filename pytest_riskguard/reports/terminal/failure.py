@@ -17,7 +17,7 @@ from pytest_riskguard.reports.terminal.topic_table import aligned, strip, topic_
 from pytest_riskguard.reports.wording.paragraph import lost_documents
 from pytest_riskguard.reports.wording.sentences import reasons, weakness
 from pytest_riskguard.run_context import Detail, Screen
-from pytest_riskguard.text import clean, columns, counted, listed, short, signed
+from pytest_riskguard.text import clean, columns, counted, listed, signed
 
 #: The longest text of a failure, on a screen of 80 columns.
 MAX_LINES = 20
@@ -68,7 +68,7 @@ def one_line(verdict: Verdict, *, problem: str | None = None) -> str:
         what = clean(problem or verdict.problem or "", limit=MAX_PROBLEM)
         return f"cannot be compared ({clean(verdict.reason or '')}): {what}"
     line = card(verdict).line
-    alpha = [] if verdict.asked.by_topic else [f"alpha {short(verdict.alpha)}"]
+    alpha = [] if verdict.asked.by_topic else [Shown(verdict).named_alpha(verdict.alpha)]
     about = ", ".join([*_about(verdict), *alpha])
     return f"{line} ({about})" if about else line
 
