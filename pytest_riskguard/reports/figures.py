@@ -121,15 +121,16 @@ def _times(ratio: float) -> str:
 def _companions(shown: Shown) -> str | None:
     """What decides nothing, but is asked for beside a p-value."""
     estimates, said = shown.verdict.estimates, []
-    if not shown.verdict.intervals or shown.verdict.asked.is_pool:  # a pool shows no URisk
+    if not shown.verdict.intervals:
         return None
-    if (below := estimates.bayesian_bootstrap_probability) is not None:
+    of_urisk = not shown.verdict.asked.is_pool  # which a pool does not show
+    if of_urisk and (below := estimates.bayesian_bootstrap_probability) is not None:
         side = "not between" if shown.verdict.asked.side == "both" else "above" if shown.sign < 0 else "below"
         risky = f"URisk{shown.suffix} {side} {shown.bound}"
         how_probable = "> 0.9999" if below > 1 - 1e-4 else probability(below)
         said.append(f"Bayesian bootstrap: {risky} with probability {how_probable}")
     if (effects := estimates.effect_sizes) is not None:
-        if (d := effects.standardised) is not None:
+        if of_urisk and (d := effects.standardised) is not None:
             name = f"effect size URisk{shown.suffix}/SD"
             said.append(f"{name} {shown.value(d.value, 2)} {shown.limits(d.lower, d.upper, 2)}")
         if (lost := effects.loss_share) is not None:

@@ -330,7 +330,7 @@ def judgements(verdict: Verdict, *, everything: bool = True) -> Section | None:
             for case in cases
         )
     sentences += labels if everything else []
-    advice = " judge-next lists those to judge first." if unjudged.depends else ""
+    advice = " The command judge-next lists those to judge first." if unjudged.depends else ""
     tables = (
         *_by_judge(shown, unjudged),
         _table(

@@ -322,7 +322,7 @@ class Shown:
         if verdict.max_share is not None:
             most.append(f"{percent(verdict.max_share)} of the baseline's score")
         if most:
-            said.append(f"a query may lose at most {' and '.join(most)}")
+            said.append(f"a query may lose at most {' and at most '.join(most)}")
         if (tail := verdict.estimates.tail) is not None and tail.allowed:
             said.append(f"{counted(tail.allowed, 'query', 'queries')} may lose more")
         if verdict.protected:
