@@ -84,7 +84,8 @@ def _keep_place(ctx: click.Context, option: click.Parameter, given: Any) -> Any:
 
 def place_words(known: Callable[[str], bool] = lambda _: True) -> list[str]:
     """The options that name judgements, topics, store and riskguard.yaml, as far as they are given and ``known``."""
-    given: dict[str, str] = click.get_current_context().meta.get(_PLACES, {})
+    context = click.get_current_context(silent=True)
+    given: dict[str, str] = {} if context is None else context.meta.get(_PLACES, {})
     return [word for option, value in given.items() if known(option) for word in (option, value)]
 
 

@@ -151,7 +151,7 @@ def test_of_a_collapse_the_topics_that_fell_too_far_are_named():
         ("not_inferior", {"tolerance": 0.01, "convention": "minus"}, "upper limit below +0.0100"),
         ("equivalent", {"tolerance": 0.01}, "both limits between -0.0100 and +0.0100"),
         ("equivalent", {"tolerance": 0.01, "convention": "minus"}, "both limits between -0.0100 and +0.0100"),
-        ("no_topic_collapse", {"max_loss": None, "protected": ["t07"]}, "limits: 1 entry protected"),
+        ("no_topic_collapse", {"max_loss": None, "protected": ["t07"]}, "1 entry is protected"),
     ],
 )
 def test_what_was_asked_for_is_said_in_the_convention(kind, options, said):

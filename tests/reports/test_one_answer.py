@@ -32,7 +32,9 @@ def named(verdict: Verdict, gate: str, *, candidate: str = "candidate") -> Verdi
 
 
 #: The mean rose significantly, and no query may lose at all: two did.
-BETTER = named(judged(GOOD), "no-risk")
+BETTER = replace(
+    named(judged(GOOD), "no-risk"), commands=Commands(update="riskguard baseline update prod new.run --note better")
+)
 STOPPED = named(judged(GOOD, "no_topic_collapse", max_loss=0.1), "no-collapse")
 FINE = named(judged(GOOD, "no_topic_collapse", max_loss=0.5), "no-collapse")
 CARE = named(judged(CHURN, alpha=5), "no-risk")
@@ -63,8 +65,10 @@ REPORTS: dict[str, Callable[[Sequence[Verdict]], str]] = {
 @pytest.mark.parametrize("report", REPORTS)
 def test_a_candidate_is_stored_only_if_every_gate_of_the_run_passes(report: str):
     shipped, stopped = REPORTS[report]([BETTER, FINE]), REPORTS[report]([BETTER, STOPPED])
-    assert ("baseline update prod" in shipped) == (report != "comment")  # which says what to do about failures
+    assert ("it can become the baseline" in shipped) == (report in ("Markdown", "page"))
+    assert ("baseline update prod" in shipped) == (report == "table of gates")  # which is read where it was judged
     assert "store it" not in stopped
+    assert "become the baseline" not in stopped
     assert "baseline update" not in stopped
 
 
