@@ -15,7 +15,13 @@ BENCHMARKS = ("bench_import", "bench_inference", "bench_pools", "bench_report", 
 
 #: What the package supports: every Python, the oldest pytest and the newest.
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-PYTESTS = (nox.param("==8.4.*", id="oldest"), nox.param(">=9", id="newest"))
+PYTESTS = (nox.param("==9.0.3", id="oldest"), nox.param(">9.0.3", id="newest"))
+
+
+#: All extras that users install; `test` is for the package's own tests.
+EXTRAS = ",".join(
+    name for name in nox.project.load_toml("pyproject.toml")["project"]["optional-dependencies"] if name != "test"
+)
 
 
 def pytest(session: nox.Session, *arguments: str) -> None:
@@ -85,8 +91,8 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def audit(session: nox.Session) -> None:
-    """Known vulnerabilities of what the package and its extra for reports install."""
-    session.install("-e", ".[report]", "--group", "audit")
+    """Known vulnerabilities of what the package and all its extras install."""
+    session.install("-e", f".[{EXTRAS}]", "--group", "audit")
     session.run("python", ".ci/audit")
 
 

@@ -19,7 +19,7 @@ SCHEMA_FILE = PACKAGE / "reports" / "riskguard-report-1.schema.json"
 MAX_VALUES = 8
 _VERDICT = "verdicts[]."
 #: Fields of the file that have fields of their own, besides the verdicts.
-_OF_FILE = ("gates", "gates[]", "rankings", "rankings[]", "provenance")
+_OF_FILE = ("gates", "gates[]", "rankings", "rankings[]", "provenance", "policy_changes")
 
 
 @dataclass(frozen=True)
@@ -167,9 +167,7 @@ def gate_options() -> list[OptionRow]:
 
 def _absence(known: Option) -> str:
     """Where the option cannot be given, as a sentence."""
-    places = {"riskguard.yaml": known.in_yaml, "assertions": known.in_assertions}
-    missing = [place for place, is_there in places.items() if not is_there]
-    return f" Not in {' or '.join(missing)}." if missing else ""
+    return "" if known.in_assertions else " Not in assertions."
 
 
 def _yaml(default: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,11 @@ import pytest
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Computed, Question, RunFile, Stored
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.verdict import Verdict
 
 TOPICS = [f"q{i:02d}" for i in range(30)]
 
@@ -39,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def add(folder: Path, name: str, *, replace: bool = False, keep_run: bool = True) -> None:
+def add(folder: Path, name: str, *, replace: bool = False, keep_run: bool = True, **options: Any) -> None:
     Store(folder / "store").add(
         name,
         folder / "prod.run",
@@ -49,6 +53,7 @@ def add(folder: Path, name: str, *, replace: bool = False, keep_run: bool = True
         replace=replace,
         keep_run=keep_run,
         allow_ci=True,
+        **options,
     )
 
 
@@ -104,38 +109,218 @@ def test_an_old_format_says_what_is_not_checked_until_it_is_rescored(folder):
     assert "old_format" not in codes(verdict(folder, "prod.run"))
 
 
-def test_changed_tags_and_weights_are_said_where_a_gate_uses_them(folder):
-    table = ["topic\tquery\tkind\tweight\n", *(f"{topic}\tquery {topic}\tcode\t1\n" for topic in TOPICS)]
-    (folder / "topics.tsv").write_text("".join(table))
-    add(folder, "prod", replace=True)
-    gates = [gate_of("g"), gate_of("g", slice="kind=code"), gate_of("g", weighted=True)]
-
-    def warned() -> list[bool]:
-        engine = Engine(qrels=folder / "qrels.txt", topics=folder / "topics.tsv", store=Store(folder / "store"))
-        questions = [Question(gate, RunFile(folder / "prod.run"), Stored("prod"), "RR") for gate in gates]
-        return ["topics_changed" in codes(engine.verdict(question)) for question in questions]
-
-    assert warned() == [False, False, False]
-    (folder / "topics.tsv").write_text("".join(table).replace("q29\tquery q29\tcode\t1", "q29\tquery q29\tword\t2"))
-    assert warned() == [False, True, True]
-
-
-def test_changed_clusters_and_strata_are_said_too(folder):
-    table = ["topic\tquery\tcluster\tstratum\n"]
-    table += [f"{topic}\tquery {topic}\t{place // 2}\t{'ab'[place % 4 // 2]}\n" for place, topic in enumerate(TOPICS)]
+def test_changed_tags_are_said_where_a_gate_is_about_a_slice(folder):
+    table = ["topic\tquery\tkind\n", *(f"{topic}\tquery {topic}\tcode\n" for topic in TOPICS)]
     (folder / "topics.tsv").write_text("".join(table))
     add(folder, "prod", replace=True)
 
-    def warned(**how: Any) -> list[str]:
-        given = GivenFile(folder / "topics.tsv", **how)
-        engine = Engine(qrels=folder / "qrels.txt", topics=given, store=Store(folder / "store"))
-        verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / "prod.run"), Stored("prod"), "RR"))
-        return [warning.message for warning in verdict.warnings if warning.code == "topics_changed"]
+    def warned(**options: Any) -> bool:
+        return "topics_changed" in codes(ask(folder, "prod.run", **options))
 
-    assert warned() == []
-    (folder / "topics.tsv").write_text("".join(table).replace("q29\t14", "q29\t15"))
-    assert "the clusters" in warned()[0]
-    assert "the strata" in warned(strata=(("a", 0.5), ("b", 0.5)))[0]
+    assert not warned(slice="kind=code")
+    (folder / "topics.tsv").write_text("".join(table).replace("q29\tquery q29\tcode", "q29\tquery q29\tword"))
+    assert warned(slice="kind=code")
+    assert not warned()
+
+
+def ask(folder: Path, candidate: str, *, strata: tuple[tuple[str, float], ...] = (), **options: Any) -> Verdict:
+    engine = Engine(
+        qrels=folder / "qrels.txt",
+        topics=GivenFile(folder / "topics.tsv", strata=strata),
+        store=Store(folder / "store"),
+    )
+    return engine.verdict(Question(gate_of("g", **options), RunFile(folder / candidate), Stored("prod"), "RR"))
+
+
+SHARES = (("a", 0.5), ("b", 0.5))
+
+
+@pytest.mark.parametrize(
+    ("column", "before", "after", "options"),
+    [
+        ("weight", lambda _: "1", lambda place: "9" if place > 14 else "1", {"weighted": True}),
+        ("cluster", str, lambda place: "one" if place < 15 else str(place), {}),
+        ("stratum", lambda place: "ab"[place % 2], lambda place: "ab"[place > 14], {"strata": SHARES}),
+    ],
+)
+def test_weights_clusters_and_strata_that_changed_decide_nothing_until_the_baseline_is_rescored(
+    folder, column, before, after, options
+):
+    """Losses of the first 15 topics would weigh less, or be one loss."""
+
+    def write(value) -> None:
+        rows = [f"{topic}\tquery {topic}\t{value(place)}\n" for place, topic in enumerate(TOPICS)]
+        (folder / "topics.tsv").write_text("".join([f"topic\tquery\t{column}\n", *rows]))
+
+    write(before)
+    add(folder, "prod", replace=True)
+    assert ask(folder, "loss.run", **options).outcome == "fail"
+    write(after)
+    judged = ask(folder, "loss.run", **options)
+    assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
+    assert f"had another {column} when prod was stored than in topics.tsv now" in judged.problem
+    assert "`riskguard baseline rescore prod`" in judged.problem
+    Store(folder / "store").rescore("prod", qrels=folder / "qrels.txt", topics=folder / "topics.tsv", allow_ci=True)
+    assert ask(folder, "loss.run", **options).outcome != "incomparable"
+
+
+def test_a_new_column_of_clusters_decides_nothing_either(folder):
+    rows = [f"{topic}\tquery {topic}\tone\n" for topic in TOPICS[:15]] + [f"{t}\tquery {t}\t\n" for t in TOPICS[15:]]
+    (folder / "topics.tsv").write_text("".join(["topic\tquery\tcluster\n", *rows]))
+    judged = ask(folder, "loss.run")
+    assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
+    assert "15 topics (q00, q01, q02, q03, q04 and 10 more) had another cluster" in judged.problem
+    assert ask(folder, "loss.run", kind="no_topic_collapse", max_loss=0.5).outcome == "fail"  # clusters play no part
+
+
+def against(folder: Path, baseline: str, *, candidate: str = "loss.run", **options: Any) -> Verdict:
+    engine = Engine(qrels=folder / "qrels.txt", topics=None)
+    return engine.verdict(
+        Question(gate_of("g", **options), RunFile(folder / candidate), RunFile(folder / baseline), "RR")
+    )
+
+
+def leave_out(folder: Path, run: str, topics: Sequence[str]) -> None:
+    lines = (folder / run).read_text().splitlines(keepends=True)
+    (folder / run).write_text("".join(line for line in lines if line.split()[0] not in topics))
+
+
+KINDS_AND_OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"kind": "not_inferior", "tolerance": 0.1},
+    {"kind": "no_topic_collapse", "max_loss": 0.5},
+    {"kind": "georisk_not_worse"},
+]
+
+
+@pytest.mark.parametrize("options", KINDS_AND_OPTIONS)
+@pytest.mark.parametrize("unanswered", [TOPICS[1:], TOPICS[:15], TOPICS[:2]])
+def test_a_baseline_that_did_not_answer_what_the_candidate_answers_is_no_baseline(folder, options, unanswered):
+    """One topic of 30 answered, all but those that the candidate loses, or all but two of these."""
+    leave_out(folder, "prod.run", unanswered)
+    judged = against(folder, "prod.run", **options)
+    assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
+    assert judged.problem.startswith(f"prod did not answer {len(unanswered)} of 30 topics that loss answered (q0"), (
+        judged.problem
+    )
+
+
+def test_the_median_of_baselines_rests_on_the_answers_of_all(folder):
+    for name in ("a", "b", "c"):
+        write_run(folder / f"{name}.run", {})
+    leave_out(folder, "a.run", TOPICS[:15])
+    engine = Engine(qrels=folder / "qrels.txt", topics=None)
+    median = Computed("median", tuple(RunFile(folder / f"{name}.run") for name in ("a", "b", "c")))
+    judged = engine.verdict(Question(gate_of("g"), RunFile(folder / "loss.run"), median, "RR"))
+    assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
+    assert "median(a, b, c) did not answer 15 of 30 topics" in judged.problem
+
+
+def test_a_topic_that_neither_side_answers_is_no_free_win(folder):
+    leave_out(folder, "prod.run", TOPICS[:2])
+    leave_out(folder, "loss.run", TOPICS[:2])
+    assert against(folder, "prod.run").outcome == "fail"
+
+
+def test_topics_without_a_result_are_answered_if_somebody_says_so(folder):
+    leave_out(folder, "prod.run", TOPICS[:15])
+    judged = against(folder, "prod.run", missing="zero")
+    assert judged.outcome == "pass"
+    with pytest.raises(DataError, match=r"leaves 15 of 30 judged topics unanswered .* pass --allow-unanswered"):
+        add(folder, "prod", replace=True)
+    add(folder, "prod", replace=True, allow_unanswered=True)
+    assert ask(folder, "loss.run").outcome == "pass"
+
+
+def test_one_topic_more_or_less_decides_only_what_rests_on_it(folder):
+    """The candidate has it at rank 9: whatever the baseline scored there, no risk is significant, a fall may be."""
+    write_run(folder / "one.run", {"q00": 9})
+    leave_out(folder, "prod.run", ["q00"])
+    assert against(folder, "prod.run", candidate="one.run").outcome == "pass"
+    judged = against(folder, "prod.run", candidate="one.run", kind="no_topic_collapse", max_loss=0.5)
+    assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
+    assert "the gate would not pass if it did well there" in judged.problem
+    write_run(folder / "one.run", {"q00": 2})
+    judged = against(folder, "prod.run", candidate="one.run", kind="no_topic_collapse", max_loss=0.5)
+    assert judged.outcome == "pass"
+
+
+def dilute(folder: Path, topics: Sequence[str]) -> None:
+    """A grade that no run finds: all scores become small, those of both sides alike."""
+    with (folder / "qrels.txt").open("a") as file:
+        file.writelines(f"{topic} 0 nowhere 1000\n" for topic in topics)
+
+
+def test_judgements_that_make_the_scores_of_lost_topics_small_decide_nothing(folder):
+    def asked(topics: Sequence[str], **options: Any) -> Verdict:
+        engine = Engine(qrels=folder / "qrels.txt", topics=None, store=Store(folder / "store"))
+        return engine.verdict(Question(gate_of("g", **options), RunFile(folder / "loss.run"), Stored("prod"), "nDCG"))
+
+    Store(folder / "store").update(
+        "prod", folder / "prod.run", qrels=folder / "qrels.txt", topics=None, measures=["nDCG"], allow_ci=True
+    )
+    collapse = {"kind": "no_topic_collapse", "max_loss": 0.5}
+    assert [asked([]).outcome, asked([], **collapse).outcome] == ["fail", "fail"]
+    write_run(folder / "loss.run", {"q00": 9})
+    dilute(folder, TOPICS[:1])  # few topics: scores as large as they were tell
+    judged = asked([], **collapse)
+    assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
+    assert "the judgements of 1 topic (q00) changed since prod was stored" in judged.problem
+    write_run(folder / "loss.run", {})
+    assert asked([], **collapse).outcome == "pass"  # nothing was lost there
+    dilute(folder, TOPICS[1:15])
+    for options in ({}, collapse):
+        judged = asked([], **options)
+        assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
+        assert "scores less than half of what it did when stored in 15 topics (q00, q01" in judged.problem
+    (problem,) = Store(folder / "store").verify("prod", qrels=read_qrels(folder / "qrels.txt"))
+    assert "scores less than half of what it did when stored in 15 topics" in problem
+
+
+def test_a_drift_gate_without_an_earlier_run_compares_with_nothing(folder):
+    engine = Engine(qrels=folder / "qrels.txt", topics=None, store=Store(folder / "store"))
+    gate = gate_of("g", kind="no_drift")
+    judged = engine.verdict(Question(gate, RunFile(folder / "loss.run"), Stored("prod", "oldest"), "RR"))
+    assert (judged.outcome, judged.reason) == ("incomparable", "missing_input")
+    assert "has no earlier run, so nothing shows how far it has drifted" in judged.problem
+
+
+@pytest.mark.parametrize("lost", [[0], [1], [0, 1]])
+def test_a_history_with_a_lost_entry_is_damage(folder, lost):
+    store = Store(folder / "store")
+    for run in ("noisy.run", "loss.run"):
+        store.promote(
+            "prod",
+            folder / run,
+            kind="previous",
+            note="better",
+            qrels=folder / "qrels.txt",
+            topics=None,
+            allow_ci=True,
+        )
+    path = folder / "store/prod/manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["history"] = [earlier for place, earlier in enumerate(manifest["history"]) if place not in lost]
+    path.write_text(json.dumps(manifest))
+    engine = Engine(qrels=folder / "qrels.txt", topics=None, store=store)
+    gate = gate_of("g", kind="no_drift")
+    judged = engine.verdict(Question(gate, RunFile(folder / "loss.run"), Stored("prod", "oldest"), "RR"))
+    assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
+    assert "history: " in judged.problem
+
+
+def test_changed_inputs_are_said_first_and_stop_a_gate_where_they_are_to(folder):
+    text = (folder / "qrels.txt").read_text()
+    (folder / "qrels.txt").write_text(text + "q00 0 bad2 1\n")
+    judged = verdict(folder)
+    assert judged.warnings[0].code == "rescored"
+    assert judged.outcome == "fail"
+    judged = verdict(folder, on_changed_inputs="fail")
+    assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
+    assert judged.problem.startswith("the judgements or the scoring library changed since the baseline was stored")
+    assert judged.problem.endswith("once the change is reviewed, run `riskguard baseline rescore prod`")
+    (folder / "qrels.txt").write_text(text)
+    assert verdict(folder, on_changed_inputs="fail").outcome == "fail"
 
 
 def test_a_computed_baseline_names_the_unbacked_systems(folder):

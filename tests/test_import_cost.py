@@ -17,7 +17,7 @@ NOT_FOR_GATES = (
     "asyncio",
     "click",
     "fsspec",
-    "httpx",
+    "httpx2",
     "ir_datasets",
     "jinja2",
     "jmespath",

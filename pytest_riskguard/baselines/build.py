@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from pytest_riskguard.baselines.environment import now
 from pytest_riskguard.baselines.git import checked_out
@@ -31,15 +33,32 @@ class Build:
     pull_request: str | None = None
     repository: str | None = None
     run_url: str | None = None
+    base: Base | None = None
+
+
+@dataclass(frozen=True)
+class Base:
+    """What a pull request is to be merged into: its branch, and its commit where the service names it.
+
+    ``merge`` is the commit that the service makes of the two and checks out, if any: its first parent is the base.
+    """
+
+    branch: str | None = None
+    commit: str | None = None
+    merge: str | None = None
 
 
 def this_build(folder: Path) -> Build:
     """The build that this process is part of; ``folder`` is asked for its commit where there is no CI service."""
+    return build_of_ci() or _checked(Build(*checked_out(folder)))
+
+
+def build_of_ci() -> Build | None:
+    """The build as the CI service describes it; None where there is no service."""
     for variable, read in _SERVICES.items():
         if os.environ.get(variable, "").lower() not in ("", "0", "false"):
             return _checked(read(os.environ))
-    commit, branch = checked_out(folder)
-    return _checked(Build(commit, branch))
+    return None
 
 
 def report_date() -> str:
@@ -60,7 +79,19 @@ def _checked(build: Build) -> Build:
         pull_request=request.group() if request else None,
         repository=_repository(build.repository or ""),
         run_url=web_address(build.run_url or ""),
+        base=_checked_base(build.base),
     )
+
+
+def _checked_base(base: Base | None) -> Base | None:
+    """As ``_checked``; None where no pull request is built."""
+    if base is None:
+        return None
+    branch = (base.branch or "").removeprefix("refs/heads/")
+    commit, merge = (one if _COMMIT.fullmatch(one or "") else None for one in (base.commit, base.merge))
+    if not (branch or commit):
+        return None
+    return Base(branch if branch.isprintable() and len(branch) <= MAX_BRANCH else None, commit, merge)
 
 
 def _repository(text: str) -> str | None:
@@ -75,25 +106,36 @@ def _repository(text: str) -> str | None:
 def _github(variables: Variables) -> Build:
     repository = f"{variables.get('GITHUB_SERVER_URL', '')}/{variables.get('GITHUB_REPOSITORY', '')}"
     request = re.fullmatch(r"refs/pull/([0-9]+)/.*", variables.get("GITHUB_REF", ""))
+    pull = _github_pull_request(variables)
     return Build(
-        commit=_github_head(variables) or variables.get("GITHUB_SHA"),
+        commit=pull("head") or variables.get("GITHUB_SHA"),
         branch=variables.get("GITHUB_HEAD_REF") or variables.get("GITHUB_REF_NAME"),
         pull_request=request.group(1) if request else None,
         repository=repository,
         run_url=f"{repository}/actions/runs/{variables.get('GITHUB_RUN_ID', '')}",
+        base=Base(
+            variables.get("GITHUB_BASE_REF"),
+            pull("base"),
+            merge=variables.get("GITHUB_SHA") if request is not None else None,
+        ),
     )
 
 
-def _github_head(variables: Variables) -> str | None:
-    """The commit of a pull request; ``GITHUB_SHA`` is a merge that nobody has seen."""
-    if not variables.get("GITHUB_EVENT_PATH"):
-        return None
-    try:
-        event = parsed(read_limited(Path(variables["GITHUB_EVENT_PATH"]), MANIFEST_BYTES))
-        commit = event["pull_request"]["head"]["sha"]
-    except (RiskguardError, ContentError, JsonError, KeyError, TypeError):
-        return None
-    return commit if isinstance(commit, str) else None
+def _github_pull_request(variables: Variables) -> Callable[[str], str | None]:
+    """The commit of a pull request (``head``), and that of its base; ``GITHUB_SHA`` is a merge nobody has seen."""
+    event: Any = None
+    if variables.get("GITHUB_EVENT_PATH"):
+        with suppress(RiskguardError, ContentError, JsonError):
+            event = parsed(read_limited(Path(variables["GITHUB_EVENT_PATH"]), MANIFEST_BYTES))
+
+    def commit(side: str) -> str | None:
+        try:
+            found = event["pull_request"][side]["sha"]
+        except (KeyError, TypeError):
+            return None
+        return found if isinstance(found, str) else None
+
+    return commit
 
 
 def _gitlab(variables: Variables) -> Build:
@@ -104,6 +146,11 @@ def _gitlab(variables: Variables) -> Build:
         pull_request=variables.get("CI_MERGE_REQUEST_IID"),
         repository=variables.get("CI_PROJECT_URL"),
         run_url=variables.get("CI_JOB_URL") or variables.get("CI_PIPELINE_URL"),
+        base=Base(
+            variables.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"),
+            # the former where the target is merged in before the pipeline runs
+            variables.get("CI_MERGE_REQUEST_TARGET_BRANCH_SHA") or variables.get("CI_MERGE_REQUEST_DIFF_BASE_SHA"),
+        ),
     )
 
 
@@ -114,6 +161,7 @@ def _jenkins(variables: Variables) -> Build:
         pull_request=variables.get("CHANGE_ID"),
         repository=variables.get("GIT_URL"),
         run_url=variables.get("BUILD_URL"),
+        base=Base(variables.get("CHANGE_TARGET")),
     )
 
 
@@ -124,6 +172,7 @@ def _buildkite(variables: Variables) -> Build:
         pull_request=variables.get("BUILDKITE_PULL_REQUEST"),
         repository=variables.get("BUILDKITE_REPO"),
         run_url=variables.get("BUILDKITE_BUILD_URL"),
+        base=Base(variables.get("BUILDKITE_PULL_REQUEST_BASE_BRANCH")),
     )
 
 
@@ -146,6 +195,7 @@ def _azure(variables: Variables) -> Build:
         pull_request=request or variables.get("SYSTEM_PULLREQUEST_PULLREQUESTID"),
         repository=variables.get("BUILD_REPOSITORY_URI"),
         run_url=f"{project}/_build/results?buildId={variables.get('BUILD_BUILDID', '')}".replace(" ", "%20"),
+        base=Base(variables.get("SYSTEM_PULLREQUEST_TARGETBRANCH")),
     )
 
 
@@ -157,6 +207,7 @@ def _bitbucket(variables: Variables) -> Build:
         pull_request=variables.get("BITBUCKET_PR_ID"),
         repository=repository,
         run_url=f"{repository}/pipelines/results/{variables.get('BITBUCKET_BUILD_NUMBER', '')}",
+        base=Base(variables.get("BITBUCKET_PR_DESTINATION_BRANCH"), variables.get("BITBUCKET_PR_DESTINATION_COMMIT")),
     )
 
 

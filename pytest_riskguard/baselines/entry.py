@@ -194,8 +194,8 @@ class StoredBaseline:
         if digest != self.manifest.digests.run:
             raise self.error(f"{RUN} does not hold the run that was stored; {self.remedy}")
 
-    def texts(self) -> Mapping[str, str]:
-        """The digests of query texts by topic, checked against what was stored; empty if there are none."""
+    def texts(self) -> Mapping[str, queries.Known]:
+        """What the topics file said of each topic, checked against what was stored; empty if there was none."""
         expected = self.manifest.queries
         if expected is None:
             return {}

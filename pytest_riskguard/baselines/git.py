@@ -1,4 +1,4 @@
-"""The commit that a store's work tree is at, read so that nothing in the repository can start a program.
+"""The commit that a work tree is at, and files of other commits, read so that nothing there can start a program.
 
 The configuration of a repository names programs: filters, hooks, monitors of the file system, transports. So git is
 asked in two steps. In the repository itself it only says what is checked out and where its index and its objects are,
@@ -9,11 +9,14 @@ not defined there.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_riskguard.baselines.manifest import GitState
@@ -28,10 +31,13 @@ _COMPARISON = re.compile(
 _ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "",  # a partial clone fetches what it lacks, as its configuration says
     "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
+#: What keeps git from saying something: no such commit, a broken repository, a time-out, no program.
+_UNKNOWN = (OSError, subprocess.SubprocessError, ValueError)
 #: For the first step. A folder with files named HEAD, objects and refs is not a repository: only `.git` makes one.
 _IN_REPOSITORY = (
     *("-c", "safe.bareRepository=explicit"),
@@ -55,7 +61,7 @@ def git_state(folder: Path) -> GitState | None:
     try:
         with tempfile.TemporaryDirectory(prefix="riskguard-", ignore_cleanup_errors=True) as empty:
             return _compared(git, root, folder, Path(empty))
-    except (OSError, subprocess.SubprocessError, ValueError):
+    except _UNKNOWN:
         return None
 
 
@@ -67,11 +73,89 @@ def checked_out(folder: Path) -> tuple[str | None, str | None]:
     outside = {"GIT_CEILING_DIRECTORIES": str(root.parent)}
     try:
         names = _run(git, root, outside, *_IN_REPOSITORY, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").split("\n")
-    except (OSError, subprocess.SubprocessError, ValueError):
+    except _UNKNOWN:
         return None, None
     if len(names) != 3 or not _COMMIT.fullmatch(names[0]):
         return None, None
     return names[0], None if names[1] == "HEAD" else names[1]
+
+
+@dataclass(frozen=True)
+class Blob:
+    """A file of a commit: the name of its content, and its size in bytes."""
+
+    name: str
+    size: int
+
+    def is_of(self, content: bytes) -> bool:
+        """Whether this is the content."""
+        method = "sha1" if len(self.name) == 40 else "sha256"
+        digest = hashlib.new(method, b"blob %d\0" % len(content), usedforsecurity=False)
+        digest.update(content)
+        return digest.hexdigest() == self.name
+
+
+@dataclass(frozen=True)
+class Repository:
+    """The repository around a folder, of which commits are read; an answer is None or empty where git cannot say."""
+
+    git: str
+    root: Path
+
+    @classmethod
+    def around(cls, folder: Path) -> Repository | None:
+        """The repository; None without one, or without git."""
+        git, root = _found(folder)
+        return None if git is None or root is None else cls(git, root)
+
+    def head(self) -> tuple[str, ...]:
+        """The commit that is checked out, then its parents as far as the clone has them."""
+        commits = tuple(self._said("rev-list", "--parents", "--max-count=1", "HEAD").split())
+        return commits if all(map(_COMMIT.fullmatch, commits)) else ()
+
+    def merge_base(self, other: str) -> str | None:
+        """The last commit that HEAD and ``other``, a commit or a full name of a branch, have in common."""
+        commit = self._said("merge-base", "HEAD", other).strip()
+        return commit if _COMMIT.fullmatch(commit) else None
+
+    def files(self, commit: str, paths: Iterable[str]) -> dict[str, Blob]:
+        """The regular files of a commit that these paths from the root name, or that are in the folders they name."""
+        found = {}
+        for line in self._said("ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--", *paths).split("\0"):
+            entry, _, path = line.partition("\t")
+            mode, _, name, size, *_ = [*entry.split(), "", "", "", ""]
+            if mode.startswith("100") and size.isdecimal():
+                found[path] = Blob(name, int(size))
+        return found
+
+    def contents(self, blobs: Iterable[Blob], *, most: int) -> dict[str, bytes]:
+        """By the name of each, as far as the clone has them and all together have at most so many bytes."""
+        names: dict[str, int] = {}
+        for blob in blobs:
+            if sum(names.values()) + blob.size <= most:
+                names[blob.name] = blob.size
+        try:
+            printed = self._printed("cat-file", "--batch", given="".join(f"{name}\n" for name in names).encode())
+        except _UNKNOWN:
+            return {}
+        contents = {}
+        for name, size in names.items():
+            header, _, rest = printed.partition(b"\n")
+            if header == f"{name} blob {size}".encode():
+                contents[name], printed = rest[:size], rest[size + 1 :]
+            else:  # "missing": one line alone
+                printed = rest
+        return contents
+
+    def _said(self, *arguments: str) -> str:
+        try:
+            return os.fsdecode(self._printed(*arguments))
+        except _UNKNOWN:
+            return ""
+
+    def _printed(self, *arguments: str, given: bytes | None = None) -> bytes:
+        environment = {"GIT_CEILING_DIRECTORIES": str(self.root.parent), "GIT_LITERAL_PATHSPECS": "1"}
+        return _printed(self.git, self.root, environment, *_IN_REPOSITORY, *arguments, given=given)
 
 
 def _found(folder: Path) -> tuple[str | None, Path | None]:
@@ -128,6 +212,10 @@ def _compared(git: str, root: Path, folder: Path, own: Path) -> GitState | None:
 
 def _run(git: str, root: Path, environment: dict[str, str], *arguments: str) -> str:
     """What git prints, run from the root of a work tree."""
+    return os.fsdecode(_printed(git, root, environment, *arguments))
+
+
+def _printed(git: str, root: Path, environment: dict[str, str], *arguments: str, given: bytes | None = None) -> bytes:
     kept = {name: value for name, value in os.environ.items() if not name.upper().startswith("GIT_")}
     done = subprocess.run(  # noqa: S603 - no shell, and no argument that a repository could choose
         [git, "--no-pager", *arguments],
@@ -136,6 +224,7 @@ def _run(git: str, root: Path, environment: dict[str, str], *arguments: str) -> 
         capture_output=True,
         check=True,
         timeout=_TIMEOUT,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL if given is None else None,
+        input=given,
     )
-    return os.fsdecode(done.stdout)
+    return done.stdout

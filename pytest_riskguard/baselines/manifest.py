@@ -15,9 +15,9 @@ from pytest_riskguard.formats.serialization import JsonError, decoded, parsed
 
 #: The format that is written, and the newest that is read. Format 1 has no replicates, kind or history, format 2 has
 #: replicates; formats before 4 hold neither the baseline's own name nor what is known of judged documents and query
-#: texts, formats before 5 no metadata, formats before 6 only runs. A version refuses newer formats, because it would
-#: judge without what they add.
-FORMAT = 6
+#: texts, formats before 5 no metadata, formats before 6 only runs, formats before 7 no predecessor. A version refuses
+#: newer formats, because it would judge without what they add.
+FORMAT = 7
 
 Kind = Literal["fixed", "previous", "release", "best"]
 #: When a baseline moves: never, with every accepted change, with every release, or only to a run that is as good.
@@ -186,7 +186,8 @@ class Manifest(_Exact):
     noticed: how much noise there is changes verdicts. ``name`` is the baseline's own, ``judged`` about the documents
     of its run, ``queries`` the digest of ``queries.tsv``, None where there was no topics file; all three are None in
     formats before 4. ``metadata`` is what people said about the system. ``source`` says whether there was a run,
-    ``latency`` how fast a live system answered.
+    ``latency`` how fast a live system answered, ``allow_unanswered`` that topics without an answer have none.
+    ``predecessor`` is the run of the newest entry of ``history``: without it a lost history looks like none.
     """
 
     name: str | None
@@ -206,6 +207,8 @@ class Manifest(_Exact):
     metadata: Mapping[str, str] = field(default_factory=dict)
     source: str = "run"
     latency: StoredLatency | None = None
+    allow_unanswered: bool = False
+    predecessor: str | None = None
 
     def __post_init__(self) -> None:
         _check_time("created", self.created)
@@ -228,7 +231,11 @@ class Manifest(_Exact):
             raise ValueError(f"kind: expected one of {', '.join(KINDS)}, found {self.kind!r}")
         if not self.measures:
             raise ValueError("measures: expected at least one, found none")
-        _check_rising("history", [earlier.number for earlier in self.history])
+        numbered = [earlier.number for earlier in self.history]
+        if numbered != list(range(1, len(numbered) + 1)):
+            raise ValueError(f"history: expected every number from 1, found {numbered}")
+        if self.predecessor not in (None, *(earlier.run for earlier in self.history[-1:])):
+            raise ValueError("history: its newest run, the predecessor of the present one, is missing")
         numbers = [replicate.number for replicate in self.replicates]
         _check_rising("replicates", numbers)
         if len({self.digests.run, *(replicate.run for replicate in self.replicates)}) <= len(numbers):
@@ -254,6 +261,8 @@ class Manifest(_Exact):
     @property
     def format(self) -> int:
         """The format of a manifest with this content: without a name it is the oldest one that can express it."""
+        if self.allow_unanswered or self.predecessor is not None:
+            return 7
         if not self.has_run or self.latency is not None:
             return 6
         if self.metadata:
@@ -324,6 +333,8 @@ def _time(text: str) -> datetime:
 def _absent(format_: int) -> dict[str, object]:
     """The keys that a format lacks, and the value that stands for each."""
     keys: dict[str, object] = {}
+    if format_ < 7:
+        keys |= {"allow_unanswered": False, "predecessor": None}
     if format_ < 6:
         keys |= {"source": "run", "latency": None}
     if format_ < 5:

@@ -1,6 +1,7 @@
-"""``queries.tsv``: digests of the query text that each scored topic had when a baseline was stored.
+"""``queries.tsv``: what the topics file said of each scored topic when a baseline was stored.
 
-A run answers the texts that its system was given; scores for other texts cannot be compared with it.
+A run answers the texts that its system was given, so scores for other texts cannot be compared with it; and weights,
+clusters and strata decide what its losses count. Texts and names are kept as digests.
 """
 
 from __future__ import annotations
@@ -8,33 +9,67 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 
-_HEADER = "topic\tquery\n"
+from pytest_riskguard.evaluation.topics import Topics
+
+#: What decides how much a topic counts, as the columns are named, in their order.
+ROLES = ("weight", "cluster", "stratum")
+#: By column: the digest of the text, and what else is known.
+Known = Mapping[str, str]
 #: Hexadecimal digits of a text's digest: 64 bits.
 _DIGITS = 16
 
 
-def query_digests(queries: Mapping[str, str], topics: Sequence[str]) -> dict[str, str]:
-    """The digest of each topic's query text; topics without a text are left out."""
-    return {topic: _digest(queries[topic]) for topic in topics if topic in queries}
+def known(topics: Topics, scored: Sequence[str]) -> Mapping[str, Known]:
+    """What is known of each scored topic; topics without a text are left out."""
+    return {topic: _of(topics, topic) for topic in scored if topic in topics.queries}
 
 
-def to_bytes(digests: Mapping[str, str]) -> bytes:
-    """One line for each topic, sorted, as ``from_bytes`` reads it."""
-    return (_HEADER + "".join(f"{topic}\t{digests[topic]}\n" for topic in sorted(digests))).encode()
+def to_bytes(rows: Mapping[str, Known]) -> bytes:
+    """One line for each topic, sorted, as ``from_bytes`` reads it; roles that no topic has get no column."""
+    columns = ["query", *(role for role in ROLES if any(role in row for row in rows.values()))]
+    lines = [
+        ["topic", *columns],
+        *([topic, *(rows[topic].get(name, "") for name in columns)] for topic in sorted(rows)),
+    ]
+    return "".join("\t".join(cells) + "\n" for cells in lines).encode()
 
 
-def from_bytes(content: bytes) -> dict[str, str]:
-    """The digests by topic; ``ValueError`` for anything that ``to_bytes`` does not write."""
-    rows = [line.split("\t") for line in content.decode().removeprefix(_HEADER).split("\n")[:-1]]
-    digests = {row[0]: row[-1] for row in rows}
-    if to_bytes(digests) != content:
-        raise ValueError(f"expected a line {_HEADER.strip()!r} and then each topic with the digest of its text")
-    return digests
+def from_bytes(content: bytes) -> Mapping[str, Known]:
+    """What is known by topic; ``ValueError`` for anything that ``to_bytes`` does not write."""
+    lines = [line.split("\t") for line in content.decode().split("\n")[:-1]]
+    columns = lines[0][1:] if lines else []
+    rows: dict[str, Known] = {}
+    for cells in lines[1:]:
+        rows[cells[0]] = {name: c for name, c in zip(columns, cells[1:], strict=False) if c}
+    if to_bytes(rows) != content:
+        raise ValueError(f"expected columns topic, query and perhaps {', '.join(ROLES)}, a topic on each line")
+    return rows
 
 
-def rephrased(digests: Mapping[str, str], queries: Mapping[str, str], topics: Collection[str]) -> tuple[str, ...]:
+def rephrased(rows: Mapping[str, Known], queries: Mapping[str, str], topics: Collection[str]) -> tuple[str, ...]:
     """Those of ``topics`` that have another text now, sorted; without a text then or now a topic is not counted."""
-    return tuple(sorted(t for t in topics if t in digests and t in queries and digests[t] != _digest(queries[t])))
+    both = (topic for topic in topics if topic in rows and topic in queries)
+    return tuple(sorted(topic for topic in both if rows[topic]["query"] != _digest(queries[topic])))
+
+
+def reassigned(rows: Mapping[str, Known], now: Topics, topics: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """By role, those of ``topics`` that have another weight, cluster or stratum now, sorted."""
+    nothing: Known = {}
+    pairs = {topic: (rows.get(topic, nothing), _of(now, topic)) for topic in sorted(topics)}
+    changed = {role: tuple(t for t, (old, new) in pairs.items() if old.get(role) != new.get(role)) for role in ROLES}
+    return {role: names for role, names in changed.items() if names}
+
+
+def _of(topics: Topics, topic: str) -> Known:
+    row = {}
+    if topic in topics.queries:
+        row["query"] = _digest(topics.queries[topic])
+    if topic in topics.weights:
+        row["weight"] = repr(float(topics.weights[topic]))
+    for role, names in (("cluster", topics.clusters), ("stratum", topics.strata)):
+        if topic in names:
+            row[role] = _digest(names[topic])
+    return row
 
 
 def _digest(text: str) -> str:

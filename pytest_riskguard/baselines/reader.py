@@ -165,11 +165,21 @@ class StoreReader:
     def verify(self, name: str, *, qrels: Qrels | None = None) -> list[str]:
         """Every problem of a baseline, its replicates and earlier runs, as text; empty if there is none.
 
-        Scores that were computed with ``qrels`` are compared with what their runs score.
+        Scores that were computed with ``qrels`` are compared with what their runs score; on other judgements the run
+        must have as much left to lose.
         """
         baseline = self._baseline(name)
         with self._reading():
-            return problems(baseline, qrels)
+            found = problems(baseline, qrels)
+            if found or qrels is None or not baseline.manifest.run_kept:
+                return found
+            kept = KeptRun(baseline, qrels, baseline.manifest.measure_names)
+            for measure in baseline.manifest.measure_names:
+                try:
+                    present_scores(baseline, measure, qrels, shrink=0, kept=kept)
+                except RiskguardError as error:
+                    found.append(error.problem if isinstance(error, DataError) else str(error))
+            return list(dict.fromkeys(found))
 
     def lineage(self, name: str, measure: str, *, qrels: Qrels | None = None) -> tuple[Scored, ...]:
         """Scores of every run that a baseline has held, oldest first, the present one last, on the same judgements.
@@ -197,14 +207,20 @@ class StoreReader:
     def earlier_run(self, name: str, run: str) -> EarlierRun | None:
         """The earlier run that a text means: its number, its note, or ``oldest``; None for the present run.
 
-        ``oldest`` of a baseline that never changed is its present run. ``BaselineError`` (``missing_input``) if none
-        is meant, or a note is that of several.
+        ``BaselineError`` (``missing_input``) if none is meant, or a note is that of several; a baseline that never
+        changed has no ``oldest``.
         """
 
         def work(baseline: StoredBaseline) -> EarlierRun | None:
             history, own = baseline.manifest.history, baseline.manifest.note
+            if run == OLDEST and history:
+                return history[0]
             if run == OLDEST:
-                return history[0] if history else None
+                raise baseline.error(
+                    "has no earlier run, so nothing shows how far it has drifted: the present run would be compared "
+                    "with itself; earlier runs are kept by `riskguard baseline promote`",
+                    reason="missing_input",
+                )
             meant: list[EarlierRun | None] = [
                 earlier
                 for earlier in history

@@ -46,6 +46,7 @@ from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.input_files import ContentError
 from pytest_riskguard.formats.metadata import checked_metadata
+from pytest_riskguard.text import counted, listed
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class ScoredRun:
     keep_run: bool
     metadata: Mapping[str, str] = field(default_factory=dict)
     latency: StoredLatency | None = None
+    allow_unanswered: bool = False
 
     @classmethod
     def read(
@@ -78,10 +80,12 @@ class ScoredRun:
         keep_run: bool = True,
         metadata: Mapping[str, str] | None = None,
         scores: bool = False,
+        allow_unanswered: bool = False,
     ) -> ScoredRun:
         """Score a run, or with ``scores`` read them, without ``measures`` all of them; nothing is written.
 
-        ``Rankings`` are a run that a live system has just given.
+        ``Rankings`` are a run that a live system has just given. ``DataError`` (``bad_run``) for one that leaves more
+        than a small share of the topics unanswered, unless ``allow_unanswered`` says that these have no result.
         """
         try:
             note.encode()
@@ -106,9 +110,10 @@ class ScoredRun:
         if isinstance(opened, RunInPieces):  # which has shown that its parts belong together
             opened = as_one_file(opened, keys_of(texts))
             table = score_run(opened, judgements, names, name=name)
+        _refuse_unanswered(table[0], allow_unanswered=allow_unanswered)
         latency = run.latency if isinstance(run, Rankings) else None
         stored_latency = None if latency is None else StoredLatency(**vars(latency))
-        return cls(name, opened, table, judgements, texts, note, keep_run, about, stored_latency)
+        return cls(name, opened, table, judgements, texts, note, keep_run, about, stored_latency, allow_unanswered)
 
     def likewise(self, run: Path, *, note: str) -> ScoredRun:
         """Another run, scored in the same way; its run file is kept."""
@@ -147,8 +152,7 @@ class ScoredRun:
         write_scores(folder / SCORES, self.scores)
         first = self.scores[0]
         if self.topics is not None:
-            texts = queries.query_digests(self.topics.queries, first.topics)
-            (folder / QUERIES).write_bytes(queries.to_bytes(texts))
+            (folder / QUERIES).write_bytes(queries.to_bytes(queries.known(self.topics, first.topics)))
         manifest = Manifest(
             name=self.name,
             created=environment.now() if stored is None else stored.created,
@@ -180,6 +184,8 @@ class ScoredRun:
             metadata=self.metadata if stored is None else stored.metadata,
             source=SCORES_ALONE if self.run is None else "run",
             latency=self.latency if stored is None else stored.latency,
+            allow_unanswered=self.allow_unanswered or (stored is not None and stored.allow_unanswered),
+            predecessor=history[-1].run if history else None,
         )
         (folder / MANIFEST).write_bytes(manifest.to_bytes())
         return manifest
@@ -233,10 +239,10 @@ def rescored(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> list[
     for replicate in baseline.replicates():
         not_rescored += rescored(replicate, scored, _made(folder / replicate.folder.relative_to(baseline.folder)))
     history = []
-    for earlier, listed in zip(baseline.history(), baseline.manifest.history, strict=True):
-        place = _made(folder / listed.folder)
+    for earlier, entry in zip(baseline.history(), baseline.manifest.history, strict=True):
+        place = _made(folder / entry.folder)
         not_rescored += rescored(earlier, scored, place)
-        history.append(StoredBaseline(baseline.root, baseline.name, place).as_earlier(listed.number))
+        history.append(StoredBaseline(baseline.root, baseline.name, place).as_earlier(entry.number))
     manifest = replace(baseline.manifest, history=tuple(history))
     if not manifest.run_kept:
         _copy_files(baseline, manifest, folder)
@@ -306,7 +312,8 @@ def rescored_replicates(baseline: StoredBaseline, scored: ScoredRun, folder: Pat
 
 def _copy(baseline: StoredBaseline, target: Path) -> None:
     """Copy a baseline as an earlier run: its files and replicates, without kind and history."""
-    _copy_files(baseline, replace(baseline.manifest, kind=FIXED, history=()), _made(target))
+    manifest = replace(baseline.manifest, kind=FIXED, history=(), predecessor=None)
+    _copy_files(baseline, manifest, _made(target))
     for replicate in baseline.replicates():
         _copy(replicate, target / replicate.folder.relative_to(baseline.folder))
 
@@ -316,6 +323,17 @@ def _copy_files(baseline: StoredBaseline, manifest: Manifest, target: Path) -> N
     for file in files_of(manifest):
         shutil.copyfile(baseline.file(file), target / file)
     (target / MANIFEST).write_bytes(replace(manifest, name=baseline.name).to_bytes())
+
+
+def _refuse_unanswered(scores: TopicScores, *, allow_unanswered: bool) -> None:
+    lacking = scores.unanswered
+    if not allow_unanswered and len(lacking) > scores.a_few:
+        raise DataError(
+            f"the run for {scores.name} leaves {len(lacking)} of {counted(len(scores.topics), 'judged topic')} "
+            f"unanswered ({listed(lacking, most=5)}): a candidate would win each that it answers. Store a whole run, "
+            "or, if the search finds nothing for these queries, pass --allow-unanswered",
+            reason="bad_run",
+        )
 
 
 def _next_number(entries: Sequence[StoredReplicate | EarlierRun]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,9 @@ from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.text import counted, listed
 
+#: So many topics are diluted by honest changes of judgements, however few topics there are.
+MOST_DILUTED = 3
+
 
 @dataclass(frozen=True)
 class Scored:
@@ -28,9 +31,12 @@ class Scored:
     ``backed`` is false for stored scores without a run to compare them with, ``named`` for baselines in a format
     without their own name and query texts, which are then not checked. ``gone`` are topics that a baseline
     was scored on and that no longer have a relevant document, ``emptied`` those for which its run retrieved relevant
-    documents and now retrieves none, ``rephrased`` those with another query text now, ``unasked`` topics that it was
-    not scored on and that its run does not answer. ``topics_changed``: the topics file is not the
-    one that the baseline was stored with. ``run`` is what was kept of the run, if it was read for these scores.
+    documents and now retrieves none, ``diluted`` others in which it scores less than half of what it did, with how
+    many times less, 0 for all of it;
+    ``rephrased`` those with another query text now, ``unasked`` topics that it was not scored on and that its run
+    does not answer; ``reassigned`` by ``queries.ROLES`` those that have another weight, cluster or stratum now.
+    ``topics_changed``: the topics file is not the one that the baseline was stored with. ``run`` is what was kept of
+    the run, if it was read for these scores.
     """
 
     scores: TopicScores
@@ -40,10 +46,17 @@ class Scored:
     named: bool = True
     gone: tuple[str, ...] = ()
     emptied: tuple[str, ...] = ()
+    diluted: Mapping[str, float] = field(default_factory=dict)
     rephrased: tuple[str, ...] = ()
     unasked: tuple[str, ...] = ()
+    reassigned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     topics_changed: bool = False
     run: JudgedRun | None = field(default=None, compare=False)
+
+    @property
+    def much_diluted(self) -> tuple[str, ...]:
+        """The diluted topics, if they are more than honest changes of judgements leave (docs/reference/store.md)."""
+        return tuple(self.diluted) if len(self.diluted) > max(MOST_DILUTED, self.scores.a_few) else ()
 
 
 def present_scores(
@@ -64,37 +77,45 @@ def present_scores(
     table, kept = baseline.table(), kept or KeptRun(baseline, qrels)
     scored, before = replace(_present(kept, measure, table), run=kept.run), table[0].topics
     gone = tuple(sorted(set(before) - set(qrels.topics)))
-    rephrased: tuple[str, ...] = ()
-    if topics is not None and topics.digest != baseline.manifest.digests.topics:
-        rephrased = queries.rephrased(baseline.texts(), topics.queries, set(before) & set(qrels.topics))
-    if shrink is not None and len(gone) + len(scored.emptied) + len(rephrased) > shrink:
+    known = _as_known(scored, baseline, topics, set(before) & set(qrels.topics))
+    fewer = (*gone, *scored.emptied, *scored.much_diluted, *known.rephrased)
+    if shrink is not None and len(fewer) > shrink:
         topics_name = "" if topics is None else topics.path_name
-        problem = _shrunk(baseline, gone, scored.emptied, rephrased, qrels.path_name, topics_name)
+        problem = _shrunk(baseline, replace(known, gone=gone), qrels.path_name, topics_name)
         raise baseline.error(problem, reason="inputs_changed")
     unasked = tuple(sorted(set(scored.scores.unanswered) - set(before)))
-    stored_topics = baseline.manifest.digests.topics
+    accepted = scored.scores.unanswered if baseline.manifest.allow_unanswered else unasked
     return replace(
-        scored,
+        known,
+        scores=replace(scored.scores, accepted=accepted),
         gone=gone,
-        rephrased=rephrased,
         unasked=unasked,
         named=baseline.manifest.name is not None,
-        topics_changed=topics is not None and stored_topics not in (None, topics.digest),
+    )
+
+
+def _as_known(scored: Scored, baseline: StoredBaseline, topics: Topics | None, among: Collection[str]) -> Scored:
+    """The scores with what the topics file says otherwise than when they were stored."""
+    stored = baseline.manifest.digests.topics
+    if topics is None or topics.digest == stored:
+        return scored
+    rows = baseline.texts()
+    return replace(
+        scored,
+        rephrased=queries.rephrased(rows, topics.queries, among),
+        reassigned=queries.reassigned(rows, topics, among),
+        topics_changed=stored is not None,
     )
 
 
 def _given(baseline: StoredBaseline, measure: str, topics: Topics | None, shrink: int | None) -> Scored:
     """Scores as they were stored, whatever the judgements; the query texts must still be the same."""
     scores = as_stored(baseline, measure)
-    rephrased: tuple[str, ...] = ()
-    if topics is not None and topics.digest != baseline.manifest.digests.topics:
-        rephrased = queries.rephrased(baseline.texts(), topics.queries, {*scores.topics})
-    if shrink is not None and len(rephrased) > shrink:
-        problem = _shrunk(baseline, (), (), rephrased, "", "" if topics is None else topics.path_name)
+    known = _as_known(Scored(scores), baseline, topics, {*scores.topics})
+    if shrink is not None and len(known.rephrased) > shrink:
+        problem = _shrunk(baseline, known, "", "" if topics is None else topics.path_name)
         raise baseline.error(problem, reason="inputs_changed")
-    stored_topics = baseline.manifest.digests.topics
-    changed = topics is not None and stored_topics not in (None, topics.digest)
-    return Scored(scores, rephrased=rephrased, topics_changed=changed)
+    return known
 
 
 def _present(kept: KeptRun, measure: str, table: Sequence[TopicScores]) -> Scored:
@@ -128,15 +149,32 @@ def _present(kept: KeptRun, measure: str, table: Sequence[TopicScores]) -> Score
 
 
 def _rescored(kept: KeptRun, measure: str, table: Sequence[TopicScores]) -> Scored:
-    """The scores of the kept run on other judgements, and the topics in which it has nothing left to lose."""
+    """The scores of the kept run on other judgements, and the topics in which little or nothing is left to lose."""
     own = [scores for scores in table if scores.measure == measure]
-    (scores,) = kept.scores(measure)
+    stored = (own or table)[0]
+    scores, now = kept.scores(measure, str(stored.measure))
     empty = kept.emptied(_least_relevant(measure if own else None, kept.qrels))
     before = np.any([scores.values > 0 for scores in own or table], axis=0)
     pairs = zip(table[0].topics, before, strict=True)
     emptied = tuple(topic for topic, had in pairs if had and topic in empty)
-    stored_mean = own[0].mean if own else None
-    return Scored(scores, rescored=True, stored_mean=stored_mean, emptied=emptied)
+    return Scored(
+        scores,
+        rescored=True,
+        stored_mean=own[0].mean if own else None,
+        emptied=emptied,
+        diluted=_diluted(stored, now, without=emptied),
+    )
+
+
+def _diluted(stored: TopicScores, now: TopicScores, *, without: Collection[str]) -> dict[str, float]:
+    """The topics in which a run scores less than half of what it did, and how many times less: 0 for all of it."""
+    before = dict(zip(stored.topics, stored.values.tolist(), strict=True))
+    pairs = zip(now.topics, now.values.tolist(), strict=True)
+    return {
+        topic: before[topic] / value if value > 0 else 0.0
+        for topic, value in pairs
+        if topic not in without and value < before.get(topic, 0.0) / 2
+    }
 
 
 def _least_relevant(measure: str | None, qrels: Qrels) -> float:
@@ -175,15 +213,9 @@ def _without(baseline: StoredBaseline, measure: str) -> str:
     return f"it has scores of {', '.join(baseline.manifest.measure_names)}, not of {measure}"
 
 
-def _shrunk(
-    baseline: StoredBaseline,
-    gone: Sequence[str],
-    emptied: Sequence[str],
-    rephrased: Sequence[str],
-    qrels_name: str,
-    topics_name: str,
-) -> str:
-    """The topics that the baseline was scored on and that no longer count or have another text; and what to do."""
+def _shrunk(baseline: StoredBaseline, scored: Scored, qrels_name: str, topics_name: str) -> str:
+    """The topics that the baseline was scored on and that count less or have another text; and what to do."""
+    gone, emptied, diluted, rephrased = scored.gone, scored.emptied, scored.much_diluted, scored.rephrased
     parts = []
     if gone:
         verb = "have" if len(gone) > 1 else "has"
@@ -192,6 +224,11 @@ def _shrunk(
         parts.append(
             f"its run no longer retrieves a relevant document in {_some(emptied)}, though it did when stored"
         )
+    if diluted:
+        parts.append(
+            f"by {qrels_name} its run scores less than half of what it did when stored in {_some(diluted)}: losses "
+            "there would hardly show"
+        )
     if rephrased:
         parts.append(f"{_some(rephrased)} had a different query text when it was stored than in {topics_name} now")
     remedy = f"accept this with `riskguard baseline rescore {baseline.name}` or `collection: {{shrink: allow}}`"
@@ -199,7 +236,7 @@ def _shrunk(
         remedy = f"store scores for the new texts with {baseline.command}, or write `collection: {{shrink: allow}}`"
     elif rephrased:
         remedy = f"store a run that answers the new texts with {baseline.command}, or {remedy}"
-    several = len(gone) + len(emptied) + len(rephrased) > 1
+    several = sum(map(len, (gone, emptied, diluted, rephrased))) > 1
     return f"{'; '.join(parts)}; restore {'them' if several else 'it'}, or {remedy}"
 
 

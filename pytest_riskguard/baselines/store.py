@@ -44,6 +44,7 @@ class Scoring(TypedDict, total=False):
     note: str  # why this run is trusted
     keep_run: bool  # without its run a baseline cannot be rescored when judgements change
     metadata: Mapping[str, str]  # what people say about the system
+    allow_unanswered: bool  # topics without an answer have no result
     scores: bool  # the file holds per-topic scores, not a run; without measures all of them are stored
 
 
@@ -252,6 +253,7 @@ class Store(StoreReader):
         with self._replacing(name) as (folder,):
             manifest = self.manifest(name)
             scoring |= {"measures": scoring.get("measures") or manifest.measure_names, "note": manifest.note}
+            scoring["allow_unanswered"] = manifest.allow_unanswered or scoring.get("allow_unanswered", False)
             scored = ScoredRun.read(self.run(name), name=name, **scoring)
             return tuple(rewrite.rescored(self._baseline(name), scored, folder))
 

@@ -20,6 +20,7 @@ from pytest_riskguard.gates.kinds import MAX_ALPHA, MIN_TOPICS, OPTIONS, POLICY,
 from pytest_riskguard.gates.option_types import Number
 
 if TYPE_CHECKING:
+    from pytest_riskguard.evaluation.judgements.qrels import Qrels
     from pytest_riskguard.gates.power_plan import Plan
 
 #: What a query that gets worse costs, in queries that get as much better.
@@ -33,6 +34,7 @@ TEMPLATE = """\
 collection:
   qrels: {qrels}              # judgements: TREC, BEIR, CSV, Quepid, ... as they are
 {topics}
+{grades}
 store: baselines                # where `riskguard baseline add NAME RUN` puts the runs you trust
 measures: ["{measure}"]         # any that ir-measures knows; the first is the default
 candidate: {candidate}          # the run to judge, or {{retrieve: "mypackage.search:retrieve", depth: 100}}
@@ -139,8 +141,9 @@ def init(
         raise UsageError(f"{schema_file} already exists and is not riskguard's schema; move it to another folder")
     name = measure_name(measure)
     asks = not yes and _on_a_terminal()
+    judgements = _judgements(output.parent / qrels)
     if queries is None:
-        queries = _judged_queries(output.parent / qrels)
+        queries = None if judgements is None else len(judgements.topics)
         queries = _asked_queries(queries) if asks else queries
     if worse_costs is None:
         worse_costs = _asked_cost() if asks else WORSE_COSTS
@@ -154,6 +157,7 @@ def init(
     text = TEMPLATE.format(
         modeline=MODELINE,
         topics=named,
+        grades=_grades(judgements),
         measure=name,
         tolerance=f"{tolerance:g}",
         tail=POLICY[1][2],
@@ -219,14 +223,23 @@ def _exists(output: Path) -> UsageError:
     return UsageError(f"{output} already exists; remove it first, or name another with --output")
 
 
-def _judged_queries(qrels: Path) -> int | None:
-    """How many topics have a relevant document; None without a readable file."""
+def _judgements(qrels: Path) -> Qrels | None:
+    """The judgements; None without a readable file."""
     from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 
     try:
-        return len(read_qrels(qrels).topics)
+        return read_qrels(qrels)
     except DataError:
         return None
+
+
+def _grades(judgements: Qrels | None) -> str:
+    """The line that names the scale of the grades."""
+    if judgements is None:
+        return "  # grades: {scale: [0, 3]}     # the lowest and the highest grade; any other is then refused"
+    grades = judgements.arrays.grades
+    lowest, highest = min(float(grades.min()), 0.0), float(grades.max())
+    return f"  grades: {{scale: [{lowest:g}, {highest:g}]}}     # those of the judgements; any other grade is refused"
 
 
 def _asked_queries(counted: int | None) -> int | None:

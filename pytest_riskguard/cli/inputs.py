@@ -33,6 +33,7 @@ from pytest_riskguard.gates.kinds import COMPUTED, MIN_SLICE_TOPICS, gate_of
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
+    from pytest_riskguard.gates.kinds import Response
 
 System = RunFile | ScoreFile | Stored
 #: Options that take NAME=RUN.
@@ -63,6 +64,7 @@ class Inputs:
         whole: bool = False,
         report: bool = False,
         kind: str | None = None,
+        on_changed_inputs: Response | None = None,
     ) -> None:
         self._collection = collection
         given, store = collection.given, collection.store
@@ -80,6 +82,8 @@ class Inputs:
         settings_file = None if settings is None else settings.path
         names = {system.text for system in may_be_stored} | (set() if named else self.declared.stored)
         stored = [] if store is None else [file for name in names for file in (store / name).glob("*")]
+        #: The riskguard.yaml, if its collection or its store is used.
+        self.config = settings_file if is_of_file or stored else None
         named_files = [GivenFile.of(system.text).path for system in named]
         own_files = [None if file is None else file.path for file in (given.qrels, given.topics)]
         given_files = (*own_files, documents, settings_file, *named_files, *stored)
@@ -87,6 +91,7 @@ class Inputs:
         self.files = tuple(file for file in given_files if file is not None)
         # What riskguard.yaml allows is about its own store.
         shrink = 0 if settings is None or collection.store is not None else settings.collection.shrink
+        by_default: Response = "warn" if settings is None else settings.on_changed_inputs
         self._store = None if store is None else Store(store)
         measures = () if collection.scores else collection.measures or self.declared.measures
         self.engine = Engine(
@@ -95,6 +100,7 @@ class Inputs:
             store=self._store,
             measures=measures,
             shrink=shrink,
+            on_changed_inputs=on_changed_inputs or by_default,
             report=report,
             titles=DocumentTitles(documents, address),
             folder=Path.cwd() if settings is None else settings.path.parent,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.files import Format
     from pytest_riskguard.reports.known_gates import KnownGate
+    from pytest_riskguard.reports.policy_changes import PolicyChanges
     from pytest_riskguard.reports.provenance import Provenance
 
 #: Errors of the system when output cannot be stored (a full disk) or nobody reads it.
@@ -87,7 +88,11 @@ class Reports:
                 raise UsageError(f"--html {self.html}: {error}") from None
 
     def write(
-        self, verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = (), provenance: Provenance | None = None
+        self,
+        verdicts: Sequence[Verdict],
+        gates: Sequence[KnownGate] = (),
+        provenance: Provenance | None = None,
+        policy_changes: PolicyChanges | None = None,
     ) -> None:
         """Write all of them; a ``UsageError`` at the end names those that could not be written."""
         from pytest_riskguard.reports import files
@@ -96,11 +101,19 @@ class Reports:
         failed = []
         for kind, option, path in self._files:
             try:
-                files.write(path, verdicts, gates=gates, provenance=provenance, kind=kind, charts=self.charts)
+                files.write(
+                    path,
+                    verdicts,
+                    gates=gates,
+                    provenance=provenance,
+                    policy_changes=policy_changes,
+                    kind=kind,
+                    charts=self.charts,
+                )
             except OSError as error:
                 failed.append(f"{option} {path}: cannot write ({error.strerror})")
         if self.on_stdout:
-            click.echo(dumps(verdicts, gates, provenance), nl=False)
+            click.echo(dumps(verdicts, gates, provenance, policy_changes), nl=False)
         if failed:
             raise UsageError("; ".join(failed))
 
@@ -142,6 +155,14 @@ def json_option(what: str) -> Callable[[Command], Command]:
 #: Whether to write for GitHub Actions.
 github_option = click.option(
     "--no-github", is_flag=True, help="In GitHub Actions: no annotations and no step summary."
+)
+
+#: What a change of judgements or topics does to a gate.
+changed_inputs_option = click.option(
+    "--on-changed-inputs",
+    type=click.Choice(("warn", "fail")),
+    help="Whether a gate warns or fails where judgements or topics changed since a baseline was stored. [default: "
+    "riskguard.yaml's, else warn]",
 )
 
 #: How much to print.
@@ -198,6 +219,7 @@ def show(
     notes: Sequence[str] = (),
     complete: bool = True,
     roles: str | None = None,
+    policy_changes: PolicyChanges | None = None,
 ) -> None:
     """Print the answer of several gates, the verdicts, the gates without one, ``notes``, and how to see them again.
 
@@ -209,7 +231,14 @@ def show(
     from pytest_riskguard.reports.card import word
     from pytest_riskguard.reports.comparisons import answer
     from pytest_riskguard.reports.internal_errors import shown_or_plain
-    from pytest_riskguard.reports.terminal.failure import explain, most_topics, one_line, remarks, repeats
+    from pytest_riskguard.reports.terminal.failure import (
+        changed_inputs,
+        explain,
+        most_topics,
+        one_line,
+        remarks,
+        repeats,
+    )
     from pytest_riskguard.reports.terminal.layout import wrapped
     from pytest_riskguard.run_context import Detail, Screen, draws_blocks
 
@@ -223,11 +252,12 @@ def show(
 
     def in_words(place: int, verdict: Verdict) -> str:
         problem = problems[place] if problems else verdict.problem_with_paths
+        said = {warning.message for earlier in verdicts[:place] for warning in earlier.warnings}
         if quiet:
             line = one_line(verdict, problem=problem).removeprefix("cannot be compared ")
-            return f"{_systems(verdict)}{' ' if line.startswith('(') else ': '}{line}"
+            line = f"{_systems(verdict)}{' ' if line.startswith('(') else ': '}{line}"
+            return "\n".join([line, *changed_inputs(verdict, screen, said)])
         first = verdicts[same_as[place]].gate if place in same_as else None
-        said = {warning.message for earlier in verdicts[:place] for warning in earlier.warnings}
         text = explain(verdict, screen, problem=problem, same_as=first, said=said, run=verdicts, complete=judged)
         text = text.removeprefix("cannot be compared: ")
         headline, *rest = text.splitlines()
@@ -251,6 +281,8 @@ def show(
         click.echo(f"{styled}{known_gates.after(failures.get(place))} {text}", err=to_stderr)
     for line in known_gates.summary(gates):
         click.echo(line, err=to_stderr)
+    for line in () if policy_changes is None else policy_changes.lines:
+        click.secho(click.wrap_text(line, screen.width, "", "    "), fg="yellow", err=to_stderr)
     for note in (*(() if quiet else remarks(verdicts)), *notes):
         for line in wrapped([belonging(clean(note, limit=MAX_NOTE))], width=screen.width):
             click.echo(line, err=to_stderr)
@@ -295,6 +327,7 @@ def tell_github(
     to_stderr: bool,
     gates: Sequence[KnownGate] = (),
     places: Sequence[tuple[Path, int]] = (),
+    policy_changes: PolicyChanges | None = None,
 ) -> None:
     """In GitHub Actions: the summary of the step, and an annotation for each verdict that did not pass.
 
@@ -305,7 +338,7 @@ def tell_github(
     summary = github.summary_of()
     if summary is not None:
         try:
-            github.append_summary(summary, verdicts, gates=gates)
+            github.append_summary(summary, verdicts, gates=gates, policy_changes=policy_changes)
         except OSError as error:
             click.echo(f"riskguard: could not write {github.SUMMARY}: {error.strerror}", err=True)
     if github.annotates():
@@ -316,5 +349,6 @@ def tell_github(
             for verdict, (file, line) in zip(verdicts, located, strict=True)
             if not verdict.passed
         ]
-        for command in github.commands(annotations):
+        notices = [] if policy_changes is None else github.notices(policy_changes)
+        for command in [*github.commands(annotations), *notices]:
             click.echo(command, err=to_stderr)

@@ -25,8 +25,12 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
     from pytest_riskguard.reports.json import read
     from pytest_riskguard.reports.known_gates import missing
 
-    verdicts, gates, _ = read(report)
-    deliver(lambda: show_verdicts(verdicts, verbose=verbose, quiet=quiet, to_stderr=False, gates=gates))
+    verdicts, gates, _, changes = read(report)
+    deliver(
+        lambda: show_verdicts(
+            verdicts, verbose=verbose, quiet=quiet, to_stderr=False, gates=gates, policy_changes=changes
+        )
+    )
     if not verdicts:
         click.echo("no gate was judged")
     return status_of(verdicts) if verdicts and not missing(gates) else ExitStatus.INCOMPARABLE

@@ -37,10 +37,12 @@ from pytest_riskguard.gates.kinds import (
     MIN_SLICE_TOPICS,
     MIN_TOPICS,
     OPTIONS,
+    RESPONSES,
     TESTED,
     Convention,
     Correction,
     Gate,
+    Response,
     options_of,
     parse_slice,
 )
@@ -241,7 +243,7 @@ class GateSettings(Model):
     def gate(self, *, alpha: float, convention: Convention) -> Gate:
         """What is asked at one alpha; the message of a ``ValueError`` begins with the wrong key."""
         kind = KINDS[self.kind]
-        own = {name: self.option(name) for name, o in options_of(kind).items() if o.in_yaml and name not in _OWN}
+        own = {name: self.option(name) for name, o in options_of(kind).items() if name not in _OWN}
         return kind(self.name, alpha=alpha, convention=self.convention or convention, **own)
 
 
@@ -262,7 +264,7 @@ def _key(option: Option) -> tuple[Any, Any]:
 if TYPE_CHECKING:
     GateModel = GateSettings
 else:
-    _keys = {name: _key(option) for name, option in OPTIONS.items() if option.in_yaml and name not in _OWN}
+    _keys = {name: _key(option) for name, option in OPTIONS.items() if name not in _OWN}
     GateModel = create_model("GateModel", __base__=GateSettings, **_keys)
 
 
@@ -270,7 +272,9 @@ class Config(Model):
     """A whole riskguard.yaml, with absolute paths; the store need not exist.
 
     ``measures``, ``candidate`` and ``convention`` apply to every gate that has none. Without ``family`` every gate is
-    judged at its own level. ``require`` is the number of gates that a run of pytest must judge, or ``all``.
+    judged at its own level. ``on_changed_inputs`` says whether a gate warns or is incomparable where judgements or
+    topics changed since a baseline was stored; ``require`` is the number of gates that a run of pytest must judge, or
+    ``all``.
     """
 
     collection: Collection
@@ -281,6 +285,7 @@ class Config(Model):
     convention: _Convention = OPTIONS["convention"].default
     family: _Family | None = None
     budget: BudgetSettings | None = None
+    on_changed_inputs: Annotated[Response, PlainValidator(OneOf(RESPONSES))] = "warn"
     require: Annotated[
         int | str | None, PlainValidator(_number_or_all, json_schema_input_type=int | Literal["all"])
     ] = None

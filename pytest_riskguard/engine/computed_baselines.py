@@ -23,6 +23,7 @@ def computed_baseline(
         reference_scores([system.values for system in systems], kind=baseline.kind)
         for systems in (together, [system.in_written_order() for system in together])
     )
+    unanswered = tuple(sorted(set().union(*missing[: len(systems)])))
     return replace(
         first,
         name=baseline.name,
@@ -30,5 +31,6 @@ def computed_baseline(
         as_written=dict(zip(first.topics, as_written.tolist(), strict=True)),
         contradicted=(),
         digest=None,
-        unanswered=tuple(sorted(set.intersection(*(set(gaps) for gaps in missing)))),
+        unanswered=unanswered,
+        accepted=tuple(sorted({*unanswered} - set().union(*({*s.unanswered} - {*s.accepted} for s in systems)))),
     )

@@ -36,6 +36,7 @@ def engine_of(settings: Config, *, report: bool) -> Engine:
         store=Store(settings.store),
         measures=settings.all_measures,
         shrink=collection.shrink,
+        on_changed_inputs=settings.on_changed_inputs,
         titles=DocumentTitles(collection.documents, collection.document_url),
         report=report,
         folder=settings.path.parent,

@@ -30,7 +30,13 @@ from pytest_riskguard.engine.sources import (
 )
 from pytest_riskguard.engine.speed import fast_enough
 from pytest_riskguard.engine.stale_labels import StaleLabels, stale_labels
-from pytest_riskguard.engine.stored_systems import rests_on_replicate, warned_of_stored, worse
+from pytest_riskguard.engine.stored_systems import (
+    refuse_changed,
+    refuse_reassigned,
+    rests_on_replicate,
+    warned_of_stored,
+    worse,
+)
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.evaluation.judgements.grades import is_binary, scaled
@@ -43,7 +49,7 @@ from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.gates.chain.families import Compared, at_the_rules_level, in_families
 from pytest_riskguard.gates.chain.history import with_lineage
 from pytest_riskguard.gates.judge import judge, rule
-from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.kinds import Gate, Response
 from pytest_riskguard.gates.origins import CandidateOrigin, Origins
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.pool.ruling import PoolComparison
@@ -73,8 +79,10 @@ class Engine:
     """Judges gates over one collection; sources are as ``ScoreCache`` takes them.
 
     ``report``: verdicts hold what the charts of a report draw. ``shrink``: how many topics that a stored baseline was
-    scored on may no longer have a relevant document, or have another query text; None for any number. Problems with
-    files in the ``folder`` name them by their paths in it.
+    scored on may no longer have a relevant document, or have another query text; None for any number.
+    ``on_changed_inputs``: whether a verdict warns or is incomparable where inputs changed since a baseline was
+    stored.
+    Problems with files in the ``folder`` name them by their paths in it.
     """
 
     def __init__(
@@ -85,11 +93,12 @@ class Engine:
         store: Store | None = None,
         measures: Sequence[str] = (),
         shrink: int | None = 0,
+        on_changed_inputs: Response = "warn",
         report: bool = False,
         titles: DocumentTitles | None = None,
         folder: Path | None = None,
     ) -> None:
-        self._report, self._folder = report, folder
+        self._report, self._folder, self._on_changed_inputs = report, folder, on_changed_inputs
         self._titles = DocumentTitles() if titles is None else titles
         self._store = store
         self._stale: dict[str, StaleLabels | None] = {}
@@ -121,9 +130,12 @@ class Engine:
             systems = self._systems(question)
             verdict = self._judged(question, systems, family, together)
             self._refuse_unasked(verdict, question, systems, family, together)
+            self._refuse_diluted(verdict, question, systems, family, together)
             verdict = self._with_labels(verdict, question, systems, family, together)
             verdict = warned_of_stored(verdict, systems[1:])
             verdict = fast_enough(verdict, self._cache.latency(question.candidate))
+            if self._on_changed_inputs == "fail":
+                refuse_changed(worded(verdict), question)
         except DataError as error:
             refused = incomparable(
                 question.gate,
@@ -259,7 +271,9 @@ class Engine:
         systems = [self._cache.scored(source, measure) for source in question.sources]
         if question.gate.takes_replicates and isinstance(question.baseline, Stored):
             systems += self._cache.replicates(question.baseline, measure)
-        return self._restricted(question.gate, systems)
+        restricted = self._restricted(question.gate, systems)
+        refuse_reassigned(question, self._cache.topics, restricted[1:])
+        return restricted
 
     def _restricted(self, gate: Gate, systems: Sequence[Scored]) -> Sequence[Scored]:
         """The scores on the topics that the gate is about: whatever follows sees no others."""
@@ -327,6 +341,31 @@ class Engine:
             f"them with `riskguard baseline update {names[0]} RUN --note WHY`",
             reason="topics_differ",
         )
+
+    def _refuse_diluted(
+        self, verdict: Verdict, question: Question, systems: Sequence[Scored], family: Family | None, together: int
+    ) -> None:
+        """Refuse an answer that rests on judgements by which a stored run scores much less than it did.
+
+        A grade that no run finds makes all scores of a topic small, and a loss with them. ``DataError`` if the gate
+        passes, and would be red with these topics' scores as large as they were.
+        """
+        factors: dict[str, float] = {}
+        for scored in systems[1:]:
+            factors |= {topic: max(factor, factors.get(topic, 1.0)) for topic, factor in scored.diluted.items()}
+        if verdict.outcome != "pass" or not any(factor > 1 for factor in factors.values()):
+            return
+        reach = span(verdict.measure or "")
+        others = [replace(scored, scores=scored.scores.scaled(factors, reach=reach)) for scored in systems]
+        other_outcome = self._judged(question, others, family, together).outcome
+        if other_outcome != "pass":
+            raise DataError(
+                f"the judgements of {counted(len(factors), 'topic')} ({listed(tuple(sorted(factors)), most=5)}) "
+                f"changed since {label(question.baseline)} was stored, and its run scores less than half of what it "
+                f"did there: with scores as large as they were the gate's answer is {other_outcome}. Restore the "
+                "judgements, or rescore the baseline once they are reviewed",
+                reason="inputs_changed",
+            )
 
     def _with_labels(
         self, verdict: Verdict, question: Question, systems: Sequence[Scored], family: Family | None, together: int

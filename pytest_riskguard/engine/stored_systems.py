@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from pytest_riskguard.baselines.entry import mean_score
 from pytest_riskguard.baselines.scored import Scored
+from pytest_riskguard.engine.sources import Question, Stored
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.verdict import Verdict, warning
 from pytest_riskguard.risk import mean_test
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
+from pytest_riskguard.text import counted, listed
 
+#: How topics of a baseline may have shrunk, as the warning calls them.
+_SHRUNK = {
+    "gone": attrgetter("gone"),
+    "emptied": attrgetter("emptied"),
+    "diluted": attrgetter("much_diluted"),
+    "rephrased": attrgetter("rephrased"),
+}
 #: Below this p-value of the mean difference a replicate is unlikely to be another run of the same system.
 UNLIKELY = 0.001
 
@@ -38,6 +49,44 @@ def rests_on_replicate(replicate: TopicScores, baseline: TopicScores) -> DataErr
     )
 
 
+def refuse_reassigned(question: Question, topics: Topics | None, stored: Sequence[Scored]) -> None:
+    """Refuse an answer that would rest on weights, clusters or strata that changed since a baseline was stored.
+
+    ``DataError`` (``inputs_changed``): whoever may change them could otherwise make its losses count less.
+    """
+    gate = question.gate
+    used = {
+        "weight": gate.weighted,
+        "cluster": not gate.by_topic,
+        "stratum": bool(topics and topics.shares) and not gate.by_topic and gate.slice is None,
+    }
+    for scored in stored:
+        for role, changed in scored.reassigned.items():
+            if used[role] and (among := sorted({*changed} & {*scored.scores.topics})):
+                name = scored.scores.name
+                remedy = f"accept this with `riskguard baseline rescore {name.partition('/')[0]}`"
+                if not scored.scores.from_run:
+                    remedy = "store the scores again to accept this"
+                raise DataError(
+                    f"{counted(len(among), 'topic')} ({listed(tuple(among), most=5)}) had another {role} when {name} "
+                    f"was stored than in {'' if topics is None else topics.path_name} now, and it decides what their "
+                    f"losses count; restore {'them' if len(among) > 1 else 'it'}, or {remedy}",
+                    reason="inputs_changed",
+                )
+
+
+def refuse_changed(verdict: Verdict, question: Question) -> None:
+    """``DataError`` (``inputs_changed``) for a verdict in words that rests on anything that changed."""
+    if changed := verdict.changed_inputs:
+        names = dict.fromkeys(source.name for source in question.sources if isinstance(source, Stored))
+        commands = [f"`riskguard baseline rescore {name}`" for name in names]
+        raise DataError(
+            f"{'; '.join(warning.message for warning in changed)}. A gate stops here (on_changed_inputs: fail); once "
+            f"the change is reviewed, run {' and '.join(commands)}",
+            reason="inputs_changed",
+        )
+
+
 def warned_of_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
     """The verdict with the warnings about stored baselines and replicates, which decide nothing."""
     if verdict.outcome == "incomparable":
@@ -49,19 +98,11 @@ def warned_of_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
         verdict = verdict.warned(warning("unbacked_scores", systems=unbacked))
     if unnamed := tuple(scored.scores.name for scored in stored if not scored.named):
         verdict = verdict.warned(warning("old_format", systems=unnamed))
-    if changed := tuple(scored.scores.name for scored in stored if scored.topics_changed):
-        of_topics = verdict.topics  # a finding, which takes time: most verdicts are not asked for it here
-        used = {
-            "the tags": verdict.slice,
-            "the weights": verdict.weighted,
-            "the strata": of_topics.strata,
-            "the clusters": of_topics.clusters,
-        }
-        if uses := next((what for what, is_used in used.items() if is_used), None):
-            verdict = verdict.warned(warning("topics_changed", systems=changed, uses=uses))
-    gone = tuple(sorted({topic for scored in stored for topic in scored.gone}))
-    emptied = tuple(sorted({topic for scored in stored for topic in scored.emptied}))
-    rephrased = tuple(sorted({topic for scored in stored for topic in scored.rephrased}))
-    if gone or emptied or rephrased:
-        verdict = verdict.warned(warning("judgements_shrank", gone=gone, emptied=emptied, rephrased=rephrased))
-    return verdict
+    changed = tuple(scored.scores.name for scored in stored if scored.topics_changed)
+    if changed and verdict.slice is not None:
+        verdict = verdict.warned(warning("topics_changed", systems=changed))
+    lists = {
+        name: tuple(sorted({topic for scored in stored for topic in topics_of(scored)}))
+        for name, topics_of in _SHRUNK.items()
+    }
+    return verdict.warned(warning("judgements_shrank", **lists)) if any(lists.values()) else verdict

@@ -32,6 +32,8 @@ NOTICEABLE = 1e-3
 #: the one with BM25 scores cut to whole numbers does (tests/evaluation/runs/test_order.py). A share of the topics
 #: would not do: among thousands of topics, hidden losses in one of a hundred are significant.
 FEW_REORDERED = 2
+#: Among all topics, one or this share is a few.
+FEW = 0.05
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,8 @@ class TopicScores:
     unanswered, unknown, without_relevant : tuple of str
         Judged topics that the run did not answer (they score 0), topics of the run without judgements, and
         topics of the qrels without a relevant document (left out of averages).
+    accepted : tuple of str
+        Unanswered topics that count as 0 all the same: accepted when a baseline was stored, or judged only since.
     from_run : bool
         Whether the scores were computed from a run (then the judged topics are those of the qrels) rather than
         given as such (then both sides must name the same topics).
@@ -113,6 +117,7 @@ class TopicScores:
     unanswered: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     without_relevant: tuple[str, ...] = ()
+    accepted: tuple[str, ...] = ()
     from_run: bool = False
     judged: Judged | None = None
     as_written: Mapping[str, float] = field(default_factory=lambda: _EMPTY)
@@ -142,6 +147,11 @@ class TopicScores:
             raise ValueError(f"{self.name}: topics must be sorted and each appear once")
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
+
+    @property
+    def a_few(self) -> float:
+        """How many topics a baseline may leave unanswered with nobody's consent."""
+        return max(1.0, FEW * len(self.topics))
 
     @property
     def mean(self) -> float:
@@ -177,6 +187,11 @@ class TopicScores:
     def in_written_order(self) -> TopicScores:
         """The scores that the run would have in the order as written."""
         return replace(self, values=self._written, as_written=_EMPTY)
+
+    def scaled(self, factors: Mapping[str, float], *, reach: float) -> TopicScores:
+        """The scores with those of some topics multiplied, up to the ``reach`` of the measure."""
+        factor = np.array([factors.get(topic, 1.0) for topic in self.topics])
+        return replace(self, values=np.where(factor == 1, self.values, np.minimum(self.values * factor, reach)))
 
     def without(self, topics: Collection[str]) -> TopicScores:
         """The scores on all other topics, of which there must be one."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation.measures import span
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import STRATUM, Topics
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.risk.checks import FloatArray, IntArray
-from pytest_riskguard.text import counted, named
+from pytest_riskguard.text import counted, listed, named
 
 #: Topics about which nothing is known.
 NO_TOPICS = Topics({})
@@ -115,10 +117,12 @@ def align(
     missing topic scores 0 (``missing: zero``).
     Reasons of a ``DataError`` are ``inputs_changed`` (scored with different qrels), ``no_common_topic``,
     ``topics_differ``, ``missing_input`` (a topic without a weight), ``bad_strata`` (a topic without a stratum, or
-    strata that do not fit their shares) and ``bad_baseline`` (a replicate that leaves out topics).
+    strata that do not fit their shares) and ``bad_baseline`` (a baseline that leaves out topics that the candidate
+    answers, a replicate that leaves out others).
     ``ValueError`` if the gate weights topics, but there are no weights, or strata too.
     """
     (candidate, baseline), (gaps, baseline_gaps) = on_one_list(gate, (candidate, baseline))
+    refuse_unanswered(gate, candidate, baseline)
     others = []
     for replicate in replicates:
         (other, _), (replicate_gaps, _) = on_one_list(gate, (replicate, baseline))
@@ -265,6 +269,59 @@ def on_one_list(
         systems = tuple(_spread(system, all_topics) for system in systems)
     missing = [tuple(sorted({*system.unanswered, *gaps})) for system, gaps in zip(systems, lacking, strict=True)]
     return tuple(systems), tuple(missing)
+
+
+def free_wins(gate: Gate, candidate: TopicScores, baseline: TopicScores) -> tuple[str, ...]:
+    """The topics that the candidate answered and the baseline did not: it scores 0 there, so any answer wins.
+
+    None where such topics are known to have no result (``missing: zero``, or accepted when the baseline was stored).
+    """
+    if gate.missing == "zero":
+        return ()
+    return tuple(sorted({*baseline.unanswered} - {*baseline.accepted} - {*candidate.unanswered}))
+
+
+def refuse_unanswered(gate: Gate, candidate: TopicScores, baseline: TopicScores) -> None:
+    """``DataError`` (``bad_baseline``) for a baseline with more than a small share of free wins."""
+    free = free_wins(gate, candidate, baseline)
+    if len(free) > baseline.a_few:
+        raise _unanswered(candidate, baseline, free)
+
+
+def refuse_if_unanswered_decide(
+    gate: Gate,
+    candidate: TopicScores,
+    baselines: Sequence[TopicScores],
+    passes: Callable[[Sequence[TopicScores]], bool],
+) -> None:
+    """Check that a pass does not rest on free wins; ``passes`` asks the gate's question of other baselines.
+
+    ``DataError`` (``bad_baseline``) if the candidate would not pass had the baselines the best score on these topics.
+    """
+    free = [free_wins(gate, candidate, baseline) for baseline in baselines]
+    if not any(free):
+        return
+    at_best = [_at_best(candidate, baseline, topics) for baseline, topics in zip(baselines, free, strict=True)]
+    if not passes(at_best):
+        baseline, topics = next(pair for pair in zip(baselines, free, strict=True) if pair[1])
+        raise _unanswered(candidate, baseline, topics, ", and the gate would not pass if it did well there")
+
+
+def _at_best(candidate: TopicScores, baseline: TopicScores, topics: Sequence[str]) -> TopicScores:
+    reach = math.inf if baseline.measure is None else span(baseline.measure)
+    best = reach if math.isfinite(reach) else float(max(np.max(candidate.values), np.max(baseline.values)))
+    lacking = np.isin(baseline.topics, topics)
+    return replace(baseline, values=np.where(lacking, best, baseline.values))
+
+
+def _unanswered(candidate: TopicScores, baseline: TopicScores, free: Sequence[str], why: str = "") -> DataError:
+    queries = "these queries" if len(free) > 1 else "this query"
+    return DataError(
+        f"{baseline.name} did not answer {len(free)} of {counted(len(baseline.topics), 'topic')} that "
+        f"{candidate.name} answered ({listed(tuple(free), most=5)}), where any answer would count as a win{why}. Use "
+        f"a whole run; if the search finds nothing for {queries}, let that count as 0 (missing: zero)",
+        reason="bad_baseline",
+    )
 
 
 def refuse_other_order(

@@ -14,7 +14,7 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.measures import least_and_greatest
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.alignment import Aligned, align, refuse_other_order
+from pytest_riskguard.gates.alignment import Aligned, align, refuse_if_unanswered_decide, refuse_other_order
 from pytest_riskguard.gates.figures.chart_data import exhibits
 from pytest_riskguard.gates.figures.estimates import diagnostics, paired_estimates, reported, topic_counts
 from pytest_riskguard.gates.findings import (
@@ -149,6 +149,8 @@ class _Asked:
                 rule(self.gate, one, others[0], replicates=others[1:], topics=self.topics)
             )[0],
         )
+        if outcome == "pass":
+            refuse_if_unanswered_decide(self.gate, self.candidate, (self.baseline,), self._passes)
         doubts = [_excused(comparison)]
         if outcome != "fail":
             doubts += [_outweighed(comparison), _unfailing(comparison, own_level=self.own_level)]
@@ -164,6 +166,10 @@ class _Asked:
             return replace(explained, warnings=(*explained.warnings, *raised))
 
         return _Found(outcome, reason, Deferred(findings), exhibits(comparison) if self.report else None)
+
+    def _passes(self, baselines: Sequence[TopicScores]) -> bool:
+        ruled = rule(self.gate, self.candidate, baselines[0], replicates=self.replicates, topics=self.topics)
+        return self.answer(ruled)[0] == "pass"
 
     def answer(self, comparison: Comparison) -> Answer:
         """The outcome, and the reason if it is not a pass; a family that draws may let pass what fails alone."""

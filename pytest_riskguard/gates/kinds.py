@@ -152,8 +152,7 @@ class Gate(EveryOption):
     missing: Missing = option(
         "refuse",
         OneOf(MISSING),
-        "A topic with a score on one side only: refuse the comparison, or score zero on the other side.",
-        in_yaml=False,
+        "A topic without a score on one side, or an answer of the baseline: refuse the comparison, or score zero.",
     )
     slice: str | None = option(
         None,

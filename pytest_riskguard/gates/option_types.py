@@ -43,8 +43,8 @@ class Option:
     """One option of a kind of gate: its name, type and default as declared, one sentence of help, and the check.
 
     ``flag`` and ``metavar`` are how the command line writes the option and its value. ``in_assertions`` says
-    whether plain assertions take it, ``in_yaml`` and ``in_report`` whether it is a key of riskguard.yaml and of the
-    verdicts in a report; ``report_type`` is its type there, if wider than what the check lets through.
+    whether plain assertions take it, ``in_report`` whether it is a key of the verdicts in a report;
+    ``report_type`` is its type there, if wider than what the check lets through.
     """
 
     help: str
@@ -52,7 +52,6 @@ class Option:
     flag: str = ""
     metavar: str | None = None
     in_assertions: bool = True
-    in_yaml: bool = True
     in_report: bool = True
     report_type: Any = None
     name: str = ""

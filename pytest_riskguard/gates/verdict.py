@@ -313,6 +313,11 @@ class Verdict(_Asked):
         return same if self.yardstick is not None or self.estimates.mean_absolute_difference == 0 else ()
 
     @property
+    def changed_inputs(self) -> tuple[VerdictWarning, ...]:
+        """The warnings about judgements or topics that changed since a baseline was stored."""
+        return tuple(warning for warning in self.warnings if warning.code in CHANGED_INPUTS)
+
+    @property
     def decisive_interval(self) -> ReportedInterval | None:
         """The interval whose limit decided, where there is one."""
         return next((interval for interval in self.intervals if interval.decisive), None)
@@ -359,6 +364,9 @@ class Verdict(_Asked):
         findings["diagnostics"] = Deferred.of(given.get("diagnostics"))
         return cls(asked=asked, findings=Deferred.of(Findings(**findings)), **rest)
 
+
+#: Codes of warnings that what a verdict rests on has changed: they come first, and are never folded.
+CHANGED_INPUTS = ("judgements_shrank", "topics_changed", "rescored")
 
 #: Codes that say why a verdict is not a pass.
 REASONS = (

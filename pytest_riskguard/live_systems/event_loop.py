@@ -1,6 +1,6 @@
 """Answers that have to be awaited: all coroutines of a process run on one event loop, in a thread of its own.
 
-A client that belongs to a loop, such as one of httpx or aiohttp, then finds the same loop for every query. The thread
+A client that belongs to a loop, such as one of httpx2 or aiohttp, finds the same loop for every query. The thread
 that asked waits, so the number of workers bounds how many queries run at a time.
 """
 

@@ -54,12 +54,20 @@ class Github:
         of_others += [github.Annotation("riskguard", [problem]) for problem in self._session.problems]
         if summary is not None and (verdicts or of_others or self._session.gates):
             try:
-                github.append_summary(summary, verdicts, of_others, gates=self._session.gates)
+                github.append_summary(
+                    summary,
+                    verdicts,
+                    of_others,
+                    gates=self._session.gates,
+                    policy_changes=self._session.policy_changes,
+                )
             except OSError as error:
                 terminalreporter.line(f"riskguard: could not write {github.SUMMARY}: {error.strerror}")
         if github.annotates():
             terminalreporter.ensure_newline()
-            for command in github.commands([*of_verdicts, *of_others]):
+            changes = self._session.policy_changes if verdicts else None
+            notices = [] if changes is None else github.notices(changes)
+            for command in [*github.commands([*of_verdicts, *of_others]), *notices]:
                 terminalreporter.line(command)
 
     def _annotations(self) -> tuple[list[github.Annotation], list[github.Annotation]]:

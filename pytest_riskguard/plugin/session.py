@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.plugin.yaml_items import RiskguardFile
     from pytest_riskguard.reports.known_gates import KnownGate
+    from pytest_riskguard.reports.policy_changes import PolicyChanges
     from pytest_riskguard.reports.provenance import Provenance
 
 #: Exit codes of runs that ran their tests; the others (interrupted, usage, internal) have other causes.
@@ -63,6 +64,7 @@ class RiskguardSession:
         self._items: list[pytest.Item] = []
         self._roll: str | None = None
         self._session: pytest.Session | None = None
+        self._policy: tuple[PolicyChanges | None] | None = None
         self._failures_shown = 0
         context = ExitStack()
         context.enter_context(run_context.changed(failure_listeners=(self.relay.waiting_failures.append,)))
@@ -154,10 +156,11 @@ class RiskguardSession:
         if self.relay.waiting and self.config.getini("riskguard_junit"):
             from pytest_riskguard.reports.ci.junit import properties
 
+            changes = self.policy_changes
             for verdict in self.relay.waiting:
                 number = item.stash[_JUNIT_COUNT] = item.stash.get(_JUNIT_COUNT, 0) + 1
                 with caught("writing the properties of a verdict for JUnit XML"):
-                    item.user_properties.extend(properties(verdict, number))
+                    item.user_properties.extend(properties(verdict, number, changes))
         report = yield
         attempts = attempts_of(item)
         attempts.note(started=call.when == "setup", failed=report.failed)
@@ -183,6 +186,21 @@ class RiskguardSession:
         """Whether a test belongs to a gate file."""
         path = (self.config.rootpath / nodeid.split("::")[0]).resolve()
         return any(path == file.resolve() for file in self.mode.gate_files)
+
+    @property
+    def policy_changes(self) -> PolicyChanges | None:
+        """What the judged commit changed about how it is judged, in every process the same; found out once."""
+        if self._policy is None:
+            self._policy = (None,)
+            with caught("finding what the commit changed about how it is judged"):
+                from pytest_riskguard.config.load import find_config
+                from pytest_riskguard.engine.base_commit import policy_changes
+
+                root = self.config.rootpath
+                tests = {*(item.path for item in self._items), *(root / gate.file for gate in self.gates)}
+                nearest = (find_config(test.parent, stop=root) for test in sorted(tests) if test.suffix == ".py")
+                self._policy = (policy_changes([*self.mode.gate_files, *filter(None, nearest)]),)
+        return self._policy[0]
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -325,7 +343,14 @@ class RiskguardSession:
             try:
                 target = self.config.invocation_params.dir / path
                 with caught(f"writing the report {path}", but=(OSError,)):
-                    files.write(target, self.verdicts, gates=self.gates, provenance=provenance, charts=charts)
+                    files.write(
+                        target,
+                        self.verdicts,
+                        gates=self.gates,
+                        provenance=provenance,
+                        policy_changes=self.policy_changes,
+                        charts=charts,
+                    )
             except OSError as error:
                 problems.append(f"could not write the report {path}: {error.strerror}")
         return problems
@@ -348,7 +373,8 @@ class RiskguardSession:
         if self.config.getoption("no_summary"):
             shown = []
             unjudged = unjudged if self.problems or not typed_options(self.config).no_summary else []
-        if not (shown or unjudged or self.problems or failures):
+        changes = self.policy_changes if self.relay.by_test() else None
+        if not (shown or unjudged or self.problems or failures or changes):
             return
         from pytest_riskguard.reports.comparisons import answer
         from pytest_riskguard.reports.terminal import gates_table
@@ -378,6 +404,8 @@ class RiskguardSession:
             terminalreporter.line(line)
         for line in (line for gates in unjudged for line in _wrapped(gates, screen)):
             terminalreporter.line(line)
+        for line in (line for said in (changes.lines if changes else ()) for line in _wrapped(said, screen)):
+            terminalreporter.line(line, yellow=True)
         for problem in self.problems:
             terminalreporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
         self.show_internal_errors(terminalreporter)
@@ -414,11 +442,11 @@ def _writes(config: pytest.Config) -> bool:
 
 
 def _is_fine(verdict: Verdict) -> bool:
-    """Whether a verdict lets the change go without care."""
+    """Whether a verdict lets the change go without care, and rests on nothing that has changed."""
     from pytest_riskguard.reports.card import tone
 
     with caught("looking at a verdict"):
-        return verdict.passed and tone(verdict) == "go"
+        return verdict.passed and tone(verdict) == "go" and not verdict.changed_inputs
     return False
 
 

@@ -15,6 +15,7 @@ from pytest_riskguard.errors import UsageError
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.known_gates import KnownGate
+    from pytest_riskguard.reports.policy_changes import PolicyChanges
     from pytest_riskguard.reports.provenance import Provenance
 
 
@@ -60,34 +61,43 @@ def write(
     *,
     gates: Sequence[KnownGate] = (),
     provenance: Provenance | None = None,
+    policy_changes: PolicyChanges | None = None,
     kind: Format | None = None,
     charts: bool = False,
 ) -> None:
     """Write a report, whole or not at all; ``kind`` is its format, by default the one that its name asks for.
 
     ``gates`` are all that are known, if the verdicts are those of a run of tests; ``provenance`` says where they come
-    from. With ``charts`` the pictures of a Markdown report are written next to it, and before it.
+    from, ``policy_changes`` what the judged commit changed about how it is judged. With ``charts`` the pictures of a
+    Markdown report are written next to it, and before it.
     """
     kind = kind or format_of(path)
     if kind is JSON:
         from pytest_riskguard.reports.json import dumps
 
-        text = dumps(verdicts, gates, provenance)
+        text = dumps(verdicts, gates, provenance, policy_changes)
     elif kind is HTML:
         from pytest_riskguard.reports.html import render as render_html
 
-        text = render_html(verdicts, gates, provenance=provenance)
+        text = render_html(verdicts, gates, provenance=provenance, policy_changes=policy_changes)
     elif kind is JUNIT:
         from pytest_riskguard.reports.ci.junit import render as render_junit
 
-        text = render_junit(verdicts, gates)
+        text = render_junit(verdicts, gates, policy_changes)
     else:
         from pytest_riskguard.reports.markdown import COMMENT_LIMIT, pictures, render
 
         drawn = pictures(path, verdicts) if charts else []
         for picture in (picture for of_gate in drawn for picture in of_gate):
             write_text(path.with_name(picture.file), picture.svg)
-        text = render(verdicts, gates=gates, provenance=provenance, limit=COMMENT_LIMIT, pictures=drawn)
+        text = render(
+            verdicts,
+            gates=gates,
+            provenance=provenance,
+            policy_changes=policy_changes,
+            limit=COMMENT_LIMIT,
+            pictures=drawn,
+        )
     write_text(path, text)
 
 

@@ -9,7 +9,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import Step, card, unsaid, word
 from pytest_riskguard.reports.sections import worst_topics
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.reports.terminal.failure import MAX_WORST, body, steps_of
+from pytest_riskguard.reports.terminal.failure import MAX_WORST, body, changed_inputs, steps_of
 from pytest_riskguard.run_context import Screen
 from pytest_riskguard.text import clean
 
@@ -24,9 +24,9 @@ _COLOURS = {"go": "#2e7d32", "caution": "#b26a00", "stop": "#c62828"}
 def text(verdict: Verdict) -> str:
     """First line, what happened, the worst queries, what to do next."""
     shown, screen = card(verdict, here=True), Screen(width=_WIDTH)
-    steps = steps_of(shown, screen)
-    lines = [f"{word(verdict).upper()} {shown.line}", *body(verdict, screen, room=MAX_LINES - 1 - len(steps))]
-    return "\n".join([*lines, *steps])
+    after = [*changed_inputs(verdict, screen), *steps_of(shown, screen)]
+    lines = [f"{word(verdict).upper()} {shown.line}", *body(verdict, screen, room=MAX_LINES - 1 - len(after))]
+    return "\n".join([*lines, *after])
 
 
 def page(verdict: Verdict) -> str:

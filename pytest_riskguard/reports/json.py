@@ -18,6 +18,7 @@ from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import known_gates
 from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.policy_changes import PolicyChanges
 from pytest_riskguard.reports.provenance import Provenance
 
 SCHEMA = "riskguard-report/1"
@@ -37,35 +38,55 @@ def _headed(schema: str, content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Report(NamedTuple):
-    """Verdicts, the gates that the run knew (none if it was no run of tests), and where the report comes from."""
+    """Verdicts, the gates that the run knew (none if it was no run of tests), and where the report comes from.
+
+    ``policy_changes`` are what the judged commit changed about how it is judged, if anything.
+    """
 
     verdicts: list[Verdict]
     gates: tuple[KnownGate, ...] = ()
     provenance: Provenance | None = None
+    policy_changes: PolicyChanges | None = None
 
 
 def report(
-    verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = (), provenance: Provenance | None = None
+    verdicts: Sequence[Verdict],
+    gates: Sequence[KnownGate] = (),
+    provenance: Provenance | None = None,
+    policy_changes: PolicyChanges | None = None,
 ) -> dict[str, Any]:
     """The report as plain types."""
-    return _headed(SCHEMA, _content(verdicts, gates, provenance))
+    return _headed(SCHEMA, _content(verdicts, gates, provenance, policy_changes))
 
 
 def _content(
-    verdicts: Sequence[Verdict], gates: Sequence[KnownGate], provenance: Provenance | None
+    verdicts: Sequence[Verdict],
+    gates: Sequence[KnownGate],
+    provenance: Provenance | None,
+    policy_changes: PolicyChanges | None,
 ) -> dict[str, Any]:
     content = {"verdicts": [verdict.to_dict() for verdict in verdicts]}
-    optional = {"gates": tuple(gates), "rankings": rankings.collected(verdicts), "provenance": provenance}
+    optional = {
+        "gates": tuple(gates),
+        "rankings": rankings.collected(verdicts),
+        "provenance": provenance,
+        "policy_changes": policy_changes,
+    }
     return content | {key: to_plain(value) for key, value in optional.items() if value}
 
 
-def dumps(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = (), provenance: Provenance | None = None) -> str:
+def dumps(
+    verdicts: Sequence[Verdict],
+    gates: Sequence[KnownGate] = (),
+    provenance: Provenance | None = None,
+    policy_changes: PolicyChanges | None = None,
+) -> str:
     """The report as text, its keys in the order of the schema.
 
     Two ``#`` in a row, which occur only in other people's text, begin a command of some CI systems anywhere in a
     line, so the first is written as an escape.
     """
-    return document(SCHEMA, _content(verdicts, gates, provenance)).replace("##", "\\u0023#")
+    return document(SCHEMA, _content(verdicts, gates, provenance, policy_changes)).replace("##", "\\u0023#")
 
 
 def read(path: Path) -> Report:
@@ -79,7 +100,9 @@ def read(path: Path) -> Report:
         verdicts = verdicts_of(data)
         entries = decoded(tuple[Rankings, ...], data.get("rankings", []), where="rankings")
         provenance = decoded(Provenance, data["provenance"], where="provenance") if "provenance" in data else None
-        return Report(rankings.restored(verdicts, entries), _gates_of(data, len(verdicts)), provenance)
+        given = data.get("policy_changes")
+        changes = None if given is None else decoded(PolicyChanges, given, where="policy_changes")
+        return Report(rankings.restored(verdicts, entries), _gates_of(data, len(verdicts)), provenance, changes)
     except LimitError as error:
         raise ReportFormatError(path, None, str(error)) from None
     except JsonError as error:

@@ -66,7 +66,7 @@ GIVEN = replace(
         replace(MOVED, name="prod"),
         replace(MOVED, kind="fixed", replicates=(StoredReplicate(1, OTHER),)),
         replace(MANIFEST, kind="best"),
-        replace(MOVED, history=(EARLIER, replace(EARLIER, number=7, git=GitState("b" * 40, dirty=True), means={}))),
+        replace(MOVED, history=(EARLIER, replace(EARLIER, number=2, git=GitState("b" * 40, dirty=True), means={}))),
         replace(MANIFEST, replicates=(StoredReplicate(1, OTHER), StoredReplicate(12, "sha256:" + "0" * 64))),
         replace(MANIFEST, git=None, note="", digests=replace(MANIFEST.digests, topics=None), run_kept=False),
     ],
@@ -149,10 +149,10 @@ def changed(*path, value, manifest=MANIFEST):
             r"text without lone surrogates, found '\\ud800'",
         ),
         (b'{"format": NaN}', "NaN is not a number"),
-        (changed("format", value=...), "format: expected a number from 1 to 6, found null"),
-        (changed("format", value="1"), 'format: expected a number from 1 to 6, found "1"'),
-        (changed("format", value=True), "format: expected a number from 1 to 6, found true"),
-        (changed("format", value=0), "format: expected a number from 1 to 6, found 0"),
+        (changed("format", value=...), "format: expected a number from 1 to 7, found null"),
+        (changed("format", value="1"), 'format: expected a number from 1 to 7, found "1"'),
+        (changed("format", value=True), "format: expected a number from 1 to 7, found true"),
+        (changed("format", value=0), "format: expected a number from 1 to 7, found 0"),
         (changed("note", value=...), "missing key 'note'"),
         (changed("host", value="x"), "unknown key 'host'"),
         (changed("digests", "run", value=...), "missing key 'digests.run'"),
@@ -182,8 +182,8 @@ def test_anything_else_is_refused(content, problem):
 
 
 def test_a_newer_format_asks_for_an_upgrade_whatever_else_it_says():
-    with pytest.raises(NewerFormatError, match=r"format 7 .* reads formats up to 6; upgrade pytest-riskguard"):
-        Manifest.from_bytes(b'{"format": 7, "something": "new"}')
+    with pytest.raises(NewerFormatError, match=r"format 8 .* reads formats up to 7; upgrade pytest-riskguard"):
+        Manifest.from_bytes(b'{"format": 8, "something": "new"}')
 
 
 @pytest.mark.parametrize(
@@ -254,8 +254,8 @@ def test_a_list_of_replicates_is_read_as_strictly(path, value, problem):
         (["kind"], "newest", "kind: expected one of fixed, previous, release, best, found 'newest'"),
         (["kind"], 1, "kind: expected text, found a whole number"),
         (["history", 0, "number"], 0, "history: expected numbers from 1, found 0"),
-        (["history", 0, "number"], 9, r"history: expected rising numbers, found \[9, 2\]"),
-        (["history", 1, "number"], 1, r"history: expected rising numbers, found \[1, 1\]"),
+        (["history", 0, "number"], 9, r"history: expected every number from 1, found \[9, 2\]"),
+        (["history", 1, "number"], 1, r"history: expected every number from 1, found \[1, 1\]"),
         (["history", 0, "run"], "sha256:0", "history: run of 1: expected sha256:"),
         (["history", 0, "created"], "today", "history: created of 1: expected a date and time, found 'today'"),
         (["history", 0, "means", "nDCG@10"], True, r"means\.nDCG@10: expected a number, found true or false"),
@@ -296,7 +296,7 @@ def test_a_history_is_read_as_strictly(path, value, problem):
         ),
         (
             changed("history", value=[json.loads(MOVED.to_bytes())["history"][0]] * 2, manifest=MOVED),
-            "history: expected rising numbers, found [1, 1]",
+            "history: expected every number from 1, found [1, 1]",
         ),
         (
             changed("kind", value="newest", manifest=MOVED),
@@ -315,8 +315,8 @@ def test_a_history_is_read_as_strictly(path, value, problem):
         (changed("source", value="run", manifest=NAMED), "key 'source', which format 4 does not have"),
         (changed("format", value=5, manifest=GIVEN), "key 'source', which format 5 does not have"),
         (
-            changed("format", value=7),
-            "written in format 7 by a newer pytest-riskguard, this one reads formats up to 6; "
+            changed("format", value=8),
+            "written in format 8 by a newer pytest-riskguard, this one reads formats up to 7; "
             "upgrade pytest-riskguard",
         ),
     ],

@@ -545,7 +545,7 @@ def test_real_runs_are_replicates_too(store, shared):
     qrels, runs = read_qrels(data / "qrels.txt"), data / "runs"
     options = {"qrels": data / "qrels.txt", "topics": data / "queries.tsv"}
     store.add("lsa", runs / "lsa200_dense.run.gz", measures=["nDCG@10"], **options)
-    store.add_replicate("lsa", runs / "fts5_and.run.gz", **options)
+    store.add_replicate("lsa", runs / "fts5_and.run.gz", allow_unanswered=True, **options)
     (stored,) = store.replicates("lsa", "nDCG@10", qrels=qrels)
     (scored,) = score_run(runs / "fts5_and.run.gz", qrels, ["nDCG@10"], name="lsa/replicates/1")
     assert_same_scores(stored.scores, scored)

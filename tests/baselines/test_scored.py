@@ -6,10 +6,10 @@ import gzip
 
 import pytest
 
-from pytest_riskguard.baselines.queries import from_bytes, query_digests, rephrased, to_bytes
+from pytest_riskguard.baselines.queries import from_bytes, known, rephrased, to_bytes
 from pytest_riskguard.errors import BaselineError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
-from pytest_riskguard.evaluation.topics import read_topics
+from pytest_riskguard.evaluation.topics import Topics, read_topics
 
 
 @pytest.fixture
@@ -199,12 +199,12 @@ def test_digests_of_texts_are_checked_and_hold_no_text(store, add, collection, t
     ],
 )
 def test_other_content_is_not_read_as_digests(content):
-    with pytest.raises(ValueError, match=r"expected a line|codec"):
+    with pytest.raises(ValueError, match=r"expected columns|codec"):
         from_bytes(content)
 
 
 def test_half_a_character_has_a_digest():
-    assert rephrased(query_digests({"t1": "\ud800"}, ["t1"]), {"t1": "\udfff"}, ["t1"]) == ("t1",)
+    assert rephrased(known(Topics({"t1": "\ud800"}), ["t1"]), {"t1": "\udfff"}, ["t1"]) == ("t1",)
 
 
 def test_a_baseline_stored_without_texts_is_judged_with_any(store, add, collection, texts):

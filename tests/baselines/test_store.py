@@ -436,8 +436,8 @@ DAMAGE = {
     "an empty manifest": (lambda f: (f / "manifest.json").write_text(""), r"manifest\.json: line 1: empty"),
     "no manifest": (lambda f: (f / "manifest.json").unlink(), r"manifest\.json is missing"),
     "a newer format": (
-        lambda f: edit(f / "manifest.json", format=7),
-        r"manifest\.json: written in format 7 .*upgrade pytest-riskguard$",
+        lambda f: edit(f / "manifest.json", format=8),
+        r"manifest\.json: written in format 8 .*upgrade pytest-riskguard$",
     ),
     "other topics": (
         lambda f: edit(

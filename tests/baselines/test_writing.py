@@ -62,9 +62,9 @@ def test_a_first_baseline_that_was_not_finished_is_not_there(store, collection, 
 def test_what_a_newer_version_wrote_is_not_replaced(store, add):
     add()
     manifest = store.root / "prod/manifest.json"
-    newer = manifest.read_text().replace('"format": 4', '"format": 7')
+    newer = manifest.read_text().replace('"format": 4', '"format": 8')
     manifest.write_text(newer)
-    with pytest.raises(BaselineError, match=r"written in format 7 by a newer .*upgrade"):
+    with pytest.raises(BaselineError, match=r"written in format 8 by a newer .*upgrade"):
         add(replace=True)
     assert manifest.read_text() == newer
     store.remove("prod")  # which says what is lost

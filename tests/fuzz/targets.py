@@ -89,13 +89,13 @@ def read_manifest(content: bytes) -> bool:
 
 def read_report(content: bytes) -> bool:
     """A report; its verdicts are shown in every text format, and written again."""
-    verdicts, gates, provenance = report_json.read(_file("report.json", content))
+    verdicts, gates, provenance, changes = report_json.read(_file("report.json", content))
     for verdict in verdicts:
         terminal.explain(verdict, Screen(Detail.EVERYTHING, 100))
     known_gates.summary(gates)
-    markdown.render(verdicts, gates=gates, provenance=provenance)
-    path = _file("again.json", report_json.dumps(verdicts, gates, provenance).encode())
-    assert report_json.report(*report_json.read(path)) == report_json.report(verdicts, gates)
+    markdown.render(verdicts, gates=gates, provenance=provenance, policy_changes=changes)
+    path = _file("again.json", report_json.dumps(verdicts, gates, provenance, changes).encode())
+    assert report_json.report(*report_json.read(path)) == report_json.report(verdicts, gates, provenance, changes)
     return True
 
 

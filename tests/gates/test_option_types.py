@@ -39,7 +39,7 @@ def kind_of_two_options() -> dict[str, Option]:
     class Kind:
         name: str = "no option"
         fruit: str = option("pear", FRUIT, "Which fruit.", flag="--pick", metavar="FRUIT")
-        max_size: float = option(0.5, Number(0, 1), "How large.", in_yaml=False)
+        max_size: float = option(0.5, Number(0, 1), "How large.")
 
     with pytest.raises(TypeError, match="positional"):
         Kind("a name", "plum")
@@ -50,9 +50,7 @@ def kind_of_two_options() -> dict[str, Option]:
 def test_what_a_class_declares_is_what_every_way_in_reads():
     options = kind_of_two_options()
     assert options == {
-        "max_size": Option(
-            "How large.", Number(0, 1), "--max-size", in_yaml=False, name="max_size", type="float", default=0.5
-        ),
+        "max_size": Option("How large.", Number(0, 1), "--max-size", name="max_size", type="float", default=0.5),
         "fruit": Option("Which fruit.", FRUIT, "--pick", "FRUIT", name="fruit", type="str", default="pear"),
     }
     assert [known.type_text for known in options.values()] == ["{'apple', 'pear', 'plum'}", "float"]

@@ -104,6 +104,90 @@ def test_actions_are_pinned_to_a_commit_with_its_version():
     assert [line for line in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)] == []
 
 
+def steps_of_all_workflows() -> list[dict[str, Any]]:
+    names = [path.name for path in (ROOT / ".github/workflows").iterdir()]
+    return [step for name in names for job in workflow(name)["jobs"].values() for step in job["steps"]]
+
+
+def test_no_checkout_leaves_its_token_in_the_work_tree():
+    checkouts = [step for step in steps_of_all_workflows() if step.get("uses", "").startswith("actions/checkout@")]
+    assert len(checkouts) >= 6
+    assert all(step["with"]["persist-credentials"] is False for step in checkouts)
+
+
+def test_each_action_has_one_pin_wherever_it_is_used_and_each_place_is_kept_up_to_date():
+    places = [".github/workflows", "examples/ci"]
+    files = [ROOT / "action.yml", *(path for place in places for path in (ROOT / place).glob("*.yml"))]
+    pins: dict[str, set[str]] = {}
+    for path in files:
+        for action, pin in re.findall(r"uses: ([\w/-]+)@([0-9a-f]{40} # \S+)", path.read_text(encoding="utf-8")):
+            pins.setdefault(action, set()).add(pin)
+    assert len(pins) >= 7
+    assert {action: found for action, found in pins.items() if len(found) > 1} == {}
+    actions, packages = yaml.safe_load(text(".github/dependabot.yml"))["updates"]
+    assert actions["package-ecosystem"] == "github-actions"
+    assert actions["directories"] == ["/", "/examples/ci"]  # the first has action.yml and the workflows
+    assert (packages["package-ecosystem"], packages["directory"]) == ("pip", "/")
+
+
+#: Versions below these have a fault that somebody published. Versions of pytest, pyarrow and the like that
+#: fixed it, by the advisories: GHSA-6w46-j5rx-g56g, CVE-2026-7246, GHSA-qmgc-5h2g-mvrw, GHSA-cpwx-vrp4-4pq7,
+#: CVE-2026-84382, GHSA-rgxp-2hwp-jwgg, CVE-2026-26209, GHSA-c336-7962-wfj2, CVE-2025-54920, CVE-2024-43598.
+FIXED = {
+    "pytest": (9, 0, 3),
+    "click": (8, 3, 3),
+    "filelock": (3, 20, 3),
+    "jinja2": (3, 1, 6),
+    "httpx2": (2, 12),
+    "pyarrow": (23, 0, 1),
+    "cbor2": (5, 9),
+    "distributed": (2026, 1, 1),
+    "pyspark": (4, 0, 1),
+    "lightgbm": (4, 6),
+}
+
+
+def test_no_version_with_a_known_fault_may_be_installed():
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    requirements = [*PYPROJECT["project"]["dependencies"], *(one for needed in extras.values() for one in needed)]
+    floors = [re.fullmatch(r"([\w-]+)>=([\d.]+)", one) for one in requirements if "[" not in one]
+    assert all(floors)
+    found = [(floor[1], tuple(map(int, floor[2].split(".")))) for floor in floors if floor is not None]
+    assert {name for name, _ in found} >= set(FIXED)
+    assert [name for name, floor in found if floor < FIXED.get(name, ())] == []
+
+
+def test_the_oldest_pytest_that_is_tested_is_the_oldest_that_may_be_installed():
+    (floor,) = [one for one in PYPROJECT["project"]["dependencies"] if one.startswith("pytest>=")]
+    version = floor.removeprefix("pytest>=")
+    assert f'"=={version}", id="oldest"' in text("noxfile.py")
+    assert PYPROJECT["tool"]["pytest"]["ini_options"]["minversion"] == version
+
+
+def test_known_faults_are_looked_for_in_all_that_users_can_install():
+    assert re.search(r"def audit\(.*?EXTRAS", text("noxfile.py"), re.DOTALL)
+    assert 'if name != "test"' in text("noxfile.py")
+    assert re.search(r'packages=\$\("\$python"', text(".ci/run"))  # where the tests are, which need every extra
+
+
+def test_the_table_of_files_to_review_has_everything_that_decides():
+    table = text("SECURITY.md").partition("| file | what it decides |")[2].partition("\n\n")[0]
+    files = {
+        cell for row in table.splitlines() for cell in re.findall(r"`([^`]+)`", row.split("|")[1] if row else "")
+    }
+    keys = {"store:", "qrels:", "topics:", "documents:", "budget: {ledger: ...}", "candidate:"}
+    code = {"retrieve:", "retrieve_from:", "command:", "conftest.py", "pytest.ini", "tox.ini", "setup.cfg"}
+    around = {
+        "riskguard.yaml",
+        "pyproject.toml",
+        "requirements*.txt",
+        ".github/workflows",
+        "action.yml",
+        "CODEOWNERS",
+    }
+    assert keys | code | around <= files
+
+
 def test_sessions_and_groups_that_workflows_and_hooks_use_exist():
     (session,) = re.findall(r"run: nox -s (\w+)", text(".github/workflows/docs.yml"))
     assert session in NOX_SESSIONS

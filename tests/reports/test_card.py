@@ -271,13 +271,13 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
     "bad run": (
         lambda: refused("bad_run"),
         "No verdict",
-        "cannot be compared: a run cannot be used",
+        "cannot be compared: new.run:3: expected 6 columns, found 5",
         "Nothing was compared: new.run:3: expected 6 columns, found 5.",
     ),
     "no common topic": (
         lambda: refused("no_common_topic"),
         "No verdict",
-        "cannot be compared: no queries to judge",
+        "cannot be compared: new.run:3: expected 6 columns, found 5",
         "Nothing was compared: new.run:3: expected 6 columns, found 5.",
     ),
     "pass": (

@@ -122,6 +122,11 @@ scores_option = click.option(
 )
 
 
+allow_unanswered_option = click.option(
+    "--allow-unanswered", is_flag=True, help="Topics without an answer have no result: they count as 0."
+)
+
+
 live_option = click.option("--live", is_flag=True, help="Store what the candidate of riskguard.yaml answers now.")
 
 
@@ -137,5 +142,6 @@ def storing_options(measures: str) -> Callable[[Command], Command]:
             default=True,
             help="Whether to keep the run itself; without it nothing can be scored again. [default: keep-run]",
         ),
+        allow_unanswered_option,
         allow_ci_option,
     )

@@ -18,6 +18,7 @@ from pytest_riskguard.cli.baseline.place import (
     DEFAULT_MEASURES,
     Place,
     allow_ci_option,
+    allow_unanswered_option,
     live_option,
     opened,
     scores_option,
@@ -328,8 +329,9 @@ def _check_note(command: str, note: str, *, dry_run: bool) -> None:
 @click.command()
 @click.argument("name")
 @scoring_options("those of NAME")
+@allow_unanswered_option
 @allow_ci_option
-def rescore(name: str, *, place: Place, allow_ci: bool) -> None:
+def rescore(name: str, *, place: Place, **allowed: Any) -> None:
     """Score the kept runs of NAME again.
 
     Uses today's judgements, query texts and libraries, and scores replicates and earlier runs too.
@@ -337,7 +339,7 @@ def rescore(name: str, *, place: Place, allow_ci: bool) -> None:
     from pytest_riskguard.baselines.changes import changes_between
 
     before = place.store.stored_scores(name)
-    unscored = place.store.rescore(name, **place.scoring(place.measures), allow_ci=allow_ci)
+    unscored = place.store.rescore(name, **place.scoring(place.measures), **allowed)
     click.echo(f"rescored {name}: {_with_means(place.store, name, place.store.manifest(name))}")
     for line in change_lines(changes_between(before, place.store.stored_scores(name))):
         click.echo(line)

@@ -12,7 +12,7 @@ import click
 
 from pytest_riskguard.cli.judging.live import code_from, config_path, live_systems
 from pytest_riskguard.cli.judging.verdicts import present, typed_command
-from pytest_riskguard.cli.output import Reports, detail_options, github_option, report_options
+from pytest_riskguard.cli.output import Reports, changed_inputs_option, detail_options, github_option, report_options
 from pytest_riskguard.cli.parameters import FILE, NamedPath, config_option, named_path, options
 from pytest_riskguard.cli.reading import reading_options
 from pytest_riskguard.config.load import load_gates
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.config.items import GateItem
     from pytest_riskguard.config.schema import Config
     from pytest_riskguard.engine.sources import RunFile
+    from pytest_riskguard.gates.kinds import Response
     from pytest_riskguard.reports.known_gates import KnownGate
 
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     metavar="NAME=RUN",
     help="Compare with this run where a gate names the stored baseline NAME. Repeatable.",
 )
+@changed_inputs_option
 @options(*reading_options)
 @report_options
 @github_option
@@ -48,6 +50,7 @@ def check(
     config: Path | None,
     candidate: Path | None,
     baselines: tuple[NamedPath, ...],
+    on_changed_inputs: Response | None,
     reports: Reports,
     no_github: bool,
     verbose: bool,
@@ -65,6 +68,8 @@ def check(
     from pytest_riskguard.engine.kept_verdicts.kept import KeptVerdicts
 
     settings = load_gates(config_path(config))
+    if on_changed_inputs is not None:
+        settings = settings.model_copy(update={"on_changed_inputs": on_changed_inputs})
     every = all_items(settings)
     items = asked_for(every, gate)
     tested, runs = None if candidate is None else run_of(candidate), replacements(baselines, settings)
@@ -73,7 +78,13 @@ def check(
     declared = DeclaredGates(settings, engine, live_systems(settings, engine), candidate=tested, runs=runs)
     kept = KeptVerdicts(AskedFile.of(settings), report=reports.any, candidate=tested, runs=runs)
     with code_from(settings.path.parent):
-        verdicts = [kept.verdict(item.id, partial(declared.verdict, item)) for item in items]
+        verdicts = [
+            # a kept verdict is one by the file's own setting
+            kept.verdict(item.id, partial(declared.verdict, item))
+            if on_changed_inputs is None
+            else declared.verdict(item)
+            for item in items
+        ]
     here = Path.cwd()
     verdicts = [
         advised(verdict, partial(declared.commands, verdict, item, here))
@@ -87,6 +98,7 @@ def check(
         no_github=no_github,
         folder=settings.path.parent,
         gates=_known(settings, every, items),
+        config=settings.path,
         places=[(settings.path, settings.line_of(item.settings)) for item in items],
         problems=[_from_here(declared.problem(verdict, item)) for verdict, item in zip(verdicts, items, strict=True)],
         notes=declared.all_missing() if any(verdict.outcome == "incomparable" for verdict in verdicts) else (),

@@ -12,7 +12,7 @@ import click
 
 from pytest_riskguard.cli.judging.file_defaults import ON_SINGLE_QUERIES
 from pytest_riskguard.cli.judging.verdicts import present
-from pytest_riskguard.cli.output import Reports, detail_options, github_option, report_options
+from pytest_riskguard.cli.output import Reports, changed_inputs_option, detail_options, github_option, report_options
 from pytest_riskguard.cli.parameters import (
     ALL_OPTIONS,
     Collection,
@@ -47,6 +47,7 @@ from pytest_riskguard.text import listed
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import ComputedBaseline
     from pytest_riskguard.engine.sources import Baseline, Computed, Question, Source
+    from pytest_riskguard.gates.kinds import Response
     from pytest_riskguard.gates.verdict import Verdict
 
 
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Correction for judging several gates; all risk gates of the command are one family.",
 )
+@changed_inputs_option
 @report_options
 @github_option
 @detail_options
@@ -85,6 +87,7 @@ def compare(
     slices: SliceEntries,
     metadata: dict[str, str],
     family: str,
+    on_changed_inputs: Response | None,
     reports: Reports,
     no_github: bool,
     verbose: bool,
@@ -120,7 +123,7 @@ def compare(
                 f"{OPTIONS[name].flag}: without --gate the default gates are asked, which set or lack "
                 f"that option; add --gate {kinds_with(name)[0]}, or declare gates in a riskguard.yaml"
             )
-    inputs = Inputs(collection, named, report=reports.any, kind=asked_kind)
+    inputs = Inputs(collection, named, report=reports.any, kind=asked_kind, on_changed_inputs=on_changed_inputs)
     declared = inputs.declared
     if not named and not declared.baselines:
         raise UsageError(
@@ -166,6 +169,7 @@ def compare(
         advised(verdict, partial(about_runs, question, verdict, where=place_words(), here=Path.cwd()))
         for question, verdict in zip(questions, verdicts, strict=True)
     ]
+    config = inputs.config
     del inputs, declared, questions  # reports need nothing of the runs
     release_freed_memory()
     return present(
@@ -177,6 +181,7 @@ def compare(
         folder=Path.cwd(),
         notes=tuple(note for note in notes if note is not None),
         roles=_roles(verdicts),
+        config=config,
     )
 
 

@@ -113,7 +113,7 @@ def defaults_of(config: Config, kind: str) -> FileDefaults:
 
 
 def _options(gate: GateSettings) -> dict[str, Any]:
-    names = [name for name, known in options_of(KINDS[gate.kind]).items() if known.in_yaml]
+    names = list(options_of(KINDS[gate.kind]))
     convention = {} if gate.convention is None else {"convention": gate.convention}
     return {name: gate.option(name) for name in names if name not in _OTHERWISE} | convention
 

@@ -11,6 +11,7 @@ import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus, status_of
 from pytest_riskguard.cli.output import Reports, deliver, show, tell_github
+from pytest_riskguard.reports.internal_errors import caught
 from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:
@@ -44,15 +45,23 @@ def present(
     problems: Sequence[str | None] = (),
     notes: Sequence[str] = (),
     roles: str | None = None,
+    config: Path | None = None,
 ) -> ExitStatus:
     """Show and write the verdicts, and return the exit status.
 
     ``folder`` is in the checkout that reports name; ``gates`` are all that could have been judged. ``places`` and
     ``problems`` say for each verdict its file and line, and why nothing can be compared. ``notes`` follow them all;
-    ``roles`` stand before.
+    ``roles`` stand before. ``config`` is the riskguard.yaml that was used: what the judged commit changed about it is
+    said.
     """
     reproduce = None if quiet or not _reproduces() else f"  reproduce: {typed_command()}"
     to_stderr = reports.on_stdout
+    changes = None
+    if config is not None:
+        from pytest_riskguard.engine.base_commit import policy_changes
+
+        with caught("finding what the commit changed about how it is judged"):
+            changes = policy_changes([config])
     deliver(
         lambda: show(
             verdicts,
@@ -64,9 +73,14 @@ def present(
             notes=() if quiet else notes,
             roles=roles,
             complete=all(gate.became == "judged" for gate in gates),
+            policy_changes=changes,
         ),
-        lambda: reports.write(verdicts, gates, _provenance(verdicts, folder) if reports.any else None),
-        lambda: None if no_github else tell_github(verdicts, to_stderr=to_stderr, gates=gates, places=places),
+        lambda: reports.write(verdicts, gates, _provenance(verdicts, folder) if reports.any else None, changes),
+        lambda: (
+            None
+            if no_github
+            else tell_github(verdicts, to_stderr=to_stderr, gates=gates, places=places, policy_changes=changes)
+        ),
     )
     return status_of(verdicts)
 

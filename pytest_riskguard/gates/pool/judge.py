@@ -12,7 +12,7 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.measures import least_and_greatest
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.alignment import refuse_other_order
+from pytest_riskguard.gates.alignment import refuse_if_unanswered_decide, refuse_other_order
 from pytest_riskguard.gates.figures.chart_data import alphas_for, topic_columns
 from pytest_riskguard.gates.figures.estimates import paired_estimates, reported, topic_counts
 from pytest_riskguard.gates.findings import (
@@ -83,6 +83,10 @@ def judge_pool(
         _refuse_if_it_cannot_fail(comparison)
         outcome, reason = comparison.answer
         refuse_other_order(gate, candidate, baselines, outcome, lambda one, others: compared(one, others).answer[0])
+        if outcome == "pass":
+            refuse_if_unanswered_decide(
+                gate, candidate, baselines, lambda others: compared(candidate, others).answer[0] == "pass"
+            )
         if outcome == "pass" and gate.tolerance > 0:
             _refuse_if_a_silent_candidate_passes(comparison, compared)
     except DataError as error:

@@ -12,7 +12,7 @@ import numpy as np
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import STRATUM, Topics
-from pytest_riskguard.gates.alignment import NO_TOPICS, Aligned, clusters_of, on_one_list
+from pytest_riskguard.gates.alignment import NO_TOPICS, Aligned, clusters_of, on_one_list, refuse_unanswered
 from pytest_riskguard.gates.kinds import ANY, MEDIAN, Gate, NotSignificantlyRisky
 from pytest_riskguard.gates.pool.against_references import CANDIDATE, PoolRulings, ReferenceRuling
 from pytest_riskguard.gates.rule.limits import detects_max_mde
@@ -62,6 +62,8 @@ class PoolComparison(PoolRulings):
                 f"{STRATUM}={next(iter(self.topics.shares))}`), or ask another kind of gate"
             )
         systems, self.missing = on_one_list(gate, (candidate, *baselines))
+        for baseline in systems[1:]:
+            refuse_unanswered(gate, candidate, baseline)
         scores = np.array([system.values for system in systems])
         clusters = clusters_of(self.topics, systems[0].topics)
         level = gate.level if level is None else level

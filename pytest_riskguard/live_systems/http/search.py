@@ -20,7 +20,7 @@ from pytest_riskguard.live_systems.retrieval import FailedSearchError
 from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2
 
     from pytest_riskguard.config.asking import Asking
     from pytest_riskguard.config.http_settings import Http
@@ -37,17 +37,17 @@ MAX_SAID = 200
 def http_search(http: Http, asking: Asking) -> Iterator[HttpSearch]:
     """A search that sends each query to an engine; its connections end with the context.
 
-    Raises ``UsageError`` if httpx is missing or a template is wrong, ``DataError`` for a secret that is not set.
+    Raises ``UsageError`` if httpx2 is missing or a template is wrong, ``DataError`` for a secret that is not set.
     """
     try:
-        import httpx
+        import httpx2
     except ImportError:
-        raise missing_extra("httpx") from None
+        raise missing_extra("httpx2") from None
     headers = Headers(http)
     limit = None if asking.timeout is None else asking.timeout + _LATER
     client = _client(
         timeout=limit,
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=asking.workers),
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=asking.workers),
         follow_redirects=False,
         # No cookie is kept: one answer must not depend on another.
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
@@ -64,7 +64,7 @@ class HttpSearch:
     """Sends a query and reads the hits of the answer."""
 
     def __init__(
-        self, client: httpx.Client, headers: Headers, requests: Requests, answers: Answers, limit: float | None
+        self, client: httpx2.Client, headers: Headers, requests: Requests, answers: Answers, limit: float | None
     ) -> None:
         self._client, self._headers, self._requests, self._answers = client, headers, requests, answers
         self._limit = limit
@@ -99,9 +99,9 @@ class HttpSearch:
     def _sent(self, request: Request) -> tuple[int, float, bytes]:
         """Status, seconds to wait before another attempt and content of the response.
 
-        No error leaves this function with a traceback of httpx, whose frames hold the headers of the request.
+        No error leaves this function with a traceback of httpx2, whose frames hold the headers of the request.
         """
-        import httpx
+        import httpx2
 
         ended: BaseException | None = None
         problem, is_final = "", True
@@ -126,14 +126,14 @@ class HttpSearch:
                     too_long = len(content) > most
                     problem = ANSWER_BYTES.problem(len(content)) if too_long else "the answer did not end in time"
                     is_final = too_long
-        except httpx.TimeoutException:
+        except httpx2.TimeoutException:
             problem, is_final = "no answer in time", False
-        except httpx.ConnectError as error:
+        except httpx2.ConnectError as error:
             problem, is_final = f"cannot connect: {error}", False
-        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
             problem, is_final = f"the connection broke: {error or type(error).__name__}", False
         except Exception as error:
-            problem = f"httpx failed ({type(error).__name__}): {error}"
+            problem = f"httpx2 failed ({type(error).__name__}): {error}"
         except BaseException as error:  # Ctrl-C, or the end of the time limit
             ended = error
         if ended is not None:
@@ -163,14 +163,14 @@ class HttpSearch:
         return FailedSearchError(f"{self._requests.place}: {said}", is_final=is_final, wait=wait)
 
 
-def _client(**options: Any) -> httpx.Client | str:
+def _client(**options: Any) -> httpx2.Client | str:
     """A client, or why there is none, such as a proxy that the environment names; no traceback with the headers."""
-    import httpx
+    import httpx2
 
     try:
-        return httpx.Client(**options)
+        return httpx2.Client(**options)
     except Exception as error:
-        return f"httpx cannot be used: {error}"
+        return f"httpx2 cannot be used: {error}"
 
 
 def _compression_problem(codings: str) -> str:

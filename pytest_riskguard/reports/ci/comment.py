@@ -72,7 +72,7 @@ def verdict(run: Run, report: Report) -> str:
         text = _comment(_lines(run, report, *extent))
         if len(text.encode()) <= COMMENT_LIMIT:
             return text
-    return _comment([_heading(run, report), "", *_links(run)])
+    return _comment([_heading(run, report), "", *_links(run), *_policy(report)])
 
 
 def _comment(lines: Sequence[str]) -> str:
@@ -80,7 +80,7 @@ def _comment(lines: Sequence[str]) -> str:
 
 
 def _lines(run: Run, report: Report, most: int, topics: int, gates: int) -> list[str]:
-    lines = [_heading(run, report), "", *_links(run)]
+    lines = [_heading(run, report), "", *_links(run), *_policy(report)]
     if unjudged := known_gates.summary(report.gates):
         lines += [*(f"- {prose(line)}" for line in unjudged), ""]
     passed = all(verdict.passed for verdict in report.verdicts)
@@ -106,6 +106,12 @@ def _heading(run: Run, report: Report) -> str:
     if said.tone == "go" and len(report.verdicts) > 1:
         return f"### {_SIGNS[said.tone]} {advice} {commit}: {said.counts}"
     return f"### {_SIGNS[said.tone]} {advice} {commit}: {_line(card(first))}"
+
+
+def _policy(report: Report) -> list[str]:
+    """What the commit changed about how it is judged, which a reader must not miss."""
+    lines = () if report.policy_changes is None else report.policy_changes.lines
+    return [text for line in lines for text in (f"⚠️ {prose(line.replace(' -> ', ' → '), limit=2000)}", "")]
 
 
 def _line(shown: Card) -> str:

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_riskguard.reports.policy_changes import words
 from pytest_riskguard.text import clean, counted, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.known_gates import KnownGate
+    from pytest_riskguard.reports.policy_changes import PolicyChanges
 
 #: How many errors GitHub shows for one step; it drops the others silently.
 MAX_ERRORS = 10
@@ -27,12 +29,13 @@ SUMMARY = "GITHUB_STEP_SUMMARY"
 
 @dataclass(frozen=True)
 class Annotation:
-    """An error, with the file and the line that it is about, if there are any."""
+    """An error or a notice, with the file and the line that it is about, if there are any."""
 
     title: str
     lines: Sequence[str]
     file: str | None = None
     line: int | None = None
+    level: str = "error"
 
     def __str__(self) -> str:
         properties = {"file": self.file, "line": self.line, "title": self.title}
@@ -41,7 +44,7 @@ class Annotation:
             for name, value in properties.items()
             if value is not None
         )
-        return f"::error {details}::{_data(chr(10).join(clean(line, limit=_MAX_TEXT) for line in self.lines))}"
+        return f"::{self.level} {details}::{_data(chr(10).join(clean(line, limit=_MAX_TEXT) for line in self.lines))}"
 
 
 def annotation(verdict: Verdict, *, file: str | None = None, line: int | None = None) -> Annotation:
@@ -59,6 +62,14 @@ def annotation(verdict: Verdict, *, file: str | None = None, line: int | None = 
         extreme = Shown(verdict).extreme.capitalize()
         lines.append(f"{extreme}: {listed(tuple(worst), most=_MAX_WORST, left_out=Shown(verdict).more_losers)}")
     return Annotation(f"riskguard: {verdict.gate}", lines, file, line)
+
+
+def notices(policy: PolicyChanges) -> list[str]:
+    """Lines of output with what the judged commit changed about how it is judged, at each riskguard.yaml."""
+    files = dict.fromkeys(change.file for change in policy.changes)
+    found = [Annotation("riskguard", [words(policy, file)], file, 1, level="notice") for file in files]
+    found += [Annotation("riskguard", [policy.unknown], level="notice")] if policy.unknown else []
+    return list(map(str, found[:MAX_ERRORS]))
 
 
 def commands(annotations: Sequence[Annotation]) -> list[str]:
@@ -83,7 +94,12 @@ def summary_of(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def append_summary(
-    path: Path, verdicts: Sequence[Verdict], errors: Sequence[Annotation] = (), *, gates: Sequence[KnownGate] = ()
+    path: Path,
+    verdicts: Sequence[Verdict],
+    errors: Sequence[Annotation] = (),
+    *,
+    gates: Sequence[KnownGate] = (),
+    policy_changes: PolicyChanges | None = None,
 ) -> None:
     """Append the verdicts to the step summary, in the room that is left.
 
@@ -94,7 +110,8 @@ def append_summary(
     used = path.stat().st_size if path.exists() else 0
     errors_text = "".join(f"\n{_as_markdown(error)}\n" for error in errors[:MAX_ERRORS])
     with path.open("a", encoding="utf-8", newline="\n") as file:
-        text = render(verdicts, gates=gates, limit=max(SUMMARY_LIMIT - used - len(errors_text.encode()), 0))
+        limit = max(SUMMARY_LIMIT - used - len(errors_text.encode()), 0)
+        text = render(verdicts, gates=gates, policy_changes=policy_changes, limit=limit)
         file.write(("\n" if used else "") + text + errors_text)
 
 

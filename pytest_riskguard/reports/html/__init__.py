@@ -11,6 +11,7 @@ from pytest_riskguard.errors import UsageError
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.known_gates import KnownGate
+    from pytest_riskguard.reports.policy_changes import PolicyChanges
     from pytest_riskguard.reports.provenance import Provenance
 
 __all__ = ["ensure_available", "render"]
@@ -37,14 +38,19 @@ def _found(name: str) -> bool:
 
 
 def render(
-    verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = (), *, provenance: Provenance | None = None
+    verdicts: Sequence[Verdict],
+    gates: Sequence[KnownGate] = (),
+    *,
+    provenance: Provenance | None = None,
+    policy_changes: PolicyChanges | None = None,
 ) -> str:
     """The page: a card for each comparison, its topics and rankings, and each gate with its charts and tables.
 
-    ``gates`` are all that a run knew; ``provenance`` says where the report comes from. The same verdicts give the
+    ``gates`` are all that a run knew; ``provenance`` says where the report comes from, ``policy_changes`` what the
+    judged commit changed about how it is judged. The same verdicts give the
     same text; charts need their ``exhibits``. ``UsageError`` if the extra ``report`` is not installed.
     """
     ensure_available()
     from pytest_riskguard.reports.html.page import document
 
-    return document(verdicts, gates, provenance=provenance)
+    return document(verdicts, gates, provenance=provenance, policy_changes=policy_changes)

@@ -19,6 +19,7 @@ from pytest_riskguard.reports.html.whole_page import asset, whole_page
 from pytest_riskguard.reports.known_gates import KnownGate
 
 if TYPE_CHECKING:
+    from pytest_riskguard.reports.policy_changes import PolicyChanges
     from pytest_riskguard.reports.provenance import Provenance
 
 #: Comparisons that are in the page as a whole, more of them if they fail; others are rendered when they are opened.
@@ -29,7 +30,11 @@ _SCRIPTS = ("base.js", "tooltips.js", "rankings.js", "search.js", "topics.js", "
 
 
 def document(
-    verdicts: Sequence[Verdict], known: Sequence[KnownGate] = (), *, provenance: Provenance | None = None
+    verdicts: Sequence[Verdict],
+    known: Sequence[KnownGate] = (),
+    *,
+    provenance: Provenance | None = None,
+    policy_changes: PolicyChanges | None = None,
 ) -> str:
     """The page for these verdicts; it names the gates that were not judged."""
     views = _views(verdicts, known)
@@ -45,6 +50,7 @@ def document(
         failed=sum(view.failed for view in views),
         unjudged=known_gates.missing(known),
         provenance=ProvenanceView.of(provenance),
+        policy_changes=() if policy_changes is None else policy_changes.lines,
         topic_anchor=topic_anchor,
         static_rows=STATIC_ROWS,
         data=Markup(script_json(data)),  # noqa: S704

@@ -13,6 +13,7 @@ from pytest_riskguard.reports.comparisons import answer, urgency
 from pytest_riskguard.reports.known_gates import KnownGate
 from pytest_riskguard.reports.markdown.escape import code, folded, grid, prose
 from pytest_riskguard.reports.markdown.gate import MAX_WORST, Extent, Picture, section
+from pytest_riskguard.reports.policy_changes import PolicyChanges
 from pytest_riskguard.reports.provenance import Provenance, line
 from pytest_riskguard.reports.sections import Column
 from pytest_riskguard.reports.shown import Shown
@@ -47,18 +48,21 @@ def render(
     *,
     gates: Sequence[KnownGate] = (),
     provenance: Provenance | None = None,
+    policy_changes: PolicyChanges | None = None,
     limit: int | None = None,
     pictures: Sequence[Sequence[Picture]] = (),
 ) -> str:
     """The report, of at most ``limit`` bytes of UTF-8: the least important parts are dropped first; a line says so.
 
-    ``gates`` are all that the run knew: those without a verdict are named; ``provenance`` is a line at the top.
+    ``gates`` are all that the run knew: those without a verdict are named; ``provenance`` is a line at the
+    top, ``policy_changes`` another one above it.
     ``pictures`` are those of each verdict, if picture files are written next to the report.
     """
     failures, all_drawn = known_gates.failures_before(gates), pictures or [()] * len(verdicts)
     pairs = enumerate(zip(verdicts, all_drawn, strict=True))
     judged = [_Judged(verdict, failures.get(place, 0), drawn) for place, (verdict, drawn) in pairs]
-    came_from = "" if provenance is None else line(provenance)
+    came_from = [] if policy_changes is None else [said.replace(" -> ", " → ") for said in policy_changes.lines]
+    came_from += [] if provenance is None else [line(provenance)]
     text = _document(judged, gates, Extent.ALL, passing=Extent.ALL, came_from=came_from)
     if _fits(text, limit):
         return text
@@ -78,7 +82,7 @@ def _fits(text: str, limit: int | None) -> bool:
     return limit is None or len(text.encode()) <= limit
 
 
-def _cut(judged: Sequence[_Judged], gates: Sequence[KnownGate], limit: int, came_from: str) -> str:
+def _cut(judged: Sequence[_Judged], gates: Sequence[KnownGate], limit: int, came_from: Sequence[str]) -> str:
     """As many gates as fit, those that did not pass first."""
     first = sorted(judged, key=lambda one: urgency(one.verdict))
 
@@ -98,14 +102,13 @@ def _document(
     *,
     passing: Extent,
     left_out: str = "",
-    came_from: str = "",
+    came_from: Sequence[str] = (),
     rows: int | None = None,
 ) -> str:
     verdicts = [one.verdict for one in judged]
     counts = "; ".join(filter(None, (_title(verdicts), known_gates.title(gates))))
     lines = [f"## riskguard: {f'{answer(verdicts, gates).advice}: ' if verdicts else ''}{counts}", ""]
-    if came_from:
-        lines += [prose(came_from), ""]
+    lines += [text for said in came_from for text in (prose(said), "")]
     overview = [*grid(_COLUMNS, map(_row, judged[:rows])), ""] if judged else []
     sections = _sections(judged, extent, passing, complete=not known_gates.missing(gates))
     alone = len(judged) == 1 and not judged[0].verdict.passed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from pytest_riskguard.reports.card import MAX_PROBLEM, Card, card, promotion, tone, unsaid
 from pytest_riskguard.reports.comparisons import comparisons
 from pytest_riskguard.reports.figures import figures
@@ -23,8 +23,8 @@ from pytest_riskguard.text import clean, columns, counted, listed, signed
 MAX_LINES = 20
 #: Topics of a failure, and of the table of its statistics.
 MAX_WORST, MAX_TOPICS = 5, 10
-#: Lines of the paragraph, and of a warning.
-_MAX_PARAGRAPH, _MAX_WARNING = 7, 2
+#: Lines of the paragraph, of a warning that inputs have changed (names may be long), and of another.
+_MAX_PARAGRAPH, _MAX_CHANGE, _MAX_WARNING = 7, 3, 2
 #: Columns to write in, however narrow the screen is.
 _MIN_WIDTH = 40
 
@@ -52,6 +52,7 @@ def explain(
     lines = [_first_line(verdict, shown, screen)]
     after = _indented(filter(None, [shown.why]), screen)
     after += _statistics(verdict, shown, screen) if screen.detail > Detail.BRIEF else []
+    after += changed_inputs(verdict, screen, said)
     after += _indented(_warnings(verdict, screen, said), screen, most=_MAX_WARNING)
     after += steps_of(shown, screen)
     if same_as is not None:
@@ -60,6 +61,12 @@ def explain(
         room = MAX_LINES - _rows([*lines, *after], screen)
         lines += body(verdict, screen, problem=problem, room=room)
     return "\n".join([*lines, *after])
+
+
+def changed_inputs(verdict: Verdict, screen: Screen, before: Collection[str] = ()) -> list[str]:
+    """The warnings that inputs have changed, whole, but for those that were shown ``before``."""
+    new = [warning.message for warning in verdict.changed_inputs if warning.message not in before]
+    return _indented([f"warning: {message}" for message in new], screen, most=_MAX_CHANGE)
 
 
 def one_line(verdict: Verdict, *, problem: str | None = None) -> str:
@@ -116,7 +123,8 @@ def body(verdict: Verdict, screen: Screen, *, problem: str | None = None, room: 
     """
     shown = card(verdict)
     paragraph = shown.paragraph if problem is None else f"Nothing was compared: {clean(problem, limit=10_000)}"
-    first = _indented([paragraph], screen, hanging="", most=_MAX_PARAGRAPH)
+    most = _MAX_PARAGRAPH - 2 * len(verdict.changed_inputs)  # which need the room more
+    first = _indented([paragraph], screen, hanging="", most=most)
     if not shown.worst or (verdict.outcome == "pass" and not Shown(verdict).is_churn):
         return first
     new = _new_results(verdict, shown, screen) if screen.detail == Detail.BRIEF and room > len(first) + 2 else []
@@ -254,13 +262,15 @@ def _flips(verdict: Verdict, most: int) -> str | None:
 
 def _warnings(verdict: Verdict, screen: Screen, before: Collection[str]) -> list[str]:
     """Warnings that neither the card nor what stands before states: one in words, and the codes of the others."""
-    said = [warning for warning in unsaid(verdict) if warning.message not in before]
+    changed = {warning.code for warning in verdict.changed_inputs}
+    said = [w for w in unsaid(verdict) if w.message not in before and w.code not in changed]
     if screen.detail > Detail.BRIEF:
         return [f"warning ({clean(warning.code)}): {warning.message}" for warning in said]
-    lines = [f"warning: {warning.message}" for warning in said[:1]]
-    if len(said) > 1:
-        codes = dict.fromkeys(clean(warning.code) for warning in said[1:])
-        lines.append(f"{counted(len(said) - 1, 'more warning')} (-v shows all): {', '.join(codes)}")
+    whole = 0 if changed else 1  # what has changed is said in its place
+    lines = [f"warning: {warning.message}" for warning in said[:whole]]
+    if left := said[whole:]:
+        codes = dict.fromkeys(clean(warning.code) for warning in left)
+        lines.append(f"{counted(len(left), 'more warning')} (-v shows all): {', '.join(codes)}")
     return lines
 
 
@@ -285,17 +295,27 @@ def notes(verdict: Verdict, run: Sequence[Verdict], *, complete: bool) -> list[s
     """
     if not verdict.passed:
         return []
-    lines = []
+    changed = changed_lines(verdict)
+    lines = [*changed]
     if tone(verdict) == "caution":
         lines.append(" ".join([*weakness(verdict)] or [*reasons(verdict)]))
     step = promotion(verdict, run, complete=complete, commands=verdict.commands)
     lines += [] if step is None else [f"{step.text}:\n{step.command}" if step.command else step.text]
-    return [*lines, *warning_lines(verdict)]
+    return [*lines, *(line for line in warning_lines(verdict) if line not in changed)]
 
 
 def warning_lines(verdict: Verdict) -> list[str]:
     """The warnings that the card does not state, one a line."""
-    return [f"{clean(warning.code)}: {clean(warning.message, limit=100_000)}" for warning in unsaid(verdict)]
+    return _coded(unsaid(verdict))
+
+
+def changed_lines(verdict: Verdict) -> list[str]:
+    """The warnings that inputs have changed, one a line."""
+    return _coded(verdict.changed_inputs)
+
+
+def _coded(warnings: Iterable[VerdictWarning]) -> list[str]:
+    return [f"{clean(warning.code)}: {clean(warning.message, limit=100_000)}" for warning in warnings]
 
 
 def remarks(verdicts: Sequence[Verdict]) -> list[str]:

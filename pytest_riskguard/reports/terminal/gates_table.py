@@ -14,15 +14,17 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import card, tone, word
 from pytest_riskguard.reports.known_gates import after
 from pytest_riskguard.reports.terminal import layout
-from pytest_riskguard.reports.terminal.failure import notes, warning_lines
+from pytest_riskguard.reports.terminal.failure import changed_lines, notes, warning_lines
 from pytest_riskguard.reports.wording.numbers import from_to
 from pytest_riskguard.run_context import Detail, Screen
-from pytest_riskguard.text import clean
+from pytest_riskguard.text import clean, fitted
 
 _STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow", "incomparable": "bold red"}
 _HEADINGS = ("outcome", "estimate", "measure", "mean", "gate")
 #: Columns that are left out where lines would be longer than the screen, in this order.
 _GIVING_WAY = (_HEADINGS.index("mean"), _HEADINGS.index("measure"))
+#: Columns of what is wrong with data that cannot be compared: its failure says all of it.
+_MAX_PROBLEM = 40
 #: Lines of a note, unless more than the default was asked for.
 _MAX_NOTE = 3
 #: Columns of a line that is not to be wrapped.
@@ -56,6 +58,7 @@ def lines(
     rows = [
         _row(test, verdict, failures.get(test), notes(verdict, run, complete=complete)) for test, verdict in judged
     ]
+    whole = {note for verdict in run for note in changed_lines(verdict)}
     shown = [place for place in range(len(_HEADINGS)) if any(row.cells[place] for row in rows)]
     for place in _GIVING_WAY:
         if place in shown and _width([_Row(_HEADINGS), *rows], shown) > screen.width:
@@ -64,7 +67,9 @@ def lines(
     text = [heading]
     said = {note for verdict in run if not verdict.passed for note in warning_lines(verdict)}  # failures showed them
     for row, line in zip(rows, table, strict=True):
-        text += [line, *_under([note for note in row.notes if note not in said], screen)]
+        text.append(line)
+        for note in (note for note in row.notes if note not in said):
+            text += _under(note, screen, cuts=note not in whole)
         said.update(row.notes)
     return text
 
@@ -77,7 +82,7 @@ def _row(test: str, verdict: Verdict, failures: int | None, under: Sequence[str]
     return _Row(
         (
             _outcome(verdict) + after(failures),
-            shown.estimate or shown.line.removeprefix("cannot be compared: "),
+            shown.estimate or fitted(shown.line.removeprefix("cannot be compared: "), _MAX_PROBLEM),
             clean(verdict.measure or "", limit=24),
             means,
             clean(test),
@@ -121,13 +126,10 @@ def _coloured(line: str, row: _Row) -> str:
     return layout.lines(text, width=_UNLIMITED, colour=True)[0]
 
 
-def _under(remarks: Sequence[str], screen: Screen) -> list[str]:
-    lines = []
-    for note in remarks:
-        note, _, command = note.partition("\n")
-        text = clean(note, limit=100_000)
-        wrapped = layout.wrapped([text], width=max(screen.width, 40), indent="  ", hanging="  ")
-        if screen.detail == Detail.BRIEF:
-            wrapped = layout.at_most(_MAX_NOTE, wrapped, text, screen.width)
-        lines += [*wrapped, *([f"    {command}"] if command else [])]
-    return lines
+def _under(note: str, screen: Screen, *, cuts: bool) -> list[str]:
+    note, _, command = note.partition("\n")
+    text = clean(note, limit=100_000)
+    wrapped = layout.wrapped([text], width=max(screen.width, 40), indent="  ", hanging="  ")
+    if cuts and screen.detail == Detail.BRIEF:
+        wrapped = layout.at_most(_MAX_NOTE, wrapped, text, screen.width)
+    return [*wrapped, *([f"    {command}"] if command else [])]

@@ -30,23 +30,6 @@ _MIN_NAME, _NAME = 8, 24
 _NEARLY_ALL, _ALIKE = 0.9, 4
 #: ... and it is a little up to this share of the baseline's mean.
 _A_LITTLE = 0.2
-#: What is wrong with data that cannot be compared.
-_REASONS = {
-    "bad_run": "a run cannot be used",
-    "bad_qrels": "the judgements cannot be used",
-    "bad_topics": "the topics file cannot be used",
-    "bad_strata": "the topics do not fit the strata",
-    "bad_scores": "the scores cannot be used",
-    "bad_baseline": "the baseline cannot be used",
-    "missing_input": "something is missing",
-    "topics_differ": "the queries differ",
-    "no_common_topic": "no queries to judge",
-    "ids_do_not_match": "the run's documents are not the judged ones",
-    "stale_labels": "judged documents no longer exist",
-    "order_as_written": "the run has many equal scores",
-    "inputs_changed": "an input changed while it was read",
-    "cannot_fail": "no candidate could fail this gate",
-}
 
 
 class _Line(NamedTuple):
@@ -74,7 +57,7 @@ def line(verdict: Verdict) -> str:
 def _said(verdict: Verdict) -> _Line:
     shown = Shown(verdict)
     if verdict.outcome == "incomparable":
-        return _Line(f"cannot be compared: {_REASONS.get(verdict.reason or '', 'the data do not allow it')}")
+        return _Line("cannot be compared: {}", (verdict.problem or verdict.reason or "the data do not allow it",))
     if verdict.outcome == "inconclusive":
         return _undecided(verdict)
     if verdict.reason == "too_slow":

@@ -106,22 +106,24 @@ def _old_format(_: Verdict, *, systems: Sequence[str]) -> str:
     )
 
 
-def _topics_changed(_: Verdict, *, systems: Sequence[str], uses: str) -> str:
+def _topics_changed(_: Verdict, *, systems: Sequence[str]) -> str:
     baseline = systems[0].partition("/")[0]
     return (
-        f"the topics file has changed since {baseline} was stored, and this gate uses {uses} in it; once they are "
-        f"reviewed, run `riskguard baseline rescore {baseline}`"
+        f"the topics file has changed since {baseline} was stored, and this gate is about a slice by its tags; once "
+        f"they are reviewed, run `riskguard baseline rescore {baseline}`"
     )
 
 
 def _judgements_shrank(
-    _: Verdict, *, gone: Sequence[str], rephrased: Sequence[str], emptied: Sequence[str] = ()
+    _: Verdict, *, gone: Sequence[str], rephrased: Sequence[str], emptied: Sequence[str], diluted: Sequence[str]
 ) -> str:
     parts = []
     if gone:
         parts.append(f"{_topics(gone)} that the baseline was scored on no longer {_verb(gone, 'count')}")
     if emptied:
         parts.append(f"the baseline no longer retrieves a relevant document in {_topics(emptied)}")
+    if diluted:
+        parts.append(f"the baseline scores less than half of what it did when stored in {_topics(diluted)}")
     if rephrased:
         verb = _verb(rephrased, "have", "has")
         parts.append(f"{_topics(rephrased)} {verb} a different query text from the one that the run answered")

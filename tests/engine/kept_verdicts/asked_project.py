@@ -48,6 +48,7 @@ VALUES: Mapping[str, Any] = {
     "on_inconclusive": "warn",
     "weighted": True,
     "on_churn": "fail",
+    "missing": "zero",
     "max_mde": 0.05,
     "reference": "second",
     "max_loss": 0.45,
@@ -61,7 +62,7 @@ NEEDED: Mapping[str, Mapping[str, Any]] = {
     "equivalent": {"tolerance": 0.01},
     "georisk_not_worse": {"baselines": ["prod", "second", "third"]},
 }
-assert set(VALUES) == {name for name, option in OPTIONS.items() if option.in_yaml}
+assert set(VALUES) == set(OPTIONS)
 
 
 def write_project(folder: Path, candidate: Mapping[str, int] = world.LOSS) -> None:
@@ -102,7 +103,7 @@ def gate(kind: str, **options: Any) -> dict[str, Any]:
 def settable(kind: str) -> list[str]:
     """The options of a kind that a riskguard.yaml may set to something else than their defaults."""
     fixed = ("alpha", "tradeoff") if kind == "equivalent" else ()
-    return [name for name, option in options_of(KINDS[kind]).items() if option.in_yaml and name not in fixed]
+    return [name for name in options_of(KINDS[kind]) if name not in fixed]
 
 
 def with_option(kind: str, option: str) -> dict[str, Any]:

@@ -52,6 +52,7 @@ OF_FILE: dict[str, Any] = {
     "convention": "minus",
     "family": "holm",
     "require": 1,
+    "on_changed_inputs": "fail",
 }
 SWITCHES = [limit.variable for limit in vars(input_files).values() if isinstance(limit, Limit)]
 

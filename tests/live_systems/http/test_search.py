@@ -449,7 +449,7 @@ def test_a_proxy_that_cannot_be_used_is_named_and_no_frame_holds_a_secret(monkey
     monkeypatch.delenv("NO_PROXY")
     with (
         serving("meilisearch") as server,
-        pytest.raises(UsageError, match=r"httpx cannot be used: .*bogus") as caught,
+        pytest.raises(UsageError, match=r"httpx2 cannot be used: .*bogus") as caught,
     ):
         failure("meilisearch", server)
     shown = "".join(TracebackException.from_exception(caught.value, capture_locals=True).format())
@@ -464,7 +464,7 @@ def test_no_frame_of_an_interrupted_request_holds_a_secret(
     def interrupted(_pool: object, request: object) -> None:
         raise error(f"{vars(request)}")
 
-    monkeypatch.setattr("httpcore.ConnectionPool.handle_request", interrupted)
+    monkeypatch.setattr("httpcore2.ConnectionPool.handle_request", interrupted)
     with (
         serving("meilisearch") as server,
         asking("meilisearch", server) as search,
@@ -472,7 +472,7 @@ def test_no_frame_of_an_interrupted_request_holds_a_secret(
     ):
         search(Asked())
     assert caught.value.__context__ is None
-    assert not any("httpx" in frame.filename for frame in extract_tb(caught.value.__traceback__))
+    assert not any("httpx2" in frame.filename for frame in extract_tb(caught.value.__traceback__))
     assert error is KeyboardInterrupt or KEY not in str(caught.value)
 
 
@@ -499,7 +499,7 @@ def test_headers_say_who_asks_and_what_is_taken() -> None:
     assert headers["content-type"] == "application/json"
 
 
-@pytest.mark.parametrize("package", ["httpx", "jmespath"])
+@pytest.mark.parametrize("package", ["httpx2", "jmespath"])
 def test_a_missing_package_is_named(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving("general") as server:
         http = candidate("general", server).http

@@ -351,35 +351,36 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
     (
         "topics_changed",
         VERDICT,
-        {"systems": ("prod", "prod/replicates/1"), "uses": "the tags"},
-        "the topics file has changed since prod was stored, and this gate uses the tags in it; once they are "
-        "reviewed, run `riskguard baseline rescore prod`",
+        {"systems": ("prod", "prod/replicates/1")},
+        "the topics file has changed since prod was stored, and this gate is about a slice by its tags; once they "
+        "are reviewed, run `riskguard baseline rescore prod`",
     ),
     (
         "judgements_shrank",
         VERDICT,
-        {"gone": ("t1", "t2"), "rephrased": ()},
+        {"gone": ("t1", "t2"), "emptied": (), "diluted": (), "rephrased": ()},
         "2 topics (t1, t2) that the baseline was scored on no longer count; `collection: {shrink: ...}` lets this "
         "pass, until the baseline is rescored",
     ),
     (
         "judgements_shrank",
         VERDICT,
-        {"gone": ("t1",), "rephrased": ("t3",)},
-        "1 topic (t1) that the baseline was scored on no longer counts; 1 topic (t3) has a different query text from "
-        "the one that the run answered; `collection: {shrink: ...}` lets this pass, until the baseline is rescored",
+        {"gone": ("t1",), "emptied": (), "diluted": ("t2",), "rephrased": ("t3",)},
+        "1 topic (t1) that the baseline was scored on no longer counts; the baseline scores less than half of what "
+        "it did when stored in 1 topic (t2); 1 topic (t3) has a different query text from the one that the run "
+        "answered; `collection: {shrink: ...}` lets this pass, until the baseline is rescored",
     ),
     (
         "judgements_shrank",
         VERDICT,
-        {"gone": (), "emptied": ("t1",), "rephrased": ()},
+        {"gone": (), "emptied": ("t1",), "diluted": (), "rephrased": ()},
         "the baseline no longer retrieves a relevant document in 1 topic (t1); `collection: {shrink: ...}` lets this "
         "pass, until the baseline is rescored",
     ),
     (
         "judgements_shrank",
         VERDICT,
-        {"gone": (), "rephrased": ("t3", "t4")},
+        {"gone": (), "emptied": (), "diluted": (), "rephrased": ("t3", "t4")},
         "2 topics (t3, t4) have a different query text from the one that the run answered; `collection: {shrink: "
         "...}` lets this pass, until the baseline is rescored",
     ),

@@ -1,0 +1,67 @@
+"""`check`, `compare`, `show` and `comment` say what the judged commit changed about how it is judged."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.repositories import commit
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="this system has no git")
+SAID = "changed by this commit: tolerance of no-risk 0 -> 0.05"
+
+
+@pytest.fixture(autouse=True)
+def loosened(folder: Path) -> Path:
+    """The working folder is a repository whose last commit raises the tolerance of its gate."""
+    commit(folder, "first")
+    file = folder / "riskguard.yaml"
+    file.write_text(file.read_text(encoding="utf-8").replace("tolerance: 0,", "tolerance: 0.05,"), encoding="utf-8")
+    commit(folder, "second")
+    return folder
+
+
+@pytest.mark.parametrize("detail", ["", " -q", " -v"])
+@pytest.mark.parametrize(
+    "judging", ["check", "compare good.run --baseline prod", "compare good.run --baseline prod.run"]
+)
+def test_the_terminal_says_it_however_short_and_the_status_is_that_of_the_verdicts(command, judging, detail):
+    ended = command(f"{judging}{detail}")
+    assert ended.status == 0
+    assert ended.out.splitlines().count(SAID) == 1
+
+
+def test_a_run_of_files_alone_has_nothing_to_do_with_a_riskguard_yaml(command):
+    ended = command("compare good.run --baseline prod.run --qrels qrels.txt")
+    assert "changed by" not in ended.out
+
+
+def test_show_report_and_comment_say_it_from_the_json_report(command, loosened):
+    assert command("check -q --json r.json --markdown r.md --html r.html --junit r.xml").status == 0
+    for name in ("r.md", "r.html", "r.xml"):
+        assert "tolerance of no-risk" in (loosened / name).read_text(encoding="utf-8"), name
+    commit(loosened, "third")
+    for line in ("show r.json", "show r.json -q"):
+        assert SAID in command(line).out.splitlines()
+    assert "tolerance of no-risk" in command("comment r.json --commit abc1234").out
+    command("report r.json --markdown again.md --json again.json")
+    assert (loosened / "again.md").read_bytes() == (loosened / "r.md").read_bytes()
+    assert json.loads((loosened / "again.json").read_text(encoding="utf-8"))["policy_changes"]["changes"]
+
+
+def test_json_on_standard_output_stays_json(command):
+    ended = command("check --json -")
+    assert json.loads(ended.out)["policy_changes"]["pull_request"] is False
+    assert SAID in ended.err.splitlines()
+
+
+def test_a_failure_to_find_out_changes_no_verdict(command, monkeypatch):
+    from pytest_riskguard.baselines import git
+
+    monkeypatch.setattr(git.Repository, "head", lambda _: ())
+    ended = command("check -q")
+    assert ended.status == 0
+    assert "changed by" not in ended.out

@@ -1,0 +1,419 @@
+"""What the judged commit changed about how it is judged, in real repositories of git."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.engine import base_commit
+from pytest_riskguard.engine.base_commit import policy_changes
+from tests.plugin import world
+from tests.repositories import commit, git
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="this system has no git")
+
+YAML = """\
+collection: {qrels: qrels.txt, topics: topics.tsv, relevant_from: 1}
+measures: [AP]
+candidate: candidate.run
+budget: {looks: 20}
+gates:
+  - {name: no-risk, kind: not_significantly_risky, baseline: prod, tolerance: 0.01}
+  - {name: tail, kind: no_topic_collapse, baseline: prod, max_loss: 0.3}
+  - {name: no-collapse, kind: no_topic_collapse, baseline: prod, max_loss: 0.5}
+"""
+LOOK = '{"collection": "c", "number": %d}\n'
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("repository") / "project"
+    world.write_world(folder, world.GOOD)
+    (folder / "riskguard.yaml").write_text(YAML, encoding="utf-8")
+    (folder / "looks.jsonl").write_text(LOOK % 1, encoding="utf-8")
+    commit(folder, "first")
+    return folder
+
+
+@pytest.fixture
+def project(template: Path, tmp_path: Path) -> Path:
+    """A repository of one commit, in which a riskguard.yaml names a store and a ledger."""
+    shutil.copytree(template, tmp_path / "project")
+    return tmp_path / "project"
+
+
+def replaced(project: Path, old: str, new: str) -> None:
+    file = project / "riskguard.yaml"
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def said(project: Path) -> str | None:
+    changes = policy_changes([project / "riskguard.yaml"])
+    return None if changes is None else str(changes)
+
+
+# ---- what is compared
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("tolerance: 0.01", "tolerance: 0.05", "tolerance of no-risk 0.01 -> 0.05"),
+        ("tolerance: 0.01", "on_churn: fail, tolerance: 0.01", "on_churn of no-risk warn -> fail"),
+        ("kind: no_topic_collapse, baseline: prod, max_loss: 0.3", "kind: equivalent, baseline: prod, tolerance: 0.1",
+         "kind of tail no_topic_collapse -> equivalent"),
+        ("tail, kind", "tails, kind", "gate tail removed; gate tails added"),
+        ("baseline: prod", "baseline: {max: [prod, new]}",
+         "baseline of no-risk, tail, no-collapse prod -> max of prod, new"),
+        ("measures: [AP]", "measures: [AP, P@5]", "measure of no-risk, tail, no-collapse AP -> AP, P@5"),
+        ("candidate: candidate.run", "candidate: prod.run",
+         "candidate of no-risk, tail, no-collapse candidate.run -> prod.run"),
+        ("candidate: candidate.run", "candidate: {command: [search]}",
+         "candidate of no-risk, tail, no-collapse changed"),
+        ("relevant_from: 1", "relevant_from: 2", "collection.relevant_from 1 -> 2"),
+        ("relevant_from: 1", "shrink: allow", "collection.shrink 0 -> allow; collection.relevant_from 1 -> none"),
+        ("relevant_from: 1", "relevant_from: 1, judgements: complete", "collection.judgements partial -> complete"),
+        ("relevant_from: 1", "relevant_from: 1, grades: {scale: [0, 3]}", "collection.grades none -> "),
+        ("looks: 20", "looks: 2", "budget.looks 20 -> 2"),
+        ("budget: {looks: 20}\n", "budget: {looks: 20}\nfamily: holm\n", "family none -> "),
+        ("collection:", "store: elsewhere\ncollection:", "store baselines -> elsewhere"),
+    ],
+)  # fmt: skip
+def test_a_change_of_the_settings_is_named_with_both_values(project: Path, old: str, new: str, expected: str) -> None:
+    replaced(project, old, new)
+    commit(project)
+    found = said(project)
+    if expected.endswith("none -> "):
+        assert found is not None
+        assert found.startswith(f"changed by this commit: {expected.split()[0]}")
+    else:
+        assert found == f"changed by this commit: {expected}"
+
+
+def test_another_way_to_write_the_same_settings_is_no_change(project: Path) -> None:
+    base, file = git(project, "rev-parse", "HEAD"), project / "riskguard.yaml"
+    text = file.read_text(encoding="utf-8").replace("{name: no-risk,", "{measure: AP, alpha: 1.0, name: no-risk,")
+    text = text.replace("tail, kind", "tail, measure: [AP], kind").replace(
+        "no-collapse,", "no-collapse, measure: AP,"
+    )
+    file.write_text("# a comment\nstore: baselines\n" + text, encoding="utf-8")
+    commit(project)
+    assert git(project, "diff", "--name-only", base) == "riskguard.yaml"
+    assert said(project) is None
+
+
+def test_a_replaced_baseline_a_new_one_and_a_removed_one_are_named(project: Path) -> None:
+    Store(project / "baselines").remove("prod")
+    world.store(project, "prod", world.LOSS)
+    world.store(project, "new", world.GOOD)
+    commit(project, "second")
+    assert said(project) == "changed by this commit: baseline prod replaced; baseline new added"
+    Store(project / "baselines").remove("new")
+    commit(project, "third")
+    assert said(project) == "changed by this commit: baseline new removed"
+
+
+def test_scores_from_other_judgements_and_another_kind_of_baseline_are_named(project: Path) -> None:
+    path = project / "baselines" / "prod" / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["kind"], manifest["digests"]["qrels"] = "previous", "sha256:" + "0" * 64
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    commit(project)
+    assert said(project) == (
+        "changed by this commit: baseline prod scored again; kind of baseline prod fixed -> previous"
+    )
+
+
+def test_a_manifest_that_is_only_laid_out_anew_is_no_change(project: Path) -> None:
+    path = project / "baselines" / "prod" / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8"))), encoding="utf-8")
+    commit(project)
+    assert said(project) is None
+
+
+def test_looks_that_were_added_to_the_ledger_and_removed_from_it_are_counted(project: Path) -> None:
+    ledger = project / "looks.jsonl"
+    ledger.write_text("".join(LOOK % number for number in range(1, 6)), encoding="utf-8")
+    commit(project, "second")
+    assert said(project) == "changed by this commit: 4 looks added to the ledger"
+    ledger.write_text(LOOK % 5, encoding="utf-8")
+    commit(project, "third")
+    assert said(project) == "changed by this commit: 4 looks removed from the ledger"
+    ledger.unlink()
+    commit(project, "fourth")
+    assert said(project) == "changed by this commit: 1 look removed from the ledger"
+
+
+def test_a_new_riskguard_yaml_is_named_and_one_outside_git_is_not(project: Path) -> None:
+    folder = project / "inner"
+    world.write_world(folder, world.GOOD)
+    assert said(folder) is None
+    commit(project)
+    assert said(folder) == "changed by this commit: inner/riskguard.yaml added"
+
+
+def test_files_that_git_ignores_are_nobodys_change(project: Path) -> None:
+    (project / ".gitignore").write_text("baselines/\nlooks.jsonl\n", encoding="utf-8")
+    git(project, "rm", "-rq", "--cached", "baselines", "looks.jsonl")
+    commit(project, "second")
+    commit(project, "third")
+    assert (project / "baselines" / "prod" / "manifest.json").is_file()
+    assert said(project) is None
+
+
+def test_what_is_not_committed_yet_counts_as_well(project: Path) -> None:
+    commit(project, "second")
+    replaced(project, "0.01", "0.05")
+    assert said(project) == "changed by this commit: tolerance of no-risk 0.01 -> 0.05"
+
+
+def test_a_baseline_that_git_lfs_keeps_is_compared_by_its_digest(project: Path) -> None:
+    import hashlib
+
+    path = project / "baselines" / "prod" / "manifest.json"
+    content = path.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize {len(content)}\n"
+    path.write_text(pointer, encoding="utf-8")
+    commit(project, "second")
+    commit(project, "third")
+    path.write_bytes(content)  # as the filter of Git LFS does
+    assert said(project) is None
+
+
+def test_the_same_tree_gives_the_same_answer_and_a_long_one_is_cut(project: Path) -> None:
+    gates = "".join(
+        f"  - {{name: g{number}, kind: no_topic_collapse, baseline: prod, max_loss: 0.{number + 1}}}\n"
+        for number in range(9)
+    )
+    replaced(project, YAML[YAML.index("  - ") :], gates)
+    commit(project, "second")
+    replaced(project, "max_loss: 0.", "max_loss: 0.0")
+    commit(project, "third")
+    found = said(project)
+    assert found == said(project)
+    assert found is not None
+    assert found.startswith("changed by this commit: max_loss of g0 0.1 -> 0.01; max_loss of g1 0.2 -> 0.02; ")
+    assert found.endswith("max_loss of g5 0.6 -> 0.06; 3 more changes")
+
+
+def test_two_files_are_told_apart(project: Path) -> None:
+    shutil.copytree(project / "baselines", project / "inner" / "baselines")
+    shutil.copy(project / "riskguard.yaml", project / "inner" / "riskguard.yaml")
+    commit(project, "second")
+    commit(project, "third")
+    replaced(project, "0.01", "0.05")
+    replaced(project / "inner", "0.01", "0.1")
+    changes = policy_changes([project / "riskguard.yaml", project / "inner" / "riskguard.yaml"])
+    assert str(changes) == (
+        "changed by this commit: riskguard.yaml: tolerance of no-risk 0.01 -> 0.05; "
+        "inner/riskguard.yaml: tolerance of no-risk 0.01 -> 0.1"
+    )
+
+
+# ---- the commit to compare with
+
+
+def test_a_first_commit_a_folder_outside_git_and_a_system_without_it_have_nothing_to_say(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert said(project) is None  # no parent
+    replaced(project, "0.01", "0.05")
+    commit(project)
+    assert said(project) is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "which", lambda _: None)
+        assert said(project) is None
+    shutil.rmtree(project / ".git")
+    assert said(project) is None
+
+
+@pytest.fixture
+def pull_request(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two commits of a branch that goes to main, which has moved on; the first one moves the bar."""
+    main = git(project, "rev-parse", "HEAD")
+    git(project, "checkout", "-q", "-b", "topic")
+    replaced(project, "0.01", "0.05")
+    commit(project, "moves the bar")
+    commit(project, "something else")
+    git(project, "checkout", "-q", "main")
+    (project / "README").write_text("moved on", encoding="utf-8")
+    replaced(project, "max_loss: 0.5", "max_loss: 0.4")
+    commit(project, "main")
+    git(project, "update-ref", "refs/remotes/origin/main", "main")
+    git(project, "checkout", "-q", "topic")
+    assert main == git(project, "merge-base", "HEAD", "main")
+    return project
+
+
+EXPECTED = "changed by this pull request: tolerance of no-risk 0.01 -> 0.05"
+Environment = Callable[[Path], dict[str, str]]
+SERVICES: dict[str, Environment] = {
+    "GitHub": lambda _: {"GITHUB_ACTIONS": "true", "GITHUB_BASE_REF": "main"},
+    "GitLab": lambda _: {"GITLAB_CI": "true", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main"},
+    "GitLab, by commit": lambda project: {
+        "GITLAB_CI": "true",
+        "CI_MERGE_REQUEST_DIFF_BASE_SHA": git(project, "merge-base", "HEAD", "main"),
+    },
+    "Jenkins": lambda _: {"JENKINS_URL": "http://ci/", "CHANGE_TARGET": "main"},
+    "Azure": lambda _: {"TF_BUILD": "True", "SYSTEM_PULLREQUEST_TARGETBRANCH": "refs/heads/main"},
+    "Bitbucket": lambda _: {"BITBUCKET_BUILD_NUMBER": "1", "BITBUCKET_PR_DESTINATION_BRANCH": "main"},
+    "Buildkite": lambda _: {"BUILDKITE": "true", "BUILDKITE_PULL_REQUEST_BASE_BRANCH": "main"},
+}
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_pull_request_is_compared_with_where_it_left_its_target(
+    pull_request: Path, service: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert said(pull_request) is None  # its last commit moves no bar
+    for name, value in SERVICES[service](pull_request).items():
+        monkeypatch.setenv(name, value)
+    assert said(pull_request) == EXPECTED
+
+
+def on_github(monkeypatch: pytest.MonkeyPatch, folder: Path, base: str, merge: str | None = None) -> None:
+    event = folder.parent / "event.json"
+    event.write_text(json.dumps({"pull_request": {"head": {"sha": "a" * 40}, "base": {"sha": base}}}), "utf-8")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_REF", "refs/pull/7/merge")
+    monkeypatch.setenv("GITHUB_SHA", merge or "c" * 40)
+    monkeypatch.setenv("GITHUB_BASE_REF", "main")
+    monkeypatch.setenv("GITHUB_EVENT_PATH", str(event))
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_the_merge_that_github_checks_out_has_its_base_at_depth_2_and_at_1_the_depth_is_named(
+    pull_request: Path, tmp_path: Path, depth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(pull_request, "checkout", "-q", "main")
+    git(pull_request, "merge", "-q", "--no-ff", "--no-edit", "topic")
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--depth", str(depth), f"file://{pull_request}", str(clone))
+    git(clone, "update-ref", "-d", "refs/remotes/origin/main")
+    git(clone, "checkout", "-q", "--detach")
+    on_github(
+        monkeypatch, clone, base="b" * 40, merge=git(clone, "rev-parse", "HEAD")
+    )  # not in the clone: main has moved on since the event
+    lacking = (
+        "what this pull request changed of gates, baselines and ledger is not known: the clone does not have the "
+        "commit of main that it is based on; check out with fetch-depth: 2"
+    )
+    assert said(clone) == (EXPECTED if depth == 2 else lacking)
+
+
+def test_the_commit_of_the_pull_request_itself_without_its_history_needs_all_of_it(
+    pull_request: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--depth", "2", "--branch", "topic", f"file://{pull_request}", str(clone))
+    on_github(monkeypatch, clone, base=git(pull_request, "rev-parse", "main"))
+    found = said(clone)  # the parent of HEAD is there, but it is not the base
+    assert found is not None
+    assert found.endswith("check out with the history up to main (fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab)")
+
+
+def test_what_the_target_changed_meanwhile_is_not_the_pull_requests(
+    pull_request: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = git(pull_request, "merge-base", "topic", "main")
+    git(pull_request, "merge", "-q", "--no-edit", "main")
+    monkeypatch.setenv("GITLAB_CI", "true")
+    monkeypatch.setenv("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main")
+    monkeypatch.setenv("CI_MERGE_REQUEST_DIFF_BASE_SHA", old)
+    assert said(pull_request) == EXPECTED
+
+
+def test_a_job_that_judges_with_the_files_of_the_target_branch_has_nothing_to_say(
+    pull_request: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clone = tmp_path / "base"
+    git(tmp_path, "clone", "-q", "--depth", "1", "--branch", "main", f"file://{pull_request}", str(clone))
+    on_github(monkeypatch, clone, base=git(clone, "rev-parse", "HEAD"))
+    assert said(clone) is None
+
+
+def test_a_file_that_this_version_could_not_read_is_not_taken_for_unchanged(project: Path) -> None:
+    replaced(project, "tolerance: 0.01", "tolerances: 0.01")
+    commit(project, "second")
+    replaced(project, "tolerances: 0.01", "tolerance: 0.05")
+    commit(project, "third")
+    unread = "what changed in riskguard.yaml is not known: this version cannot read it as it was"
+    assert said(project) == unread
+    Store(project / "baselines").remove("prod")
+    world.store(project, "prod", world.LOSS)
+    assert said(project) == f"changed by this commit: baseline prod replaced; {unread}"
+
+
+# ---- what git may do
+
+
+def test_nothing_in_the_repository_starts_a_program(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replaced(project, "0.01", "0.05")
+    commit(project)
+    trap, marker = project / "trap.sh", project / "ran"
+    trap.write_text(f"#!/bin/sh\ntouch '{marker}'\ncat\n", encoding="utf-8")
+    trap.chmod(0o755)
+    for hook in ("post-checkout", "post-index-change", "reference-transaction", "fsmonitor-watchman"):
+        shutil.copy(trap, project / ".git" / "hooks" / hook)
+    for key in (
+        "core.fsmonitor",
+        "core.pager",
+        "filter.x.smudge",
+        "filter.x.clean",
+        "diff.x.textconv",
+        "core.editor",
+    ):
+        git(project, "config", key, str(trap))
+    (project / ".git" / "info" / "attributes").write_text("* filter=x diff=x\n", encoding="utf-8")
+    assert said(project) == "changed by this commit: tolerance of no-risk 0.01 -> 0.05"
+    assert not marker.exists()
+
+
+def test_a_tree_that_did_not_change_takes_two_calls_of_git_and_no_schema(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(project, "second")
+    calls: list[list[str]] = []
+    run = subprocess.run
+    monkeypatch.setattr(subprocess, "run", lambda words, **more: calls.append(words) or run(words, **more))
+    monkeypatch.setattr(base_commit, "load_config", lambda *_, **__: pytest.fail("the schema was used"))
+    assert said(project) is None
+    assert len(calls) == 2
+
+
+def test_a_store_that_is_the_whole_repository_is_read(project: Path) -> None:
+    shutil.move(project / "baselines" / "prod", project / "prod")
+    replaced(project, "collection:", "store: .\ncollection:")
+    commit(project, "second")
+    commit(project, "third")
+    assert said(project) is None
+    shutil.rmtree(project / "prod")
+    assert said(project) == "changed by this commit: baseline prod removed"
+
+
+def test_names_that_lead_nowhere_are_no_error(project: Path) -> None:
+    (project / "baselines" / "no name").mkdir()
+    (project / "baselines" / "no name" / "manifest.json").write_text("{}", encoding="utf-8")
+    (project / "loop").symlink_to(project / "loop")
+    replaced(project, "collection:", "store: loop\ncollection:")
+    replaced(project, "{looks: 20}", "{looks: 20, ledger: ../outside.jsonl}")
+    commit(project)
+    assert said(project) == (
+        "changed by this commit: store baselines -> loop; budget.ledger looks.jsonl -> ../outside.jsonl"
+    )
+
+
+def test_a_file_of_the_base_that_is_too_large_is_not_read(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replaced(project, "0.01", "0.05")
+    commit(project)
+    monkeypatch.setattr(base_commit, "_MOST_READ", 100)
+    assert said(project) == "what changed in riskguard.yaml is not known: the clone does not have it as it was"

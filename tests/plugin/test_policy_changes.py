@@ -1,0 +1,78 @@
+"""A pytest run says what the judged commit changed about how it is judged: with -q, workers, in JUnit, on GitHub."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from tests.plugin.test_reports import WORKERS, commands, properties
+from tests.plugin.world import read_report
+from tests.repositories import commit
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="this system has no git")
+SAID = "changed by this commit: tolerance of no-risk 0 -> 0.05"
+FIXTURE = """
+    def test_fixture(riskguard):
+        riskguard.assert_not_significantly_risky(riskguard.run("candidate.run"), "prod")
+"""
+
+
+@pytest.fixture
+def loosened(pytester, project):
+    """A repository whose last commit raises the tolerance of its gate, which passes."""
+    project("good")
+    commit(pytester.path, "first")
+    file = pytester.path / "riskguard.yaml"
+    file.write_text(file.read_text(encoding="utf-8").replace("tolerance: 0,", "tolerance: 0.05,"), encoding="utf-8")
+    commit(pytester.path, "second")
+    return pytester
+
+
+@WORKERS
+@pytest.mark.parametrize("detail", ["-q", "-v"])
+def test_the_summary_says_it_however_short_and_nothing_else_changes(loosened, workers, detail):
+    result = loosened.runpytest("--riskguard", detail, "-n", workers, "--riskguard-report=r.json", "--junitxml=j.xml")
+    assert result.ret == 0
+    assert result.outlines.count(SAID) == 1
+    report = read_report(loosened.path / "r.json")
+    assert [change["after"] for change in report["policy_changes"]["changes"]] == ["0.05"]
+    assert not any("0.01" in key for key in report["verdicts"][0])
+    assert properties(loosened.path / "j.xml")["no-risk"]["riskguard.policy_changes"] == SAID
+
+
+@WORKERS
+def test_a_file_that_only_tests_with_the_fixture_use_counts_too(loosened, workers):
+    inner = loosened.mkdir("inner")
+    for name in ("riskguard.yaml", "qrels.txt", "topics.tsv", "candidate.run"):
+        shutil.copy(loosened.path / name, inner / name)
+    shutil.copytree(loosened.path / "baselines", inner / "baselines")
+    (inner / "test_own.py").write_text(__import__("textwrap").dedent(FIXTURE), encoding="utf-8")
+    commit(loosened.path, "third")
+    result = loosened.runpytest("--riskguard", "-q", "-n", workers, "--riskguard-no-yaml", "inner")
+    assert "changed by this commit: inner/riskguard.yaml added" in result.outlines
+
+
+def test_github_has_it_in_the_summary_of_the_step_and_as_a_notice(loosened, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(loosened.path / "summary.md"))
+    result = loosened.runpytest("--riskguard")
+    assert result.ret == 0
+    assert commands(result) == [f"::notice file=riskguard.yaml,line=1,title=riskguard::{SAID}"]
+    assert "tolerance of no-risk 0" in (loosened.path / "summary.md").read_text(encoding="utf-8")
+
+
+def test_plain_pytest_and_a_run_without_a_verdict_do_not_look(loosened, monkeypatch):
+    from pytest_riskguard.engine import base_commit
+
+    monkeypatch.setattr(base_commit, "policy_changes", lambda _: pytest.fail("git was asked"))
+    for options in ([], ["--riskguard", "--collect-only"]):
+        result = loosened.runpytest(*options)
+        result.stdout.no_fnmatch_line("*changed by*")
+        result.stdout.no_fnmatch_line("*git was asked*")
+
+
+def test_a_tree_without_a_change_says_nothing(loosened):
+    commit(loosened.path, "third")
+    loosened.runpytest("--riskguard", "-v", "--riskguard-report=r.json").stdout.no_fnmatch_line("*changed by*")
+    assert "policy_changes" not in read_report(loosened.path / "r.json")

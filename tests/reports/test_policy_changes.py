@@ -1,0 +1,142 @@
+"""What the judged commit changed is said beside the outcome in every format, changes no verdict, and is data."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+
+from pytest_riskguard.formats.serialization import decoded
+from pytest_riskguard.reports import json as report_json
+from pytest_riskguard.reports.ci import comment, github, junit
+from pytest_riskguard.reports.html import render as html
+from pytest_riskguard.reports.json import SCHEMA_FILE, Report, dumps, read
+from pytest_riskguard.reports.markdown import render as markdown
+from pytest_riskguard.reports.policy_changes import CHANGES, Change, PolicyChanges
+from tests.reports.hostile import STRINGS, verdict_with
+from tests.reports.test_hostile import assert_plain
+
+POLICY = PolicyChanges(
+    base="a" * 40,
+    pull_request=True,
+    changes=(
+        Change("gate_removed", "riskguard.yaml", ("no-collapse",)),
+        Change("option", "riskguard.yaml", ("no-risk",), "tolerance", "0.01", "0.05"),
+        Change("baseline_replaced", "riskguard.yaml", ("prod",)),
+        Change("looks_added", "riskguard.yaml", after="4"),
+    ),
+)
+SAID = (
+    "changed by this pull request: gate no-collapse removed; tolerance of no-risk 0.01 -> 0.05; "
+    "baseline prod replaced; 4 looks added to the ledger"
+)
+VERDICT = verdict_with("calm")
+RUN = comment.Run("abc1234")
+
+
+def in_markdown(policy: PolicyChanges) -> str:
+    return markdown([VERDICT], policy_changes=policy)
+
+
+def in_a_short_markdown(policy: PolicyChanges) -> str:
+    return markdown([VERDICT] * 40, policy_changes=policy, limit=3000)
+
+
+def in_html(policy: PolicyChanges) -> str:
+    return html([VERDICT], policy_changes=policy)
+
+
+def in_a_comment(policy: PolicyChanges) -> str:
+    return comment.verdict(RUN, Report([VERDICT], policy_changes=policy))
+
+
+def in_junit(policy: PolicyChanges) -> str:
+    return junit.render([VERDICT], policy_changes=policy)
+
+
+def in_the_summary_of_a_step(policy: PolicyChanges, path: Path) -> str:
+    github.append_summary(path, [VERDICT], policy_changes=policy)
+    return path.read_text(encoding="utf-8")
+
+
+TEXTS = [in_markdown, in_a_short_markdown, in_html, in_a_comment, in_junit]
+
+
+@pytest.mark.parametrize("write", TEXTS)
+def test_every_format_says_it(write) -> None:
+    said = write(POLICY).replace("-&gt;", "->").replace("→", "->")
+    assert SAID in said
+
+
+def test_the_summary_of_a_step_says_it(tmp_path: Path) -> None:
+    assert "tolerance of no-risk 0.01" in in_the_summary_of_a_step(POLICY, tmp_path / "summary.md")
+
+
+def test_a_comment_says_it_before_what_happened() -> None:
+    lines = in_a_comment(POLICY).splitlines()
+    (place,) = [place for place, line in enumerate(lines) if line.startswith("⚠️ changed by this pull request")]
+    assert place <= 5
+
+
+def test_github_gets_a_notice_at_each_file_and_no_error() -> None:
+    other = Change("file_added", "b/riskguard.yaml", ("b/riskguard.yaml",))
+    first, second, third = github.notices(replace(POLICY, changes=(*POLICY.changes, other), unknown="half of it"))
+    assert first.startswith(
+        "::notice file=riskguard.yaml,line=1,title=riskguard::changed by this pull request: gate "
+    )
+    assert second == (
+        "::notice file=b/riskguard.yaml,line=1,title=riskguard::changed by this pull request: b/riskguard.yaml added"
+    )
+    assert third == "::notice title=riskguard::half of it"
+
+
+def test_json_has_it_at_the_top_with_the_same_verdicts_and_gives_it_back(tmp_path: Path) -> None:
+    without, text = json.loads(dumps([VERDICT])), dumps([VERDICT], policy_changes=POLICY)
+    document = json.loads(text)
+    assert document["policy_changes"]["changes"][1] == {
+        "what": "option",
+        "file": "riskguard.yaml",
+        "names": ["no-risk"],
+        "setting": "tolerance",
+        "before": "0.01",
+        "after": "0.05",
+    }
+    assert {key: value for key, value in document.items() if key != "policy_changes"} == without
+    schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    jsonschema.validate(document, schema)
+    assert schema["$defs"]["policy_change"]["properties"]["what"]["enum"] == list(CHANGES)
+    (tmp_path / "r.json").write_text(text, encoding="utf-8")
+    assert read(tmp_path / "r.json").policy_changes == POLICY
+
+
+def test_where_nothing_changed_nothing_is_said() -> None:
+    assert "policy_changes" not in dumps([VERDICT])
+    assert "changed by this" not in markdown([VERDICT]) + html([VERDICT]) + junit.render([VERDICT])
+
+
+def test_a_report_of_a_later_version_and_a_broken_one() -> None:
+    later = Change("moon_phase", "riskguard.yaml", ("x",), "phase", "new", "full")
+    assert str(later) == "phase x new -> full"
+    data = report_json.report([VERDICT], policy_changes=POLICY)["policy_changes"]
+    with pytest.raises(ValueError, match=r"policy_changes.more: expected a whole number, found text"):
+        decoded(PolicyChanges, {**data, "more": "9"}, where="policy_changes")
+
+
+@pytest.mark.parametrize("name", STRINGS)
+def test_text_of_others_is_data_in_every_format(name: str) -> None:
+    text = STRINGS[name]
+    change = Change("option", text or "f", (text, text), text, text, text)
+    policy = PolicyChanges(None, pull_request=False, changes=(change,), unknown=f"because {text}")
+    for line in policy.lines:
+        assert_plain(line)
+    for notice in github.notices(policy):
+        assert notice.startswith("::notice ")
+        assert "\n" not in notice
+    assert_plain(in_markdown(policy).replace("## riskguard", ""))
+    assert_plain(in_a_comment(policy).replace("### ", ""))
+    ElementTree.fromstring(in_junit(policy))  # noqa: S314
+    assert json.loads(dumps([VERDICT], policy_changes=policy))
