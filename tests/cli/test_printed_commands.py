@@ -74,8 +74,6 @@ def test_memory(riskguard):
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setenv("COLUMNS", "60")
-    for variable in ("CI", "GITHUB_ACTIONS", "GITLAB_CI"):
-        monkeypatch.delenv(variable, raising=False)
     write_unjudged(folder / "my new.run")
 
 
