@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ParamSpec, Protocol, cast, overload
 
 from pytest_riskguard import run_context
@@ -27,10 +28,10 @@ from pytest_riskguard.gates.kinds import (
     options_of,
 )
 from pytest_riskguard.gates.option_types import OptionTypeError, lists_options
-from pytest_riskguard.gates.verdict import Verdict, incomparable
+from pytest_riskguard.gates.verdict import Commands, Verdict, incomparable
 from pytest_riskguard.reports.internal_errors import shown_or_plain
 from pytest_riskguard.reports.terminal.failure import explain
-from pytest_riskguard.reports.terminal.hints import REPORT_HINT, command
+from pytest_riskguard.reports.terminal.hints import command, report_hint
 from pytest_riskguard.run_context import record
 
 #: What pytest puts before each line of a failed test: "E" and the indentation of a statement in a method.
@@ -402,7 +403,7 @@ def check(
         verdict = verdict_on(
             gate, systems, replicates=replicates, qrels=qrels, measure=measure, about=about, report=report
         )
-        return record(verdict)
+        return record(replace(verdict, commands=Commands()))  # of data in memory there is nothing to type
     except DataError as error:
         names = tuple(name for name, _ in named)
         return record(incomparable(gate, error, measure=None, candidate="candidate", baselines=names))
@@ -428,7 +429,7 @@ def demand(verdict: Verdict, *, options: str = "", problem: str | None = None) -
         reproduce = report = None
         if test is not None:
             reproduce = command(test, options=options)
-            report = REPORT_HINT if options and not run_context.current().report_wanted else None
+            report = report_hint() if options and not run_context.current().report_wanted else None
             screen = screen._replace(width=screen.width - _INDENT)
         text = shown_or_plain(
             verdict, lambda: explain(verdict, screen, reproduce=reproduce, report=report, problem=problem)

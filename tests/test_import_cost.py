@@ -135,10 +135,12 @@ def test_a_gate_that_passes_loads_only_what_it_needs(tmp_path):
     assert "LOADED []" in out
 
 
-@pytest.mark.parametrize("candidate", [world.GOOD, world.LOSS], ids=["passes", "fails"])
+@pytest.mark.parametrize("candidate", [{"t01": 1}, world.LOSS], ids=["passes", "fails"])
 def test_a_gate_whose_verdict_is_kept_loads_nothing_that_computes(tmp_path, monkeypatch, candidate):
+    """Unless it advises a command about its runs: these are neither better nor rest on unjudged documents."""
     monkeypatch.setenv("RISKGUARD_CACHE", str(tmp_path / "cache"))
-    world.write_world(tmp_path, candidate, alpha="1")
+    complete = world.YAML.replace("topics.tsv}", "topics.tsv, judgements: complete}")
+    world.write_world(tmp_path, candidate, yaml=complete % 1)
     (tmp_path / "conftest.py").write_text(
         "import sys\n"
         "from pytest_riskguard.evaluation.cache import file_digests\n"

@@ -52,7 +52,7 @@ def test_what_it_is_and_how_to_use_it_fit_on_two_screens():
 def test_the_walk_ends_with_a_pass():
     result = judge_example("improved")
     assert result.returncode == 0, result.stdout
-    assert "Once it is released, store it as the baseline: " in result.stdout
+    assert "Once it is released, store it as the baseline:\n    riskguard baseline update " in result.stdout
 
 
 def test_the_yaml_loads(tmp_path: Path):

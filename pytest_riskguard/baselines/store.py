@@ -144,11 +144,12 @@ class Store(StoreReader):
         if lacking := sorted(stored - set(runs)):
             raise UsageError(
                 f"{self.root}: no run for {listed(tuple(lacking), most=5)}; give a run for every stored baseline, or "
-                "replace single ones with `riskguard baseline update`"
+                f"replace a single one with `riskguard baseline update {next(iter(runs), lacking[0])} RUN --note WHY`"
             )
         if unknown := sorted(set(runs) - stored):
             names = listed(tuple(unknown), most=5)
-            raise UsageError(f"{self.root}: no baseline {names} to replace; store it with `riskguard baseline add`")
+            add = f"store it with `riskguard baseline add {unknown[0]} RUN`"
+            raise UsageError(f"{self.root}: no baseline {names} to replace; {add}")
 
     def _write(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import textwrap
 from pathlib import Path
@@ -168,7 +169,11 @@ def init(
     write_text(_schema_text(), schema_file, option="--output")
     if queries is not None and queries < MIN_TOPICS:
         click.echo(f"no-risk needs at least {MIN_TOPICS} judged queries: until then it is inconclusive", err=True)
-    click.echo(f"wrote {output}. Next: riskguard baseline add prod RUN, then pytest --riskguard")
+    here = output.parent == Path()
+    run = "RUN" if baseline is None else shlex.quote(str(baseline))
+    add = f"riskguard baseline add prod {run}" + ("" if here else f" --config {shlex.quote(str(output))}")
+    judge = "pytest --riskguard" + ("" if here else f" {shlex.quote(str(output.parent))}")
+    click.echo(f"wrote {output}. Next: `{add}`, then `{judge}`")
 
 
 def _write_new(text: str, output: Path) -> None:

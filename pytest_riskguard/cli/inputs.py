@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.cli.judging.file_defaults import FileDefaults, defaults_of
-from pytest_riskguard.cli.parameters import DEFAULT_MEASURE, Collection, NamedPath, SliceEntries, surroundings
+from pytest_riskguard.cli.parameters import (
+    DEFAULT_MEASURE,
+    Collection,
+    NamedPath,
+    SliceEntries,
+    config_given,
+    surroundings,
+)
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Baseline, Computed, Question, RunFile, ScoreFile, Source, Stored, label
 from pytest_riskguard.errors import BaselineError, ConfigError, DataError, UsageError
@@ -30,7 +37,7 @@ if TYPE_CHECKING:
 
 System = RunFile | ScoreFile | Stored
 #: Options that take NAME=RUN.
-_NAMING = ("--baseline", "SYSTEM", "MODEL", *(f"--baseline-{kind}" for kind in COMPUTED))
+_NAMING = ("--baseline", "CANDIDATE", "SYSTEM", "MODEL", *(f"--baseline-{kind}" for kind in COMPUTED))
 
 
 def once(option: str, values: Sequence[str]) -> None:
@@ -99,9 +106,13 @@ class Inputs:
             folder=Path.cwd() if settings is None else settings.path.parent,
         )
 
-    def candidate(self, path: Path, metadata: Mapping[str, str] | None = None) -> RunFile | ScoreFile:
-        """The run, or the table of scores, that is judged."""
-        return self._file(path, metadata=metadata)
+    def candidates(
+        self, runs: Sequence[NamedPath], metadata: Mapping[str, str] | None = None
+    ) -> list[RunFile | ScoreFile]:
+        """The runs, or tables of scores, that are judged, each once."""
+        files = [self._file(Path(run.text), run.name, metadata) for run in runs]
+        once("CANDIDATE", [label(file) for file in files])
+        return files
 
     def _file(
         self, path: Path, name: str | None = None, metadata: Mapping[str, str] | None = None
@@ -161,27 +172,27 @@ class Inputs:
             raise UsageError("--candidate-inside needs --baseline-mean, --baseline-median or --baseline-max")
         return computed
 
-    def measures(self, table: Path) -> tuple[str, ...]:
+    def measures(self, table: Path | GivenFile) -> tuple[str, ...]:
         """The measures asked for; by default every column of a ``table`` of scores, and for runs the file's."""
         if self._collection.measures:
             once("--measure", [_canonical(measure) for measure in self._collection.measures])
             return self._collection.measures
         if not self._collection.scores:
             return self.declared.measures
+        given = table if isinstance(table, GivenFile) else self._collection.system(table)
         try:
-            return tuple(str(column.measure) for column in read_scores(self._collection.system(table), None))
+            return tuple(str(column.measure) for column in read_scores(given, None))
         except DataError:
             return (DEFAULT_MEASURE,)  # the verdict says what is wrong with the file
 
     def questions(
         self,
         kind: str,
-        candidate: Path,
+        candidate: RunFile | ScoreFile,
         pools: Sequence[tuple[Baseline, tuple[Source, ...]]],
         *,
         alphas: tuple[float, ...],
         slices: SliceEntries,
-        metadata: Mapping[str, str] | None = None,
         options: Mapping[str, Any],
         name: str = "",
         measures: Sequence[str] = (),
@@ -190,18 +201,17 @@ class Inputs:
 
         ``name`` is that of the gate, its kind if empty; ``measures`` are its own, used where none are asked for.
         """
-        tested = self.candidate(candidate, metadata)
         once("--alpha", [f"{alpha:g}" for alpha in alphas])
         try:
             gates = [gate_of(name or kind, kind, alpha=alpha, **options) for alpha in alphas]
         except ValueError as error:
             raise UsageError(f"--gate {kind}: {error}") from None
-        asked = self.measures(candidate)
-        parts = self.slices(slices, tested, asked[0])
+        asked = self.measures(candidate.file)
+        parts = self.slices(slices, candidate, asked[0])
         if measures and not self._collection.measures:
             asked = tuple(measures)
         return [
-            Question(replace(gate, slice=part), tested, baseline, measure, pool=others, alphas=alphas)
+            Question(replace(gate, slice=part), candidate, baseline, measure, pool=others, alphas=alphas)
             for measure, gate, (baseline, others), part in product(asked, gates, pools, parts)
         ]
 
@@ -232,12 +242,17 @@ def _settings(collection: Collection, may_be_stored: Sequence[NamedPath], *, who
     if collection.scores:
         maybe_stored = [system for system in maybe_stored if not Path(system.text).exists()]
         has_qrels = True  # none are needed, unless a stored baseline needs them
-    if has_qrels and not maybe_stored and not whole:
+    if has_qrels and not maybe_stored and not whole and config_given() is None:
         return None
     try:
         return surroundings()
     except ConfigError:
-        if not has_qrels or whole or any(not Path(system.text).exists() for system in maybe_stored):
+        if (
+            not has_qrels
+            or whole
+            or config_given() is not None
+            or any(not Path(system.text).exists() for system in maybe_stored)
+        ):
             raise
         return None  # only the warning about a file with the name of a stored baseline is lost
 

@@ -14,26 +14,40 @@ from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import ensure_apart, write_text
 from pytest_riskguard.cli.parameters import (
     FILE,
-    INTERVAL_OPTIONS,
     Collection,
     NamedPath,
     SliceEntries,
     asked_alphas,
     baseline_option,
-    gate_kind_option,
+    config_given,
     gate_options,
+    in_roles,
     run_options,
+    runs_argument,
     slice_options,
+    typed,
     typed_options,
 )
-from pytest_riskguard.gates.kinds import KINDS
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
 from pytest_riskguard.text import clean, counted
 
 if TYPE_CHECKING:
-    from pytest_riskguard.gates.rankings.unjudged import ToJudge
+    from pytest_riskguard.engine import Engine
+    from pytest_riskguard.engine.sources import Question
+    from pytest_riskguard.gates.rankings.unjudged import Rejudged, ToJudge
 
 #: Kinds of gates on one baseline; each is asked with its own defaults.
 _KINDS = tuple(kind for kind, cls in KINDS.items() if not cls.is_pool)
+#: The options of their questions that an answer depends on.
+_OPTIONS = tuple(
+    name
+    for name in OPTIONS
+    if name not in ("convention", "slice", "max_latency_p95_ms", "on_inconclusive")
+    and any(name in options_of(KINDS[kind]) for kind in _KINDS)
+)
+#: What may be said beside the name of a declared gate, which says all else.
+_BESIDE_A_GATE = ("runs", "baselines", "kind", "budget", "out", "list_format", "workers", "scheduler", "no_cache")
 #: A spreadsheet reads a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@")
 #: An id that begins with one of these and yet is harmless in a spreadsheet, such as -12 or @user.
@@ -42,11 +56,18 @@ HEADER = ("topic", "document", "query")
 
 
 @click.command("judge-next")
-@click.argument("candidate", type=FILE)
-@baseline_option(required=True)
+@runs_argument(required=False)
+@baseline_option()
 @run_options
-@gate_kind_option(_KINDS)
-@gate_options(*INTERVAL_OPTIONS, "on_churn", "max_mde", kinds=_KINDS)
+@click.option(
+    "--gate",
+    "kind",
+    default=_KINDS[0],
+    metavar="KIND|NAME",
+    help=f"The question: {', '.join(_KINDS)}; or a gate of riskguard.yaml, or one of its items, such as "
+    f"no-risk[AP-5], which says all else. [default: {_KINDS[0]}]",
+)
+@gate_options(*_OPTIONS, kinds=_KINDS)
 @slice_options
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="At most this many documents.")
 @click.option("--out", type=FILE, metavar="PATH", help="Write the list here instead of to standard output.")
@@ -57,7 +78,7 @@ HEADER = ("topic", "document", "query")
     help="Write what this tool imports, or a table with an empty column for the grades.",
 )
 def judge_next(
-    candidate: Path,
+    runs: tuple[NamedPath, ...],
     baselines: tuple[NamedPath, ...],
     collection: Collection,
     kind: str,
@@ -70,29 +91,86 @@ def judge_next(
 ) -> int:
     """List the documents whose judgement would settle a verdict.
 
-    Writes a table, separated by tabs, of topic, document and query, most useful first. Several measures, alphas,
-    baselines or slices share one list.
+    Writes a table, separated by tabs, of topic, document and query, most useful first. Several candidates, measures,
+    alphas, baselines or slices share one list.
+
+    The first run is the baseline, a file or the name of a stored one; with --baseline every run is a candidate. A
+    gate of riskguard.yaml names both: a run then takes the place of its candidate, --baseline NAME=RUN that of a
+    stored baseline, as for riskguard check.
     """
-    from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.gates.rankings import unjudged as lists
 
-    inputs = Inputs(collection, baselines)
-    ensure_apart("--out", out, candidate, *inputs.files)
-    pools = [(baseline, ()) for baseline in inputs.systems(baselines)]
-    asked: Any = {"alphas": asked_alphas(kind, alphas), "slices": slices, "options": typed_options(options)}
-    questions = inputs.questions(kind, candidate, pools, **asked)
-    compared = [inputs.engine.rejudged(question) for question in questions]
+    if kind in KINDS:
+        asked: Any = {"alphas": asked_alphas(kind, alphas), "slices": slices, "options": typed_options(options)}
+        engine, compared = _of_runs(kind, in_roles(runs, baselines), collection, out, **asked)
+    else:
+        engine, compared = _of_gate(kind, runs, baselines, out)
     documents = [lists.judge_next(rejudged) for rejudged in compared]
     listed = lists.together(documents)
     wanted = [row for row in listed if _is_plain(row.topic) and _is_plain(row.document)]
     written = table if list_format is None else judging_lists.FORMATS[list_format]
-    text = written(wanted[:budget], inputs.engine.queries)
+    text = written(wanted[:budget], engine.queries)
     write_text(text, None if out is None else str(out), option="--out")
     settled = all(rejudged.tried.certain for rejudged in compared)
     click.echo(_said(len(wanted), budget, len(documents), sum(map(bool, documents)), settled=settled), err=True)
     if left_out := len(listed) - len(wanted):
         click.echo(f"left out: {left_out} with an id that cannot be printed as is", err=True)
     return ExitStatus.PASSED
+
+
+def _of_runs(
+    kind: str,
+    roles: tuple[tuple[NamedPath, ...], tuple[NamedPath, ...]],
+    collection: Collection,
+    out: Path | None,
+    **asked: Any,
+) -> tuple[Engine, list[Rejudged]]:
+    """The comparisons that the options ask about."""
+    from pytest_riskguard.cli.inputs import Inputs
+
+    baselines, candidates = roles
+    if KINDS[kind].is_pool:
+        raise UsageError(f"--gate {kind} compares a pool; judge-next is about one baseline")
+    if not (baselines and candidates):
+        raise UsageError(
+            "expected a baseline and a candidate, as in riskguard judge-next BASELINE CANDIDATE --qrels QRELS, or "
+            "--gate with the name of a gate of riskguard.yaml"
+        )
+    inputs = Inputs(collection, baselines)
+    tested = inputs.candidates(candidates)
+    ensure_apart("--out", out, *(candidate.path for candidate in tested), *inputs.files)
+    pools = [(baseline, ()) for baseline in inputs.systems(baselines)]
+    questions: list[Question] = []
+    for candidate in tested:
+        questions += inputs.questions(kind, candidate, pools, **asked)
+    return inputs.engine, [inputs.engine.rejudged(question) for question in questions]
+
+
+def _of_gate(
+    name: str, runs: tuple[NamedPath, ...], baselines: tuple[NamedPath, ...], out: Path | None
+) -> tuple[Engine, list[Rejudged]]:
+    """The comparisons of a gate of riskguard.yaml, each at the level that its family leaves it."""
+    from pytest_riskguard.cli.judging.check import asked_for, files_of, replacements, run_of
+    from pytest_riskguard.cli.judging.live import code_from, config_path, live_systems
+    from pytest_riskguard.config.items import all_items
+    from pytest_riskguard.config.load import load_gates
+    from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
+
+    if said := [one for one in click.get_current_context().params if one in typed() and one not in _BESIDE_A_GATE]:
+        raise UsageError(f"--gate {name}: the gate says all but its runs; leave out {', '.join(sorted(said))}")
+    if len(runs) > 1:
+        raise UsageError(f"--gate {name}: the gate names its baseline; give at most one run, its candidate")
+    settings = load_gates(config_path(config_given()))
+    items = asked_for(all_items(settings), [name], also=_KINDS)
+    if any(item.gate.is_pool or len(item.baselines) > 1 for item in items):
+        raise UsageError(f"--gate {name} compares a pool; judge-next is about one baseline")
+    tested = run_of(Path(runs[0].text), runs[0].name) if runs else None
+    replaced = replacements(baselines, settings)
+    ensure_apart("--out", out, *(run.path for run in (tested, *replaced.values()) if run), *files_of(settings))
+    engine = engine_of(settings, report=False)
+    declared = DeclaredGates(settings, engine, live_systems(settings, engine), candidate=tested, runs=replaced)
+    with code_from(settings.path.parent):
+        return engine, [engine.rejudged(declared.question(item)) for item in items]
 
 
 def table(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:

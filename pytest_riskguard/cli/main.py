@@ -39,6 +39,16 @@ class LazyCommand(click.Command):
 class LazyGroup(click.Group):
     """A group that lists its commands without loading them."""
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; commands that an error names get the options that say where its baselines are."""
+        try:
+            return super().invoke(ctx)
+        except RiskguardError as error:
+            from pytest_riskguard.cli.parameters import belonging
+
+            error.args = (belonging(str(error)),)
+            raise
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -65,7 +75,7 @@ for command in (
     LazyCommand("cache", "judging.cache_commands:cache", "Look at or delete what is kept on disk."),
     LazyCommand("check", "judging.check:check", "Judge the gates of riskguard.yaml, as pytest does."),
     LazyCommand("comment", "ci:comment", "Write the comment on a pull request, as Markdown."),
-    LazyCommand("compare", "judging.compare:compare", "Judge a run against baselines."),
+    LazyCommand("compare", "judging.compare:compare", "Judge runs against baselines."),
     LazyCommand("convert", "convert:convert", "Write file INPUT in another format."),
     LazyCommand("init", "init:init", "Write a first riskguard.yaml."),
     LazyCommand("judge-next", "judge_next:judge_next", "List the documents whose judgement would settle a verdict."),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.parameters import FILE, Command, grouped, options
+from pytest_riskguard.cli.parameters import FILE, Command, belonging, grouped, options
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.run_context import report_failure
 from pytest_riskguard.text import clean, listed
@@ -238,10 +238,12 @@ def show(
     problems: Sequence[str | None] = (),
     notes: Sequence[str] = (),
     complete: bool = True,
+    roles: str | None = None,
     policy_changes: PolicyChanges | None = None,
 ) -> None:
     """Print the answer of several gates, the verdicts, the gates without one, ``notes``, and how to see them again.
 
+    ``roles`` says before all else what was compared with what.
     ``problems``, if given, say for each verdict why nothing can be compared, in other words than its own.
     Where not every gate was asked for, the run is not ``complete``, and has no answer.
     """
@@ -257,6 +259,7 @@ def show(
         remarks,
         repeats,
     )
+    from pytest_riskguard.reports.terminal.layout import wrapped
     from pytest_riskguard.run_context import Detail, Screen, draws_blocks
 
     width = terminal_width()
@@ -282,12 +285,15 @@ def show(
             rest = []
         return "\n".join([headline, f"  {_systems(verdict)}", *rest])
 
+    if roles is not None and not quiet:
+        click.echo(roles, err=to_stderr)
     if len(verdicts) > 1 and complete and not quiet:
         with suppress(Exception):  # as above
             click.secho(answer(verdicts, gates).title, bold=True, err=to_stderr)
     failures = known_gates.failures_before(gates)
     for place, verdict in enumerate(verdicts):
         text = shown_or_plain(verdict, lambda place=place, verdict=verdict: in_words(place, verdict))  # type: ignore[misc]
+        text = belonging(text)
         ended: str = verdict.outcome
         with suppress(Exception):  # as above
             ended = word(verdict)
@@ -297,10 +303,9 @@ def show(
         click.echo(line, err=to_stderr)
     for line in () if policy_changes is None else policy_changes.lines:
         click.secho(click.wrap_text(line, screen.width, "", "    "), fg="yellow", err=to_stderr)
-    for remark in () if quiet else remarks(verdicts):
-        click.echo(click.wrap_text(remark, screen.width, "  ", "    "), err=to_stderr)
-    for note in notes:
-        click.echo(click.wrap_text(clean(note, limit=MAX_NOTE), screen.width, "  ", "    "), err=to_stderr)
+    for note in (*(() if quiet else remarks(verdicts)), *notes):
+        for line in wrapped([belonging(clean(note, limit=MAX_NOTE))], width=screen.width):
+            click.echo(line, err=to_stderr)
     if reproduce is not None and any(not verdict.passed for verdict in verdicts):
         click.echo(reproduce, err=to_stderr)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_MEASURE = "nDCG@10"
+#: Where a context keeps what these options name.
+_PLACES = "riskguard.places"
+_PLACE_OPTIONS = ("--qrels", "--topics", "--store", "--config", "--qrels-format", "--topics-format")
 _NAME = re.compile(r"[A-Za-z0-9._-]+\Z")
 #: Options of a gate that ``compare`` takes as they are: all but ``slice``, which it takes several times.
 ALL_OPTIONS = tuple(name for name in OPTIONS if name != "slice")
@@ -60,9 +64,43 @@ class NamedPath:
 
 
 def surroundings() -> Config | None:
-    """The settings of the riskguard.yaml in the working folder or above it, if there is one."""
-    path = find_config(Path.cwd())
-    return None if path is None else load_config(path, require_gates=False)
+    """The settings of the riskguard.yaml of ``--config``, else of the nearest one, if there is one."""
+    path = config_given() or find_config(Path.cwd())
+    return None if path is None else load_config(Path(os.path.normpath(path.absolute())), require_gates=False)
+
+
+def config_given() -> Path | None:
+    """The riskguard.yaml that the command line names."""
+    path = click.get_current_context().meta.get(_PLACES, {}).get("--config")
+    return None if path is None else Path(path)
+
+
+def _keep_place(ctx: click.Context, option: click.Parameter, given: Any) -> Any:
+    """Remember what an option names, which commands that are printed need as well."""
+    if given is not None:
+        ctx.meta.setdefault(_PLACES, {})[option.opts[0]] = str(given)
+    return given
+
+
+def place_words(known: Callable[[str], bool] = lambda _: True) -> list[str]:
+    """The options that name judgements, topics, store and riskguard.yaml, as far as they are given and ``known``."""
+    context = click.get_current_context(silent=True)
+    given: dict[str, str] = {} if context is None else context.meta.get(_PLACES, {})
+    return [word for option, value in given.items() if known(option) for word in (option, value)]
+
+
+def belonging(text: str) -> str:
+    """The text, whose commands about baselines name the same store and judgements as the command line."""
+    from pytest_riskguard.reports.terminal.hints import completed
+
+    def needed(command: str) -> list[str]:
+        from pytest_riskguard.cli.baseline import baseline
+
+        known = baseline.commands.get(command)
+        options = {name for option in known.params for name in option.opts} if known else set()
+        return place_words(options.__contains__)
+
+    return completed(text, needed)
 
 
 def typed() -> set[str]:
@@ -203,9 +241,21 @@ def named_paths(text: str) -> tuple[NamedPath, ...]:
     return tuple(map(named_path, parts))
 
 
+def named_run(text: str) -> NamedPath:
+    """A positional ``[NAME=]RUN``: a file whose own name holds a ``=`` needs no other."""
+    return NamedPath(None, text) if os.path.exists(text) else named_path(text)  # noqa: PTH110
+
+
 def file_option(*names: str, **attributes: Any) -> Callable[[Command], Command]:
     """An option that takes a file's path."""
+    if names[0] in _PLACE_OPTIONS:
+        attributes = {"callback": _keep_place, **attributes}
     return click.option(*names, type=FILE, **attributes)
+
+
+def config_option(*, expose: bool = False) -> Callable[[Command], Command]:
+    """``--config``, which ``surroundings`` reads; the function has it as ``config`` if it is to be exposed."""
+    return file_option("--config", help="The riskguard.yaml. [default: the nearest]", expose_value=expose)
 
 
 def output_option(what: str) -> Callable[[Command], Command]:
@@ -320,13 +370,24 @@ def _plain(default: Any) -> str:
     return f"{default:g}" if isinstance(default, float) else str(default)
 
 
-def gate_kind_option(kinds: Sequence[str]) -> Callable[[Command], Command]:
-    """``--gate``, of which one is always asked."""
-    more: dict[str, Any] = {"type": click.Choice(kinds), "default": kinds[0], "show_default": True}
-    return click.option("--gate", "kind", help="The question that the gate asks.", **more)
+def runs_argument(*, required: bool = True) -> Callable[[Command], Command]:
+    """The runs of a command that compares, handed over as ``runs``; see ``in_roles``."""
+    return click.argument("runs", nargs=-1, type=named_run, required=required, metavar="[BASELINE] CANDIDATE...")
 
 
-def baseline_option(*, required: bool) -> Callable[[Command], Command]:
+def in_roles(
+    runs: tuple[NamedPath, ...], baselines: tuple[NamedPath, ...], *, others: bool = False
+) -> tuple[tuple[NamedPath, ...], tuple[NamedPath, ...]]:
+    """Which runs of a command line are baselines, and which are candidates: the first of several is the baseline.
+
+    Where options name the baselines (``others``: computed ones too), every run is a candidate.
+    """
+    if baselines or others or len(runs) < 2:
+        return baselines, runs
+    return runs[:1], runs[1:]
+
+
+def baseline_option(*, required: bool = False) -> Callable[[Command], Command]:
     """``--baseline``, repeatable."""
     return click.option(
         "--baseline",
@@ -347,7 +408,8 @@ def _measure_option(default: str) -> Callable[[Command], Command]:
 def _format_option(name: str, *kinds: Kind, what: str) -> Callable[[Any], Any]:
     names = sorted({known.name for kind in kinds for known in formats_of(kind)})
     text = f"The format of {what}: {', '.join(names)}. [default: detected from the content]"
-    return click.option(name, type=FormatType(names), metavar="NAME", help=text)
+    keep = {"callback": _keep_place} if name in _PLACE_OPTIONS else {}
+    return click.option(name, type=FormatType(names), metavar="NAME", help=text, **keep)  # type: ignore[arg-type]
 
 
 #: How the files of the collection are read.
@@ -374,6 +436,7 @@ _FILES: tuple[Any, ...] = (
         help="Query texts, tags and weights of topics. [default: riskguard.yaml's, unless --qrels is given]",
     ),
     file_option("--store", help="Folder of stored baselines. [default: riskguard.yaml's]"),
+    config_option(),
     *collection_format_options,
     *reading_options,
 )

@@ -11,7 +11,6 @@ import click
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import Reports, json_option, show_study, terminal_width
 from pytest_riskguard.cli.parameters import (
-    FILE,
     INTERVAL_OPTIONS,
     Collection,
     NamedPath,
@@ -20,6 +19,7 @@ from pytest_riskguard.cli.parameters import (
     baseline_option,
     collection_options,
     gate_options,
+    named_run,
     slice_options,
 )
 from pytest_riskguard.errors import UsageError
@@ -37,8 +37,8 @@ def _listed(values: tuple[float, ...]) -> str:
 
 
 @click.command()
-@click.argument("candidate", type=FILE, required=False)
-@baseline_option(required=True)
+@click.argument("runs", nargs=-1, type=named_run, metavar="[BASELINE] [CANDIDATE]")
+@baseline_option()
 @collection_options
 @gate_options(*INTERVAL_OPTIONS, "on_churn")
 @slice_options
@@ -75,7 +75,7 @@ def _listed(values: tuple[float, ...]) -> str:
 )
 @json_option("the plans")
 def power(
-    candidate: Path | None,
+    runs: tuple[NamedPath, ...],
     baselines: tuple[NamedPath, ...],
     collection: Collection,
     alphas: tuple[float, ...],
@@ -91,6 +91,8 @@ def power(
 
     Shows the smallest loss that the gate detects with these topics, and how many topics smaller losses need: from the
     differences between CANDIDATE and a baseline, or from a baseline alone and an assumed correlation.
+
+    The first run is the baseline, a file or the name of a stored one; with --baseline the only run is CANDIDATE.
     """
     from pytest_riskguard.cli.inputs import Inputs, once
     from pytest_riskguard.gates.chain.next_topics import NextTopics, next_topics
@@ -98,15 +100,21 @@ def power(
     from pytest_riskguard.gates.power_plan import plan_from_baseline, plan_from_runs
     from pytest_riskguard.reports.studies.power_table import dumps, explain
 
-    if candidate is not None and correlations:
+    if not baselines:
+        baselines, runs = runs[:1], runs[1:]
+    if not baselines:
+        raise UsageError("no baseline: write it first, as in riskguard power BASELINE CANDIDATE --qrels QRELS")
+    if len(runs) > 1:
+        raise UsageError("power plans for one candidate: give at most one run beside the baselines")
+    if runs and correlations:
         raise UsageError("--correlation is only for plans without CANDIDATE; drop one of the two")
     inputs = Inputs(collection, baselines)
-    Reports(json_path).check(candidate, *inputs.files)
-    tested = None if candidate is None else inputs.candidate(candidate)
+    tested = next(iter(inputs.candidates(runs)), None)
+    Reports(json_path).check(*(candidate.path for candidate in (tested,) if candidate), *inputs.files)
     sources = inputs.systems(baselines)
     for option, values in (("--alpha", alphas), ("--effect", effects), ("--correlation", correlations)):
         once(option, [f"{value:g}" for value in values])
-    measures = inputs.measures(candidate or Path(baselines[0].text))
+    measures = inputs.measures(tested.file if tested else Path(baselines[0].text))
     parts = inputs.slices(slices, tested or sources[0], measures[0])
     topics, plans, divisions = inputs.engine.topics, list["Plan"](), list[NextTopics]()
     for measure, baseline, part, alpha in product(measures, sources, parts, alphas):

@@ -120,7 +120,7 @@ def read_ledger(path: Path) -> Looks:
                 recorded.append(decoded(RecordedLook, parsed(line.encode())))
         except JsonError as error:
             raise UsageError(
-                f"{path}:{number}: expected a look that `riskguard budget --record` wrote: {error.problem}"
+                f"{path}:{number}: expected a look that budget --record wrote: {error.problem}"
             ) from None
     return Looks(recorded)
 

@@ -6,6 +6,7 @@ Runs are scored once and live systems queried once, however many gates are about
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_riskguard.baselines.store import Store
@@ -14,6 +15,7 @@ from pytest_riskguard.config.items import GateItem, family_of, judged_together
 from pytest_riskguard.config.lookups import all_errors
 from pytest_riskguard.config.queried_settings import Queried
 from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
+from pytest_riskguard.engine.advice import about_gate
 from pytest_riskguard.engine.budget import Budget, read_ledger
 from pytest_riskguard.engine.judging import Engine
 from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, ScoreFile, Stored
@@ -21,7 +23,7 @@ from pytest_riskguard.errors import ConfigError, UsageError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.gates.chain.looks import Looks
 from pytest_riskguard.gates.kinds import BUDGETED
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.gates.verdict import Commands, Verdict
 from pytest_riskguard.reports.internal_errors import caught
 
 
@@ -99,6 +101,19 @@ class DeclaredGates:
         own = next(number for item, number in numbered if item.id == family[0].id)
         before = len({number for item, number in numbered if number < own and item.gate.kind in BUDGETED})
         return Budget(tuple(member.id for member in family), self._looks, settings.looks, before)
+
+    def question(self, item: GateItem) -> Question:
+        """What one item asks, at the level that correction and budget leave it; raises as ``verdict`` does."""
+        family, question = self.verdict(item).family, self._question(item)
+        return question if family is None else replace(question, gate=replace(question.gate, level=family.level))
+
+    def commands(self, verdict: Verdict, item: GateItem, here: Path) -> Commands:
+        """What can be typed about a verdict in the folder ``here``."""
+        question, runs, given = self._question(item), self._runs or {}, self._candidate is not None
+        about = about_gate(item.id, question, verdict, config=self.settings.path, here=here, runs=runs, given=given)
+        if isinstance(question.candidate, LiveRun) and item.settings.candidate is not None:
+            about = replace(about, update="")  # it would store what the candidate of the whole file answers
+        return about
 
     def missing(self) -> list[ConfigError]:
         """Everything that the file names and nothing has; empty after the first call, so that it is said once."""

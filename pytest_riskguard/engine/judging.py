@@ -338,7 +338,7 @@ class Engine:
             f"{'was' if len(added) == 1 else 'were'} judged after {', '.join(names)} "
             f"{'was' if len(names) == 1 else 'were'} stored and not answered there: a topic without an answer scores "
             f"0, so any answer wins. Without them the gate's answer is {other_outcome}; store a run that answers "
-            "them with `riskguard baseline update`",
+            f"them with `riskguard baseline update {names[0]} RUN --note WHY`",
             reason="topics_differ",
         )
 

@@ -185,7 +185,10 @@ class ScoreCache:
         if isinstance(given, Qrels):
             return given
         if given is None:
-            raise UsageError("a run needs qrels to be scored with: give --qrels, or a riskguard.yaml")
+            raise UsageError(
+                "a run needs qrels to be scored with: give --qrels, or a riskguard.yaml; files that hold a score for "
+                "each topic need --scores"
+            )
         key = ("qrels", given, _stamp(given), _stamp(self._given_topics))
         return self._once(key, lambda: read_judgements(given, self._texts))
 

@@ -184,7 +184,10 @@ class GeoRiskCurves:
 
 @dataclass(frozen=True)
 class SystemMap:
-    """The systems of a pool on the first two principal axes of their scores; ``explained`` are shares of variance."""
+    """The systems of a pool on the first two principal axes of their scores.
+
+    ``explained`` are shares of the sum of squares, from which no mean is taken.
+    """
 
     explained: tuple[float, ...]
     systems: Mapping[str, tuple[float, ...]]

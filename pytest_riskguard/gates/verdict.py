@@ -11,6 +11,7 @@ from annotated_types import MinLen
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.formats.serialization import UNLESS_EMPTY, JsonError, Words, decoded, to_plain
+from pytest_riskguard.gates import SHOWN
 from pytest_riskguard.gates.chain.looks import Look
 from pytest_riskguard.gates.findings import (
     Count,
@@ -31,12 +32,15 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, OPTIONS, EveryOption, Gate, options_of
 from pytest_riskguard.gates.rankings.label_findings import Judgements
+from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:  # numpy, which scores load, is not needed by a run that only collects gates
     from pytest_riskguard.evaluation.scores import TopicScores
     from pytest_riskguard.gates.origins import Origins
     from pytest_riskguard.gates.rankings import Rankings
 
+#: The code of the warning that a candidate is significantly better.
+BETTER = "significantly_better"
 Outcome = Literal["pass", "fail", "inconclusive", "incomparable"]
 
 
@@ -102,6 +106,18 @@ class Yardstick:
     kind: Annotated[str, Words(COMPUTED)]
     systems: Annotated[tuple[str, ...], MinLen(1)]
     candidate_inside: bool
+
+
+@dataclass(frozen=True)
+class Commands:
+    """Commands about a verdict that run as they are in the folder where it was judged; empty where there is none.
+
+    They list the documents to judge first, store the candidate as the baseline, and look for faults in the store.
+    """
+
+    judge_next: str = ""
+    update: str = ""
+    verify: str = ""
 
 
 T = TypeVar("T")
@@ -207,7 +223,10 @@ class Verdict(_Asked):
     rankings : Rankings or None
         What both systems returned, where there are ``documents``; reports write it once for several verdicts.
     origins : Origins or None
-        Where the systems come from. Neither ``rankings`` nor ``origins`` is part of the verdict's JSON.
+        Where the systems come from.
+    commands : Commands or None
+        What its reader can type in the folder where it was judged; None where nobody knows where it is read.
+        ``rankings``, ``origins`` and ``commands`` are no part of the verdict's JSON.
     """
 
     asked: Gate
@@ -229,6 +248,7 @@ class Verdict(_Asked):
     problem_with_paths: str | None = field(default=None, compare=False)
     rankings: Rankings | None = field(default=None, compare=False)
     origins: Origins | None = field(default=None, compare=False)
+    commands: Commands | None = field(default=None, compare=False)
 
     warnings = _Finding[tuple[VerdictWarning, ...]]()
     topics = _Finding[TopicCounts]()
@@ -239,6 +259,21 @@ class Verdict(_Asked):
     power = _Finding[Power]()
     pool = _Finding["PoolFigures | None"]()
     explanation = _Finding["Explanation | None"]()
+
+    def __repr__(self) -> str:
+        about = f"{self.candidate} against {', '.join(self.baselines)}" + (
+            f", {self.measure}" if self.measure else ""
+        )
+        outcome = self.outcome + (f" ({self.reason})" if self.reason else "")
+        return f"<Verdict {clean(self.gate)}: {outcome}, {clean(about)}>"
+
+    def __str__(self) -> str:
+        """The card: first line, what happened, the worst queries, what to do next."""
+        return SHOWN["text"](self) if "text" in SHOWN else repr(self)
+
+    def _repr_html_(self) -> str | None:
+        """The card for the cell of a notebook."""
+        return SHOWN["html"](self) if "html" in SHOWN else None
 
     @property
     def gate(self) -> str:
@@ -259,6 +294,12 @@ class Verdict(_Asked):
     def passed(self) -> bool:
         """Whether a build may go on: a pass, or an inconclusive gate that only warns."""
         return self.outcome == "pass" or (self.outcome == "inconclusive" and self.on_inconclusive == "warn")
+
+    @property
+    def advises(self) -> bool:
+        """Whether reports name a command besides the one that judges again."""
+        depends = self.judgements is not None and bool(self.judgements.depends)
+        return depends or self.reason == "bad_baseline" or any(w.code == BETTER for w in self.warnings)
 
     @property
     def identical_to(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import pytest
 from pytest_riskguard.assertions import demand
 from pytest_riskguard.config.asking import ASK_TWICE, TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
+from pytest_riskguard.engine.advice import about_runs, advised, config_words
 from pytest_riskguard.engine.in_memory import System
 from pytest_riskguard.engine.sources import LiveRun, Question, Ranked, RunFile, ScoreFile, Source, Stored
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
@@ -37,7 +38,7 @@ from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.live_systems.candidates import live_run
 from pytest_riskguard.plugin.live_console import PytestConsole
 from pytest_riskguard.plugin.mode import mode_of
-from pytest_riskguard.plugin.options import CONFIG_NAME
+from pytest_riskguard.plugin.options import CONFIG_NAME, typed_again
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.plugin.user_errors import from_here
 from pytest_riskguard.run_context import record
@@ -189,7 +190,9 @@ class Riskguard:
         asked_measure = self._measure(measure, tested, *against)
         question = Question(gate, tested, against[0], asked_measure, pool=tuple(against[1:]))
         try:
-            return record(self._engine.verdict(question))
+            verdict, here = self._engine.verdict(question), self._config.invocation_params.dir
+            where = config_words(self._settings.path, here)
+            return record(advised(verdict, lambda: about_runs(question, verdict, where=where, here=here)))
         except RiskguardError as error:
             raise error.with_traceback(None) from None
 
@@ -250,7 +253,7 @@ class Riskguard:
         verdict = self.check(*question, **options)
         problem = verdict.problem_with_paths
         shown = None if problem is None else from_here(problem, self._config)
-        return demand(verdict, options="--riskguard", problem=shown)
+        return demand(verdict, options=typed_again(self._config), problem=shown)
 
     def _measure(self, measure: str | None, *sources: Source) -> str | None:
         """The measure asked for, else the measure of the given scores, else the first of riskguard.yaml."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from weakref import WeakKeyDictionary
 
 import pytest
@@ -133,3 +134,12 @@ def _number_or_auto(text: str) -> int | str:
     if not (text.isascii() and text.isdigit() and 0 < int(text[:MAX_DIGITS]) <= 1024):
         raise argparse.ArgumentTypeError(f"expected a number from 1 to 1024 or {AUTO}, found {text!r}")
     return int(text)
+
+
+def typed_again(config: pytest.Config) -> str:
+    """The options that a command needs to judge a test again as this run did, from where pytest was called."""
+    words = ["--riskguard"]
+    for option, given in (("-c", config.getoption("inifilename")), ("--rootdir", config.getoption("rootdir"))):
+        words += [option, str(given)] if given else []
+    words += [word for setting in config.getoption("override_ini") or () for word in ("-o", setting)]
+    return shlex.join(words)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: The attribute of a test report that holds a payload: plain types only, since xdist carries no others.
 CARRIED = "riskguard"
 #: What a verdict holds besides its JSON, and travels with it.
-BESIDE = ("rankings", "origins")
+BESIDE = ("rankings", "origins", "commands")
 #: What the text begins with that stands for verdicts which their process still holds.
 _HELD = "held:"
 _ATTEMPTS = pytest.StashKey["Attempts"]()
@@ -227,7 +227,7 @@ def _as_carried(verdict: Verdict) -> Verdict:
 
     try:
         short = Verdict.of(**{key: as_read(getattr(verdict, key)) for key in JSON_TYPES})
-        return replace(short, origins=as_read(verdict.origins))
+        return replace(short, origins=as_read(verdict.origins), commands=verdict.commands)
     except ValueError:
         return _as_verdict(_as_plain(verdict))
 
@@ -236,11 +236,11 @@ def _as_verdict(data: dict[str, Any]) -> Verdict:
     """The verdict that ``_as_plain`` wrote."""
     from pytest_riskguard.gates.origins import Origins
     from pytest_riskguard.gates.rankings import Rankings
-    from pytest_riskguard.gates.verdict import Verdict
+    from pytest_riskguard.gates.verdict import Commands, Verdict
 
     beside: dict[str, Any] = {
         key: decoded(kind, data[key], where=key)
-        for key, kind in zip(BESIDE, (Rankings, Origins), strict=True)
+        for key, kind in zip(BESIDE, (Rankings, Origins, Commands), strict=True)
         if data.get(key) is not None
     }
     return replace(Verdict.from_dict(data), **beside)

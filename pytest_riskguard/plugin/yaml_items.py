@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +15,7 @@ import pytest
 from pytest_riskguard.config.load import content_of, load_gates
 from pytest_riskguard.engine.kept_verdicts.asked_file import AskedFile, AskedItem, keep_file, kept_file
 from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
+from pytest_riskguard.plugin.options import typed_again
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.run_context import current, record
 
@@ -65,6 +68,14 @@ class RiskguardFile(pytest.File):
     def verdict(self, item: str) -> Verdict:
         """The verdict on the gate with this id: the one that is kept on disk, or a new one."""
         return self._kept.verdict(item, lambda: self.declared.verdict(self._items[item]))
+
+    def advised(self, verdict: Verdict, item: str) -> Verdict:
+        """The verdict with what can be typed about it where pytest was called, if it advises anything."""
+        with suppress(Exception):  # what is wrong with a verdict is reported where it is shown
+            if verdict.advises:
+                here = self.config.invocation_params.dir
+                return replace(verdict, commands=self.declared.commands(verdict, self._items[item], here))
+        return verdict
 
     def problem(self, verdict: Verdict, item: str) -> str | None:
         """Why nothing can be compared."""
@@ -143,7 +154,7 @@ class GateTest(_Reported):
 
     def runtest(self) -> None:
         """Judge, and fail unless the verdict passes."""
-        verdict = record(self.file.verdict(self.item))
+        verdict = record(self.file.advised(self.file.verdict(self.item), self.item))
         if not verdict.passed:
             raise RiskyError(self._explained(verdict), verdict)
 
@@ -152,19 +163,23 @@ class GateTest(_Reported):
         from pytest_riskguard.plugin.user_errors import from_here
         from pytest_riskguard.reports.internal_errors import shown_or_plain
         from pytest_riskguard.reports.terminal.failure import explain
-        from pytest_riskguard.reports.terminal.hints import REPORT_HINT, command
+        from pytest_riskguard.reports.terminal.hints import command, completed, report_hint
 
         problem = None
         if verdict.problem_with_paths is not None:
             problem = self.file.problem(verdict, self.item)
             problem = None if problem is None else from_here(problem, self.config)
-        reproduce = command(self.nodeid, options="--riskguard")
+        reproduce = command(self.nodeid, options=typed_again(self.config))
         screen = current().screen
-        report = None if current().report_wanted else REPORT_HINT
+        report = None if current().report_wanted else report_hint()
         text = shown_or_plain(
             verdict,
             lambda: explain(verdict, screen, problem=problem, reproduce=reproduce, report=report),
         )
         if verdict.outcome == "incomparable":
+            from pytest_riskguard.engine.advice import config_words
+
             text += "".join(f"\n  {line}" for line in self.file.declared.all_missing())
+            where = config_words(self.file.path, self.config.invocation_params.dir)
+            text = completed(text, lambda _: where)
         return text

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from pytest_riskguard.gates.findings import ResponsibleTopic, Slice
-from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
+from pytest_riskguard.gates.verdict import Commands, Verdict, VerdictWarning
 from pytest_riskguard.reports.figures import floored
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.wording import headlines
@@ -20,8 +19,6 @@ from pytest_riskguard.text import clean, counted, percent, short
 
 #: What is wrong with data that cannot be compared is cut to this length.
 MAX_PROBLEM = 2000
-#: The longest name in a command.
-_MAX_NAME = 60
 #: Warnings whose fact the card states.
 _STATED = ("churn", "significantly_better", "few_changed_topics", "rests_on_unjudged")
 Tone = Literal["stop", "caution", "go"]
@@ -67,11 +64,13 @@ def card(
     complete: bool = True,
     reproduce: str | None = None,
     report: str | None = None,
+    here: bool = False,
 ) -> Card:
     """The card.
 
     ``run`` are all verdicts of the run, which is ``complete`` if every gate has one. ``reproduce`` is the command
-    that judges the gate again, ``report`` the file of a longer report.
+    that judges the gate again, ``report`` the file of a longer report. Read ``here``, in the folder where it was
+    judged, it has the verdict's commands.
     """
     return Card(
         tone=tone(verdict),
@@ -82,7 +81,7 @@ def card(
         why=_why(verdict),
         worst=_worst(verdict),
         slices=Shown(verdict).slices_by_risk,
-        steps=tuple(_steps(verdict, run, complete, reproduce, report)),
+        steps=tuple(_steps(verdict, run, complete, reproduce, report, verdict.commands if here else None)),
     )
 
 
@@ -176,17 +175,19 @@ def _level(level: float) -> str:
 def _weight(verdict: Verdict) -> str:
     if verdict.tradeoff == "smooth":
         return "larger losses count more"
-    return f"at alpha {verdict.alpha:.6g} losses count {times(verdict)}" if verdict.alpha > 0 else ""
+    shown = Shown(verdict)
+    at = f"{shown.alpha_name} {shown.alpha(verdict.alpha):.6g}"
+    return f"at {at} losses count {times(verdict)}" if verdict.alpha > 0 else ""
 
 
 def _star(verdict: Verdict) -> str:
     """The alpha up to which the gate would pass."""
     star, shown = verdict.estimates.alpha_star, Shown(verdict)
     if star == "any" and verdict.outcome == "pass" and not shown.is_churn:
-        return "it passes at any alpha"
+        return f"it passes at any {shown.alpha_name}"
     if not isinstance(star, float) or (verdict.outcome != "pass" and not shown.is_churn):
         return ""
-    return f"it {'would pass' if shown.is_churn else 'passes'} up to alpha {floored(star)}"
+    return f"it {'would pass' if shown.is_churn else 'passes'} up to {shown.alpha_name} {floored(shown.alpha(star))}"
 
 
 def _worst(verdict: Verdict) -> tuple[ResponsibleTopic, ...]:
@@ -195,10 +196,16 @@ def _worst(verdict: Verdict) -> tuple[ResponsibleTopic, ...]:
 
 
 def _steps(
-    verdict: Verdict, run: Sequence[Verdict], complete: bool, reproduce: str | None, report: str | None
+    verdict: Verdict,
+    run: Sequence[Verdict],
+    complete: bool,
+    reproduce: str | None,
+    report: str | None,
+    commands: Commands | None,
 ) -> Iterator[Step]:
+    known = commands or Commands()
     if (what := remedy(verdict)) is not None:
-        yield Step(*what)
+        yield Step(what, known.verify if verdict.reason == "bad_baseline" else "")
     if not verdict.passed and reproduce:
         yield Step("Reproduce", reproduce)
     if report:
@@ -207,39 +214,28 @@ def _steps(
     if unjudged is not None and unjudged.depends:
         verb = "is" if unjudged.documents == 1 else "are"
         documents = counted(unjudged.documents, f"top-{unjudged.depth} document")
-        yield Step(f"{documents} {verb} unjudged; list those to judge first", _judge_next(verdict))
-    if (promote := promotion(verdict, run, complete=complete)) is not None:
+        lists = "list those to judge first" if known.judge_next else "judge-next lists those to judge first"
+        yield Step(f"{documents} {verb} unjudged; {lists}", known.judge_next)
+    if (promote := promotion(verdict, run, complete=complete, commands=commands)) is not None:
         yield promote
 
 
-def promotion(verdict: Verdict, run: Sequence[Verdict] = (), *, complete: bool = True) -> Step | None:
-    """That a significantly better candidate may become the baseline, if every gate of the run lets it pass."""
+def promotion(
+    verdict: Verdict, run: Sequence[Verdict] = (), *, complete: bool = True, commands: Commands | None = None
+) -> Step | None:
+    """That a significantly better candidate may become the baseline, if every gate of the run lets it pass.
+
+    Nothing is advised where the run has several baselines, of which it would replace one, or its own is not stored.
+    """
     if verdict.yardstick is not None or not Shown(verdict).has("significantly_better"):
         return None
-    if not complete or any(one.outcome != "pass" for one in _same_change(verdict, run)):
+    same = _same_change(verdict, run)
+    baselines = {name.partition("/")[0] for one in same for name in one.baselines}
+    if not complete or len(baselines) > 1 or any(one.outcome != "pass" for one in same):
         return None
-    return Step("Once it is released, store it as the baseline", _promote(verdict))
-
-
-def _judge_next(verdict: Verdict) -> str:
-    """The command that lists documents to judge; the paths of its run are the reader's to fill in."""
-    parts = ["riskguard", "judge-next", "CANDIDATE.run", "--baseline", _quoted(verdict.baselines[0], "BASELINE")]
-    if verdict.measure and verdict.measure != "nDCG@10":  # the default of the command
-        parts += ["--measure", _quoted(verdict.measure, "MEASURE")]
-    if verdict.kind != "not_significantly_risky":
-        parts += ["--gate", verdict.kind]
-    elif verdict.alpha != 1:
-        parts += ["--alpha", f"{verdict.alpha:.12g}"]
-    return " ".join(parts)
-
-
-def _promote(verdict: Verdict) -> str:
-    return f"riskguard baseline update {_quoted(verdict.baselines[0], 'BASELINE')} CANDIDATE.run"
-
-
-def _quoted(name: str, placeholder: str) -> str:
-    """Other people's text as one word of a shell command; what cannot be printed as it is, the reader fills in."""
-    return shlex.quote(name) if clean(name, limit=_MAX_NAME) == name else placeholder
+    if commands is None:
+        return Step("Once it is released, it can become the baseline")
+    return Step("Once it is released, store it as the baseline", commands.update) if commands.update else None
 
 
 def unsaid(verdict: Verdict) -> list[VerdictWarning]:

@@ -96,8 +96,8 @@ def _tests(shown: Shown) -> str | None:
     if estimates.break_even_p_value is not None and verdict.alpha > 0:
         found.insert(0, f"break-even p {probability(estimates.break_even_p_value)}")
     return (
-        f"TRisk{shown.suffix} {shown.value(estimates.trisk, 3)} (p {probability(estimates.p_value)}); "
-        f"{', '.join(found)}; {_intervals(shown)}"
+        f"TRisk{shown.suffix} {shown.value(estimates.trisk, 3)} (two-sided p {probability(estimates.p_value)}); "
+        f"one-sided: {', '.join(found)}; {_intervals(shown)}"
     )
 
 
@@ -123,13 +123,14 @@ def _companions(shown: Shown) -> str | None:
     estimates, said = shown.verdict.estimates, []
     if not shown.verdict.intervals:
         return None
-    if (below := estimates.bayesian_bootstrap_probability) is not None:
+    of_urisk = not shown.verdict.asked.is_pool  # which a pool does not show
+    if of_urisk and (below := estimates.bayesian_bootstrap_probability) is not None:
         side = "not between" if shown.verdict.asked.side == "both" else "above" if shown.sign < 0 else "below"
         risky = f"URisk{shown.suffix} {side} {shown.bound}"
         how_probable = "> 0.9999" if below > 1 - 1e-4 else probability(below)
         said.append(f"Bayesian bootstrap: {risky} with probability {how_probable}")
     if (effects := estimates.effect_sizes) is not None:
-        if (d := effects.standardised) is not None:
+        if of_urisk and (d := effects.standardised) is not None:
             name = f"effect size URisk{shown.suffix}/SD"
             said.append(f"{name} {shown.value(d.value, 2)} {shown.limits(d.lower, d.upper, 2)}")
         if (lost := effects.loss_share) is not None:
@@ -210,7 +211,7 @@ def _pool(shown: Shown, pool: PoolFigures) -> list[str]:
     """GeoRisk of both sides, the references beside the one that decided, the rank, other alphas, the pool."""
     return [
         _georisks(shown, pool),
-        *([_references(pool)] if len(pool.references) > 1 else []),
+        *([_references(shown, pool)] if len(pool.references) > 1 else []),
         _pool_rank(pool),
         *([_georisk_curve(shown, pool)] if len(pool.curve) > 1 else []),
         f"pool of {len(pool.systems)}: {listed(pool.systems, most=_MAX_NAMED)}",
@@ -225,19 +226,20 @@ def _georisks(shown: Shown, pool: PoolFigures) -> str:
     )
 
 
-def _references(pool: PoolFigures) -> str:
+def _references(shown: Shown, pool: PoolFigures) -> str:
     failed = sorted((entry for entry in pool.references if not entry.passes), key=lambda entry: entry.p_value)
     of_all = counted(len(pool.references), "reference")
+    worse = "above" if shown.sign < 0 else "below"
     if not failed:
-        return f"not significantly below any of {of_all} (Holm)"
-    return f"significantly below {len(failed)} of {of_all} (Holm): " + listed(
-        tuple(map(_reference, failed)), most=_MAX_NAMED
+        return f"not significantly {worse} any of {of_all} (Holm)"
+    return f"significantly {worse} {len(failed)} of {of_all} (Holm): " + listed(
+        tuple(_reference(shown, against) for against in failed), most=_MAX_NAMED
     )
 
 
-def _reference(against: AgainstReference) -> str:
+def _reference(shown: Shown, against: AgainstReference) -> str:
     p_value = probability(against.adjusted_p_value)
-    return f"{clean(against.reference)} ({signed(against.georisk_difference)}, adjusted p {p_value})"
+    return f"{clean(against.reference)} ({shown.value(against.georisk_difference)}, adjusted p {p_value})"
 
 
 def _pool_rank(pool: PoolFigures) -> str:
@@ -248,8 +250,9 @@ def _pool_rank(pool: PoolFigures) -> str:
 
 
 def _georisk_curve(shown: Shown, pool: PoolFigures) -> str:
-    points = ", ".join(
-        f"{short(point.alpha)}: {shown.level_of_risk(point.reference)} -> {shown.level_of_risk(point.candidate)}"
-        for point in pool.curve
-    )
-    return f"GeoRisk at each alpha ({clean(pool.decided_by, limit=MAX_NAME)} -> candidate): {points}"
+    points = []
+    for point in pool.curve:
+        both = f"{shown.level_of_risk(point.reference)} -> {shown.level_of_risk(point.candidate)}"
+        points.append(f"{short(shown.alpha(point.alpha))}: {both}")
+    systems = f"{clean(pool.decided_by, limit=MAX_NAME)} -> candidate"
+    return f"GeoRisk{shown.suffix} at each {shown.alpha_name} ({systems}): {', '.join(points)}"

@@ -228,7 +228,13 @@ def _groups(shown: Shown, groups: Sequence[TopicGroup]) -> Table:
 
 
 def _slices(shown: Shown, worst: Sequence[Slice]) -> Table:
-    untested = "too few topics" if shown.slices_are_tested else "not tested"
+    tests: list[CellsOf[Slice]] = [
+        _words("Interval", lambda row: shown.limits(row.lower, row.upper) or "too few topics"),
+        _number(
+            "Adjusted p", lambda row: None if row.adjusted_p_value is None else probability(row.adjusted_p_value)
+        ),
+        _words("Risky", lambda row: row.risky),
+    ]
     return _table(
         "The comparison on each slice",
         worst,
@@ -238,11 +244,7 @@ def _slices(shown: Shown, worst: Sequence[Slice]) -> Table:
         _number("Losses", lambda row: row.losses),
         _number("Mean change", lambda row: signed(row.mean_difference)),
         _number("URisk", lambda row: shown.value(row.urisk)),
-        _words("Interval", lambda row: shown.limits(row.lower, row.upper) or untested),
-        _number(
-            "Adjusted p", lambda row: None if row.adjusted_p_value is None else probability(row.adjusted_p_value)
-        ),
-        _words("Risky", lambda row: row.risky),
+        *(tests if shown.slices_are_tested else ()),
         _number("Flagged", lambda row: len(row.flagged) + row.left_out),
     )
 
@@ -328,7 +330,7 @@ def judgements(verdict: Verdict, *, everything: bool = True) -> Section | None:
             for case in cases
         )
     sentences += labels if everything else []
-    advice = " riskguard judge-next lists those to judge first." if unjudged.depends else ""
+    advice = " The command judge-next lists those to judge first." if unjudged.depends else ""
     tables = (
         *_by_judge(shown, unjudged),
         _table(

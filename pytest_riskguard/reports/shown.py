@@ -109,11 +109,24 @@ class Shown:
         """What follows a risk in brackets: ``alpha=5``, ``alpha-hat=6``, ``smooth``."""
         if self.verdict.tradeoff == "smooth":
             return "smooth"
-        if self.sign < 0:
-            from pytest_riskguard.risk import alpha_hat  # loads numpy, which few reports need
+        return self.named_alpha(self.verdict.alpha).replace(" ", "=")
 
-            return f"alpha-hat={short(alpha_hat(self.verdict.alpha))}"
-        return f"alpha={short(self.verdict.alpha)}"
+    def alpha(self, alpha: float) -> float:
+        """An alpha as the verdict's convention has it: in the minus convention the whole weight of a loss."""
+        if self.sign > 0:
+            return alpha
+        from pytest_riskguard.risk import alpha_hat  # loads numpy, which few reports need
+
+        return alpha_hat(alpha)
+
+    @property
+    def alpha_name(self) -> str:
+        """``alpha``, or ``alpha-hat``."""
+        return "alpha-hat" if self.sign < 0 else "alpha"
+
+    def named_alpha(self, alpha: float) -> str:
+        """``alpha 5``, ``alpha-hat 6``."""
+        return f"{self.alpha_name} {short(self.alpha(alpha))}"
 
     @property
     def urisk(self) -> str:
@@ -303,16 +316,18 @@ class Shown:
     @property
     def _allowed(self) -> str:
         """What a topic may lose."""
-        verdict, limits = self.verdict, []
+        verdict, most, said = self.verdict, [], []
         if verdict.max_loss is not None:
-            limits.append(f"loss {short(verdict.max_loss)}")
+            most.append(short(verdict.max_loss))
         if verdict.max_share is not None:
-            limits.append(f"{percent(verdict.max_share)} of the baseline's score")
-        if verdict.protected:
-            limits.append(f"{counted(len(verdict.protected), 'entry', 'entries')} protected")
+            most.append(f"{percent(verdict.max_share)} of the baseline's score")
+        if most:
+            said.append(f"a query may lose at most {' and at most '.join(most)}")
         if (tail := verdict.estimates.tail) is not None and tail.allowed:
-            limits.append(f"{counted(tail.allowed, 'topic')} may lose more")
-        return f"limits: {', '.join(limits)}"
+            said.append(f"{counted(tail.allowed, 'query', 'queries')} may lose more")
+        if verdict.protected:
+            said.append(f"{counted(len(verdict.protected), 'entry is', 'entries are')} protected")
+        return "; ".join(said)
 
     # ---- topics
 

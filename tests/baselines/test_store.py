@@ -571,8 +571,8 @@ def test_runs_are_needed_for_every_baseline_when_all_are_replaced(store):
     with pytest.raises(UsageError) as caught:
         store.replace_all({}, qrels=store.root, topics=None)
     assert str(caught.value) == (
-        f"{store.root}: no run for a, b, c, d, e and 1 more; give a run for every stored baseline, or replace single "
-        "ones with `riskguard baseline update`"
+        f"{store.root}: no run for a, b, c, d, e and 1 more; give a run for every stored baseline, or replace a "
+        "single one with `riskguard baseline update a RUN --note WHY`"
     )
 
 

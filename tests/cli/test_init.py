@@ -190,7 +190,9 @@ def test_outside_a_terminal_it_asks_nothing(nothing):
     words = [sys.executable, "-c", "from pytest_riskguard.cli import main; main()", "init", "--candidate", "loss.run"]
     ended = subprocess.run(words, input="7\ny\n9\n", capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout == "wrote riskguard.yaml. Next: riskguard baseline add prod RUN, then pytest --riskguard\n"
+    assert (
+        ended.stdout == "wrote riskguard.yaml. Next: `riskguard baseline add prod RUN`, then `pytest --riskguard`\n"
+    )
 
 
 def test_a_file_that_is_there_is_refused_before_anything_is_asked(command, folder, answering):

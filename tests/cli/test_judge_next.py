@@ -196,3 +196,50 @@ def test_query_texts_and_ids_are_data_in_every_format():
         text = written(documents, {"t1": "\x1b[2J@SUM(A1)\n"})
         assert "\x1b" not in text
         assert not re.search(r"^[=@]|[,\t][=@]", text, re.MULTILINE)
+
+
+def test_the_baseline_comes_first(command):
+    named = command("judge-next loss.run --baseline prod.run --qrels qrels.txt --measure AP")
+    assert command("judge-next prod.run loss.run --qrels qrels.txt --measure AP") == named
+    ended = command("judge-next loss.run --qrels qrels.txt")
+    assert ended.status == 2
+    assert "riskguard judge-next BASELINE CANDIDATE --qrels QRELS" in ended.err
+
+
+GATES = """\
+collection: {qrels: qrels.txt, topics: topics.tsv}
+store: baselines
+measures: [AP]
+candidate: loss.run
+gates:
+  - {name: tail, kind: no_topic_collapse, baseline: prod, max_loss: 0.3, allowed: 0.05}
+  - {name: pool, kind: georisk_not_worse, baselines: [prod, prod2]}
+"""
+
+
+def test_a_gate_of_riskguard_yaml_says_what_is_asked(command, folder):
+    folder.joinpath("riskguard.yaml").write_text(GATES)
+    asked = "judge-next prod loss.run --measure AP --gate no_topic_collapse --max-loss 0.3 --allowed 0.05"
+    assert command("judge-next --gate tail") == command(asked)
+    other = command("judge-next churn.run --gate tail --baseline prod=prod.run")
+    assert other.status == 0
+    assert other.out != command("judge-next --gate tail").out
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("judge-next --gate tial", "did you mean 'tail'?"),
+        ("judge-next --gate no_topic_colapse", "did you mean 'no_topic_collapse'?"),
+        ("judge-next --gate tail --alpha 5", "the gate says all but its runs; leave out alphas"),
+        ("judge-next --gate tail --qrels qrels.txt", "leave out qrels"),
+        ("judge-next prod.run loss.run --gate tail", "at most one run, its candidate"),
+        ("judge-next --gate georisk_not_worse prod.run loss.run", "compares a pool"),
+    ],
+)
+def test_a_gate_that_cannot_be_asked_is_a_usage_error(command, folder, line, message):
+    folder.joinpath("riskguard.yaml").write_text(GATES.replace("[prod, prod2]", "[prod, prod]"))
+    folder.joinpath("riskguard.yaml").write_text("\n".join(GATES.splitlines()[:-1]))
+    ended = command(line)
+    assert ended.status == 2
+    assert message in ended.err

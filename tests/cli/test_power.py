@@ -52,8 +52,10 @@ def test_on_a_terminal_it_is_a_table_with_words(command):
     assert (ended.status, ended.err) == (0, "")
     lines = ended.out.splitlines()
     assert lines[0] == "loss against prod: AP, 30 topics, 12 changed"
-    assert lines[1].split() == ["alpha", "sd", "MDE", "churn", "fails", "n", "for", "0.1", "n", "for", "0.2"]
-    assert lines[2].split()[0] == "1"
+    assert lines[1].startswith("  With 30 topics a gate at alpha 1 detects a fall of URisk of ")
+    table = [line.split() for line in lines[3:5]]
+    assert table[0] == ["alpha", "sd", "MDE", "churn", "fails", "n", "for", "0.1", "n", "for", "0.2"]
+    assert table[1][0] == "1"
     text = " ".join(ended.out.split())
     assert "no number of topics shows that a URisk of -0.3233 is above 0" in text
     assert "with 80% power, at level 0.95, method auto, tolerance 0" in text
@@ -280,3 +282,20 @@ def test_a_topics_file_on_the_command_line_has_the_strata_of_the_collection(comm
     for more in ("", " --topics other.tsv"):
         (verdict,) = json.loads(command(asked + more).out)["verdicts"]
         assert [one["share"] for one in verdict["topics"]["strata"]] == [0.9, 0.1]
+
+
+def test_it_answers_in_a_sentence(command):
+    said = " ".join(command("power prod.run churn.run --qrels qrels.txt --measure AP --effect 0.05").out.split())
+    assert "With 30 topics a gate at alpha 1 detects a fall of the mean of 0.2298 with 80% power; a fall of" in said
+
+
+def test_the_baseline_comes_first(command):
+    named = command("power churn.run --baseline prod.run --qrels qrels.txt --measure AP")
+    assert command("power prod.run churn.run --qrels qrels.txt --measure AP") == named
+    alone = command("power prod.run --qrels qrels.txt --measure AP")
+    assert command("power --baseline prod.run --qrels qrels.txt --measure AP") == alone
+    assert alone.status == 0
+    ended = command("power --qrels qrels.txt --measure AP")
+    assert ended.status == 2
+    assert "riskguard power BASELINE CANDIDATE" in ended.err
+    assert command("power prod.run good.run churn.run --qrels qrels.txt --measure AP").status == 2

@@ -230,8 +230,7 @@ def test_promoting_and_rescoring_are_refused_in_ci_unless_allowed(command, monke
 def test_an_update_says_what_becomes_of_the_history(command, slide):
     ended = command("baseline update chain good.run --note why")
     assert ended.out.splitlines()[-1] == (
-        "kept 4 earlier runs of chain; the run that was replaced is not among them (`riskguard baseline promote` "
-        "keeps it)"
+        "kept 4 earlier runs of chain; the run that was replaced is not among them (baseline promote keeps it)"
     )
     ended = command("baseline update chain good.run --note why")  # the same run, so that nothing was replaced
     assert ended.out.splitlines()[-1] == "kept 4 earlier runs of chain"

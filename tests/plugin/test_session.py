@@ -174,7 +174,8 @@ def test_the_summary_lists_every_gate_with_its_figures(pytester, project):
             "*= riskguard =*",
             "outcome  estimate                    measure  mean          gate",
             "PASS     URisk +0.12 [[]+0.03, +0.22[]]  AP       0.50 -> 0.64  riskguard.yaml::no-risk",
-            "  Once it is released, store it as the baseline: riskguard baseline update prod CANDIDATE.run",
+            "  Once it is released, store it as the baseline:",
+            "    riskguard baseline update prod candidate.run --note 'significantly better: AP 0.5000 to 0.6361'",
         ]
     )
     quiet = pytester.runpytest("--riskguard", "-q")

@@ -87,7 +87,7 @@ def test_a_gate_that_failed_says_what_happened_then_its_worst_topics_then_what_t
         "12 of 30 queries got worse. The mean fell significantly (0.50 → 0.34).",
         "The worst 6 of 12, <code>baseline</code> to <code>candidate</code>:",
         "| <code>t07</code> | 0.50 → 0.05 |",
-        "- 20 top-10 documents are unjudged; list those to judge first: <code>riskguard judge-next CANDIDATE.run",
+        "- 20 top-10 documents are unjudged; judge-next lists those to judge first",
         "<summary>Statistics</summary>",
         "| outcome | gate |",
     )
@@ -151,7 +151,7 @@ def test_of_a_collapse_the_topics_that_fell_too_far_are_named():
         ("not_inferior", {"tolerance": 0.01, "convention": "minus"}, "upper limit below +0.0100"),
         ("equivalent", {"tolerance": 0.01}, "both limits between -0.0100 and +0.0100"),
         ("equivalent", {"tolerance": 0.01, "convention": "minus"}, "both limits between -0.0100 and +0.0100"),
-        ("no_topic_collapse", {"max_loss": None, "protected": ["t07"]}, "limits: 1 entry protected"),
+        ("no_topic_collapse", {"max_loss": None, "protected": ["t07"]}, "1 entry is protected"),
     ],
 )
 def test_what_was_asked_for_is_said_in_the_convention(kind, options, said):

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard.cli.output import show
-from pytest_riskguard.gates.verdict import Inputs, Verdict
+from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict
 from pytest_riskguard.reports import markdown
-from pytest_riskguard.reports.card import advice, card, promotion
+from pytest_riskguard.reports.card import Step, advice, card, promotion
 from pytest_riskguard.reports.ci import badge, comment, junit
 from pytest_riskguard.reports.comparisons import answer
 from pytest_riskguard.reports.html.page import document
@@ -32,7 +32,9 @@ def named(verdict: Verdict, gate: str, *, candidate: str = "candidate") -> Verdi
 
 
 #: The mean rose significantly, and no query may lose at all: two did.
-BETTER = named(judged(GOOD), "no-risk")
+BETTER = replace(
+    named(judged(GOOD), "no-risk"), commands=Commands(update="riskguard baseline update prod new.run --note better")
+)
 STOPPED = named(judged(GOOD, "no_topic_collapse", max_loss=0.1), "no-collapse")
 FINE = named(judged(GOOD, "no_topic_collapse", max_loss=0.5), "no-collapse")
 CARE = named(judged(CHURN, alpha=5), "no-risk")
@@ -63,8 +65,10 @@ REPORTS: dict[str, Callable[[Sequence[Verdict]], str]] = {
 @pytest.mark.parametrize("report", REPORTS)
 def test_a_candidate_is_stored_only_if_every_gate_of_the_run_passes(report: str):
     shipped, stopped = REPORTS[report]([BETTER, FINE]), REPORTS[report]([BETTER, STOPPED])
-    assert ("baseline update prod" in shipped) == (report != "comment")  # which says what to do about failures
+    assert ("it can become the baseline" in shipped) == (report in ("Markdown", "page"))
+    assert ("baseline update prod" in shipped) == (report == "table of gates")  # which is read where it was judged
     assert "store it" not in stopped
+    assert "become the baseline" not in stopped
     assert "baseline update" not in stopped
 
 
@@ -90,6 +94,18 @@ def test_another_candidate_that_fails_does_not_keep_one_from_being_stored():
     other = named(judged(LOSS), "no-risk", candidate="other")
     assert promotion(BETTER, [BETTER, FINE, other]) is not None
     assert promotion(BETTER, [BETTER, STOPPED, other]) is None
+
+
+def test_a_candidate_takes_the_place_of_the_only_baseline_or_of_none():
+    stores = Commands(update="riskguard baseline update prod new.run --note better")
+    assert promotion(BETTER, [BETTER], commands=stores) == Step(
+        "Once it is released, store it as the baseline", stores.update
+    )
+    assert promotion(BETTER, [BETTER], commands=Commands()) is None  # its baseline is not stored
+    other_engine = replace(FINE, baselines=("fts5",))
+    assert promotion(BETTER, [BETTER, other_engine], commands=stores) is None
+    earlier = replace(FINE, baselines=(f"{BETTER.baselines[0]}/oldest",))
+    assert promotion(BETTER, [BETTER, earlier], commands=stores) is not None
 
 
 def test_nothing_is_stored_while_a_gate_was_not_judged():

@@ -31,16 +31,24 @@ def judged(topic: str = "", **options: object) -> Verdict:
 
 def test_the_pictures_are_there_and_the_markdown_shows_them(tmp_path: Path):
     path = tmp_path / "my report.md"
-    files.write(path, [judged(), judged(tolerance=0.5)], charts=True)
+    files.write(path, [judged(), judged("other ", tolerance=0.5)], charts=True)
     text = path.read_text(encoding="utf-8")
     named = re.findall(r"^!\[[^\n]*\]\(([\w.-]+)\)$", text, re.MULTILINE)
-    assert named == ["my-report.gate-1.svg", "my-report.gate-2.svg", "my-report.gate-3.svg"]  # the last passed
+    assert named == ["my-report.gate-1.svg", "my-report.gate-2.svg", "my-report.gate-other-3.svg"]  # the last passed
     assert {found.name for found in tmp_path.iterdir()} == {path.name, *named}
     for name in named:
         root = ET.parse(tmp_path / name).getroot()  # noqa: S314
         assert float(root.attrib["width"]) > 100
         assert root.find(f"{SVG}rect").attrib["fill"] == "#ffffff"
         assert len(list(root.iter(f"{SVG}text"))) > 3
+
+
+def test_a_picture_that_several_alphas_share_is_there_once(tmp_path: Path):
+    path = tmp_path / "r.md"
+    files.write(path, [judged(alpha=alpha) for alpha in (0, 1, 5, 10)], charts=True)
+    drawn = [picture.read_text(encoding="utf-8") for picture in tmp_path.glob("*.svg")]
+    assert len(drawn) == len({*drawn})
+    assert path.read_text(encoding="utf-8").count("![") == len(drawn)
 
 
 def test_hostile_text_is_data_in_a_picture_and_its_words(tmp_path: Path):

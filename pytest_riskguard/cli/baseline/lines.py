@@ -59,7 +59,7 @@ def judged_in_words(manifest: Manifest) -> str:
     if not manifest.has_run:
         return "unknown: scores were stored, no run"
     if judged is None:
-        return f"unknown (stored in format {manifest.format}; riskguard baseline rescore finds out)"
+        return f"unknown (stored in format {manifest.format}; baseline rescore finds out)"
     return (
         f"{judged.topics} of {counted(manifest.topics.scored, 'topic')} retrieve a judged document; "
         f"{percent(judged.share, 0)} of the first 10 documents are judged"

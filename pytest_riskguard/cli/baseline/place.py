@@ -15,6 +15,7 @@ from pytest_riskguard.cli.parameters import (
     GivenCollection,
     Reading,
     collection_format_options,
+    config_option,
     file_option,
     given_file,
     grouped,
@@ -31,9 +32,12 @@ if TYPE_CHECKING:
 
 DEFAULT_STORE = Path("baselines")
 
-store_option = file_option(
-    "--store",
-    help="Folder of stored baselines, or their address and digest. [default: riskguard.yaml's, else baselines]",
+store_option = options(
+    file_option(
+        "--store",
+        help="Folder of stored baselines, or their address and digest. [default: riskguard.yaml's, else baselines]",
+    ),
+    config_option(),
 )
 
 

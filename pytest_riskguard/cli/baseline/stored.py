@@ -19,7 +19,7 @@ from pytest_riskguard.cli.baseline.lines import (
 )
 from pytest_riskguard.cli.baseline.place import opened, store_option
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.parameters import file_option, gate_options, surroundings
+from pytest_riskguard.cli.parameters import belonging, file_option, gate_options, surroundings
 from pytest_riskguard.errors import BaselineError, DataError
 from pytest_riskguard.text import clean, counted
 
@@ -47,7 +47,8 @@ def list_(store: Path | None) -> int:
     baselines = opened(store)
     _tell_unfinished(baselines)
     if not baselines.names():
-        click.echo(f"no baselines in {shown(baselines.root)}; riskguard baseline add NAME RUN stores one", err=True)
+        text = f"no baselines in {shown(baselines.root)}; `riskguard baseline add NAME RUN` stores one"
+        click.echo(belonging(text), err=True)
     damaged = []
     for name in baselines.names():
         try:

@@ -26,7 +26,7 @@ from pytest_riskguard.cli.baseline.place import (
     store_option,
     storing_options,
 )
-from pytest_riskguard.cli.parameters import FILE, Reading, named_path
+from pytest_riskguard.cli.parameters import FILE, Reading, belonging, named_path
 from pytest_riskguard.errors import BaselineError, UsageError
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.known import system_name
@@ -139,8 +139,11 @@ def _tell_distance(place: Place, name: str, number: int) -> None:
         p_value = mean_test(other.values - own.values).p_value
         if p_value is not None and p_value < UNLIKELY:
             click.echo(
-                f"  {measure} differs significantly (p {probability(p_value)}): gates treat the difference as noise; "
-                f"if this run is from another system, run `riskguard baseline remove {name} --replicate {number}`",
+                belonging(
+                    f"  {measure} differs significantly (p {probability(p_value)}): gates treat the difference as "
+                    "noise; if this run is from another system, run "
+                    f"`riskguard baseline remove {name} --replicate {number}`"
+                ),
                 err=True,
             )
 
@@ -259,7 +262,7 @@ class _Old:
         if manifest.history:
             line = f"kept {counted(len(manifest.history), 'earlier run')} of {name}"
             if not is_same:
-                line += "; the run that was replaced is not among them (`riskguard baseline promote` keeps it)"
+                line += "; the run that was replaced is not among them (baseline promote keeps it)"
             click.echo(line)
         elif self.manifest is not None and self.manifest.history:
             click.echo(f"removed {counted(len(self.manifest.history), 'earlier run')} of {name}")

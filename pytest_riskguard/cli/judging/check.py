@@ -13,7 +13,7 @@ import click
 from pytest_riskguard.cli.judging.live import code_from, config_path, live_systems
 from pytest_riskguard.cli.judging.verdicts import present, typed_command
 from pytest_riskguard.cli.output import Reports, changed_inputs_option, detail_options, github_option, report_options
-from pytest_riskguard.cli.parameters import FILE, NamedPath, file_option, named_path, options
+from pytest_riskguard.cli.parameters import FILE, NamedPath, config_option, named_path, options
 from pytest_riskguard.cli.reading import reading_options
 from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.errors import UsageError
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("gate", nargs=-1)
-@file_option("--config", help="The riskguard.yaml. [default: the nearest]")
+@config_option(expose=True)
 @click.option("--candidate", type=FILE, metavar="RUN", help="Judge this run instead of the candidates of the file.")
 @click.option(
     "--baseline",
@@ -62,6 +62,7 @@ def check(
     gate of a family is judged with the whole family.
     """
     from pytest_riskguard.config.items import all_items
+    from pytest_riskguard.engine.advice import advised
     from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
     from pytest_riskguard.engine.kept_verdicts.asked_file import AskedFile
     from pytest_riskguard.engine.kept_verdicts.kept import KeptVerdicts
@@ -71,9 +72,9 @@ def check(
     if on_changed_inputs is not None:
         settings = settings.model_copy(update={"on_changed_inputs": on_changed_inputs})
     every = all_items(settings)
-    items = _asked_for(every, gate)
-    tested, runs = None if candidate is None else _run(candidate), _runs(baselines, settings)
-    reports.check(*(run.path for run in (tested, *runs.values()) if run is not None), *_files(settings))
+    items = asked_for(every, gate)
+    tested, runs = None if candidate is None else run_of(candidate), replacements(baselines, settings)
+    reports.check(*(run.path for run in (tested, *runs.values()) if run is not None), *files_of(settings))
     engine = engine_of(settings, report=reports.any)
     declared = DeclaredGates(settings, engine, live_systems(settings, engine), candidate=tested, runs=runs)
     kept = KeptVerdicts(AskedFile.of(settings), report=reports.any, candidate=tested, runs=runs)
@@ -85,6 +86,11 @@ def check(
             else declared.verdict(item)
             for item in items
         ]
+    here = Path.cwd()
+    verdicts = [
+        advised(verdict, partial(declared.commands, verdict, item, here))
+        for verdict, item in zip(verdicts, items, strict=True)
+    ]
     return present(
         verdicts,
         reports=reports,
@@ -105,18 +111,21 @@ def _from_here(problem: str | None) -> str | None:
     return None if problem is None else problem.replace(f"{Path.cwd()}{os.sep}", "")
 
 
-def _asked_for(items: Sequence[GateItem], names: Sequence[str]) -> list[GateItem]:
-    """The items that are named, or whose gates are, in the order of the file; all without names."""
+def asked_for(items: Sequence[GateItem], names: Sequence[str], *, also: Sequence[str] = ()) -> list[GateItem]:
+    """The items that are named, or whose gates are, in the order of the file; all without names.
+
+    ``also`` are other words that the name might have been meant for.
+    """
     known = {name for item in items for name in (item.id, item.settings.name)}
     for name in names:
         if name not in known:
             gates = tuple(dict.fromkeys(item.settings.name for item in items))
-            hint = did_you_mean(name, known) or f"; there are {listed(gates, most=10)}"
+            hint = did_you_mean(name, {*known, *also}) or f"; there are {listed(gates, most=10)}"
             raise UsageError(f"there is no gate {name!r}{hint}")
     return [item for item in items if not names or {item.id, item.settings.name} & {*names}]
 
 
-def _runs(given: Sequence[NamedPath], settings: Config) -> dict[str, RunFile]:
+def replacements(given: Sequence[NamedPath], settings: Config) -> dict[str, RunFile]:
     """The runs that take the place of stored baselines, by the name of these."""
     stored = {name for gate in settings.gates for name in gate.stored}
     runs: dict[str, RunFile] = {}
@@ -127,11 +136,11 @@ def _runs(given: Sequence[NamedPath], settings: Config) -> dict[str, RunFile]:
             raise UsageError(f"--baseline: no gate names {run.name!r}{did_you_mean(run.name, stored)}")
         if run.name in runs:
             raise UsageError(f"--baseline: {run.name} given twice")
-        runs[run.name] = _run(Path(run.text), run.name)
+        runs[run.name] = run_of(Path(run.text), run.name)
     return runs
 
 
-def _run(path: Path, name: str | None = None) -> RunFile:
+def run_of(path: Path, name: str | None = None) -> RunFile:
     """A run, which may be a part of a file."""
     from pytest_riskguard.engine.sources import RunFile
 
@@ -139,7 +148,7 @@ def _run(path: Path, name: str | None = None) -> RunFile:
     return RunFile(given.path, name, given=given)
 
 
-def _files(settings: Config) -> Iterator[Path]:
+def files_of(settings: Config) -> Iterator[Path]:
     """What the file names and no report may replace."""
     from pytest_riskguard.config.candidate_settings import file_of
 

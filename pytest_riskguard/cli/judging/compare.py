@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,6 @@ from pytest_riskguard.cli.judging.verdicts import present
 from pytest_riskguard.cli.output import Reports, changed_inputs_option, detail_options, github_option, report_options
 from pytest_riskguard.cli.parameters import (
     ALL_OPTIONS,
-    FILE,
     Collection,
     NamedPath,
     SliceEntries,
@@ -22,8 +22,11 @@ from pytest_riskguard.cli.parameters import (
     baseline_option,
     computed_options,
     gate_options,
+    in_roles,
     metadata_option,
+    place_words,
     reported_options,
+    runs_argument,
     slice_options,
     typed,
     typed_options,
@@ -45,11 +48,12 @@ if TYPE_CHECKING:
     from pytest_riskguard.config.schema import ComputedBaseline
     from pytest_riskguard.engine.sources import Baseline, Computed, Question, Source
     from pytest_riskguard.gates.kinds import Response
+    from pytest_riskguard.gates.verdict import Verdict
 
 
 @click.command()
-@click.argument("candidate", type=FILE)
-@baseline_option(required=False)
+@runs_argument()
+@baseline_option()
 @reported_options
 @click.option(
     "--gate",
@@ -61,7 +65,7 @@ if TYPE_CHECKING:
 @gate_options(*ALL_OPTIONS, kinds=tuple(KINDS))
 @slice_options
 @computed_options
-@metadata_option("--meta", help="What is known of CANDIDATE, such as index=v8; reports say what differs.")
+@metadata_option("--meta", help="What is known of every CANDIDATE, such as index=v8; reports say what differs.")
 @click.option(
     "--family",
     type=click.Choice(CORRECTIONS),
@@ -74,7 +78,7 @@ if TYPE_CHECKING:
 @github_option
 @detail_options
 def compare(
-    candidate: Path,
+    runs: tuple[NamedPath, ...],
     baselines: tuple[NamedPath, ...],
     collection: Collection,
     candidate_inside: bool,
@@ -90,11 +94,14 @@ def compare(
     quiet: bool,
     **options: Any,
 ) -> int:
-    """Judge a run against baselines.
+    """Judge runs against baselines.
 
-    One verdict for each gate, measure, alpha, baseline and slice, in the order given; georisk_not_worse gives one for
-    each measure, alpha and slice, over all baselines. Options of a gate are those of --gate, without it those of
-    not_significantly_risky.
+    The first run is the baseline, a file or the name of a stored one, and each of the others is judged against it.
+    With --baseline every run is judged. NAME=RUN gives a run another name than its file's.
+
+    One verdict for each candidate, gate, measure, alpha, baseline and slice, in the order given; georisk_not_worse
+    gives one for each candidate, measure, alpha and slice, over all baselines. Options of a gate are those of
+    --gate, without it those of not_significantly_risky.
 
     Without --qrels and --scores, riskguard.yaml supplies what is not given: its first gate of this kind (--gate),
     then the whole file; without --gate its gates on single queries too, each about its own baselines and measures.
@@ -102,11 +109,14 @@ def compare(
     a file. A line after the verdicts says what was taken from it.
     """
     from pytest_riskguard.cli.inputs import Inputs
+    from pytest_riskguard.engine.advice import about_runs, advised
     from pytest_riskguard.evaluation.scoring.freed_memory import release_freed_memory
 
     reports.withdraw()
     asked: dict[str, tuple[tuple[NamedPath, ...], ...]] = {word: options.pop(f"baseline_{word}") for word in COMPUTED}
-    named = [*baselines, *(given for groups in asked.values() for group in groups for given in group)]
+    systems = [given for groups in asked.values() for group in groups for given in group]
+    baselines, candidates = in_roles(runs, baselines, others=bool(systems))
+    named = [*baselines, *systems]
     asked_kind = kind or NotSignificantlyRisky.kind
     for name in typed_options(options) if kind is None else ():
         if name not in options_of(NotSignificantlyRisky):
@@ -117,8 +127,12 @@ def compare(
     inputs = Inputs(collection, named, report=reports.any, kind=asked_kind, on_changed_inputs=on_changed_inputs)
     declared = inputs.declared
     if not named and not declared.baselines:
-        raise UsageError("no baseline: give --baseline, or --baseline-mean with several")
-    reports.check(candidate, *inputs.files)
+        raise UsageError(
+            "no baseline: write it first, as in riskguard compare BASELINE CANDIDATE --qrels QRELS, or give "
+            "--baseline, or --baseline-mean with several"
+        )
+    tested = inputs.candidates(candidates, metadata)
+    reports.check(*(candidate.path for candidate in tested), *inputs.files)
     single, computed = inputs.systems(baselines), inputs.computed(asked, inside=candidate_inside)
     pools = (
         _pools(asked_kind, single, computed)
@@ -129,26 +143,33 @@ def compare(
     values = {"alphas": asked_alphas(asked_kind, alphas), "family": family, **typed_options(options), **taken}
     alphas, correction = values.pop("alphas"), values.pop("family")
     values.pop("measures", None)  # ``inputs`` knows them
-    shared: Any = {"slices": slices, "metadata": metadata}
     name = "" if kind else declared.gate or POLICY[0][0]
-    questions = inputs.questions(asked_kind, candidate, pools, alphas=alphas, options=values, name=name, **shared)
-    for gate in declared.beside if kind is None else ():
-        own = {name: value for name, value in gate.options.items() if name not in typed()}
+    questions: list[Question] = []
+    for candidate in tested:
         questions += inputs.questions(
-            gate.kind,
-            candidate,
-            pools if named or not gate.baselines else [_declared_pool(question) for question in gate.baselines],
-            alphas=alphas[:1] if "alphas" in typed() else gate.alphas,
-            options={**_shared(values, gate.kind), **own},
-            name=gate.name,
-            measures=gate.measures,
-            **shared,
+            asked_kind, candidate, pools, alphas=alphas, options=values, name=name, slices=slices
         )
+        for gate in declared.beside if kind is None else ():
+            own = {name: value for name, value in gate.options.items() if name not in typed()}
+            questions += inputs.questions(
+                gate.kind,
+                candidate,
+                pools if named or not gate.baselines else [_declared_pool(question) for question in gate.baselines],
+                alphas=alphas[:1] if "alphas" in typed() else gate.alphas,
+                options={**_shared(values, gate.kind), **own},
+                name=gate.name,
+                measures=gate.measures,
+                slices=slices,
+            )
     notes = [declared.line(taken, has_baselines=bool(named))]
     if kind is None and declared.beside is ON_SINGLE_QUERIES and not collection.scores:
         questions, note = _within_its_scale(questions)
         notes.append(note)
     verdicts = inputs.engine.verdicts(questions, correction=correction)
+    verdicts = [
+        advised(verdict, partial(about_runs, question, verdict, where=place_words(), here=Path.cwd()))
+        for question, verdict in zip(questions, verdicts, strict=True)
+    ]
     config = inputs.config
     del inputs, declared, questions  # reports need nothing of the runs
     release_freed_memory()
@@ -160,8 +181,17 @@ def compare(
         no_github=no_github,
         folder=Path.cwd(),
         notes=tuple(note for note in notes if note is not None),
+        roles=_roles(verdicts),
         config=config,
     )
+
+
+def _roles(verdicts: Sequence[Verdict]) -> str:
+    """``prod (baseline) against a, b``: what is judged, and against what."""
+    candidates = tuple(dict.fromkeys(verdict.candidate for verdict in verdicts))
+    baselines = tuple(dict.fromkeys(name for verdict in verdicts for name in verdict.baselines))
+    word = "baseline" if len(baselines) == 1 else "baselines"
+    return f"{listed(candidates, most=5)} against {listed(baselines, most=5)} ({word})"
 
 
 def _within_its_scale(questions: Sequence[Question]) -> tuple[list[Question], str | None]:

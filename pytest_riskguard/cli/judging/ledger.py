@@ -12,7 +12,7 @@ import click
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.judging.live import config_path
 from pytest_riskguard.cli.output import unwritable
-from pytest_riskguard.cli.parameters import FILE, file_option
+from pytest_riskguard.cli.parameters import FILE, config_option
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.chain.looks import BOUNDED_LOOKS, expected_false_alarms
 from pytest_riskguard.text import clean, counted, percent
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@file_option("--config", help="The riskguard.yaml. [default: the nearest]")
+@config_option(expose=True)
 @click.option(
     "--record",
     "reports",

@@ -10,7 +10,7 @@ import click
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.judging.live import code_from, config_path, live_systems
 from pytest_riskguard.cli.output import ensure_apart, unwritable
-from pytest_riskguard.cli.parameters import FILE, file_option
+from pytest_riskguard.cli.parameters import FILE, config_option
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.text import counted, did_you_mean
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run", type=FILE)
-@file_option("--config", help="The riskguard.yaml. [default: the nearest]")
+@config_option(expose=True)
 @click.option("--gate", metavar="NAME", help="Query the candidate of this gate. [default: that of the whole file]")
 def retrieve(run: Path, config: Path | None, gate: str | None) -> int:
     """Write the answers of the live candidate to RUN.

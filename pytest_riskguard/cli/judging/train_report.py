@@ -42,7 +42,7 @@ GATE_OPTIONS = tuple(
 
 @click.command("train-report")
 @click.argument("models", type=named_path, nargs=-1, metavar="[[NAME=]MODEL]...")
-@baseline_option(required=False)
+@baseline_option()
 @collection_options
 @gate_options(*GATE_OPTIONS)
 @click.option(

@@ -26,6 +26,12 @@ def typed_command() -> str:
     return f"riskguard {shlex.join(words)}"
 
 
+def _reproduces() -> bool:
+    """Whether the command can be printed so that it judges again what was typed, and not what a pipe held."""
+    words = click.get_current_context().obj
+    return all(clean(word, limit=len(word)) == word and not word.startswith(("/dev/", "/proc/")) for word in words)
+
+
 def present(
     verdicts: Sequence[Verdict],
     *,
@@ -38,15 +44,17 @@ def present(
     places: Sequence[tuple[Path, int]] = (),
     problems: Sequence[str | None] = (),
     notes: Sequence[str] = (),
+    roles: str | None = None,
     config: Path | None = None,
 ) -> ExitStatus:
     """Show and write the verdicts, and return the exit status.
 
     ``folder`` is in the checkout that reports name; ``gates`` are all that could have been judged. ``places`` and
-    ``problems`` say for each verdict its file and line, and why nothing can be compared. ``notes`` follow them all.
-    ``config`` is the riskguard.yaml that was used: what the judged commit changed about it is said.
+    ``problems`` say for each verdict its file and line, and why nothing can be compared. ``notes`` follow them all;
+    ``roles`` stand before. ``config`` is the riskguard.yaml that was used: what the judged commit changed about it is
+    said.
     """
-    reproduce = None if quiet else f"  reproduce: {typed_command()}"
+    reproduce = None if quiet or not _reproduces() else f"  reproduce: {typed_command()}"
     to_stderr = reports.on_stdout
     changes = None
     if config is not None:
@@ -63,6 +71,7 @@ def present(
             reproduce=reproduce,
             problems=problems,
             notes=() if quiet else notes,
+            roles=roles,
             complete=all(gate.became == "judged" for gate in gates),
             policy_changes=changes,
         ),

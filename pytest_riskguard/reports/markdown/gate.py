@@ -114,13 +114,19 @@ def _folded(part: Section) -> list[str]:
 
 
 def pictures(path: Path, verdicts: Sequence[Verdict]) -> list[list[Picture]]:
-    """The charts of each verdict, for files beside the report at ``path``: Markdown shows pictures but draws none."""
+    """The charts of each verdict, for files beside the report at ``path``: Markdown shows pictures but draws none.
+
+    A picture that several verdicts share, such as those of several alphas, is shown with the first of them.
+    """
     from pytest_riskguard.reports.html.charts import charts
 
-    by_verdict, number = [], 0
+    by_verdict, number, drawn = [], 0, set[str]()
     for verdict in verdicts:
         drawings: list[Picture] = []
         for chart in charts(verdict)[: 1 if verdict.passed else _MAX_FAILED]:
+            if chart.file in drawn:
+                continue
+            drawn.add(chart.file)
             number += 1
             name = f"{_plain(path.stem)}.{_plain(verdict.gate)}-{number}.svg"
             drawings.append(Picture(name, f"{chart.title}. {chart.description}", chart.file))

@@ -37,7 +37,12 @@ def explain(plans: Sequence[Plan], divisions: Sequence[NextTopics] = (), *, widt
     blocks = []
     for _, group in groupby(plans, key=lambda plan: (plan.measure, plan.baseline, plan.slice)):
         together = list(group)
-        lines = [_heading(together[0]), *_table(together, width), *_costs(together, width)]
+        lines = [
+            _heading(together[0]),
+            *layout.wrapped(_answer(together), width=width),
+            *_table(together, width),
+            *_costs(together, width),
+        ]
         lines += layout.wrapped(_notes(together), width=width)
         blocks.append("\n".join(lines))
     blocks.append(
@@ -106,6 +111,28 @@ def _heading(plan: Plan) -> str:
     if plan.changed is not None:
         topics += f", {plan.changed} changed"
     return f"{systems}: {clean(plan.measure or 'scores')}, {topics}"
+
+
+def _answer(plans: Sequence[Plan]) -> list[str]:
+    """In a sentence: what these topics detect at the first alpha, and what a smaller fall takes."""
+    first = [plan for plan in plans if plan.alpha == plans[0].alpha]
+    found = sorted(plan.minimum_detectable_effect for plan in first if plan.minimum_detectable_effect is not None)
+    if not found:
+        return []
+    seen = plain(found[0]) if found[0] == found[-1] else f"{plain(found[0])} to {plain(found[-1])}"
+    assumed = " (by the correlation)" if len(found) > 1 else ""
+    text = (
+        f"With {counted(plans[0].topics, 'topic')} a gate at alpha {short(plans[0].alpha)} detects a fall of "
+        f"{_what(plans[0])} of {seen}{assumed} with {percent(plans[0].power)} power"
+    )
+    smaller = sorted(zip(*(plan.effects for plan in first), strict=True), key=lambda effects: -effects[0].size)
+    for effects in smaller:
+        needed = sorted(effect.topics_needed for effect in effects if effect.topics_needed is not None)
+        if effects[0].size < found[0] and len(needed) == len(effects):
+            topics = f"{needed[0]}" if needed[0] == needed[-1] else f"{needed[0]} to {needed[-1]}"
+            text += f"; a fall of {short(effects[0].size)} takes {topics} topics"
+            break
+    return [f"{text}."]
 
 
 def _table(plans: Sequence[Plan], width: int) -> list[str]:

@@ -33,7 +33,7 @@ def explain(replays: Sequence[Replay], *, width: int) -> str:
 _LEGEND = (
     "!: regretted. Below each alpha: the answer of not_significantly_risky; loss and churn stop a release, churn "
     "only because losses weigh more. alpha*: the largest alpha that lets it pass. max_loss: what no_topic_collapse "
-    "stops. This describes past releases; `riskguard power` says how often later ones will be stopped."
+    "stops. This describes past releases; riskguard power says how often later ones will be stopped."
 )
 
 

@@ -61,6 +61,7 @@ class Point:
     """A gate in one run; ``estimate`` has the sign of the report, ``bound`` is what its limit is compared with.
 
     ``changed_inputs`` names what is not the same as at the previous point: the two estimates are about other data.
+    ``churn``: it passed because churn may.
     """
 
     outcome: Outcome
@@ -78,6 +79,7 @@ class Point:
     mean_difference: float | None
     problem: str | None
     changed_inputs: tuple[Annotated[str, Words(("judgements", "baselines"))], ...] = ()
+    churn: bool = False
 
 
 @dataclass(frozen=True)
@@ -312,6 +314,7 @@ def _point(verdict: Verdict) -> Point:
         estimate, bound = shown.risk, 0.0 - verdict.tolerance
     return Point(
         outcome=verdict.outcome,
+        churn=verdict.outcome == "pass" and shown.is_churn,
         passed=verdict.passed,
         reason=verdict.reason,
         candidate=verdict.candidate,

@@ -98,9 +98,11 @@ def figures(series: Series, point: Point) -> tuple[str, str, str]:
 
 
 def outcome(point: Point | None) -> str:
-    """The outcome as a word, those that stop a build in capitals."""
+    """The outcome as a word, those that stop a build in capitals; ``pass, churn`` where churn was let through."""
     if point is None:
         return "no verdict"
+    if point.churn:
+        return f"{point.outcome}, churn"
     return point.outcome if point.passed else point.outcome.upper()
 
 

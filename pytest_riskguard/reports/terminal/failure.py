@@ -17,7 +17,7 @@ from pytest_riskguard.reports.terminal.topic_table import aligned, strip, topic_
 from pytest_riskguard.reports.wording.paragraph import lost_documents
 from pytest_riskguard.reports.wording.sentences import reasons, weakness
 from pytest_riskguard.run_context import Detail, Screen
-from pytest_riskguard.text import clean, columns, counted, fitted, listed, short, signed
+from pytest_riskguard.text import clean, columns, counted, fitted, listed, signed
 
 #: The longest text of a failure, on a screen of 80 columns.
 MAX_LINES = 20
@@ -48,13 +48,13 @@ def explain(
     before, is about the same queries, ``said`` the messages of warnings shown before.
     """
     screen = screen or Screen()
-    shown = card(verdict, run=run, complete=complete, reproduce=reproduce, report=report)
+    shown = card(verdict, run=run, complete=complete, reproduce=reproduce, report=report, here=True)
     lines = [_first_line(verdict, shown, screen)]
     after = _indented(filter(None, [shown.why]), screen)
     after += _statistics(verdict, shown, screen) if screen.detail > Detail.BRIEF else []
     after += changed_inputs(verdict, screen, said)
     after += _indented(_warnings(verdict, screen, said), screen, most=_MAX_WARNING)
-    after += _steps(shown, screen)
+    after += steps_of(shown, screen)
     if same_as is not None:
         lines.append(pointer(same_as))
     elif verdict.outcome != "pass" or screen.detail > Detail.BRIEF or shown.tone == "caution":
@@ -75,7 +75,7 @@ def one_line(verdict: Verdict, *, problem: str | None = None) -> str:
         what = clean(problem or verdict.problem or "", limit=MAX_PROBLEM)
         return f"cannot be compared ({clean(verdict.reason or '')}): {what}"
     line = card(verdict).line
-    alpha = [] if verdict.asked.by_topic else [f"alpha {short(verdict.alpha)}"]
+    alpha = [] if verdict.asked.by_topic else [Shown(verdict).named_alpha(verdict.alpha)]
     about = ", ".join([*_about(verdict), *alpha])
     return f"{line} ({about})" if about else line
 
@@ -154,14 +154,15 @@ def _indented(
     """Each paragraph wrapped, in at most so many lines unless everything was asked for."""
     lines = []
     for paragraph in paragraphs:
+        text = clean(paragraph, limit=1_000_000)
         wrapped = layout.wrapped(
-            [clean(paragraph, limit=1_000_000)],
+            [text],
             width=_width(screen, room),
             hanging=hanging,
             breaks_words=most is not None and screen.detail < Detail.EVERYTHING,
         )
-        if most is not None and len(wrapped) > most and screen.detail < Detail.EVERYTHING:
-            wrapped = [*wrapped[: most - 1], layout.cut(f"{wrapped[most - 1]} …", _width(screen, room))]
+        if most is not None and screen.detail < Detail.EVERYTHING:
+            wrapped = layout.at_most(most, wrapped, text, _width(screen, room))
         lines += wrapped
     return lines
 
@@ -275,14 +276,14 @@ def _warnings(verdict: Verdict, screen: Screen, before: Collection[str]) -> list
     return lines
 
 
-def _steps(shown: Card, screen: Screen) -> list[str]:
+def steps_of(shown: Card, screen: Screen) -> list[str]:
     """What to do next; commands are never broken, so that they can be copied."""
     lines = []
     for step in shown.steps:
         text = step.text[0].lower() + step.text[1:]
         if not step.command:
             lines += _indented([text], screen, most=2)
-        elif len(line := f"  {text}: {step.command}") <= _width(screen) or step.text == "Reproduce":
+        elif columns(line := f"  {text}: {step.command}") <= _width(screen) or step.text == "Reproduce":
             lines.append(line)
         else:
             lines += [*_indented([f"{text}:"], screen, most=2), f"    {step.command}"]
@@ -290,15 +291,18 @@ def _steps(shown: Card, screen: Screen) -> list[str]:
 
 
 def notes(verdict: Verdict, run: Sequence[Verdict], *, complete: bool) -> list[str]:
-    """What a reader of the table of gates should know of a gate that passes and of which no failure was shown."""
+    """What a reader of the table of gates should know of a gate that passes and of which no failure was shown.
+
+    A command stands on a line of its own.
+    """
     if not verdict.passed:
         return []
     changed = changed_lines(verdict)
     lines = [*changed]
     if tone(verdict) == "caution":
         lines.append(" ".join([*weakness(verdict)] or [*reasons(verdict)]))
-    step = promotion(verdict, run, complete=complete)
-    lines += [] if step is None else [f"{step.text}: {step.command}"]
+    step = promotion(verdict, run, complete=complete, commands=verdict.commands)
+    lines += [] if step is None else [f"{step.text}:\n{step.command}" if step.command else step.text]
     return [*lines, *(line for line in warning_lines(verdict) if line not in changed)]
 
 

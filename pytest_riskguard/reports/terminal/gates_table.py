@@ -127,7 +127,9 @@ def _coloured(line: str, row: _Row) -> str:
 
 
 def _under(note: str, screen: Screen, *, cuts: bool) -> list[str]:
-    wrapped = layout.wrapped([clean(note, limit=100_000)], width=max(screen.width, 40), indent="  ", hanging="  ")
-    if cuts and len(wrapped) > _MAX_NOTE and screen.detail == Detail.BRIEF:
-        wrapped = [*wrapped[: _MAX_NOTE - 1], layout.cut(f"{wrapped[_MAX_NOTE - 1]} …", screen.width)]
-    return wrapped
+    note, _, command = note.partition("\n")
+    text = clean(note, limit=100_000)
+    wrapped = layout.wrapped([text], width=max(screen.width, 40), indent="  ", hanging="  ")
+    if cuts and screen.detail == Detail.BRIEF:
+        wrapped = layout.at_most(_MAX_NOTE, wrapped, text, screen.width)
+    return [*wrapped, *([f"    {command}"] if command else [])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 #: Stands for the second column of a wide character; ``text.clean`` leaves none in other people's text.
 _SECOND_COLUMN = "\ue000"
+#: Stands for a blank of a command: a command stays on one line, so that it can be copied.
+_BLANK = "\ue001"
+#: What is to be typed as it is.
+_COMMAND = re.compile(r"`[^`]+`")
 
 
 def wrapped(
@@ -22,20 +27,31 @@ def wrapped(
 ) -> list[str]:
     """The lines of each paragraph; those after the first are indented further.
 
-    They are broken between words only, unless words that are longer than a line may be broken.
+    They are broken between words only, unless words that are longer than a line may be broken. What stands between
+    backticks, a command, is one word, which is never broken.
     """
     return [
-        line.replace(_SECOND_COLUMN, "")
-        for text in map(_in_columns, paragraphs)
+        line.replace(_SECOND_COLUMN, "").replace(_BLANK, " ")
+        for text in map(_in_columns, map(_in_one_piece, paragraphs))
         for line in textwrap.wrap(
             text,
             width=width - (_SECOND_COLUMN in text),  # a break may leave half a wide character behind
             initial_indent=indent,
             subsequent_indent=indent + hanging,
-            break_long_words=breaks_words,
+            break_long_words=breaks_words and _BLANK not in text,
             break_on_hyphens=False,
         )
     ]
+
+
+def _in_one_piece(text: str) -> str:
+    """The text with commands that ``textwrap`` takes for one word."""
+    return _COMMAND.sub(lambda command: command.group().replace(" ", _BLANK), text)
+
+
+def commands(text: str) -> list[str]:
+    """The commands in a text, without their backticks."""
+    return [command.strip("`") for command in _COMMAND.findall(text)]
 
 
 def _in_columns(text: str) -> str:
@@ -50,6 +66,15 @@ def cut(line: str, width: int) -> str:
     from rich.cells import cell_len, set_cell_size
 
     return line if cell_len(line) <= width else set_cell_size(line, width - 1).rstrip(" …") + "…"
+
+
+def at_most(most: int, lines: list[str], text: str, width: int) -> list[str]:
+    """The first lines of a wrapped text, with an ellipsis; commands that they lack follow, each on its own line."""
+    if len(lines) <= most:
+        return lines
+    kept = [*lines[: most - 1], cut(f"{lines[most - 1]} …", width)]
+    shown, indent = "\n".join(kept), len(lines[0]) - len(lines[0].lstrip()) + 2
+    return [*kept, *(f"{'':{indent}}{command}" for command in commands(text) if f"`{command}`" not in shown)]
 
 
 def lines(renderable: RenderableType, *, width: int, colour: bool = False) -> list[str]:

@@ -14,7 +14,7 @@ from pytest_riskguard.reports.sections import Table
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal import layout
 from pytest_riskguard.run_context import Screen
-from pytest_riskguard.text import clean, signed
+from pytest_riskguard.text import clean, counted, signed
 
 #: From this width on the table has room for long headings beside the query texts.
 _WIDE = 90
@@ -73,14 +73,15 @@ class _Marks:
 # Unicode has eight blocks that stand, but only three that hang.
 _BLOCKS = _Marks("▔▀█", "·", "▁▂▃▄▅▆▇█", "│")
 _ASCII = _Marks("'\"#", "-", ".:#", "|")
-#: A win of unknown size.
+#: A win that may be of any size.
 _WIN = "+"
 
 
 def strip(verdict: Verdict, screen: Screen) -> list[str]:
     """One line, and a second if a mark stands for several topics; no line if nothing changed, or not all is known.
 
-    A verdict holds every topic only if a report is written; otherwise it knows how many won, but not by how much.
+    A verdict holds every topic only if a report is written; otherwise it knows how many won, and by how much only
+    where all of them are flagged.
     """
     if verdict.topics.left_out.get("responsible_topics") or _is_partial(verdict):
         return []
@@ -90,7 +91,7 @@ def strip(verdict: Verdict, screen: Screen) -> list[str]:
         return []
     sizes_known = wins[:1] != [0.0]
     before = f"  losses {signed(-losses[0])} " if losses else "  no loss "
-    after = " no win" if not wins else f" {signed(wins[0])} wins" if sizes_known else " wins of unknown size"
+    after = " no win" if not wins else f" {signed(wins[0])} wins" if sizes_known else f" {counted(len(wins), 'win')}"
     cells = _cells(counts, min(max(screen.width - len(before) - len(after) - 1, MIN_STRIP), MAX_STRIP))
     marks, scale = _BLOCKS if screen.blocks else _ASCII, max([*losses[:1], *wins[:1]]) or 1.0
     drawn = [_mark(size / scale, marks.losses) for size in _largest(losses, cells[0])]
@@ -121,7 +122,8 @@ def _sorted(verdict: Verdict) -> tuple[list[float], int, list[float]]:
     differences = sorted(round(difference, 12) for difference in given)
     losses = [-difference for difference in differences if difference < 0]
     if verdict.exhibits is None:
-        wins = [0.0] * verdict.topics.wins
+        flagged = sorted((round(topic.difference, 12) for topic in verdict.flagged_wins), reverse=True)
+        wins = flagged if len(flagged) == verdict.topics.wins else [0.0] * verdict.topics.wins
         return losses, max(verdict.topics.count - len(losses) - len(wins), 0), wins
     wins = [difference for difference in reversed(differences) if difference > 0]
     return losses, len(differences) - len(losses) - len(wins), wins

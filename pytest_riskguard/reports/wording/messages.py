@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
-from pytest_riskguard.reports.shown import METHOD_NAMES
+from pytest_riskguard.reports.shown import METHOD_NAMES, Shown
 from pytest_riskguard.text import clean, counted, listed, named, percent, probability
 
 #: Messages that need only the parameters.
@@ -64,7 +64,7 @@ def _too_slow(_: Verdict, *, p95: float, most: float) -> str:
 
 
 def _unstable_answers(
-    _: Verdict,
+    verdict: Verdict,
     *,
     asked: int,
     topics: Sequence[str],
@@ -72,7 +72,10 @@ def _unstable_answers(
     means: tuple[float, float],
     urisk: tuple[float, float] | None,
 ) -> str:
-    effect = "" if urisk is None else f"; with the second answers URisk is {urisk[1]:+.4f} instead of {urisk[0]:+.4f}"
+    effect, shown = "", Shown(verdict)
+    if urisk is not None:
+        before, now = map(shown.turned, urisk)
+        effect = f"; with the second answers URisk{shown.suffix} is {now:+.4f} instead of {before:+.4f}"
     return (
         f"asked twice, the candidate answered {len(topics)} of {counted(asked, 'topic')} differently "
         f"({named(topics)}): their scores change by {change:.4f} on average, their mean from {means[0]:.4f} to "
@@ -293,13 +296,16 @@ def _methods_disagree(
     break_even_p_value: float | None = None,
 ) -> str:
     student_t, other = ("passes", "fails") if student_t_passes else ("fails", "passes")
-    side, other_side = verdict.asked.side, ""
-    if side == "both":
-        side, other_side = ("upper" if value > 0 else "lower" for value in (student_t_limit, limit))
-        other_side = "" if other_side == side else f"{other_side} limit "
+    sides = [verdict.asked.side] * 2
+    if verdict.asked.side == "both":
+        sides = ["upper" if value > 0 else "lower" for value in (student_t_limit, limit)]
+    shown = Shown(verdict)
+    if shown.sign < 0:
+        sides = ["lower" if side == "upper" else "upper" for side in sides]
+    other_side = "" if sides[1] == sides[0] else f"{sides[1]} limit "
     text = (
-        f"by Student-t it {student_t} ({side} limit {student_t_limit:+.3g}), by {METHOD_NAMES[method]} it {other} "
-        f"({other_side}{limit:+.3g}); "
+        f"by Student-t it {student_t} ({sides[0]} limit {shown.turned(student_t_limit):+.3g}), by "
+        f"{METHOD_NAMES[method]} it {other} ({other_side}{shown.turned(limit):+.3g}); "
     )
     if break_even_p_value is None:
         return f"{text}{METHOD_NAMES[decisive]} decided"
@@ -307,19 +313,17 @@ def _methods_disagree(
 
 
 def _georisk_vanishes(verdict: Verdict, *, largest: float, largest_at_0: float) -> str:
+    shown = Shown(verdict)
     return (
-        f"the largest GeoRisk of the pool is {largest:.2g} at alpha {verdict.alpha:g} and {largest_at_0:.2g} at "
-        "alpha 0: losses weigh so much that too little is left to compare, so the gate does not pass; choose a "
-        "smaller alpha"
+        f"the largest GeoRisk of the pool is {largest:.2g} at {shown.named_alpha(verdict.alpha)} and "
+        f"{largest_at_0:.2g} at {shown.named_alpha(0)}: losses weigh so much that too little is left to compare, so "
+        "the gate does not pass; choose a smaller alpha"
     )
 
 
 def _rests_on_unjudged(verdict: Verdict, *, documents: int) -> str:
     answer = "failure" if verdict.outcome == "fail" else "answer"
-    return (
-        f"this {answer} rests on {counted(documents, 'unjudged document')}; `riskguard judge-next` lists those to "
-        "judge first"
-    )
+    return f"this {answer} rests on {counted(documents, 'unjudged document')}; judge-next lists those to judge first"
 
 
 def _rests_on_judges(verdict: Verdict, *, judges: int, agree: int, agreeing: float) -> str:

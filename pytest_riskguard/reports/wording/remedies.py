@@ -15,8 +15,6 @@ _REMEDIES = {
     "give the topics file if a file knows queries by their texts",
     "inputs_changed": "Judge again once nothing is writing to the inputs",
 }
-_COMMANDS = {"bad_baseline": "riskguard baseline verify"}
-
 #: Words of problems that say themselves what to do.
 _SAYS_WHAT_TO_DO = (
     "`riskguard ",
@@ -30,10 +28,10 @@ _SAYS_WHAT_TO_DO = (
 )
 
 
-def remedy(verdict: Verdict) -> tuple[str, str] | None:
-    """What to do, and the command for it (or an empty text); None where the problem says what to do."""
+def remedy(verdict: Verdict) -> str | None:
+    """What to do; None where the problem says it."""
     reason, problem = verdict.reason or "", verdict.problem or ""
     says_it = any(words in problem for words in _SAYS_WHAT_TO_DO)
     if verdict.outcome != "incomparable" or reason not in _REMEDIES or says_it:
         return None
-    return _REMEDIES[reason], _COMMANDS.get(reason, "")
+    return _REMEDIES[reason]

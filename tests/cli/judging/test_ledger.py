@@ -268,7 +268,7 @@ def test_a_ledger_that_is_not_one_is_named_with_its_line(folder, command, line):
     for asked in ("check", "budget"):
         ended = command(asked)
         assert ended.status == 2
-        assert "looks.jsonl:2: expected a look that `riskguard budget --record` wrote" in ended.err
+        assert "looks.jsonl:2: expected a look that budget --record wrote" in ended.err
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])

@@ -328,7 +328,7 @@ def test_every_number_on_the_card_is_that_of_the_json_rounded():
     said = parsed(verdict).said
     for row in report["responsible_topics"][:MAX_WORST]:
         scores = f"{row['baseline']:.2f} → {row['candidate']:.2f} {100 * row['share']:.0f}%"
-        assert f"{row['query']} {scores}" in said
+        assert f"{row['query']} {row['topic']} {scores}" in said
     assert len(report["explanation"]["slices"]) == 2
     for part in report["explanation"]["slices"]:
         counts = f"{part['losses']} of {part['count']} worse {part['mean_difference']:+.2f}"

@@ -233,3 +233,10 @@ def test_text_of_others_is_data(tmp_path, text):
         assert not any(
             line.lstrip().startswith("::") or "##[" in line or "##vso" in line for line in said.splitlines()
         )
+
+
+def test_churn_that_was_let_through_is_no_plain_pass(tmp_path):
+    made = trend(written(tmp_path, [PASS], [named(CASES["churn-let-through"]())]))
+    (series,) = [one for one in made.series if any(point and point.churn for point in one.points)]
+    assert [point and point.churn for point in series.points] == [None, True]
+    assert "pass, churn" in explain(made, width=100)

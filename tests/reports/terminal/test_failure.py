@@ -178,7 +178,7 @@ def test_a_collapse_names_the_topics_and_the_limit_that_the_worst_exceeds():
         ("t07", ["loss,", "share"]),
         ("t02", ["-0.4000", "protected"]),
     ]
-    assert "limits: loss 0.42, 85% of the baseline's score, 1 entry protected" in flat(text)
+    assert "a query may lose at most 0.42 and at most 85% of the baseline's score; 1 entry is protected" in flat(text)
     assert "would pass without" not in text
     passed = asked("no_topic_collapse", LOSS)
     assert explain(passed).startswith("no query lost more than 0.50; the largest loss is 0.45")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard import check
-from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
+from pytest_riskguard.gates.verdict import Commands, Verdict, VerdictWarning
 from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.terminal import gates_table
 from pytest_riskguard.run_context import Screen
@@ -76,13 +76,13 @@ def test_a_weak_pass_and_allowed_churn_are_said_under_their_line():
 
 
 def test_good_news_is_a_note_unless_another_gate_fails_the_candidate():
-    good = judged(GOOD)
-    _, line, note = gates_table.lines([(TEST, good)], Screen(width=120))
+    command = f"riskguard baseline update prod {'long/' * 20}new.run --note better"
+    good = replace(judged(GOOD), commands=Commands(update=command))
+    _, line, *note = gates_table.lines([(TEST, good)], Screen(width=60))
     assert line.startswith("PASS  ")
-    assert note.startswith("  Once it is released, store it as the baseline: riskguard baseline update prod ")
-    assert "warning" not in note
+    assert note == ["  Once it is released, store it as the baseline:", f"    {command}"]
     unjudged = replace(good, judgements=CASES["explained"]().judgements)  # what to judge is not said of a pass
-    assert gates_table.lines([(TEST, unjudged)], Screen(width=120))[2:] == [note]
+    assert gates_table.lines([(TEST, unjudged)], Screen(width=120))[2:] == note
     assert len(gates_table.lines([(TEST, good), ("other", judged(LOSS))], Screen(width=120))) == 3
 
 

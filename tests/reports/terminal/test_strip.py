@@ -11,6 +11,7 @@ from pytest_riskguard.gates.findings import Exhibits, TopicColumns
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.terminal.topic_table import strip
 from pytest_riskguard.run_context import Screen, draws_blocks
+from tests.verdicts import altered
 
 
 def verdict(differences: list[float], *, known: bool = True) -> Verdict:
@@ -35,8 +36,16 @@ def test_losses_hang_wins_stand_and_what_stayed_is_dotted():
 
 
 def test_without_a_report_wins_are_counted_and_not_measured():
-    assert strip(verdict(MIXED, known=False), Screen()) == ["  losses -0.4000 █▀▔··++ wins of unknown size"]
-    assert strip(verdict([0.1, 0.2, 0.0], known=False), Screen()) == ["  no loss ·++ wins of unknown size"]
+    assert strip(verdict(MIXED, known=False), Screen()) == ["  losses -0.4000 █▀▔··++ 2 wins"]
+    assert strip(verdict([0.1, 0.2, 0.0], known=False), Screen()) == ["  no loss ·++ 2 wins"]
+
+
+def test_wins_that_are_all_flagged_are_measured_without_a_report():
+    known, unknown = verdict(MIXED), verdict(MIXED, known=False)
+    (loss, *_) = unknown.responsible_topics
+    wins = tuple(replace(loss, topic=f"w{size}", difference=size) for size in (0.05, 0.3))
+    assert strip(altered(unknown, flagged_wins=wins), Screen()) == strip(known, Screen())
+    assert strip(altered(unknown, flagged_wins=wins[:1]), Screen()) == strip(unknown, Screen())
 
 
 def test_one_sided_changes_say_so_and_no_change_says_nothing():

@@ -299,13 +299,13 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "rests_on_unjudged",
         VERDICT,
         {"documents": 3},
-        "this failure rests on 3 unjudged documents; `riskguard judge-next` lists those to judge first",
+        "this failure rests on 3 unjudged documents; judge-next lists those to judge first",
     ),
     (
         "rests_on_unjudged",
         replace(VERDICT, outcome="inconclusive"),
         {"documents": 1},
-        "this answer rests on 1 unjudged document; `riskguard judge-next` lists those to judge first",
+        "this answer rests on 1 unjudged document; judge-next lists those to judge first",
     ),
     (
         "rests_on_judges",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.verdict import REASONS, Verdict, incomparable
+from pytest_riskguard.gates.verdict import REASONS, Commands, Verdict, incomparable
 from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.wording.remedies import _REMEDIES, remedy
 from tests.reports.cases import CASES
@@ -19,13 +21,15 @@ def refused(reason: str, problem: str = "runs/new.run:3: expected 6 columns") ->
 
 @pytest.mark.parametrize("reason", _REMEDIES)
 def test_a_card_says_what_to_do_first(reason):
-    text, _ = remedy(refused(reason)) or ("", "")
-    assert card(refused(reason), reproduce="pytest").steps[0].text == text
+    assert card(refused(reason), reproduce="pytest").steps[0].text == remedy(refused(reason))
     assert reason in REASONS
 
 
 def test_the_store_is_checked_by_a_command():
-    assert remedy(refused("bad_baseline")) == ("Find out what is wrong in the store", "riskguard baseline verify")
+    typed = replace(refused("bad_baseline"), commands=Commands(verify="riskguard baseline verify --config a.yaml"))
+    first = card(typed, here=True).steps[0]
+    assert (first.text, first.command) == (_REMEDIES["bad_baseline"], "riskguard baseline verify --config a.yaml")
+    assert card(typed).steps[0].command == ""
 
 
 @pytest.mark.parametrize(

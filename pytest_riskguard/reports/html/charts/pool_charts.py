@@ -186,7 +186,9 @@ def components(verdict: Verdict) -> Chart | None:
         Entry(ring, Colour.GREY, "rest of the pool"),
     ]
     keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
-    first, second = (f"axis {place} ({percent(shown.explained[place - 1], 0)} of variance)" for place in (1, 2))
+    first, second = (
+        f"axis {place} ({percent(shown.explained[place - 1], 0)} of the sum of squares)" for place in (1, 2)
+    )
     frame = plot(
         scale_of(x for x, _ in places.values()),
         scale_of([y for _, y in places.values()], zero=True),

@@ -1,0 +1,351 @@
+"""Every command that is printed runs as it is, in the folder where it was printed, and does what was said of it.
+
+Each situation prints at 60 columns, and each command is taken from what was printed and run. A form, in capitals,
+says what a reader has to fill in; it is filled in, and run as well.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.plugin import world
+
+pytestmark = pytest.mark.usefixtures("narrow")
+
+#: A command on a line of its own, after a colon at the end of a line, or between backticks.
+_COMMAND = re.compile(r"(?:^ {4}|^E +|: |`)((?:riskguard|pytest) [^`\n]+?)(?:`|$)", re.MULTILINE)
+#: What a reader fills into a form.
+_FILLED = {"RUN": "good.run", "NAME": "other", "WHY": "reviewed"}
+
+COLLAPSES = """\
+collection: {qrels: qrels.txt, topics: topics.tsv}
+store: baselines
+measures: [AP]
+candidate: 'my new.run'
+gates:
+  - {name: no-risk, kind: not_significantly_risky, baseline: prod, level: 0.9, tolerance: 0.01, on_churn: fail}
+  - {name: tail, kind: no_topic_collapse, baseline: prod, max_loss: 0.3, allowed: 0.05}
+"""
+TWO_ENGINES = """\
+collection: {qrels: qrels.txt, topics: topics.tsv}
+store: baselines
+measures: [AP]
+candidate: candidate.run
+gates:
+  - {name: no-risk, kind: not_significantly_risky, baselines: [prod, fts5]}
+"""
+LIVE = """\
+collection: {qrels: qrels.txt, topics: topics.tsv}
+store: baselines
+measures: [AP]
+candidate: {retrieve: "MODULE:answers", depth: 20}
+gates:
+  - {name: no-risk, kind: not_significantly_risky, baseline: prod}
+"""
+#: The relevant document comes first or, for the first queries, nowhere near; everything else is unjudged.
+SEARCH = """\
+def answers(query):
+    number = int(query.split()[-1])
+    found = ["good", *(f"new{{rank}}" for rank in range(19))]
+    return (found[::-1] if number {0} else found)[:20]
+"""
+IN_PYTHON = """\
+from pytest_riskguard import assert_not_significantly_risky
+
+def test_file(riskguard):
+    riskguard.assert_not_significantly_risky(riskguard.run("my new.run"), "prod")
+
+def test_memory(riskguard):
+    scores = {f"t{n:02d}": 0.5 for n in range(1, 31)}
+    riskguard.assert_not_significantly_risky({**scores, "t01": 0.0, "t02": 0.0, "t03": 0.1, "t04": 0.2}, scores)
+"""
+
+
+@pytest.fixture
+def narrow(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    write_unjudged(folder / "my new.run")
+
+
+def write_unjudged(path: Path) -> None:
+    """A run that loses as ``world.LOSS`` does, and returns documents that nobody judged."""
+    rows = []
+    for topic in world.TOPICS:
+        found = {world.LOSS.get(topic, 2): "good"}
+        rows += [f"{topic} Q0 {found.get(rank, f'new{rank}')} {rank} {100 - rank} x\n" for rank in range(1, 21)]
+    path.write_text("".join(rows), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A command that prints others: what to write before, where to stand, and what must be printed, in order."""
+
+    line: str
+    printed: tuple[str, ...]
+    files: tuple[tuple[str, str], ...] = ()
+    where: str = "."
+    #: What is typed before.
+    before: str | None = None
+    #: There is no riskguard.yaml and no store yet.
+    fresh: bool = False
+
+
+#: ``reproduce`` stands for the line itself.
+SITUATIONS = {
+    "compare, a loss with unjudged documents": Situation(
+        "riskguard compare prod.run 'my new.run' --qrels qrels.txt --measure AP --gate not_significantly_risky",
+        ("riskguard judge-next prod.run 'my new.run' --qrels qrels.txt --measure AP", "reproduce"),
+    ),
+    "compare, options of the gate": Situation(
+        "riskguard compare old=prod.run 'new=my new.run' --qrels qrels.txt --topics topics.tsv --measure AP "
+        "--level 0.9 --alpha 5 --tolerance 0.01 --on-churn fail --ties docid --gate not_significantly_risky",
+        (
+            "riskguard judge-next old=prod.run 'new=my new.run' --qrels qrels.txt --topics topics.tsv --ties docid "
+            "--measure AP --alpha 5 --level 0.9 --tolerance 0.01 --on-churn fail",
+            "reproduce",
+        ),
+    ),
+    "compare, the default policy": Situation(
+        "riskguard compare prod.run 'my new.run' --qrels qrels.txt --measure AP",
+        (
+            "riskguard judge-next prod.run 'my new.run' --qrels qrels.txt --measure AP",
+            "riskguard judge-next prod.run 'my new.run' --qrels qrels.txt --measure AP --gate no_topic_collapse "
+            "--max-loss 0.3 --allowed 0.05",
+            "reproduce",
+        ),
+    ),
+    "compare, a stored baseline and a better run": Situation(
+        "riskguard compare prod good.run",
+        ("riskguard baseline update prod good.run --note 'significantly better: AP 0.5000 to 0.6361'",),
+    ),
+    "compare, a baseline that is a file, and a better run": Situation(
+        "riskguard compare prod.run good.run --qrels qrels.txt --measure AP", ()
+    ),
+    "compare, a stored baseline from another folder": Situation(
+        "riskguard compare prod ../good.run --config ../riskguard.yaml",
+        (
+            "riskguard baseline update prod ../good.run --note 'significantly better: AP 0.5000 to 0.6361' "
+            "--config ../riskguard.yaml",
+        ),
+        where="elsewhere",
+    ),
+    "compare, scores": Situation(
+        "riskguard compare old.csv new.csv --scores",
+        ("reproduce",),
+        (
+            ("old.csv", "topic,AP\n" + "".join(f"{t},0.5\n" for t in world.TOPICS)),
+            ("new.csv", "topic,AP\n" + "".join(f"{t},{0.1 if t < 't12' else 0.5}\n" for t in world.TOPICS)),
+        ),
+    ),
+    "check, a loss with unjudged documents": Situation(
+        "riskguard check",
+        ("riskguard judge-next --gate no-risk", "riskguard judge-next --gate tail", "reproduce"),
+        (("riskguard.yaml", COLLAPSES),),
+    ),
+    "check, another candidate": Situation(
+        "riskguard check no-risk --candidate 'my new.run' --baseline prod=prod.run",
+        ("riskguard judge-next 'my new.run' --gate no-risk --baseline prod=prod.run", "reproduce"),
+    ),
+    "check, from another folder": Situation(
+        "riskguard check tail --config ../riskguard.yaml",
+        ("riskguard judge-next --gate tail --config ../riskguard.yaml", "reproduce"),
+        (("riskguard.yaml", COLLAPSES),),
+        where="elsewhere",
+    ),
+    "check, a better run": Situation(
+        "riskguard check",
+        ("riskguard baseline update prod candidate.run --note 'significantly better: AP 0.5000 to 0.6361'",),
+    ),
+    "check, a better run than two engines": Situation(
+        "riskguard check", (), (("riskguard.yaml", TWO_ENGINES),), before="baseline add fts5 prod.run"
+    ),
+    "check, a better live system": Situation(
+        "riskguard check",
+        ("riskguard baseline update prod --live --note 'significantly better: AP 0.5000 to 1.0000'",),
+        (("riskguard.yaml", LIVE.replace("MODULE", "better")), ("better.py", SEARCH.format("< 0"))),
+    ),
+    "check, a worse live system": Situation(
+        "riskguard check",
+        ("riskguard judge-next --gate no-risk", "reproduce"),
+        (
+            ("riskguard.yaml", LIVE.replace("MODULE", "worse").replace("prod}", "prod, on_churn: fail}")),
+            ("worse.py", SEARCH.format("< 20")),
+        ),
+    ),
+    "check, a damaged store": Situation(
+        "riskguard check --config ../riskguard.yaml",
+        ("riskguard baseline update prod RUN --note WHY --config ../riskguard.yaml", "reproduce"),
+        (("baselines/prod/scores.tsv", "topic\tAP\nt01\t0.5\n"),),
+        where="elsewhere",
+    ),
+    "check, changed judgements": Situation(
+        "riskguard check",
+        ("riskguard baseline rescore prod", "reproduce"),
+        (("qrels.txt", "".join(f"{t} 0 good 1\n{t} 0 bad1 0\n" for t in world.TOPICS[:29])),),
+    ),
+    "check, no such baseline": Situation(
+        "riskguard check",
+        ("riskguard baseline add pord RUN", "reproduce"),
+        (("riskguard.yaml", world.YAML.replace("prod", "pord") % 1),),
+    ),
+    "init": Situation("riskguard init --yes", ("riskguard baseline add prod RUN", "pytest --riskguard"), fresh=True),
+    "init, in another folder": Situation(
+        "riskguard init --yes --output ci/riskguard.yaml --qrels ../qrels.txt --candidate ../good.run "
+        "--baseline prod.run",
+        ("riskguard baseline add prod prod.run --config ci/riskguard.yaml", "pytest --riskguard ci"),
+        (("ci/.keep", ""),),
+        fresh=True,
+    ),
+    "baseline list, of nothing": Situation(
+        "riskguard baseline list --store none", ("riskguard baseline add NAME RUN --store none",)
+    ),
+    "baseline add, twice": Situation(
+        "riskguard baseline add prod good.run", ("riskguard baseline update prod RUN --note WHY",)
+    ),
+    "baseline update, of nothing": Situation(
+        "riskguard baseline update other good.run --note better", ("riskguard baseline add other RUN",)
+    ),
+    "baseline promote, a fixed baseline": Situation(
+        "riskguard baseline promote prod good.run --note better", ("riskguard baseline update prod RUN --note WHY",)
+    ),
+    "baseline promote, the same run": Situation(
+        "riskguard baseline promote prod prod.run --note better --kind previous", ("riskguard baseline rescore prod",)
+    ),
+    "judge-next without a riskguard.yaml": Situation(
+        "riskguard judge-next --gate no-risk", ("riskguard init",), fresh=True
+    ),
+    "pytest, a loss with unjudged documents": Situation(
+        "pytest --riskguard",
+        (
+            "pytest --riskguard riskguard.yaml::no-risk",
+            "riskguard judge-next --gate no-risk",
+            "pytest --riskguard riskguard.yaml::tail",
+        ),
+        (("riskguard.yaml", COLLAPSES),),
+    ),
+    "pytest, from another folder": Situation(
+        "pytest --riskguard ../riskguard.yaml::tail",
+        (
+            "pytest --riskguard ../riskguard.yaml::tail",
+            "riskguard judge-next --gate tail --config ../riskguard.yaml",
+        ),
+        (("riskguard.yaml", COLLAPSES), ("pytest.ini", "[pytest]\n")),
+        where="elsewhere",
+    ),
+    "pytest, a better run": Situation(
+        "pytest --riskguard",
+        ("riskguard baseline update prod candidate.run --note 'significantly better: AP 0.5000 to 0.6361'",),
+    ),
+    "pytest, changed judgements, from another folder": Situation(
+        "pytest --riskguard ..",
+        (
+            "riskguard baseline rescore prod --config ../riskguard.yaml",
+            "pytest --riskguard ../riskguard.yaml::no-risk",
+        ),
+        (
+            ("qrels.txt", "".join(f"{t} 0 good 1\n{t} 0 bad1 0\n" for t in world.TOPICS[:29])),
+            ("pytest.ini", "[pytest]\n"),
+        ),
+        where="elsewhere",
+    ),
+    "pytest, tests in Python": Situation(
+        "pytest --riskguard test_gates.py",
+        (
+            "pytest --riskguard test_gates.py::test_file",
+            "riskguard judge-next prod 'my new.run' --measure AP",
+            "pytest --riskguard test_gates.py::test_memory",
+        ),
+        (("test_gates.py", IN_PYTHON),),
+    ),
+    "pytest, with an ini file of its own": Situation(
+        "pytest --riskguard -c ci.ini riskguard.yaml",
+        ("pytest --riskguard -c ci.ini riskguard.yaml::tail", "riskguard judge-next --gate tail"),
+        (
+            ("riskguard.yaml", COLLAPSES.replace("  - {name: no-risk", "  #")),
+            ("ci.ini", "[pytest]\n"),
+            ("pytest.ini", "[pytest]\naddopts = --no-such-option\n"),
+        ),
+    ),
+}
+
+
+def ended(line: str, folder: Path, run_riskguard: Callable[[str], tuple[int, str]]) -> tuple[int, str]:
+    """Status and output of a command line."""
+    program, *arguments = shlex.split(line)
+    if program == "riskguard":
+        return run_riskguard(shlex.join(arguments))
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def _situations(program: str) -> list[str]:
+    return [name for name, situation in SITUATIONS.items() if situation.line.startswith(program)]
+
+
+@pytest.fixture
+def printed_commands_run(
+    command: Callable[..., object], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], None]:
+    """Prints as a situation says, and runs what was printed."""
+
+    def in_this_process(line: str) -> tuple[int, str]:
+        done: Any = command(line)
+        return done.status, done.out + done.err
+
+    def checked(name: str) -> None:
+        situation = SITUATIONS[name]
+        if situation.fresh:
+            shutil.rmtree(folder / "baselines")
+            folder.joinpath("riskguard.yaml").unlink()
+        for path, content in situation.files:
+            folder.joinpath(path).parent.mkdir(exist_ok=True)
+            folder.joinpath(path).write_text(content, encoding="utf-8")
+        if situation.before is not None:
+            assert in_this_process(situation.before)[0] == 0
+        here = folder / situation.where
+        here.mkdir(exist_ok=True)
+        monkeypatch.chdir(here)
+        status, text = ended(situation.line, here, in_this_process)
+        assert status != 70, text
+        printed = _COMMAND.findall(text)
+        assert printed == [situation.line if one == "reproduce" else one for one in situation.printed], text
+        for line in printed:
+            filled = re.sub(r"\b(RUN|NAME|WHY)\b", lambda form: _FILLED[form[0]], line)
+            if situation.where != ".":
+                filled = re.sub(r"(?<!/)good\.run", "../good.run", filled)
+            status, said = ended(filled, here, in_this_process)
+            assert status in ((0,) if " baseline " in line else (0, 1, 3)), (filled, said)
+            if " judge-next " in line:
+                assert "to judge; the verdict could change" in " ".join(said.split()), (filled, said)
+
+    return checked
+
+
+@pytest.mark.parametrize("name", _situations("riskguard"))
+def test_every_command_that_a_command_prints_runs(printed_commands_run, name):
+    printed_commands_run(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", _situations("pytest"))
+def test_every_command_that_pytest_prints_runs(printed_commands_run, name):
+    printed_commands_run(name)
+
+
+def test_what_is_stored_as_advised_is_what_was_judged(command):
+    advised = _COMMAND.findall(command("check").out)[0]
+    assert command(advised.removeprefix("riskguard ")).status == 0
+    again = command("check")
+    assert again.out.startswith("PASS identical to prod")
+    assert "significantly better: AP 0.5000 to 0.6361" in command("baseline show prod").out

@@ -1,0 +1,82 @@
+"""A verdict is printed as a card, and shown as one in a notebook."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from pytest_riskguard import check
+from pytest_riskguard.gates.verdict import Commands
+from tests.reports.cases import CASES
+from tests.verdicts import altered
+
+NEW = {f"q{number}": 0.1 if number < 8 else 0.5 for number in range(30)}
+OLD = dict.fromkeys(NEW, 0.5)
+
+
+class Read(HTMLParser):
+    """The tags and the text of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_print_says_what_happened_to_which_queries():
+    verdict = check("not_significantly_risky", NEW, OLD)
+    first, *rest = str(verdict).splitlines()
+    assert first.startswith("FAIL the mean fell 0.50 -> 0.39; 8 of 30 queries lost, none gained")
+    assert "8 of 30 queries got worse" in rest[0]
+    assert any("q0" in line and "0.50 -> 0.10" in line for line in rest)
+    assert repr(verdict) == "<Verdict not_significantly_risky: fail (loss), candidate against baseline>".replace(
+        "not_significantly_risky", verdict.gate
+    )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_card_has_at_most_15_lines_besides_its_commands(case):
+    verdict = CASES[case]()
+    assert len(str(verdict).splitlines()) <= 15
+    assert len(repr(verdict)) < 500
+    typed = replace(verdict, commands=Commands(judge_next="riskguard judge-next --gate " + "long " * 30))
+    assert len(str(typed).splitlines()) <= 16
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_page_is_the_card_without_code_or_anything_from_elsewhere(case):
+    verdict = CASES[case]()
+    page = Read(verdict._repr_html_() or "")
+    assert page.tags <= {"div", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "code"}
+    assert page.attributes <= {"style"}
+    assert str(verdict).splitlines()[0] in page.text
+
+
+def test_other_peoples_text_stays_text():
+    verdict = altered(
+        CASES["loss"](),
+        gate="<script>\x1b[31m\u202e",
+        candidate="<img src=x onerror=alert(1)>",
+        baselines=("<b>prod",),
+    )
+    page = Read(verdict._repr_html_() or "")
+    assert page.tags & {"script", "img", "b"} == set()
+    assert "\x1b" not in str(verdict) + repr(verdict) + page.text
+
+
+def test_a_verdict_of_the_kernels_alone_has_words_too(monkeypatch):
+    verdict = check("not_significantly_risky", NEW, OLD)
+    monkeypatch.setattr("pytest_riskguard.gates.verdict.SHOWN", {})
+    assert str(verdict) == repr(verdict)
+    assert verdict._repr_html_() is None
