@@ -148,7 +148,8 @@ class Store(StoreReader):
             )
         if unknown := sorted(set(runs) - stored):
             names = listed(tuple(unknown), most=5)
-            add = f"store it with `riskguard baseline add {unknown[0]} RUN`"
+            first = "it" if len(unknown) == 1 else "the first"
+            add = f"store {first} with `riskguard baseline add {unknown[0]} RUN`"
             raise UsageError(f"{self.root}: no baseline {names} to replace; {add}")
 
     def _write(
@@ -294,7 +295,7 @@ class Store(StoreReader):
             address = address_of(self.place).partition("#")[0]
             raise UsageError(
                 f"{address}: baselines at an address are only read; change a copy of them on this machine, upload "
-                "it, and pin the digest that `riskguard baseline digest` prints"
+                "it, and pin the digest that `baseline digest` prints of the copy"
             )
 
     def _check_free(self, name: str, *, replace: bool) -> None:

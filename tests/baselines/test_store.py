@@ -549,14 +549,14 @@ def test_what_is_refused_says_why_and_what_to_do(store, add, collection, monkeyp
         ),
         (
             lambda: store.replace_all({"prod": collection.run, "b": collection.run, "a": collection.run}, **scoring),
-            f"{store.root}: no baseline a, b to replace; store it with `riskguard baseline add`",
+            f"{store.root}: no baseline a, b to replace; store the first with `riskguard baseline add a RUN`",
         ),
         (
             lambda: store.replace_all(
                 {f"n{n}": collection.run for n in range(6)} | {"prod": collection.run}, **scoring
             ),
-            f"{store.root}: no baseline n0, n1, n2, n3, n4 and 1 more to replace; store it with "
-            "`riskguard baseline add`",
+            f"{store.root}: no baseline n0, n1, n2, n3, n4 and 1 more to replace; store the first with "
+            "`riskguard baseline add n0 RUN`",
         ),
     ):
         with pytest.raises(UsageError) as caught:
