@@ -244,6 +244,7 @@ class _Comparison:
             for setting, one, other in (
                 ("kind", old.kind, new.kind),
                 ("replicates", str(len(old.replicates)), str(len(new.replicates))),
+                ("allow_unanswered", str(old.allow_unanswered).lower(), str(new.allow_unanswered).lower()),
             ):
                 if one != other:
                     yield Change("baseline_setting", file, names, setting, one, other)
