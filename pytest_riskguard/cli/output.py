@@ -252,8 +252,8 @@ def show(
     from pytest_riskguard.reports.comparisons import answer
     from pytest_riskguard.reports.internal_errors import shown_or_plain
     from pytest_riskguard.reports.terminal.failure import (
-        changed_inputs,
         explain,
+        first_warnings,
         most_topics,
         one_line,
         remarks,
@@ -276,7 +276,7 @@ def show(
         if quiet:
             line = one_line(verdict, problem=problem).removeprefix("cannot be compared ")
             line = f"{_systems(verdict)}{' ' if line.startswith('(') else ': '}{line}"
-            return "\n".join([line, *changed_inputs(verdict, screen, said)])
+            return "\n".join([line, *first_warnings(verdict, screen, said)])
         first = verdicts[same_as[place]].gate if place in same_as else None
         text = explain(verdict, screen, problem=problem, same_as=first, said=said, run=verdicts, complete=judged)
         text = text.removeprefix("cannot be compared: ")

@@ -303,7 +303,7 @@ def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple
     """The keys whose values differ, with both values; of a gate of another kind that alone is said."""
     for key in dict.fromkeys([*old, *new]):
         before, now = old.get(key), new.get(key)
-        if before != now:
+        if before != now and (before or now or (key in old and key in new)):  # else a default that is now written
             yield key, (before, now)
             if key == "kind":
                 return

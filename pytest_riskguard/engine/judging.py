@@ -33,6 +33,7 @@ from pytest_riskguard.engine.stale_labels import StaleLabels, stale_labels
 from pytest_riskguard.engine.stored_systems import (
     refuse_changed,
     refuse_reassigned,
+    rescoring,
     rests_on_replicate,
     warned_of_stored,
     worse,
@@ -363,7 +364,7 @@ class Engine:
                 f"the judgements of {counted(len(factors), 'topic')} ({listed(tuple(sorted(factors)), most=5)}) "
                 f"changed since {label(question.baseline)} was stored, and its run scores less than half of what it "
                 f"did there: with scores as large as they were the gate's answer is {other_outcome}. Restore the "
-                "judgements, or rescore the baseline once they are reviewed",
+                f"judgements; once they are reviewed, run {' and '.join(rescoring(question))}",
                 reason="inputs_changed",
             )
 

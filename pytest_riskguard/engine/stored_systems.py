@@ -75,14 +75,18 @@ def refuse_reassigned(question: Question, topics: Topics | None, stored: Sequenc
                 )
 
 
+def rescoring(question: Question) -> list[str]:
+    """The commands that accept present judgements and topics for the stored baselines of a question."""
+    names = dict.fromkeys(source.name for source in question.sources if isinstance(source, Stored))
+    return [f"`riskguard baseline rescore {name}`" for name in names]
+
+
 def refuse_changed(verdict: Verdict, question: Question) -> None:
     """``DataError`` (``inputs_changed``) for a verdict in words that rests on anything that changed."""
     if changed := verdict.changed_inputs:
-        names = dict.fromkeys(source.name for source in question.sources if isinstance(source, Stored))
-        commands = [f"`riskguard baseline rescore {name}`" for name in names]
         raise DataError(
             f"{'; '.join(warning.message for warning in changed)}. A gate stops here (on_changed_inputs: fail); once "
-            f"the change is reviewed, run {' and '.join(commands)}",
+            f"the change is reviewed, run {' and '.join(rescoring(question))}",
             reason="inputs_changed",
         )
 

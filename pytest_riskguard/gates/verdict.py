@@ -318,6 +318,11 @@ class Verdict(_Asked):
         return tuple(warning for warning in self.warnings if warning.code in CHANGED_INPUTS)
 
     @property
+    def first_warnings(self) -> tuple[VerdictWarning, ...]:
+        """These, and what a baseline gave away by not answering: what a reader must see with any outcome."""
+        return tuple(warning for warning in self.warnings if warning.code in FIRST_WARNINGS)
+
+    @property
     def decisive_interval(self) -> ReportedInterval | None:
         """The interval whose limit decided, where there is one."""
         return next((interval for interval in self.intervals if interval.decisive), None)
@@ -365,8 +370,10 @@ class Verdict(_Asked):
         return cls(asked=asked, findings=Deferred.of(Findings(**findings)), **rest)
 
 
-#: Codes of warnings that what a verdict rests on has changed: they come first, and are never folded.
+#: Codes of warnings that what a verdict rests on has changed.
 CHANGED_INPUTS = ("judgements_shrank", "topics_changed", "rescored")
+#: Codes of all warnings that come first and are never folded.
+FIRST_WARNINGS = (*CHANGED_INPUTS, "free_wins")
 
 #: Codes that say why a verdict is not a pass.
 REASONS = (

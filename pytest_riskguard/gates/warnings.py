@@ -96,8 +96,12 @@ def _about_the_data(
     rescored: bool,
     urisk: tuple[float, float] | None = None,
 ) -> Iterator[VerdictWarning]:
-    for system, topics in missing.items():
-        if topics:
+    answered = {*candidate.topics} - {*next(iter(missing.values()))}
+    for place, (system, topics) in enumerate(missing.items()):
+        free = tuple(topic for topic in topics if topic in answered) if place else ()
+        if free:
+            yield warning("free_wins", system=system, topics=free, count=len(candidate.topics))
+        elif topics:
             yield warning("missing_topics", system=system, topics=topics)
     if candidate.unknown:
         yield warning("unknown_topics", topics=candidate.unknown)

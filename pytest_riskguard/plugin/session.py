@@ -446,7 +446,7 @@ def _is_fine(verdict: Verdict) -> bool:
     from pytest_riskguard.reports.card import tone
 
     with caught("looking at a verdict"):
-        return verdict.passed and tone(verdict) == "go" and not verdict.changed_inputs
+        return verdict.passed and tone(verdict) == "go" and not verdict.first_warnings
     return False
 
 

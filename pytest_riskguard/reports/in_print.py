@@ -9,7 +9,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import Step, card, unsaid, word
 from pytest_riskguard.reports.sections import worst_topics
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.reports.terminal.failure import MAX_WORST, body, changed_inputs, steps_of
+from pytest_riskguard.reports.terminal.failure import MAX_WORST, body, first_warnings, steps_of
 from pytest_riskguard.run_context import Screen
 from pytest_riskguard.text import clean
 
@@ -24,7 +24,7 @@ _COLOURS = {"go": "#2e7d32", "caution": "#b26a00", "stop": "#c62828"}
 def text(verdict: Verdict) -> str:
     """First line, what happened, the worst queries, what to do next."""
     shown, screen = card(verdict, here=True), Screen(width=_WIDTH)
-    after = [*changed_inputs(verdict, screen), *steps_of(shown, screen)]
+    after = [*first_warnings(verdict, screen), *steps_of(shown, screen)]
     lines = [f"{word(verdict).upper()} {shown.line}", *body(verdict, screen, room=MAX_LINES - 1 - len(after))]
     return "\n".join([*lines, *after])
 

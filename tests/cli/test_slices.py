@@ -25,7 +25,7 @@ def tags(folder: Path) -> None:
 
 def test_each_slice_has_its_verdict_and_says_so(command):
     ended = command(f"compare {BASE} --slice kind=words --slice kind=code -q")
-    first, second = ended.out.splitlines()
+    first, second = (line for line in ended.out.splitlines() if not line.startswith(" "))
     assert ended.status == 1
     assert first.startswith("PASS no-risk: loss against prod: ")
     assert "(AP, kind=words, 16 topics, alpha 1)" in first

@@ -26,6 +26,8 @@ def judged(pytester, project):
             kind, weight = "brand" if number == 3 else "other", 1 if number <= 15 else 9
             rows.append(f"{topic}\t{world.QUERIES[topic]}\t{kind}\t{weight}")
         pytester.path.joinpath("topics.tsv").write_text("\n".join(rows) + "\n")
+        files = {"qrels": pytester.path / "qrels.txt", "topics": pytester.path / "topics.tsv"}
+        Store(pytester.path / "baselines").rescore("prod", **files, allow_ci=True)
         text = HEAD + head + "gates:\n" + "".join(f"  - {{{gate}, baseline: prod}}\n" for gate in gates)
         pytester.path.joinpath("riskguard.yaml").write_text(text)
         result = pytester.runpytest("--riskguard", "--riskguard-report=report.json", *arguments)

@@ -72,7 +72,7 @@ def verdict(run: Run, report: Report) -> str:
         text = _comment(_lines(run, report, *extent))
         if len(text.encode()) <= COMMENT_LIMIT:
             return text
-    return _comment([_heading(run, report), "", *_links(run), *_policy(report)])
+    return _comment([_heading(run, report), "", *_links(run), *_policy(report), *_inputs(report)])
 
 
 def _comment(lines: Sequence[str]) -> str:
@@ -80,9 +80,7 @@ def _comment(lines: Sequence[str]) -> str:
 
 
 def _lines(run: Run, report: Report, most: int, topics: int, gates: int) -> list[str]:
-    lines = [_heading(run, report), "", *_links(run), *_policy(report)]
-    if report.commit is None:
-        lines += ["- The report does not say which commit it is about.", ""]
+    lines = [_heading(run, report), "", *_links(run), *_policy(report), *_inputs(report)]
     if unjudged := known_gates.summary(report.gates):
         lines += [*(f"- {prose(line)}" for line in unjudged), ""]
     passed = all(verdict.passed for verdict in report.verdicts)
@@ -114,6 +112,12 @@ def _policy(report: Report) -> list[str]:
     """What the commit changed about how it is judged, which a reader must not miss."""
     lines = () if report.policy_changes is None else report.policy_changes.lines
     return [text for line in lines for text in (f"⚠️ {prose(line.replace(' -> ', ' → '), limit=2000)}", "")]
+
+
+def _inputs(report: Report) -> list[str]:
+    """What changed in the inputs or is missing there, each once."""
+    said = dict.fromkeys(warning.message for verdict in report.verdicts for warning in verdict.first_warnings)
+    return [text for message in islice(said, MAX_OTHERS) for text in (f"⚠️ {prose(message, limit=600)}", "")]
 
 
 def _line(shown: Card) -> str:

@@ -52,7 +52,7 @@ def explain(
     lines = [_first_line(verdict, shown, screen)]
     after = _indented(filter(None, [shown.why]), screen)
     after += _statistics(verdict, shown, screen) if screen.detail > Detail.BRIEF else []
-    after += changed_inputs(verdict, screen, said)
+    after += first_warnings(verdict, screen, said)
     after += _indented(_warnings(verdict, screen, said), screen, most=_MAX_WARNING)
     after += steps_of(shown, screen)
     if same_as is not None:
@@ -63,9 +63,9 @@ def explain(
     return "\n".join([*lines, *after])
 
 
-def changed_inputs(verdict: Verdict, screen: Screen, before: Collection[str] = ()) -> list[str]:
-    """The warnings that inputs have changed, whole, but for those that were shown ``before``."""
-    new = [warning.message for warning in verdict.changed_inputs if warning.message not in before]
+def first_warnings(verdict: Verdict, screen: Screen, before: Collection[str] = ()) -> list[str]:
+    """The warnings about inputs that come first, whole, but for those that were shown ``before``."""
+    new = [warning.message for warning in verdict.first_warnings if warning.message not in before]
     return _indented([f"warning: {message}" for message in new], screen, most=_MAX_CHANGE)
 
 
@@ -123,7 +123,7 @@ def body(verdict: Verdict, screen: Screen, *, problem: str | None = None, room: 
     """
     shown = card(verdict)
     paragraph = shown.paragraph if problem is None else f"Nothing was compared: {clean(problem, limit=10_000)}"
-    most = _MAX_PARAGRAPH - 2 * len(verdict.changed_inputs)  # which need the room more
+    most = _MAX_PARAGRAPH - 2 * len(verdict.first_warnings)  # which need the room more
     first = _indented([paragraph], screen, hanging="", most=most)
     if not shown.worst or (verdict.outcome == "pass" and not Shown(verdict).is_churn):
         return first
@@ -264,7 +264,7 @@ def _flips(verdict: Verdict, most: int) -> str | None:
 
 def _warnings(verdict: Verdict, screen: Screen, before: Collection[str]) -> list[str]:
     """Warnings that neither the card nor what stands before states: one in words, and the codes of the others."""
-    changed = {warning.code for warning in verdict.changed_inputs}
+    changed = {warning.code for warning in verdict.first_warnings}
     said = [w for w in unsaid(verdict) if w.message not in before and w.code not in changed]
     if screen.detail > Detail.BRIEF:
         return [f"warning ({clean(warning.code)}): {warning.message}" for warning in said]
@@ -312,8 +312,8 @@ def warning_lines(verdict: Verdict) -> list[str]:
 
 
 def changed_lines(verdict: Verdict) -> list[str]:
-    """The warnings that inputs have changed, one a line."""
-    return _coded(verdict.changed_inputs)
+    """The warnings about inputs that come first, one a line."""
+    return _coded(verdict.first_warnings)
 
 
 def _coded(warnings: Iterable[VerdictWarning]) -> list[str]:

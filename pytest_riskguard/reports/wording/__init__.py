@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_riskguard.gates.verdict import CHANGED_INPUTS, Findings, Verdict
+from pytest_riskguard.gates.verdict import FIRST_WARNINGS, Findings, Verdict
 from pytest_riskguard.reports.internal_errors import caught
 from pytest_riskguard.reports.wording.messages import message
 from pytest_riskguard.reports.wording.paragraph import paragraph
@@ -15,9 +15,9 @@ __all__ = ["worded"]
 def worded(verdict: Verdict) -> Verdict:
     """The verdict with its texts. Call this once, when the verdict is complete.
 
-    Warnings that inputs have changed come first. A warning that already has a message keeps it: one read from a
-    report has no parameters to make a message from.
-    The summary is always rewritten; an incomparable verdict has none.
+    Warnings about inputs that a reader must see come first. A warning that already has a message keeps it: one read
+    from a report has no parameters to make a message from. The summary is always rewritten; an incomparable verdict
+    has none.
     """
     return verdict.with_findings(lambda findings: _worded(verdict, findings))
 
@@ -31,7 +31,7 @@ def _worded(verdict: Verdict, findings: Findings) -> Findings:
 def _with_texts(verdict: Verdict, findings: Findings) -> Findings:
     warnings = tuple(
         warning if warning.message else replace(warning, message=message(verdict, warning))
-        for warning in sorted(findings.warnings, key=lambda warning: warning.code not in CHANGED_INPUTS)
+        for warning in sorted(findings.warnings, key=lambda warning: warning.code not in FIRST_WARNINGS)
     )
     if findings.explanation is None:
         return replace(findings, warnings=warnings)

@@ -44,7 +44,15 @@ def message(verdict: Verdict, warning: VerdictWarning) -> str:
 
 
 def _missing_topics(_: Verdict, *, system: str, topics: Sequence[str]) -> str:
-    return f"{system} did not answer {counted(len(topics), 'topic')} (they score 0): {named(topics)}"
+    score = "it scores" if len(topics) == 1 else "they score"
+    return f"{system} did not answer {counted(len(topics), 'topic')} ({score} 0): {named(topics)}"
+
+
+def _free_wins(_: Verdict, *, system: str, topics: Sequence[str], count: int) -> str:
+    return (
+        f"{system} did not answer {len(topics)} of {counted(count, 'topic')} that the candidate answered, so any "
+        f"answer counts as a win there: {listed(tuple(topics), most=5)}"
+    )
 
 
 def _unknown_topics(_: Verdict, *, topics: Sequence[str]) -> str:
@@ -349,6 +357,7 @@ def _slow_slide(verdict: Verdict) -> str:
 
 _MESSAGES: dict[str, Callable[..., str]] = {
     "missing_topics": _missing_topics,
+    "free_wins": _free_wins,
     "unknown_topics": _unknown_topics,
     "too_slow": _too_slow,
     "unstable_answers": _unstable_answers,

@@ -25,6 +25,8 @@ _SAYS_WHAT_TO_DO = (
     "; save it as",
     ": unpack it",
     "; give every judged topic",
+    "Use a whole run",
+    "would be compared with itself",
 )
 
 
