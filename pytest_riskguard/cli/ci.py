@@ -87,9 +87,9 @@ def comment(
     """Write the comment on a pull request, as Markdown.
 
     With REPORT, a JSON report, it says what to do about the commit and why; without, that the commit is being judged.
-    A report that is missing, cannot be read or does not name this commit gives "No verdict for" the commit, and
-    status 3; otherwise the status is 0, whatever the verdicts are. The first line is an invisible marker, by which a script
-    finds the comment again.
+    A report that is missing, cannot be read or is about another commit gives "No verdict for" the commit, and
+    status 3; otherwise the status is 0, whatever the verdicts are. The first line is an invisible marker, by which a
+    script finds the comment again.
     """
     from pytest_riskguard.reports.ci import comment as comments
     from pytest_riskguard.reports.json import read
@@ -101,9 +101,8 @@ def comment(
     ensure_apart("--output", output, report)
     try:
         read_report = read(report)
-        if read_report.commit is None or not _is_same(read_report.commit, commit):
-            found = f"one on {read_report.commit}" if read_report.commit else "one that names no commit"
-            raise ReportFormatError(report, None, f"expected a report on commit {commit}, found {found}")
+        if (other := read_report.commit) is not None and not _is_same(other, commit):
+            raise ReportFormatError(report, None, f"expected a report on commit {commit}, found one on {other}")
     except FileError as error:
         write_text(comments.no_verdict(run, error.problem), output, option="--output")
         raise

@@ -77,10 +77,10 @@ def test_a_comment_without_a_report_says_no_verdict(command):
         (COMMIT, "Ship <code>0123456</code>: "),
         (COMMIT[:7].upper(), "Ship <code>0123456</code>: "),
         ("fedcba9876543210fedcba9876543210fedcba98", "No verdict for <code>0123456</code>\n"),
-        (None, "No verdict for <code>0123456</code>\n"),
+        (None, "Ship <code>0123456</code>: "),
     ],
 )
-def test_a_report_on_another_commit_or_on_none_is_no_verdict_for_this_one(command, monkeypatch, judged, said):
+def test_a_report_on_another_commit_is_no_verdict_for_this_one(command, monkeypatch, judged, said):
     for variable in ("GITHUB_EVENT_PATH", "GITHUB_SHA"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
@@ -91,8 +91,8 @@ def test_a_report_on_another_commit_or_on_none_is_no_verdict_for_this_one(comman
     assert said in ended.out
     is_other = said.startswith("No verdict")
     assert ended.status == (3 if is_other else 0)
-    found = "one that names no commit" if judged is None else f"one on {judged}"
-    assert (f"r.json: expected a report on commit {COMMIT}, found {found}" in ended.err) == is_other
+    assert (f"r.json: expected a report on commit {COMMIT}, found one on {judged}" in ended.err) == is_other
+    assert ("⚠️ The report does not say which commit it is about" in ended.out) == (judged is None)
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,8 @@ def _comment(lines: Sequence[str]) -> str:
 
 def _lines(run: Run, report: Report, most: int, topics: int, gates: int) -> list[str]:
     lines = [_heading(run, report), "", *_links(run), *_policy(report), *_inputs(report)]
+    if report.commit is None:
+        lines += ["⚠️ The report does not say which commit it is about.", ""]
     if unjudged := known_gates.summary(report.gates):
         lines += [*(f"- {prose(line)}" for line in unjudged), ""]
     passed = all(verdict.passed for verdict in report.verdicts)

@@ -42,6 +42,13 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "the candidate did not answer 2 topics (they score 0): a, b",
     ),
     (
+        "free_wins",
+        VERDICT,
+        {"system": "the baseline", "topics": ("a",), "count": 30},
+        "the baseline did not answer 1 of 30 topics that the candidate answered, so any answer counts as a win there: "
+        "a",
+    ),
+    (
         "order_as_written",
         VERDICT,
         {"system": "the candidate", "topics": 12, "mean": 0.5, "mean_as_written": 0.25},
