@@ -226,6 +226,7 @@ def test_topics_without_a_result_are_answered_if_somebody_says_so(folder):
     leave_out(folder, "prod.run", TOPICS[:15])
     judged = against(folder, "prod.run", missing="zero")
     assert judged.outcome == "pass"
+    assert [warning.code for warning in judged.first_warnings] == ["free_wins"]
     with pytest.raises(DataError, match=r"leaves 15 of 30 judged topics unanswered .* pass --allow-unanswered"):
         add(folder, "prod", replace=True)
     add(folder, "prod", replace=True, allow_unanswered=True)

@@ -273,6 +273,9 @@ def show(
     def in_words(place: int, verdict: Verdict) -> str:
         problem = problems[place] if problems else verdict.problem_with_paths
         said = {warning.message for earlier in verdicts[:place] for warning in earlier.warnings}
+        again = verdict.problem is not None and verdict.problem in {one.problem for one in verdicts[:place]}
+        if quiet and again:
+            return f"{_systems(verdict)} ({clean(verdict.reason or '')}): as above"
         if quiet:
             line = one_line(verdict, problem=problem).removeprefix("cannot be compared ")
             line = f"{_systems(verdict)}{' ' if line.startswith('(') else ': '}{line}"
@@ -281,7 +284,7 @@ def show(
         text = explain(verdict, screen, problem=problem, same_as=first, said=said, run=verdicts, complete=judged)
         text = text.removeprefix("cannot be compared: ")
         headline, *rest = text.splitlines()
-        if verdict.problem is not None and verdict.problem in {earlier.problem for earlier in verdicts[:place]}:
+        if again:
             rest = []
         return "\n".join([headline, f"  {_systems(verdict)}", *rest])
 

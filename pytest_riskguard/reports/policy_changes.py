@@ -95,9 +95,9 @@ def words(policy: PolicyChanges, file: str | None = None) -> str:
 
 
 def ordered(changes: Sequence[Change]) -> tuple[Change, ...]:
-    """The most important first."""
+    """The most important first; that another candidate is judged is the point of most commits."""
     rank = {what: place for place, what in enumerate(CHANGES)}
-    return tuple(sorted(changes, key=lambda change: rank.get(change.what, len(rank))))
+    return tuple(sorted(changes, key=lambda one: (rank.get(one.what, len(rank)), one.setting == "candidate")))
 
 
 def _short(text: str | None) -> str:
