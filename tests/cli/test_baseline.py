@@ -234,6 +234,17 @@ def test_without_a_riskguard_yaml_the_files_are_given(command, folder):
     assert command(line).status == 0
 
 
+def test_rescoring_says_which_topics_it_accepts_otherwise(command, folder):
+    rows = [line.split("\t") for line in folder.joinpath("topics.tsv").read_text().splitlines()]
+    rows[2][1] = "something else"
+    table = ["topic\tquery\tweight", *(f"{topic}\t{text}\t{3 if topic < 't03' else 1}" for topic, text in rows)]
+    folder.joinpath("topics.tsv").write_text("\n".join(table) + "\n")
+    said = command("baseline rescore prod").out
+    assert "  another text of 1 topic: t03\n" in said
+    assert "  another weight of 30 topics: t01, t02, t03, t04, t05 and 25 more\n" in said
+    assert "another" not in command("baseline rescore prod").out
+
+
 def test_a_console_without_the_letters_shows_them_escaped(command, folder):
     folder.joinpath("topics.tsv").write_text(
         "".join(f"t{n:02d}\tkäse 寿司\n" for n in range(1, 31)), encoding="utf-8"

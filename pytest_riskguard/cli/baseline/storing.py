@@ -5,7 +5,7 @@ Each says what changes, for the person who reviews it; replacing a baseline need
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ from pytest_riskguard.cli.parameters import FILE, Reading, belonging, named_path
 from pytest_riskguard.errors import BaselineError, UsageError
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.known import system_name
-from pytest_riskguard.text import counted, plain, probability, signed
+from pytest_riskguard.text import counted, listed, plain, probability, signed
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.changes import Replacement
@@ -338,13 +338,27 @@ def rescore(name: str, *, place: Place, **allowed: Any) -> None:
     """
     from pytest_riskguard.baselines.changes import changes_between
 
-    before = place.store.stored_scores(name)
+    before, accepted = place.store.stored_scores(name), _otherwise_known(place, name)
     unscored = place.store.rescore(name, **place.scoring(place.measures), **allowed)
     click.echo(f"rescored {name}: {_with_means(place.store, name, place.store.manifest(name))}")
     for line in change_lines(changes_between(before, place.store.stored_scores(name))):
         click.echo(line)
+    for what, topics in accepted.items():
+        click.echo(f"  another {what} of {counted(len(topics), 'topic')}: {listed(topics, most=5)}")
     for other in unscored:
         click.echo(f"{other} keeps its old scores: its run was not kept")
+
+
+def _otherwise_known(place: Place, name: str) -> Mapping[str, tuple[str, ...]]:
+    """The topics whose text, weight, cluster or stratum is not that of the stored baseline."""
+    from pytest_riskguard.evaluation.collection import read_collection
+
+    with suppress(BaselineError):  # damaged, which rescoring says
+        qrels, topics = read_collection(place.sources["qrels"] or Path(), place.sources["topics"])
+        measure = place.store.manifest(name).measure_names[0]
+        known = place.store.scores(name, measure, qrels=qrels, topics=topics, shrink=None)
+        return ({"text": known.rephrased} if known.rephrased else {}) | dict(known.reassigned)
+    return {}
 
 
 @click.command()
