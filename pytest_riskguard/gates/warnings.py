@@ -99,7 +99,7 @@ def _about_the_data(
     answered = {*candidate.topics} - {*next(iter(missing.values()))}
     for place, (system, topics) in enumerate(missing.items()):
         free = tuple(topic for topic in topics if topic in answered) if place else ()
-        if free:
+        if len(free) > candidate.a_few:  # fewer decide nothing, see ``alignment.refuse_if_unanswered_decide``
             yield warning("free_wins", system=system, topics=free, count=len(candidate.topics))
         elif topics:
             yield warning("missing_topics", system=system, topics=topics)

@@ -163,11 +163,14 @@ def test_what_a_run_lacks_and_what_nobody_judged_is_said():
     candidate, baseline = pair(NOISE[:30], level=0.5)
     shorter = TopicScores("candidate", "nDCG@10", candidate.topics[2:], candidate.values[2:], unknown=("x", "y"))
     without = TopicScores("baseline", "nDCG@10", baseline.topics[:-1], baseline.values[:-1])
+    half = TopicScores("baseline", "nDCG@10", baseline.topics[:15], baseline.values[:15])
     found = _of(shorter, baseline, missing="zero")
     assert found["missing_topics"] == {"system": "the candidate", "topics": NAMES[:2]}
     assert found["unknown_topics"] == {"topics": ("x", "y")}
-    unanswered = {"system": "the baseline", "topics": ("t00029",), "count": 30}
-    assert _of(candidate, without, missing="zero")["free_wins"] == unanswered
+    unanswered = {"system": "the baseline", "topics": ("t00029",)}
+    assert _of(candidate, without, missing="zero")["missing_topics"] == unanswered
+    accepted = {"system": "the baseline", "topics": NAMES[15:30], "count": 30}
+    assert _of(candidate, half, missing="zero")["free_wins"] == accepted
     assert _of(candidate, baseline, alpha=0) == {}
     assert _of(candidate, baseline, alpha=0, rescored=True) == {"rescored": {}}
 
@@ -280,8 +283,8 @@ def test_what_the_systems_of_a_pool_lack_is_said_by_name():
     systems[0] = replace(systems[0], unknown=("x",), contradicted=("t00002",))
     systems[3] = replace(systems[3], as_written=dict.fromkeys(NAMES[:4], 0.0))
     found = of_pool(systems, missing="zero", alpha=1.0, level=0.5, rescored=True)
-    assert [*found] == ["free_wins", "unknown_topics", "rescored", "rank_contradicts_score", "order_as_written"]
-    assert found["free_wins"] == {"system": "b", "topics": ("t00000",), "count": len(NAMES)}
+    assert [*found] == ["missing_topics", "unknown_topics", "rescored", "rank_contradicts_score", "order_as_written"]
+    assert found["missing_topics"] == {"system": "b", "topics": ("t00000",)}
     assert found["rank_contradicts_score"] == {"system": "new", "topics": ("t00002",)}
     assert (found["order_as_written"]["system"], found["order_as_written"]["topics"]) == ("c", 4)
 

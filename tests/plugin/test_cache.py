@@ -124,6 +124,8 @@ def test_damaged_entries_change_nothing(pytester, gates, cache, kind):
 
 
 def test_a_second_run_loads_neither_what_judges_nor_what_checks_settings(pytester, gates, cache):
+    # a command that is advised is built by what judges; nothing is advised where no document is unjudged
+    (gates / "riskguard.yaml").write_text(YAML.replace("topics.tsv}", "topics.tsv, judgements: complete}"))
     written = "Path(__file__).with_name('loaded.txt').write_text(' '.join(sys.modules))"
     pytester.makeconftest(f"{CONFTEST}\nimport atexit\natexit.register(lambda: {written})\n")
     loaded = []
