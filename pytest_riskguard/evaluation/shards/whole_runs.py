@@ -92,7 +92,8 @@ def read_by_several(
             if scheduler is None or (pieces < 2 and run_context.current().scheduler is None):
                 return None
             return score_shards(
-                shards_of(path, pieces, "bytes"),
+                # the machines of a cluster work in folders of their own
+                shards_of(path if run_context.current().scheduler is None else path.absolute(), pieces, "bytes"),
                 qrels,
                 measures,
                 executor=scheduler,
