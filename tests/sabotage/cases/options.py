@@ -126,7 +126,7 @@ CASES = [
     usage("option-unknown", "--fail-never", "--fail-never"),
     usage("reference-unknown", "--gate georisk_not_worse --baseline bm25 --reference x", "reference"),
     usage("baseline-twice", "--baseline prod", "prod"),
-    usage("second-candidate", "runs/candidate.run", "candidate.run"),
+    usage("second-candidate", "runs/candidate.run", "candidate given twice"),
     Case("no-argument", command="compare", status=2, words=["CANDIDATE"]),
     Case("no-baseline", command="compare runs/candidate.run --qrels qrels.txt", status=2, words=["--baseline"]),
     Case(
@@ -222,12 +222,10 @@ CASES = [
         words=["--markdown report.json would overwrite the file that this command reads"],
     ),
     usage("json-over-the-candidate", "--json runs/candidate.run", "would overwrite the file that this command reads"),
-    usage(
-        "json-over-markdown", "--json reports/x --markdown reports/x", "would overwrite the file that --json writes"
-    ),
+    usage("json-over-markdown", "--json runs/x --markdown runs/x", "would overwrite the file that --json writes"),
     Case("show-missing", command="show no.json", words=["no.json"]),
     Case("show-folder", command="show runs", words=["runs"]),
-    Case("report-missing", command="report no.json --html reports/x.html", words=["no.json"]),
+    Case("report-missing", command="report no.json --html runs/x.html", words=["no.json"]),
     # honest selections
     harmless("keyword-green", options="-k no-risk", ways=PYTEST, words=["1 passed"]),
     harmless("one-gate-green", options="riskguard.yaml::no-risk", ways=SERIAL, words=["1 passed"]),

@@ -6,7 +6,7 @@ import gzip
 from pathlib import Path
 
 from tests.sabotage.case import CLI, EVERY, PYTEST, SERIAL, Case, Sabotage, harmless
-from tests.sabotage.sabotages import CANDIDATE, CONFIG, KEPT_RUN, link, on_columns, replace_text
+from tests.sabotage.sabotages import CANDIDATE, CONFIG, KEPT_RUN, link, on_columns, replace_text, riskguard
 
 NO_RISK = "kind: not_significantly_risky, baseline: prod, alpha: 1"
 
@@ -60,6 +60,9 @@ def asked(name: str, options: str, *words: str) -> Case:
     """A question that the command refuses."""
     return Case(name, status=2, options=options, ways=CLI, words=words)
 
+
+#: Somebody has accepted the weights.
+ACCEPTED = riskguard("baseline rescore prod --allow-ci")
 
 CASES = [
     refused("yaml-tolerance", "tolerance: 2", "tolerance", "the gate could never fail"),
@@ -144,14 +147,14 @@ CASES = [
     ),
     Case(
         "weights-that-hide-the-loss",
-        [weigh(1e-9), better_where_it_did_not_lose],
+        [weigh(1e-9), ACCEPTED, better_where_it_did_not_lose],
         options="--weighted --topics topics.tsv",
         ways=CLI,
         words=["cannot_fail", "have", "% of the weight, so their loss does not count"],
     ),
     Case(
         "weights-that-hide-the-loss-in-yaml",
-        [weigh(0.001), better_where_it_did_not_lose, in_yaml("weighted: true")],
+        [weigh(0.001), ACCEPTED, better_where_it_did_not_lose, in_yaml("weighted: true")],
         status=1,
         ways=SERIAL,
         words=["of the weight, so their loss does not count"],
