@@ -201,9 +201,9 @@ CASES = [
     *[
         refused(
             f"newer-format-{command.split()[1]}",
-            on_manifest(lambda manifest: manifest.update(format=7)),
+            on_manifest(lambda manifest: manifest.update(format=8)),
             command=command,
-            words=["written in format 7 by a newer pytest-riskguard", "upgrade"],
+            words=["written in format 8 by a newer pytest-riskguard", "upgrade"],
         )
         for command in (f"baseline update prod {CANDIDATE} --note why", "baseline rescore prod", "baseline show prod")
     ],
