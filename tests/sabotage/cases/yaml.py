@@ -197,7 +197,7 @@ CASES = [
     gate("measure: nDGC@10", ways=SERIAL, words=["did you mean"]),
     gate("measure: []"),
     gate("slice: ''", "gate-slice-empty"),
-    gate("missing: zero"),
+    gate("missing: nothing"),
     gate("skip: true"),
     gate("xfail: true"),
     gate("enabled: false"),
