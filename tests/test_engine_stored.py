@@ -313,8 +313,9 @@ def test_a_history_with_a_lost_entry_is_damage(folder, lost):
 def test_changed_inputs_are_said_first_and_stop_a_gate_where_they_are_to(folder):
     text = (folder / "qrels.txt").read_text()
     (folder / "qrels.txt").write_text(text + "q00 0 bad2 1\n")
+    leave_out(folder, "loss.run", ["q29"])
     judged = verdict(folder)
-    assert judged.warnings[0].code == "rescored"
+    assert codes(judged)[:2] == ["rescored", "missing_topics"]
     assert judged.outcome == "fail"
     judged = verdict(folder, on_changed_inputs="fail")
     assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
