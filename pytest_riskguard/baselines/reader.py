@@ -218,7 +218,7 @@ class StoreReader:
             if run == OLDEST:
                 raise baseline.error(
                     "has no earlier run, so nothing shows how far it has drifted: the present run would be compared "
-                    "with itself; a run that is promoted keeps those before it",
+                    "with itself; promoting a run keeps the one before it",
                     reason="missing_input",
                 )
             meant: list[EarlierRun | None] = [

@@ -31,12 +31,11 @@ class Scored:
     ``backed`` is false for stored scores without a run to compare them with, ``named`` for baselines in a format
     without their own name and query texts, which are then not checked. ``gone`` are topics that a baseline
     was scored on and that no longer have a relevant document, ``emptied`` those for which its run retrieved relevant
-    documents and now retrieves none, ``diluted`` others in which it scores less than half of what it did, with how
-    many times less, 0 for all of it;
-    ``rephrased`` those with another query text now, ``unasked`` topics that it was not scored on and that its run
-    does not answer; ``reassigned`` by ``queries.ROLES`` those that have another weight, cluster or stratum now.
-    ``topics_changed``: the topics file is not the one that the baseline was stored with. ``run`` is what was kept of
-    the run, if it was read for these scores.
+    documents and now retrieves none. ``diluted`` are others in which it scores less than half of what it did, with
+    the ratio of the old score to the new one, 0 where nothing is left. ``rephrased`` have another query text now;
+    ``unasked`` are topics that it was not scored on and that its run does not answer; ``reassigned`` have, by
+    ``queries.ROLES``, another weight, cluster or stratum now. ``topics_changed``: the topics file is not the one that
+    the baseline was stored with. ``run`` is what was kept of the run, if it was read for these scores.
     """
 
     scores: TopicScores
@@ -167,7 +166,7 @@ def _rescored(kept: KeptRun, measure: str, table: Sequence[TopicScores]) -> Scor
 
 
 def _diluted(stored: TopicScores, now: TopicScores, *, without: Collection[str]) -> dict[str, float]:
-    """The topics in which a run scores less than half of what it did, and how many times less: 0 for all of it."""
+    """The topics in which a run scores less than half of what it did, with the old score by the new one, or 0."""
     before = dict(zip(stored.topics, stored.values.tolist(), strict=True))
     pairs = zip(now.topics, now.values.tolist(), strict=True)
     return {

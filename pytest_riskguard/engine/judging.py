@@ -82,8 +82,7 @@ class Engine:
     ``report``: verdicts hold what the charts of a report draw. ``shrink``: how many topics that a stored baseline was
     scored on may no longer have a relevant document, or have another query text; None for any number.
     ``on_changed_inputs``: whether a verdict warns or is incomparable where inputs changed since a baseline was
-    stored.
-    Problems with files in the ``folder`` name them by their paths in it.
+    stored. Problems with files in the ``folder`` name them by their paths in it.
     """
 
     def __init__(
