@@ -12,6 +12,7 @@ import numpy as np
 from pytest_riskguard.baselines import queries
 from pytest_riskguard.baselines.backing import KeptRun, check_scores, same_libraries
 from pytest_riskguard.baselines.entry import SCORES, StoredBaseline
+from pytest_riskguard.errors import RiskguardError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.scores import TopicScores
@@ -151,7 +152,12 @@ def _rescored(kept: KeptRun, measure: str, table: Sequence[TopicScores]) -> Scor
     """The scores of the kept run on other judgements, and the topics in which little or nothing is left to lose."""
     own = [scores for scores in table if scores.measure == measure]
     stored = (own or table)[0]
-    scores, now = kept.scores(measure, str(stored.measure))
+    try:
+        scores, now = kept.scores(measure, str(stored.measure))
+    except RiskguardError:
+        if own:
+            raise
+        (scores,), now = kept.scores(measure), stored  # the stored measure does not take these judgements
     empty = kept.emptied(_least_relevant(measure if own else None, kept.qrels))
     before = np.any([scores.values > 0 for scores in own or table], axis=0)
     pairs = zip(table[0].topics, before, strict=True)

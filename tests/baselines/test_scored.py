@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from pytest_riskguard.baselines.queries import from_bytes, known, rephrased, to_bytes
-from pytest_riskguard.errors import BaselineError
+from pytest_riskguard.errors import BaselineError, RiskguardError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 
@@ -108,6 +108,16 @@ def test_judgements_that_change_otherwise_are_rescored(store, add, changed, edit
     add()
     scored = store.scores("prod", "AP", qrels=changed(edit))
     assert (scored.rescored, scored.gone, scored.emptied, scored.rephrased) == (True, (), (), ())
+
+
+def test_a_stored_measure_that_does_not_take_the_new_judgements_stops_no_other(store, add, changed):
+    """ERR refuses a grade above its scale, and nobody asks for it."""
+    add(measures=["ERR@20"])
+    qrels = changed(lambda line: line.replace("t1 0 d1 2", "t1 0 d1 9"))
+    with pytest.raises(RiskguardError):
+        store.scores("prod", "ERR@20", qrels=qrels)
+    scored = store.scores("prod", "AP", qrels=qrels)
+    assert (scored.rescored, scored.diluted) == (True, {})
 
 
 @pytest.fixture
