@@ -19,7 +19,6 @@ import numpy.typing as npt
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.measures import span
 from pytest_riskguard.gates.alignment import Aligned, Strata
-from pytest_riskguard.inference import bayesian_bootstrap
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum
 from pytest_riskguard.risk.tradeoff import tradeoff
 
@@ -215,16 +214,6 @@ class Evidence:
     def estimate(self, alpha: float) -> float:
         """URisk at this alpha, weighted if there are weights, minus the baseline's own if there are replicates."""
         return exact_sum(self.parts(alpha)) / self.n
-
-    def bayesian_bootstrap(self, alpha: float, *, below: float) -> float:
-        """How probable an estimate below this is by the Bayesian bootstrap, of clusters where there are any.
-
-        Not for strata, where weights would be drawn within each and the scores are stretched.
-        """
-        if self.counts_alike:
-            return bayesian_bootstrap(self.scores(alpha), below=below)
-        weights = self._by_unit(self._relative)
-        return bayesian_bootstrap(self.sums(alpha) / weights, below=below, weights=weights)
 
     def noise_estimate(self, alpha: float) -> float | None:
         """The mean URisk of the baseline's replicates against it; None without replicates."""
