@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from pytest_riskguard.baselines.environment import _CI_VARIABLES
+from pytest_riskguard.formats import limits
 from tests.shared_data import SHARED
 
 pytest_plugins = ["pytester"]
@@ -48,6 +49,16 @@ def _outside_ci() -> Iterator[None]:
         for name in (*_CI_VARIABLES, "BUILD_NUMBER", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
             patch.delenv(name, raising=False)
         yield
+
+
+@pytest.fixture
+def set_limit(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int], None]:
+    """``set_limit("TOPICS", 2)``: another number for one limit of ``formats.limits``."""
+
+    def set_number(name: str, most: int) -> None:
+        monkeypatch.setitem(vars(getattr(limits, name)), "default", most)
+
+    return set_number
 
 
 Write = Callable[..., Path]

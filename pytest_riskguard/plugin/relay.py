@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_riskguard import run_context
-from pytest_riskguard.formats.input_files import PAYLOAD_BYTES
+from pytest_riskguard.formats.limits import PAYLOAD_BYTES
 from pytest_riskguard.formats.serialization import as_read, decoded, to_plain
 from pytest_riskguard.reports.internal_errors import bare, caught
 from pytest_riskguard.text import clean

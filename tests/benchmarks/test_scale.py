@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_riskguard.formats.input_files import JUDGEMENTS
+from pytest_riskguard.formats.limits import JUDGEMENTS
 from tests.benchmarks.scale import comparisons, generated_runs, tables
 from tests.benchmarks.scale.comparisons import Row
 from tests.benchmarks.scale.measuring import ROOT, NotMeasuredError, alternately

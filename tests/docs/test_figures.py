@@ -9,7 +9,7 @@ import pytest
 from pytest_riskguard.baselines import lock, manifest
 from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.evaluation.scoring.providers import err
-from pytest_riskguard.formats import input_files, text_files
+from pytest_riskguard.formats import limits, text_files
 from pytest_riskguard.gates import findings, kinds, warnings
 from pytest_riskguard.gates.flips import alpha_star
 from pytest_riskguard.gates.ruling import could_fail
@@ -97,9 +97,9 @@ STATED = [
     ("how-to/read-a-failure.md", "with at most 3 at alpha 1", 2 / 27 > 0.05 >= 2 / 81),
     ("reference/files.md", "from -1000 to 1000", text_files.MAX_GRADE == 1000),
     *(
-        ("reference/files.md", f"| {limit.what} | {limit.default:,} | `{limit.variable}` |", True)
-        for limit in vars(input_files).values()
-        if isinstance(limit, input_files.Limit)
+        ("reference/files.md", f"| {limit.what} | {limit.default:,} |", True)
+        for limit in vars(limits).values()
+        if isinstance(limit, limits.Limit)
     ),
     ("reference/measures.md", "where max is 4", err.DEFAULT_MAX_GRADE == 4),
     ("reference/store.md", "waits up to 60 seconds", lock.LOCK_TIMEOUT == 60),
@@ -118,7 +118,7 @@ STATED = [
     (
         "reference/configuration.md",
         "more than 1,000,000\n  bytes, 20,000 values or 20 levels",
-        (input_files.YAML_BYTES.default, yaml_lines.MAX_VALUES, yaml_lines.MAX_DEPTH) == (1_000_000, 20_000, 20),
+        (limits.YAML_BYTES.default, yaml_lines.MAX_VALUES, yaml_lines.MAX_DEPTH) == (1_000_000, 20_000, 20),
     ),
 ]
 

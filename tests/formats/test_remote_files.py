@@ -13,7 +13,8 @@ from fsspec.implementations.memory import MemoryFileSystem
 from pytest_riskguard.errors import MissingFileError, RunFormatError, UsageError
 from pytest_riskguard.formats.files import remote_files
 from pytest_riskguard.formats.files.remote_files import address_of, files_at, is_address, local_copy
-from pytest_riskguard.formats.input_files import RUN_BYTES, LimitError
+from pytest_riskguard.formats.input_files import LimitError
+from pytest_riskguard.formats.limits import RUN_BYTES
 
 
 @pytest.fixture

@@ -112,25 +112,25 @@ def test_the_gates_are_listed_the_same_whether_their_verdicts_stayed_or_travelle
     assert listed("-n", "1") == listed("--riskguard-report=report.md") == stayed
 
 
-def test_a_worker_that_would_send_too_much_fails_the_test_and_states_the_size(verdict, monkeypatch):
-    monkeypatch.setenv("RISKGUARD_MAX_PAYLOAD_BYTES", "100000")
+def test_a_worker_that_would_send_too_much_fails_the_test_and_states_the_size(verdict, set_limit):
+    set_limit("PAYLOAD_BYTES", 100000)
     carrier = sent(verdict, is_worker=True)
     assert carrier.outcome == "failed"
     assert "expected at most 100,000" in str(carrier.longrepr)
-    assert "RISKGUARD_MAX_PAYLOAD_BYTES" in str(carrier.longrepr)
+    assert "RISKGUARD_LIMITS" in str(carrier.longrepr)
     assert sent(verdict, is_worker=False).outcome == "passed"  # nothing is sent
 
 
-def test_what_a_worker_sends_is_not_unpacked_beyond_the_limit(verdict, monkeypatch):
+def test_what_a_worker_sends_is_not_unpacked_beyond_the_limit(verdict, set_limit):
     carrier = sent(verdict, is_worker=True)
-    monkeypatch.setenv("RISKGUARD_MAX_PAYLOAD_BYTES", "100000")
+    set_limit("PAYLOAD_BYTES", 100000)
     with pytest.raises(PayloadError, match="expected at most 100,000 bytes"):
         Relay(is_worker=False).receive(carrier)
 
 
-def test_too_large_verdicts_of_a_worker_are_a_failing_test(pytester, project, monkeypatch):
+def test_too_large_verdicts_of_a_worker_are_a_failing_test(pytester, project, set_limit):
     project("good")
-    monkeypatch.setenv("RISKGUARD_MAX_PAYLOAD_BYTES", "1000")
+    set_limit("PAYLOAD_BYTES", 1000)
     result = pytester.runpytest("--riskguard", "-n", "1", "--riskguard-report=report.json")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["riskguard: no-risk: expected at most 1,000 bytes of verdicts*"])
@@ -165,7 +165,7 @@ def test_a_failure_of_the_book_keeping_is_one_line_and_never_green(pytester, pro
 
 
 def test_a_limit_that_is_no_number_is_a_usage_error(pytester, monkeypatch):
-    monkeypatch.setenv("RISKGUARD_MAX_PAYLOAD_BYTES", "many")
+    monkeypatch.setenv("RISKGUARD_LIMITS", "many")
     result = pytester.runpytest("--riskguard")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: RISKGUARD_MAX_PAYLOAD_BYTES: expected a whole number*"])
+    result.stderr.fnmatch_lines(["ERROR: RISKGUARD_LIMITS: expected a factor above 0*"])

@@ -12,7 +12,7 @@ from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray, 
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
 from pytest_riskguard.evaluation.runs.text_blocks import TextBlocks
 from pytest_riskguard.evaluation.runs.trec_columns import RefusedError, Rows, rows_of, scores_of
-from pytest_riskguard.formats.input_files import DOCUMENTS, LINES, ROW_BYTES, TOPICS
+from pytest_riskguard.formats.limits import DOCUMENTS, LINES, ROW_BYTES, TOPICS
 
 #: Rows that are held in memory at once, unless one topic has more.
 ROWS_IN_MEMORY = 2**20

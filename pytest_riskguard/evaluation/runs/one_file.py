@@ -15,7 +15,8 @@ from pytest_riskguard.evaluation.runs.run_files import open_file
 from pytest_riskguard.evaluation.runs.run_folders import RunInPieces, folder_of
 from pytest_riskguard.formats.files.remote_files import local_copy
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.input_files import RUN_BYTES, ContentError, blocks
+from pytest_riskguard.formats.input_files import ContentError, blocks
+from pytest_riskguard.formats.limits import RUN_BYTES
 from pytest_riskguard.formats.topic_keys import TopicKeys
 
 

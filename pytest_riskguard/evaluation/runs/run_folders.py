@@ -14,13 +14,14 @@ from pytest_riskguard.errors import MissingFileError, RunFormatError
 from pytest_riskguard.evaluation.array_files import is_array_file
 from pytest_riskguard.formats.files.remote_files import address_of, files_at, is_address
 from pytest_riskguard.formats.given_file import GivenFile, Ties
-from pytest_riskguard.formats.input_files import Limit, is_file, is_folder, open_regular
+from pytest_riskguard.formats.input_files import is_file, is_folder, open_regular
+from pytest_riskguard.formats.limits import Limit
 
 #: What parts may be. Other formats say by the order of their rankings which topic each is of, or hold whole runs.
 FORMATS = ("trec", "parquet", "arrow")
 #: The kind of ``array_files`` that scored parts are.
 PART = "part"
-PARTS = Limit("RISKGUARD_MAX_PARTS", 100_000, "files in the folder of a run")
+PARTS = Limit(100_000, "files in the folder of a run")
 
 
 @dataclass(frozen=True)

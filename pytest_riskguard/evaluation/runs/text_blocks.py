@@ -13,16 +13,8 @@ import numpy as np
 from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.evaluation.runs.trec_columns import RefusedError
 from pytest_riskguard.evaluation.runs.trec_rows import lines_of
-from pytest_riskguard.formats.input_files import (
-    GZIP,
-    LINES,
-    ROW_BYTES,
-    RUN_BYTES,
-    ContentError,
-    Limit,
-    blocks,
-    open_regular,
-)
+from pytest_riskguard.formats.input_files import GZIP, ContentError, blocks, open_regular
+from pytest_riskguard.formats.limits import LINES, ROW_BYTES, RUN_BYTES, Limit
 
 #: What is wrong if a file is refused, but not when it is read again.
 CHANGED = "expected a file that nobody changes, found another content when it was read again"

@@ -16,7 +16,8 @@ from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
 from pytest_riskguard.evaluation.runs.text_blocks import CHANGED, TextBlocks, row_before
 from pytest_riskguard.evaluation.runs.trec_columns import Columns, RefusedError, columns_of
 from pytest_riskguard.evaluation.runs.trec_rows import InterleavedError, contiguous, grouped, lines_of
-from pytest_riskguard.formats.input_files import DOCUMENTS, GZIP, LINES, ROW_BYTES, TOPICS, open_regular
+from pytest_riskguard.formats.input_files import GZIP, open_regular
+from pytest_riskguard.formats.limits import DOCUMENTS, LINES, ROW_BYTES, TOPICS
 
 #: Bytes of a file that are not worth reading in two parts.
 _SMALLEST_PIECE = 2**20

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pytest_riskguard.evaluation.array_files import AnyArray, ArrayFile, ArrayFileError, identifier_arrays
-from pytest_riskguard.evaluation.id_checks.document_ids import Judged
+from pytest_riskguard.evaluation.document_ids import Judged
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers
 from pytest_riskguard.evaluation.runs.order import Order

@@ -21,7 +21,7 @@ from pytest_riskguard.evaluation.array_files import (
     identifier_arrays,
     is_array_file,
 )
-from pytest_riskguard.evaluation.id_checks.examined import Examined
+from pytest_riskguard.evaluation.examined_ids import Examined
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.order import Order
 from pytest_riskguard.evaluation.runs.rank_columns import KINDS
@@ -30,11 +30,12 @@ from pytest_riskguard.evaluation.scoring.judged_run_columns import columns_of, i
 from pytest_riskguard.evaluation.scoring.kept_topics import RunPart, judged_run
 from pytest_riskguard.evaluation.shards.shard_plan import DIVISIONS, Division
 from pytest_riskguard.formats.given_file import TIES, Ties
-from pytest_riskguard.formats.input_files import ContentError, Limit, read_limited
+from pytest_riskguard.formats.input_files import ContentError, read_limited
+from pytest_riskguard.formats.limits import Limit
 
 #: Bytes that show what a file is.
 _FIRST = 100
-PART_BYTES = Limit("RISKGUARD_MAX_PART_BYTES", 4_000_000_000, "bytes in a part of a run")
+PART_BYTES = Limit(4_000_000_000, "bytes in a part of a run")
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,9 @@ from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
 from pytest_riskguard.formats.files.remote_files import local_copy
 from pytest_riskguard.formats.given_file import GivenFile, Ties
-from pytest_riskguard.formats.input_files import RUN_BYTES, ContentError
+from pytest_riskguard.formats.input_files import ContentError
 from pytest_riskguard.formats.known import system_name
+from pytest_riskguard.formats.limits import RUN_BYTES
 from pytest_riskguard.formats.topic_keys import TopicKeys
 
 #: Distributions that values or what is kept depend on, besides this one.

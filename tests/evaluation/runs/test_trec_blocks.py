@@ -208,10 +208,10 @@ def test_equal_hashes_in_different_blocks_are_noticed(write, monkeypatch):
         interleaved_blocks.topic_sizes(path)
 
 
-def test_all_lines_of_an_interleaved_run_are_counted(write, monkeypatch):
+def test_all_lines_of_an_interleaved_run_are_counted(write, set_limit):
     path = write("a.run", lines(3, 4) + lines(1, 4).replace("doc", "other"))
     for limit in (16, 15):
-        monkeypatch.setenv("RISKGUARD_MAX_LINES", str(limit))
+        set_limit("LINES", limit)
         if limit == 16:
             assert interleaved_blocks.topic_sizes(path).sizes.tolist() == [8, 4, 4]
         else:
@@ -244,19 +244,19 @@ def test_the_same_document_may_stand_in_many_topics(write):
 
 @pytest.mark.parametrize("variable", ["RUN_BYTES", "ROW_BYTES", "LINES", "TOPICS", "DOCUMENTS"], ids=str.lower)
 @pytest.mark.parametrize("is_interleaved", [False, True])
-def test_limits_are_those_of_the_reading_line_by_line(variable, is_interleaved, write, monkeypatch):
+def test_limits_are_those_of_the_reading_line_by_line(variable, is_interleaved, write, set_limit):
     text = lines(30, 30)
     if is_interleaved:
         text += lines(2, 9).replace("doc", "other")
     for path in (write("a.run", text), write("a.run.gz", text)):
         for limit in (1, 29, 30, 38, 39, 899, 900, 917, 918):
-            monkeypatch.setenv(f"RISKGUARD_MAX_{variable}", str(limit))
+            set_limit(f"{variable}", limit)
             assert outcome(by_columns, path) == outcome(by_lines, path)
 
 
-def test_no_more_rows_of_a_topic_are_held_than_it_may_have_and_a_block(write, monkeypatch):
+def test_no_more_rows_of_a_topic_are_held_than_it_may_have_and_a_block(write, monkeypatch, set_limit):
     path = write("a.run", lines(1, 5000))
-    monkeypatch.setenv("RISKGUARD_MAX_DOCUMENTS", "20")
+    set_limit("DOCUMENTS", 20)
     monkeypatch.setattr(input_files, "_BLOCK", 1000)
     held: list[int] = []
     rows_of = trec_columns.Columns.rows
@@ -340,12 +340,12 @@ def test_a_part_has_no_digest(write):
 
 
 @pytest.mark.parametrize("name", ["a.run", "a.run.gz"])
-def test_the_digest_of_a_file_that_is_read_in_parts_comes_with_a_check_of_its_size(name, write, monkeypatch):
+def test_the_digest_of_a_file_that_is_read_in_parts_comes_with_a_check_of_its_size(name, write, set_limit):
     text = lines(5, 5)
     path = write(name, text)
     assert checked_digest(path) == "sha256:" + hashlib.sha256(text.encode()).hexdigest() == by_columns(path)[1]
-    monkeypatch.setenv("RISKGUARD_MAX_LINES", "25")
+    set_limit("LINES", 25)
     checked_digest(path)
-    monkeypatch.setenv("RISKGUARD_MAX_LINES", "24")
+    set_limit("LINES", 24)
     with pytest.raises(RunFormatError, match="expected at most 24 lines, found 25"):
         checked_digest(path)
