@@ -15,10 +15,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from pytest_riskguard.evaluation.shards.schedulers import Scheduler, Work
+
+psutil = pytest.importorskip("psutil")
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 #: Seconds until a cluster must be there.
