@@ -73,7 +73,7 @@ def write_project(folder: Path, candidate: Mapping[str, int] = world.LOSS) -> No
     world.store(folder, "third", world.CHURN)
     world.write_run(folder / "replicate.run", {"t01": 3, "t09": 1}, tag="r")
     store = Store(folder / "baselines")
-    collection: Any = {"qrels": folder / "qrels.txt", "topics": folder / "topics.tsv", "allow_ci": True}
+    collection: Any = {"qrels": folder / "qrels.txt", "topics": folder / "topics.tsv"}
     store.add_replicate("third", folder / "replicate.run", **collection)
     world.write_run(folder / "newer.run", {"t02": 1, "t30": 3}, tag="n")
     store.promote("second", folder / "newer.run", kind="previous", note="better", **collection)
