@@ -301,15 +301,3 @@ def test_pytest_judges_with_the_same_budget(folder, judged, command, settings):
     verdicts = world.read_report(folder / "other.json")["verdicts"]
     (found,) = (verdict for verdict in verdicts if verdict["kind"] == "not_significantly_risky")
     assert found["family"] == expected["family"]
-
-
-def test_a_kept_verdict_is_judged_again_where_the_ledger_has_changed(folder, judged, command, monkeypatch):
-    """The share of a look is part of what its verdict depends on."""
-    monkeypatch.setenv("RISKGUARD_CACHE", str(folder / "cache"))
-    (folder / "looks.jsonl").write_text("")
-    first = judged()
-    assert judged() == first
-    look = first["family"]["look"]
-    other = {"collection": look["collection"], "gates": look["gates"], "inputs": "x", "number": 1, "failed": False}
-    (folder / "looks.jsonl").write_text(json.dumps(other) + "\n")
-    assert judged()["family"]["look"]["number"] == 2
