@@ -148,8 +148,9 @@ FIXED = {
 
 
 def test_no_version_with_a_known_fault_may_be_installed():
-    extras = PYPROJECT["project"]["optional-dependencies"]
-    requirements = [*PYPROJECT["project"]["dependencies"], *(one for needed in extras.values() for one in needed)]
+    extras, groups = PYPROJECT["project"]["optional-dependencies"], PYPROJECT["dependency-groups"]
+    more = [one for needed in (*extras.values(), groups["peers"], groups["browser"]) for one in needed]
+    requirements = [*PYPROJECT["project"]["dependencies"], *more]
     floors = [re.fullmatch(r"([\w-]+)>=([\d.]+)", one) for one in requirements if "[" not in one]
     assert all(floors)
     found = [(floor[1], tuple(map(int, floor[2].split(".")))) for floor in floors if floor is not None]
