@@ -282,8 +282,6 @@ FORMATS: tuple[Format, ...] = (
 )
 #: Formats whose files have the digests that verdicts name, and into which all others can be converted.
 OWN = frozenset({("trec", "judgements"), ("trec", "rankings"), ("tsv", "topics"), ("scores", "scores")})
-#: The ending of what `riskguard score` and `merge` write.
-PART_SUFFIX = ".rgpart"
 _BY_NAME = {known.name: known for known in FORMATS}
 
 

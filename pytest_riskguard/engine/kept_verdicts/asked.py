@@ -14,7 +14,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from pytest_riskguard import run_context
 from pytest_riskguard.baselines.atomic_folder import is_link, newest
 from pytest_riskguard.engine.kept_verdicts.asked_file import AskedFile, AskedItem, NamedFile
 from pytest_riskguard.engine.kept_verdicts.software import software_digest, switches
@@ -102,8 +101,6 @@ class AskedGates:
 
         ``look`` must have been called before the item was judged.
         """
-        if run_context.current().scheduler is not None:
-            raise NoKeyError("runs are read on a cluster")
         items = self._together[item]
         for one in items:
             if may_be_of_project(one.measure):
