@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from pytest_riskguard.baselines.environment import _CI_VARIABLES
 from tests.shared_data import SHARED
 
 pytest_plugins = ["pytester"]
@@ -45,7 +44,16 @@ def _outside_ci() -> Iterator[None]:
     A fixture, so that the pytest that runs the suite still knows where it is, and prints failures in full there.
     """
     with pytest.MonkeyPatch.context() as patch:
-        for name in (*_CI_VARIABLES, "BUILD_NUMBER", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
+        for name in (
+            "CI",
+            "GITHUB_ACTIONS",
+            "GITLAB_CI",
+            "JENKINS_URL",
+            "TF_BUILD",
+            "BUILD_NUMBER",
+            "GITHUB_STEP_SUMMARY",
+            "GITHUB_WORKSPACE",
+        ):
             patch.delenv(name, raising=False)
         yield
 

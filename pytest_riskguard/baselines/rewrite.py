@@ -220,7 +220,8 @@ def with_history(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ..
         if not baseline.holds_history():
             return ()
         raise baseline.error(
-            f"{error.problem.partition(': ')[2]}. Its history would be lost; pass --forget-history to drop it"
+            f"{error.problem.partition(': ')[2]}. Its history would be lost: restore it from version control, "
+            f"or drop all with `riskguard baseline remove {baseline.name}` and add the run again"
         ) from None
     if baseline.history() and (baseline.folder / "history").is_dir():
         atomic_folder.copy_folder(baseline.folder / "history", _made(folder / "history"))

@@ -68,10 +68,8 @@ def cli() -> None:
 
 
 for command in (
-    LazyCommand("badge", "ci:badge", "Draw a badge that says how the gates of a JSON report ended."),
     LazyCommand("baseline", "baseline:baseline", "Store and manage baselines, the runs to judge against."),
     LazyCommand("budget", "judging.ledger:budget", "Show what is left of the budget of looks at the collection."),
-    LazyCommand("cache", "judging.cache_commands:cache", "Look at or delete what is kept on disk."),
     LazyCommand("check", "judging.check:check", "Judge the gates of riskguard.yaml, as pytest does."),
     LazyCommand("comment", "ci:comment", "Write the comment on a pull request, as Markdown."),
     LazyCommand("compare", "judging.compare:compare", "Judge runs against baselines."),

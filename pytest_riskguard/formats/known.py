@@ -327,7 +327,7 @@ def format_for(kind: Kind, name: str, *, named: str | None = None) -> Format:
 
 def suffixes() -> frozenset[str]:
     """The endings of all formats' files, which are no part of a system's name."""
-    return frozenset({*(suffix for known in FORMATS for suffix in known.suffixes), PART_SUFFIX})
+    return frozenset(suffix for known in FORMATS for suffix in known.suffixes)
 
 
 def system_name(given: Path | GivenFile) -> str:

@@ -131,7 +131,7 @@ def test_strata_weigh_topics_as_in_the_gate(command, folder):
     (folder / "topics.tsv").write_text("topic\tquery\tstratum\n" + "".join(rows))
     file = folder / "riskguard.yaml"
     file.write_text(file.read_text().replace("topics.tsv", "topics.tsv, strata: {a: 0.9, b: 0.1}"))
-    command("baseline rescore prod --allow-ci")
+    command("baseline rescore prod")
     (measured,) = report(command("train-report good.run loss.run --baseline prod --measure AP --json -"))["measures"]
     assert measured["weighted"] is True
     for model, ranks in zip(measured["against"][0]["models"], (world.GOOD, world.LOSS), strict=True):
