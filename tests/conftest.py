@@ -93,7 +93,7 @@ def write(tmp_path: Path) -> Write:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Run a slow test that is asked for by its node id, although ``addopts`` leaves slow tests out."""
-    if config.option.markexpr == "not slow" and any("::" in argument for argument in config.args):
+    if config.option.markexpr == "not slow and not nightly" and any("::" in argument for argument in config.args):
         config.option.markexpr = ""
 
 
