@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import math
 import re
-from typing import Any
 
 import numpy as np
 import pytest
@@ -257,98 +256,6 @@ def test_a_constant_column_has_no_width():
     counts = np.ones((10, 5))
     lower, upper = interval_study.studentized(np.full((5, 1), 0.25), counts)
     assert (lower[0], upper[0]) == (0.25, 0.25)
-
-
-def test_the_command_on_the_page_is_that_of_the_script():
-    assert re.search(
-        r"python -m tests\.benchmarks\.calibration --write$",
-        (EXPLANATION / "calibration.md").read_text("utf-8"),
-        re.MULTILINE,
-    )
-
-
-def span(shares: list[float], digits: int = 1) -> str:
-    low, high = (f"{share:.{digits}f}%" for share in (min(shares), max(shares)))
-    return low if low == high else f"{low} to {high}"
-
-
-def shares_of(heading: str, column: str, **where: set[int] | set[str]) -> list[float]:
-    """A column of a table of the page, of the rows whose words are among those asked for."""
-    rows = [
-        row
-        for row in table(heading)
-        if all(row[name] in {str(value) for value in values} for name, values in where.items())
-    ]
-    assert rows
-    return [float(row[column]) for row in rows]
-
-
-def said_of_methods() -> list[str]:
-    weights = {0}, {1}, {5, 10}
-    rows = []
-    for method in METHODS:
-        fails = [span(shares_of(ZERO, f"fails {method}", alpha=alphas)) for alphas in weights]
-        rows.append(f"| {method} | {' | '.join(fails)} |")
-    covers = [share for m in METHODS for share in shares_of(ZERO, f"covers {m}", topics={25}, alpha={5, 10})]
-    return [*rows, f"no method** has its nominal coverage: {span(covers, 0)} instead of 95%"]
-
-
-def said_of_coverage() -> list[str]:
-    rows = []
-    for n in (25, 50, 100, 250):
-        spans = [
-            span([share for m in METHODS for share in shares_of(ZERO, f"covers {m}", topics={n}, alpha=alphas)], 0)
-            for alphas in ({0}, {1}, {5, 10})
-        ]
-        rows.append(f"| {n} | {' | '.join(spans)} |")
-    student = shares_of(ZERO, "fails student_t", topics={250}, alpha={5, 10})
-    return [*rows, f"Student-t still fails too rarely: in {span(student)} of the study's cases"]
-
-
-def said_of_auto() -> list[str]:
-    return [
-        f"BCa fails {span(shares_of(ZERO, 'fails bca', alpha={1, 5, 10}))} of what should pass",
-        f"Student-t at alpha 5 and 10 only {span(shares_of(ZERO, 'fails student_t', alpha={5, 10}))}",
-    ]
-
-
-def said_of_equal_systems() -> list[str]:
-    rows = []
-    for n in (25, 50, 100, 250):
-        spans = []
-        for alpha in (1, 5):
-            fires = [shares_of(EQUAL, f"fails {method}", topics={n}, alpha={alpha})[0] for method in METHODS]
-            (auto,) = shares_of("whole-gates", "equal systems: auto, on_churn: fail", topics={n}, alpha={alpha})
-            spans.append(f"{span(fires, 0)}, auto {auto:.0f}%")
-        rows.append(f"| {n} | {' | '.join(spans)} |")
-    enough = {50, 100, 250}
-    sparse: dict[str, Any] = {"differences": {"sparse: 10 % of topics change"}, "alpha": {1}}
-    few, many = (shares_of("other-differences", "on_churn: fail", **sparse, topics={n})[0] for n in (50, 250))
-    warn = "equal systems: auto, on_churn: warn"
-    tails = {row["differences"] for row in table("other-differences") if row["differences"].startswith("heavier")}
-    rows.append(f"fails {few:.1f}% of equal pairs with 50 topics, and {many:.1f}% with 250")
-    rows.append(f"fails {span(shares_of('whole-gates', warn, topics=enough))} of equal pairs with 50 topics or more")
-    rows.append(
-        f"heavier tails up to {max(shares_of('other-differences', 'on_churn: warn', differences=tails)):.1f}%"
-    )
-    alone = shares_of("replicates", "no replicate")
-    left = [share for count in (1, 3) for share in shares_of("replicates", f"replicates: {count}")]
-    rows.append(f"without a replicate {span(alone)} of gates failed, with one or three {span(left)}")
-    return rows
-
-
-@pytest.mark.parametrize(
-    ("page", "said"),
-    [
-        ("intervals.md", said_of_methods),
-        ("intervals.md", said_of_auto),
-        ("topics.md", said_of_coverage),
-        ("alpha.md", said_of_equal_systems),
-    ],
-)
-def test_pages_say_what_the_tables_say(page, said):
-    text = " ".join((EXPLANATION / page).read_text(encoding="utf-8").split())
-    assert [each for each in said() if each not in text] == []
 
 
 def test_a_gate_takes_the_noise_off_as_the_study_does():
