@@ -43,11 +43,11 @@ _KINDS = tuple(kind for kind, cls in KINDS.items() if not cls.is_pool)
 _OPTIONS = tuple(
     name
     for name in OPTIONS
-    if name not in ("convention", "slice", "max_latency_p95_ms", "on_inconclusive")
+    if name not in ("slice", "max_latency_p95_ms", "on_inconclusive")
     and any(name in options_of(KINDS[kind]) for kind in _KINDS)
 )
 #: What may be said beside the name of a declared gate, which says all else.
-_BESIDE_A_GATE = ("runs", "baselines", "kind", "budget", "out", "list_format", "workers", "scheduler", "no_cache")
+_BESIDE_A_GATE = ("runs", "baselines", "kind", "budget", "out", "list_format", "no_cache")
 #: A spreadsheet reads a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@")
 #: An id that begins with one of these and yet is harmless in a spreadsheet, such as -12 or @user.

@@ -73,8 +73,9 @@ def load_config(
 ) -> Config:
     """Read a riskguard.yaml; its relative paths start from its folder.
 
-    ``content`` is what stands in the file, where it is known. The ``ConfigError`` is the first error of the file by line; its ``errors`` are all of them. Nothing that the file
-    names is opened, except to complete these errors with ``look_up``.
+    ``content`` is what stands in the file, where it is known. The ``ConfigError`` is the first error of the file by
+    line; its ``errors`` are all of them. Nothing that the file names is opened, except to complete these errors with
+    ``look_up``.
     """
     from pytest_riskguard.config import yaml_lines
     from pytest_riskguard.config.problems import check

@@ -341,7 +341,6 @@ def test_a_report_that_is_too_large_is_not_read(command, monkeypatch):
         ("alpha", "1", "verdicts[0]: alpha: expected a number, found text"),
         ("baselines", [], "verdicts[0]: baselines: expected at least 1, found []"),
         ("intervals", [{}], "verdicts[0]: missing key 'intervals[0].method'"),
-        ("convention", "both", "verdicts[0]: convention: expected 'plus' or 'minus', found 'both'"),
     ],
 )
 def test_what_no_verdict_says_is_refused_with_its_place(command, field, value, said):
@@ -423,7 +422,12 @@ def test_a_verdict_that_contradicts_its_own_figures_is_refused(command, name):
         for node in nodes:
             node[last] = value
     Path("r.json").write_text(json.dumps(report))
-    for line in ("show r.json", "badge r.json", "comment r.json --commit 0123456", "report r.json --markdown r.md"):
+    for line in (
+        "show r.json",
+        "report r.json --badge b.svg",
+        "comment r.json --commit 0123456",
+        "report r.json --markdown r.md",
+    ):
         ended = command(line)
         assert ended.status == 3
         assert "r.json: verdicts[0]: " in ended.err

@@ -158,7 +158,7 @@ def test_other_shares_of_strata_are_another_look(judged, folder, command, settin
     (folder / "topics.tsv").write_text("topic\tquery\tstratum\n" + "".join(rows))
     asked = YAML.replace("topics.tsv}", "topics.tsv, strata: {head: 0.1, tail: 0.9}}")
     settings.write_text(asked)
-    command("baseline rescore prod --allow-ci")
+    command("baseline rescore prod")
     first = judged()["family"]["look"]
     command("budget --record report.json")
     settings.write_text(asked.replace("0.1", "0.x").replace("0.9", "0.1").replace("0.x", "0.9"))
