@@ -1,7 +1,7 @@
 """Counts of the house: ``python -m tests.house [COMMIT ...]`` prints today's beside those of earlier commits.
 
-Code is counted in tokens as Python reads them, without comments, docstrings and blank lines: no layout of lines changes
-the count. Without commits given, the last five that landed stand beside. The ceilings are in ``test_house.py``.
+Code is counted in tokens as Python reads them, without comments, docstrings and blank lines: no layout of lines
+changes the count. Without commits given, the last five that landed stand beside. ``test_house.py`` has the ceilings.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ SURFACE = {
     "pytest options": 11,
     "ini keys": 5,
 }
-EXTRAS = {"report", "http", "arrow", "ranx", "irds", "remote", "dask", "ltr", "spark", "test"}
+EXTRAS = {"report", "http", "arrow", "remote", "ltr", "test"}
 #: Tokens and modules.
 CODE = {"pytest_riskguard": (468_000, 484), "tests": (765_000, 600)}
 

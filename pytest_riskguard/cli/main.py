@@ -15,7 +15,6 @@ import click
 
 from pytest_riskguard import __version__, run_context
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.reading import ProgressLine
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
 from pytest_riskguard.text import clean
 
@@ -77,14 +76,12 @@ for command in (
     LazyCommand("convert", "convert:convert", "Write file INPUT in another format."),
     LazyCommand("init", "init:init", "Write a first riskguard.yaml."),
     LazyCommand("judge-next", "judge_next:judge_next", "List the documents whose judgement would settle a verdict."),
-    LazyCommand("merge", "pieces:merge", "Put all scored pieces of a run together."),
     LazyCommand("pool", "pool:pool", "Ask whether one baseline is a fair yardstick."),
     LazyCommand("power", "power:power", "Plan how many topics a gate needs."),
     LazyCommand("replay", "judging.replay:replay", "Judge past releases under several alphas."),
     LazyCommand("report", "reports:report", "Write the verdicts of a JSON report in other formats."),
     LazyCommand("retrieve", "judging.retrieve:retrieve", "Write the answers of the live candidate to RUN."),
     LazyCommand("schema", "init:schema", "Print the JSON Schema of riskguard.yaml."),
-    LazyCommand("score", "pieces:score", "Score a run, or a piece of it."),
     LazyCommand("show", "reports:show", "Print the verdicts of a JSON report."),
     LazyCommand("train-report", "judging.train_report:train_report", "Compare trained models by mean and risk."),
     LazyCommand("trend", "trend:trend", "Show verdicts, estimates and weak topics over time."),
@@ -105,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its status instead of exiting."""
     failures: list[str] = []
-    with run_context.changed(failure_listeners=(failures.append,), workers=None, progress=ProgressLine()):
+    with run_context.changed(failure_listeners=(failures.append,)):
         status = _run(sys.argv[1:] if arguments is None else list(arguments))
     if not failures:
         return status
