@@ -83,7 +83,7 @@ def test_what_the_documentation_shows_is_right(text):
         ("name: b, kind: no_topic_collapse, baseline: prod, max_loss: 0.3, allowed: 0.05", ""),
         ("name: b, kind: no_topic_collapse, baseline: prod, allowed: 3", ""),
         (f"{RISK}, candidate: {{run: a.run, metadata: {{index: v8}}}}", ""),
-        (RISK, "family: holm\nrequire: all\nconvention: minus\nstore: b\n"),
+        (RISK, "family: holm\nrequire: all\nstore: b\n"),
         (RISK, "family: {correction: benjamini_hochberg, gates: [a]}\nrequire: 3\nretrieve_from: [a.b]\n"),
     ],
 )
