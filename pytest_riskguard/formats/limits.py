@@ -71,8 +71,6 @@ MANIFEST_BYTES = Limit(20_000_000, "bytes in a manifest")
 #: A report of 10,000 topics with the data of all charts has some 10 million bytes.
 REPORT_BYTES = Limit(60_000_000, "bytes in a report")
 REPORTS = Limit(1_000, "reports in a trend")
-#: A verdict on 200,000 topics has that many.
-PAYLOAD_BYTES = Limit(60_000_000, "bytes of verdicts that a worker sends for a test")
 YAML_BYTES = Limit(1_000_000, "bytes of settings")
 #: Measures, alphas, baselines and slices multiply.
 GATES = Limit(2_000, "gates of a riskguard.yaml, counting each measure, alpha, baseline and slice")
