@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.formats.extras import imported
+from pytest_riskguard.formats.content import imported
 from pytest_riskguard.ltr.judged_queries import Gain, JudgedQueries, is_count
 from pytest_riskguard.ltr.lightgbm_data import NO_GROUPS, training_data
 from pytest_riskguard.ltr.swap_effects import Pairs, SwapEffects
