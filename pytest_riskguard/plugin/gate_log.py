@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 import pytest
 
 from pytest_riskguard.plugin.relay import Payload
-from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.comparisons import KnownGate
 
 #: ``when`` of a report that xdist makes for a test whose worker died.
 _CRASHED = "???"

@@ -16,7 +16,7 @@ from pytest_riskguard.plugin.mode import Mode, is_strict, tells_github
 from pytest_riskguard.plugin.options import ALL
 from pytest_riskguard.plugin.relay import PayloadError, Relay, attempts_of
 from pytest_riskguard.plugin.selection import ONLY_SHOWING, hides_files, quiet_selection, selection_of, typed_options
-from pytest_riskguard.reports import known_gates
+from pytest_riskguard.reports import comparisons
 from pytest_riskguard.reports.internal_errors import caught, plain
 from pytest_riskguard.text import counted
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.plugin.yaml_items import RiskguardFile
-    from pytest_riskguard.reports.known_gates import KnownGate
+    from pytest_riskguard.reports.comparisons import KnownGate
     from pytest_riskguard.reports.policy_changes import PolicyChanges
     from pytest_riskguard.reports.provenance import Provenance
 
@@ -327,7 +327,7 @@ class RiskguardSession:
         for gate in self.gates:
             ended = self.log.ended(gate)
             if ended == "passed" and gate.failures:
-                lenient.append(f"{gate.id} passed{known_gates.after(gate.failures)}")
+                lenient.append(f"{gate.id} passed{comparisons.after(gate.failures)}")
             if ended == XFAILED:
                 lenient.append(f"{gate.id} failed as expected (xfail)")
         return [f"{what}, which --riskguard-strict does not accept" for what in lenient]
@@ -369,7 +369,7 @@ class RiskguardSession:
         if len(shown) == 1 and self._has_shown(*shown[0], terminalreporter):
             shown = []
         # the user knows what was left out on the command line
-        unjudged = known_gates.summary([gate for gate in self.gates if not self._was_asked_for(gate)])
+        unjudged = comparisons.summary([gate for gate in self.gates if not self._was_asked_for(gate)])
         if self.config.getoption("no_summary"):
             shown = []
             unjudged = unjudged if self.problems or not typed_options(self.config).no_summary else []
@@ -386,7 +386,7 @@ class RiskguardSession:
         # pytest knows what --color and NO_COLOR want.
         colour, lines = self.config.get_terminal_writer().hasmarkup, list[str]()
         with caught("listing the gates"):
-            attempts, complete = {gate.id: gate.failures for gate in self.gates}, not known_gates.missing(self.gates)
+            attempts, complete = {gate.id: gate.failures for gate in self.gates}, not comparisons.missing(self.gates)
             lines += (
                 gates_table.lines(shown, screen, colour=colour, failures=attempts, complete=complete) if shown else []
             )

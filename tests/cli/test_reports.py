@@ -22,7 +22,7 @@ from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import files
 from pytest_riskguard.reports import json as report_json
-from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.comparisons import KnownGate
 from tests.plugin.world import CHURN, GOOD, LOSS, differences, read_report
 from tests.reports.html.verdicts import pair
 from tests.reports.html.verdicts import pool as drawn_pool

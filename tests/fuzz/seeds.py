@@ -6,7 +6,7 @@ import gzip
 import json
 
 from pytest_riskguard.reports import json as report_json
-from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.comparisons import KnownGate
 from tests.baselines.test_manifest import GIVEN, MANIFEST, MOVED, NOISY
 from tests.reports.test_json import VERDICTS
 from tests.sabotage.project import YAML

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard.errors import ReportFormatError
+from pytest_riskguard.reports.comparisons import BECAME, KnownGate, after, summary, title
 from pytest_riskguard.reports.json import dumps, read
-from pytest_riskguard.reports.known_gates import BECAME, KnownGate, after, summary, title
 from pytest_riskguard.reports.markdown import render
 from tests.reports.test_json import VERDICTS
 

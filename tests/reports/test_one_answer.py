@@ -13,10 +13,9 @@ from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict
 from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.card import Step, advice, card, promotion
 from pytest_riskguard.reports.ci import badge, comment, junit
-from pytest_riskguard.reports.comparisons import answer
+from pytest_riskguard.reports.comparisons import KnownGate, answer
 from pytest_riskguard.reports.html.page import document
 from pytest_riskguard.reports.json import Report
-from pytest_riskguard.reports.known_gates import KnownGate
 from pytest_riskguard.reports.terminal import gates_table
 from pytest_riskguard.run_context import Screen
 from tests.plugin.world import CHURN, GOOD, LOSS

@@ -23,7 +23,7 @@ from pytest_riskguard.reports import html
 from pytest_riskguard.reports import json as report
 from pytest_riskguard.reports.ci.github import annotation
 from pytest_riskguard.reports.ci.junit import properties
-from pytest_riskguard.reports.markdown.page import render as markdown
+from pytest_riskguard.reports.markdown import render as markdown
 from pytest_riskguard.reports.terminal import gates_table
 from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.run_context import Detail, Screen

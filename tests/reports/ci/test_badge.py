@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pytest_riskguard.reports.ci.badge import COLOURS, LABEL_COLOUR, NO_VERDICT, render, state
-from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.comparisons import KnownGate
 from tests.reports.cases import CASES
 from tests.reports.hostile import STRINGS
 from tests.verdicts import altered

@@ -9,10 +9,10 @@ import pytest
 from pytest_riskguard.gates.verdict import Inputs, Verdict
 from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.ci.comment import MARKER, Run, no_verdict, pending, verdict
+from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.reports.json import Report
-from pytest_riskguard.reports.known_gates import KnownGate
-from pytest_riskguard.reports.links import glossary
-from pytest_riskguard.reports.markdown.escape import prose
+from pytest_riskguard.reports.markdown import prose
+from pytest_riskguard.reports.names import glossary
 from tests.reports.cases import CASES
 from tests.reports.hostile import STRINGS, incomparable_with, verdict_with
 from tests.reports.test_hostile import MARKDOWN, Page

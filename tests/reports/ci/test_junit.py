@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pytest_riskguard.reports.ci.junit import properties, render
-from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.comparisons import KnownGate
 from tests.plugin.world import GOOD, LOSS
 from tests.reports.terminal.test_failure import asked, verdict
 from tests.reports.test_json import VERDICTS
