@@ -24,22 +24,29 @@ EXTRAS = ",".join(
 )
 
 
-def pytest(session: nox.Session, *arguments: str) -> None:
-    """Run the tests; what stands behind ``--`` on nox's command line goes to pytest."""
-    session.install("-e", ".[test]")
-    session.run("pytest", "-n", "auto", *arguments, *session.posargs)
+#: What tests of formats, rankers and pages need besides; browser tests also need Chromium, those with Spark Java.
+PEERS = ("--group", "peers", "--group", "browser")
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
     """The quick tests, as everybody runs them before a commit."""
-    pytest(session)
+    session.install("-e", ".[test]")
+    session.run("pytest", "-n", "auto", *session.posargs)
 
 
 @nox.session(name="all")
 def all_tests(session: nox.Session) -> None:
-    """Every test, the slow ones too, as CI runs them."""
-    pytest(session, "-m", "")
+    """The slow tests too, with every package that one needs, as CI runs them."""
+    session.install("-e", ".", *PEERS)
+    session.run("pytest", "-n", "auto", "-m", "not nightly", *session.posargs)
+
+
+@nox.session
+def nightly(session: nox.Session) -> None:
+    """Studies, simulations and the whole matrix of sabotage, which take an hour or two."""
+    session.install("-e", ".", *PEERS)
+    session.run("pytest", "-n", "auto", "-m", "nightly", *session.posargs)
 
 
 @nox.session(python=PYTHONS)
@@ -52,10 +59,10 @@ def versions(session: nox.Session, version: str) -> None:
 
 @nox.session
 def coverage(session: nox.Session) -> None:
-    """Every test under branch coverage, subprocesses included; below 95 % it fails."""
-    session.install("-e", ".[test]", "--group", "coverage")
+    """Quick and slow tests under branch coverage, subprocesses included; below 95 % it fails."""
+    session.install("-e", ".", *PEERS, "--group", "coverage")
     session.run("coverage", "erase")
-    session.run("coverage", "run", "-m", "pytest", "-n", "auto", "-m", "", *session.posargs)
+    session.run("coverage", "run", "-m", "pytest", "-n", "auto", "-m", "not nightly", *session.posargs)
     session.run("coverage", "combine")
     session.run("coverage", "report")
 
@@ -78,7 +85,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Types: mypy with the settings of pyproject.toml."""
-    session.install("-e", ".[test]", "--group", "lint")
+    session.install("-e", ".", *PEERS, "--group", "lint")
     session.run("mypy")
 
 
@@ -99,7 +106,7 @@ def audit(session: nox.Session) -> None:
 @nox.session
 def benchmarks(session: nox.Session) -> None:
     """Times of the kernels, a gate, an import and a report. Leave the machine alone meanwhile."""
-    session.install("-e", ".[test]")
+    session.install("-e", ".", *PEERS)
     for benchmark in session.posargs or BENCHMARKS:
         session.run("python", "-m", f"tests.benchmarks.{benchmark}")
 
@@ -107,5 +114,5 @@ def benchmarks(session: nox.Session) -> None:
 @nox.session
 def scale(session: nox.Session) -> None:
     """Times beside other libraries: ``-- --only scoring``, or ``-- --write`` for docs/performance.md."""
-    session.install("-e", ".[test]", "ranx")
+    session.install("-e", ".", *PEERS)
     session.run("python", "-m", "tests.benchmarks.scale", *session.posargs)

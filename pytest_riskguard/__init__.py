@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pytest_riskguard.errors import RiskguardError, RiskyError
     from pytest_riskguard.evaluation import MemoryRun, read_qrels, read_scores, read_topics, run, score_run
     from pytest_riskguard.evaluation.scores import TopicScores
-    from pytest_riskguard.evaluation.shards import score_shards, shards_of
     from pytest_riskguard.gates.verdict import Verdict
 
 __all__ = [
@@ -44,8 +43,6 @@ __all__ = [
     "read_topics",
     "run",
     "score_run",
-    "score_shards",
-    "shards_of",
 ]
 
 _HOME = {
@@ -66,8 +63,6 @@ _HOME = {
     "read_topics": "evaluation",
     "run": "evaluation",
     "score_run": "evaluation",
-    "score_shards": "evaluation.shards",
-    "shards_of": "evaluation.shards",
 }
 
 

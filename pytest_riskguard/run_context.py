@@ -40,17 +40,13 @@ class RunContext(NamedTuple):
     ``locate`` turns a node id into one for the folder where pytest was called. With ``report_wanted`` verdicts hold
     the data of charts. ``cached`` says whether scores may be kept on disk and taken from there. Every verdict that
     an assertion or the fixture gives is passed to all ``listeners``; a line about a failure of riskguard's own, once
-    there is a verdict, to all ``failure_listeners``. Runs are read by ``workers`` processes (None: as many as pay)
-    or on the cluster whose address ``scheduler`` is; ``progress`` is told how far they are.
+    there is a verdict, to all ``failure_listeners``.
     """
 
     screen: Screen = Screen()
     locate: Callable[[str], str] = str
     report_wanted: bool = False
     cached: bool = True
-    workers: int | None = 1
-    scheduler: str | None = None
-    progress: Callable[[str], None] | None = None
     listeners: tuple[Callable[[Verdict], None], ...] = ()
     failure_listeners: tuple[Callable[[str], None], ...] = ()
 

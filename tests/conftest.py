@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,13 +12,28 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from pytest_riskguard.baselines.environment import _CI_VARIABLES
 from tests.shared_data import SHARED
 
 pytest_plugins = ["pytester"]
 
+#: Packages that the quick suite does without; tests that need one stand beside others and are skipped where it is
+#: missing. CI installs them (dependency groups `peers` and `browser`); with RISKGUARD_REQUIRE_PEERS they must run.
+PEERS = {
+    *("axe_playwright_python", "catboost", "cbor2", "cwl_eval", "distributed", "ir_datasets", "lightgbm", "lz4"),
+    *("numba", "pandas", "playwright", "polars", "psutil", "pyarrow", "pyspark", "pyterrier", "pytrec_eval", "ranx"),
+    *("sklearn", "xgboost"),
+}
 #: Every test skipped must start its reason with one of these: anything else would hide a test that nobody runs.
-SKIP_REASONS = ("no folder 'shared'", "no browser", "no Java", "this system", "this Python", "this pytest")
+SKIP_REASONS: tuple[str, ...] = (
+    "no folder 'shared'",
+    "no browser",
+    "no Java",
+    "this system",
+    "this Python",
+    "this pytest",
+)
+if "RISKGUARD_REQUIRE_PEERS" not in os.environ:
+    SKIP_REASONS += ("not installed: ",)
 
 # The same examples on every machine and in every run. Hypothesis' own limits of time measure how busy the machine is.
 settings.register_profile(
@@ -45,7 +61,16 @@ def _outside_ci() -> Iterator[None]:
     A fixture, so that the pytest that runs the suite still knows where it is, and prints failures in full there.
     """
     with pytest.MonkeyPatch.context() as patch:
-        for name in (*_CI_VARIABLES, "BUILD_NUMBER", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
+        for name in (
+            "CI",
+            "GITHUB_ACTIONS",
+            "GITLAB_CI",
+            "JENKINS_URL",
+            "TF_BUILD",
+            "BUILD_NUMBER",
+            "GITHUB_STEP_SUMMARY",
+            "GITHUB_WORKSPACE",
+        ):
             patch.delenv(name, raising=False)
         yield
 
@@ -68,16 +93,21 @@ def write(tmp_path: Path) -> Write:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Run a slow test that is asked for by its node id, although ``addopts`` leaves slow tests out."""
-    if config.option.markexpr == "not slow" and any("::" in argument for argument in config.args):
+    if config.option.markexpr == "not slow and not nightly" and any("::" in argument for argument in config.args):
         config.option.markexpr = ""
 
 
 def _skips(reporter: pytest.TerminalReporter) -> Counter[str]:
     """How many tests, or whole modules, were skipped for each reason."""
     reports = reporter.stats.get("skipped", [])
-    return Counter(
-        report.longrepr[2].removeprefix("Skipped: ") for report in reports if isinstance(report.longrepr, tuple)
-    )
+    return Counter(_reason(report.longrepr[2]) for report in reports if isinstance(report.longrepr, tuple))
+
+
+def _reason(text: str) -> str:
+    """Why a test was skipped; a package that is missing by the group that has it."""
+    text = text.removeprefix("Skipped: ")
+    missing = re.match(r"could not import '(\w+)", text)
+    return f"not installed: {missing[1]} (pip install --group peers)" if missing and missing[1] in PEERS else text
 
 
 @pytest.hookimpl(trylast=True)

@@ -121,7 +121,7 @@ def test_scores_need_no_qrels(tmp_path: Path):
 def promoted(folder):
     """A store whose baseline ``prod`` had another run accepted in its place."""
     store = Store(folder / "store")
-    options = {"qrels": folder / "qrels.txt", "topics": None, "measures": ["RR"], "allow_ci": True}
+    options = {"qrels": folder / "qrels.txt", "topics": None, "measures": ["RR"]}
     store.add("prod", folder / "good.run", kind="previous", **options)
     store.promote("prod", folder / "poor.run", **options)
     return store

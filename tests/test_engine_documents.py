@@ -186,7 +186,7 @@ def test_a_pool_tells_of_documents_against_the_reference_that_decided(folder):
 def test_with_replicates_documents_are_told_and_judgements_are_not(folder):
     world.write_run(folder / "again.run", {"t01": 3})
     Store(folder / "baselines").add_replicate(
-        "prod", folder / "again.run", qrels=folder / "qrels.txt", topics=None, measures=["AP"], allow_ci=True
+        "prod", folder / "again.run", qrels=folder / "qrels.txt", topics=None, measures=["AP"]
     )
     verdict = judged(folder, RunFile(folder / "candidate.run"), Stored("prod"))
     assert verdict.replicates == 1

@@ -6,9 +6,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
-import pyarrow
 import pytest
-from pyarrow import parquet
 
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Question, RunFile
@@ -133,6 +131,7 @@ def test_passages_in_the_file_are_their_documents(judged: Judge):
 
 
 def test_parquet_says_which_documents_there_are(judged: Judge, tmp_path: Path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "written.parquet"
     parquet.write_table(pyarrow.table({"docid": [f"d{t}" for t in range(20)], "size": list(range(20))}), path)
     assert judged(range(20), path.read_bytes()).reason == "stale_labels"

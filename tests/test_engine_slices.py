@@ -124,11 +124,11 @@ def test_replicates_and_earlier_runs_are_those_of_the_slice(collections, tmp_pat
     for folder, gate in zip(collections, (gate_of("g", slice="kind=code"), gate_of("g")), strict=True):
         store = Store(tmp_path / folder.name)
         given = {"qrels": folder / "qrels.txt", "topics": folder / "topics.tsv", "measures": ["AP"]}
-        store.add("prod", folder / "other.run", **given, kind="previous", allow_ci=True)
-        store.promote("prod", folder / "old.run", **given, allow_ci=True)
+        store.add("prod", folder / "other.run", **given, kind="previous")
+        store.promote("prod", folder / "old.run", **given)
         judge = engine(folder, store=store)
         chained = judge.verdict(Question(gate, RunFile(folder / "new.run"), Stored("prod"), "AP"))
-        store.add_replicate("prod", folder / "again.run", **given, allow_ci=True)
+        store.add_replicate("prod", folder / "again.run", **given)
         noisy = engine(folder, store=store).verdict(Question(gate, RunFile(folder / "new.run"), Stored("prod"), "AP"))
         verdicts.append((chained, noisy))
     (chained, noisy), (chained_alone, noisy_alone) = verdicts

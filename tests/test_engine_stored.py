@@ -52,14 +52,13 @@ def add(folder: Path, name: str, *, replace: bool = False, keep_run: bool = True
         measures=["RR"],
         replace=replace,
         keep_run=keep_run,
-        allow_ci=True,
         **options,
     )
 
 
 def replicate(folder: Path, run: str) -> None:
     Store(folder / "store").add_replicate(
-        "prod", folder / run, qrels=folder / "qrels.txt", topics=folder / "topics.tsv", allow_ci=True
+        "prod", folder / run, qrels=folder / "qrels.txt", topics=folder / "topics.tsv"
     )
 
 
@@ -105,7 +104,7 @@ def test_an_old_format_says_what_is_not_checked_until_it_is_rescored(folder):
     (folder / "store/prod/queries.tsv").unlink()
     judged = verdict(folder, "prod.run")
     assert (judged.outcome, codes(judged).count("old_format")) == ("pass", 1)
-    Store(folder / "store").rescore("prod", qrels=folder / "qrels.txt", topics=folder / "topics.tsv", allow_ci=True)
+    Store(folder / "store").rescore("prod", qrels=folder / "qrels.txt", topics=folder / "topics.tsv")
     assert "old_format" not in codes(verdict(folder, "prod.run"))
 
 
@@ -160,7 +159,7 @@ def test_weights_clusters_and_strata_that_changed_decide_nothing_until_the_basel
     assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
     assert f"had another {column} when prod was stored than in topics.tsv now" in judged.problem
     assert "`riskguard baseline rescore prod`" in judged.problem
-    Store(folder / "store").rescore("prod", qrels=folder / "qrels.txt", topics=folder / "topics.tsv", allow_ci=True)
+    Store(folder / "store").rescore("prod", qrels=folder / "qrels.txt", topics=folder / "topics.tsv")
     assert ask(folder, "loss.run", **options).outcome != "incomparable"
 
 
@@ -258,7 +257,7 @@ def test_judgements_that_make_the_scores_of_lost_topics_small_decide_nothing(fol
         return engine.verdict(Question(gate_of("g", **options), RunFile(folder / "loss.run"), Stored("prod"), "nDCG"))
 
     Store(folder / "store").update(
-        "prod", folder / "prod.run", qrels=folder / "qrels.txt", topics=None, measures=["nDCG"], allow_ci=True
+        "prod", folder / "prod.run", qrels=folder / "qrels.txt", topics=None, measures=["nDCG"]
     )
     collapse = {"kind": "no_topic_collapse", "max_loss": 0.5}
     assert [asked([]).outcome, asked([], **collapse).outcome] == ["fail", "fail"]
@@ -297,7 +296,6 @@ def test_a_history_with_a_lost_entry_is_damage(folder, lost):
             note="better",
             qrels=folder / "qrels.txt",
             topics=None,
-            allow_ci=True,
         )
     path = folder / "store/prod/manifest.json"
     manifest = json.loads(path.read_text())

@@ -135,26 +135,6 @@ def test_a_gate_that_passes_loads_only_what_it_needs(tmp_path):
     assert "LOADED []" in out
 
 
-@pytest.mark.parametrize("candidate", [{"t01": 1}, world.LOSS], ids=["passes", "fails"])
-def test_a_gate_whose_verdict_is_kept_loads_nothing_that_computes(tmp_path, monkeypatch, candidate):
-    """Unless it advises a command about its runs: these are neither better nor rest on unjudged documents."""
-    monkeypatch.setenv("RISKGUARD_CACHE", str(tmp_path / "cache"))
-    complete = world.YAML.replace("topics.tsv}", "topics.tsv, judgements: complete}")
-    world.write_world(tmp_path, candidate, yaml=complete % 1)
-    (tmp_path / "conftest.py").write_text(
-        "import sys\n"
-        "from pytest_riskguard.evaluation.cache import file_digests\n"
-        "file_digests.RESTING_NS = -10**15\n"
-        "def pytest_unconfigure(config):\n"
-        "    print('LOADED', sorted({'numpy', 'scipy', 'ir_measures'} & set(sys.modules)))\n"
-    )
-    code = "import pytest; pytest.main(['-q', '--riskguard', '-p', 'no:hypothesispytest', '-p', 'no:cacheprovider'])"
-    for loaded in ("['ir_measures', 'numpy', 'scipy']", "[]"):
-        out = fresh("-c", code, folder=tmp_path)
-        assert "1 passed" in out or "1 failed" in out
-        assert f"LOADED {loaded}" in out
-
-
 def test_modules_of_the_package_are_not_rewritten_as_pytest_does_with_files_of_plugins(tmp_path):
     (tmp_path / "conftest.py").write_text(
         "import sys\n"

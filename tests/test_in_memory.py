@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-import polars as pl
 import pytest
 from ir_measures import ScoredDoc
 
@@ -129,6 +127,7 @@ def test_replicates_and_weights_may_come_with_rankings():
 
 
 def test_scores_of_every_shape_are_those_of_a_mapping():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     before, after = dict.fromkeys(TOPICS, 0.5), {topic: 0.5 if topic > "t12" else 0.1 for topic in TOPICS}
     expected = as_bytes(check(GATE, after, before))
 
@@ -143,6 +142,7 @@ def test_scores_of_every_shape_are_those_of_a_mapping():
 
 
 def test_of_several_columns_of_scores_the_measure_asked_for_is_judged():
+    pl = pytest.importorskip("polars")
     after = pl.DataFrame({"qid": TOPICS, "nDCG@10": [0.5] * 30, "AP": [0.1] * 30})
     before = pl.DataFrame({"qid": TOPICS, "nDCG@10": [0.5] * 30, "AP": [0.4] * 30})
     assert check(GATE, after, before, measure="nDCG@10").outcome == "pass"
@@ -220,6 +220,7 @@ print(sorted(heavy & {name.partition(".")[0] for name in sys.modules}))
 
 
 def test_a_frame_loads_its_own_library_alone():
+    pytest.importorskip("polars")
     code = """
 import sys
 import polars as pl
@@ -243,6 +244,7 @@ def test_data_may_change_after_they_came_in():
 
 
 def test_data_that_know_queries_by_their_texts_find_the_topics():
+    pl = pytest.importorskip("polars")
     data = columns(WORSE, "qid", "docid", "score")
     frame = pl.DataFrame({**data, "query": [QUERIES[topic].upper() for topic in data.pop("qid")]}).drop("qid")
     texts = {topic: text.upper() for topic, text in QUERIES.items()}
@@ -257,6 +259,7 @@ def test_data_that_know_queries_by_their_texts_find_the_topics():
 
 def test_a_type_checker_knows_what_may_be_judged():
     """Mypy reads these calls; a call that it should refuse says so."""
+    pl = pytest.importorskip("polars")
     ids: dict[str, list[str]] = {topic: list(documents) for topic, documents in BETTER.items()}
     relevant: dict[str, set[str]] = {topic: {"good"} for topic in TOPICS}
     rows = [ScoredDoc(topic, "good", 1.0) for topic in TOPICS]

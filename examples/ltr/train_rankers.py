@@ -175,7 +175,6 @@ def write_part(part: SearchLog, folder: Path, baselines: Mapping[str, Ranker]) -
             qrels=folder / "qrels.txt",
             topics=folder / "queries.tsv",
             measures=[MEASURE],
-            allow_ci=True,
         )
 
 

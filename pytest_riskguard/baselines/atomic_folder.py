@@ -20,7 +20,7 @@ import re
 import shutil
 import stat
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -165,28 +165,13 @@ def delete(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def publish(folders: Mapping[Path, Path]) -> None:
-    """Put temporary folders in the places of others, which may exist; the caller holds the store's lock.
-
-    If one of them cannot be moved, those moved before it are moved back.
-    """
-    for new in folders:
-        _flush_all(new.parent)
-    moved: list[tuple[Path, Path, Path]] = []
-    try:
-        for new, target in folders.items():
-            old = new.parent / _OLD
-            if os.path.lexists(target):
-                target.rename(old)
-            new.rename(target)  # if it fails, the end of the temporary folder moves the old one back
-            moved.append((new, target, old))
-            _flush(target.parent)
-    except OSError:
-        for new, target, old in reversed(moved):
-            target.rename(new)
-            if os.path.lexists(old):
-                old.rename(target)
-        raise
+def publish(new: Path, target: Path) -> None:
+    """Put a temporary folder in the place of another, which may exist; the caller holds the store's lock."""
+    _flush_all(new.parent)
+    if os.path.lexists(target):
+        target.rename(new.parent / _OLD)
+    new.rename(target)  # if it fails, the end of the temporary folder moves the old one back
+    _flush(target.parent)
 
 
 def withdraw(target: Path) -> None:

@@ -217,8 +217,8 @@ class StoredBaseline:
         """What to do about damage."""
         if self.earlier is not None:
             return (
-                "restore it from version control, or drop the baseline's earlier runs with "
-                f"`riskguard baseline update {self.name} RUN --note WHY --forget-history`"
+                "restore it from version control, or drop the baseline with all its runs "
+                f"(`riskguard baseline remove {self.name}`) and add the run again"
             )
         return f"restore it from version control, or store it again with {self.command}"
 

@@ -26,6 +26,6 @@ def pinned(place: Path | str) -> Pinned:
         found = f"found {digest!r:.80}" if digest else "found none"
         raise UsageError(
             f"{address}: expected the digest of the baselines there, such as {address}#sha256:..., {found}; "
-            f"`riskguard baseline digest --store {address}` prints it"
+            f"`riskguard baseline list --store {address}` prints it"
         )
     return Pinned(address, digest)

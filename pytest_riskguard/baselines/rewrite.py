@@ -35,16 +35,15 @@ from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.evaluation.collection import keys_of, read_collection
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure, provider_of
-from pytest_riskguard.evaluation.runs.one_file import as_one_file
 from pytest_riskguard.evaluation.runs.rankings import Rankings, write_run
-from pytest_riskguard.evaluation.runs.run_files import open_run
-from pytest_riskguard.evaluation.runs.run_folders import RunInPieces
+from pytest_riskguard.evaluation.runs.run_files import open_file, open_run
 from pytest_riskguard.evaluation.score_files import read_scores, write_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
+from pytest_riskguard.formats.files.remote_files import kept_copy
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.input_files import ContentError
+from pytest_riskguard.formats.input_files import RUN_BYTES, ContentError
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.text import counted, listed
 
@@ -107,8 +106,8 @@ class ScoredRun:
         judgements, texts = read_collection(qrels, topics)
         opened = run if isinstance(run, Rankings) else open_run(run, keys_of(texts))
         table = score_run(opened, judgements, names, name=name)
-        if isinstance(opened, RunInPieces):  # which has shown that its parts belong together
-            opened = as_one_file(opened, keys_of(texts))
+        if isinstance(opened, GivenFile):  # at an address
+            opened = open_file(replace(opened, path=kept_copy(opened.path, RUN_BYTES)), keys_of(texts))
             table = score_run(opened, judgements, names, name=name)
         _refuse_unanswered(table[0], allow_unanswered=allow_unanswered)
         latency = run.latency if isinstance(run, Rankings) else None
@@ -221,7 +220,8 @@ def with_history(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ..
         if not baseline.holds_history():
             return ()
         raise baseline.error(
-            f"{error.problem.partition(': ')[2]}. Its history would be lost; pass --forget-history to drop it"
+            f"{error.problem.partition(': ')[2]}. Its history would be lost: restore it from version control, "
+            f"or drop all with `riskguard baseline remove {baseline.name}` and add the run again"
         ) from None
     if baseline.history() and (baseline.folder / "history").is_dir():
         atomic_folder.copy_folder(baseline.folder / "history", _made(folder / "history"))

@@ -10,12 +10,12 @@ together with the whole folder of their baseline, whose manifest lists them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Required, TypedDict, Unpack
 
-from pytest_riskguard.baselines import atomic_folder, environment, foreign_files, rewrite
+from pytest_riskguard.baselines import atomic_folder, foreign_files, rewrite
 from pytest_riskguard.baselines.changes import Promotion, Replacement, ScoreChange
 from pytest_riskguard.baselines.entry import StoredBaseline
 from pytest_riskguard.baselines.lock import locked
@@ -32,7 +32,6 @@ from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.formats.files.remote_files import address_of, is_address
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.text import listed
 
 
 class Scoring(TypedDict, total=False):
@@ -53,8 +52,8 @@ class Store(StoreReader):
 
     Methods that write raise what those of ``StoreReader`` do, ``UsageError`` for an address, and ``bad_baseline``
     also for a store that cannot be written or that another process keeps locked. Methods that store a run raise
-    ``UsageError`` also for an unknown kind, a note that is not text, and where a CI service runs this without
-    ``allow_ci``; ``DataError`` for a file that cannot be used or a run that answers no judged topic.
+    ``UsageError`` also for an unknown kind and a note that is not text; ``DataError`` for a file that cannot be used
+    or a run that answers no judged topic.
     """
 
     def add(
@@ -64,8 +63,6 @@ class Store(StoreReader):
         *,
         kind: str | None = None,
         replace: bool = False,
-        forget_history: bool = False,
-        allow_ci: bool = False,
         **scoring: Unpack[Scoring],
     ) -> Manifest:
         """Score a run and keep it under a name, by default with the kind of the baseline replaced, else ``fixed``.
@@ -73,18 +70,18 @@ class Store(StoreReader):
         ``Rankings`` are what a live system has just answered; how fast it did is kept too.
 
         With ``replace`` a baseline of that name may exist. Its replicates are rescored if ``run`` is the run it had,
-        and removed otherwise, since they would be replicates of another system. Its earlier runs are kept, unless
-        ``forget_history`` is set; without it, a ``BaselineError`` is raised if they would be lost because the
-        replaced baseline is damaged. The replaced run is not added to them: only ``promote`` says that a run was
+        and removed otherwise, since they would be replicates of another system. Its earlier runs are kept; a
+        ``BaselineError`` is raised if they would be lost because the replaced baseline is damaged. The
+        replaced run is not added to them: only ``promote`` says that a run was
         accepted in its place.
         """
-        self._check_place(allow_ci=allow_ci)
+        self._check_writable()
         _check_kind(kind)
         self._check_free(name, replace=replace)
         scored = ScoredRun.read(run, name=name, **scoring)
-        with self._replacing(name) as (folder,):
+        with self._replacing(name) as folder:
             self._check_free(name, replace=replace)
-            return self._write(name, scored, folder, kind=kind, forget_history=forget_history)
+            return self._write(name, scored, folder, kind=kind)
 
     def update(
         self,
@@ -92,13 +89,11 @@ class Store(StoreReader):
         run: Path | GivenFile | Rankings,
         *,
         kind: str | None = None,
-        forget_history: bool = False,
         dry_run: bool = False,
-        allow_ci: bool = False,
         **scoring: Unpack[Scoring],
     ) -> Replacement:
         """``add`` in the place of an existing baseline; returns what changes; ``dry_run`` writes nothing."""
-        self._check_place(allow_ci=allow_ci or dry_run)
+        self._check_writable()
         _check_kind(kind)
         if name not in self.names():
             self._baseline(name)  # raises: there is nothing to replace
@@ -106,51 +101,9 @@ class Store(StoreReader):
         changes = self._changes(name, scored)
         if dry_run:
             return Replacement(scored.digest, None, changes)
-        with self._replacing(name) as (folder,):
-            manifest = self._write(name, scored, folder, kind=kind, forget_history=forget_history)
+        with self._replacing(name) as folder:
+            manifest = self._write(name, scored, folder, kind=kind)
         return Replacement(scored.digest, manifest, changes)
-
-    def replace_all(
-        self,
-        runs: Mapping[str, Path | GivenFile],
-        *,
-        dry_run: bool = False,
-        allow_ci: bool = False,
-        **scoring: Unpack[Scoring],
-    ) -> dict[str, Replacement]:
-        """``update`` for every stored baseline at once, each with the measures that it has besides those given.
-
-        All are replaced or, if anything fails, none; a process that is killed while they are moved into place leaves
-        each of them old or new. A ``UsageError`` unless ``runs`` names exactly the stored baselines.
-        """
-        self._check_place(allow_ci=allow_ci or dry_run)
-        self._check_names_all(runs)
-        given, scored = scoring.get("measures", ()), {}
-        for name, run in sorted(runs.items()):
-            scoring["measures"] = [*self.manifest(name).measure_names, *given]
-            scored[name] = ScoredRun.read(run, name=name, **scoring)
-        changes = {name: self._changes(name, run) for name, run in scored.items()}
-        if dry_run:
-            return {name: Replacement(run.digest, None, changes[name]) for name, run in scored.items()}
-        with self._replacing(*scored) as folders:
-            self._check_names_all(runs)
-            return {
-                name: Replacement(run.digest, self._write(name, run, folder), changes[name])
-                for (name, run), folder in zip(scored.items(), folders, strict=True)
-            }
-
-    def _check_names_all(self, runs: Mapping[str, Path | GivenFile]) -> None:
-        stored = set(self.names())
-        if lacking := sorted(stored - set(runs)):
-            raise UsageError(
-                f"{self.root}: no run for {listed(tuple(lacking), most=5)}; give a run for every stored baseline, or "
-                f"replace a single one with `riskguard baseline update {next(iter(runs), lacking[0])} RUN --note WHY`"
-            )
-        if unknown := sorted(set(runs) - stored):
-            names = listed(tuple(unknown), most=5)
-            first = "it" if len(unknown) == 1 else "the first"
-            add = f"store {first} with `riskguard baseline add {unknown[0]} RUN`"
-            raise UsageError(f"{self.root}: no baseline {names} to replace; {add}")
 
     def _write(
         self,
@@ -159,7 +112,6 @@ class Store(StoreReader):
         folder: Path,
         *,
         kind: str | None = None,
-        forget_history: bool = False,
     ) -> Manifest:
         """Write what takes the place of a baseline, if there is one; the store is locked."""
         replicates: tuple[StoredReplicate, ...] = ()
@@ -169,20 +121,18 @@ class Store(StoreReader):
             replaced = self._baseline(name)
         if replaced is not None:
             replicates = rewrite.rescored_replicates(replaced, scored, folder)
-            history = () if forget_history else rewrite.with_history(replaced, folder)
+            history = rewrite.with_history(replaced, folder)
             with suppress(DataError):  # damaged: its kind is unknown
                 kind = kind or replaced.manifest.kind
         return scored.write(folder, store=self.root, replicates=replicates, kind=kind or FIXED, history=history)
 
-    def add_replicate(
-        self, name: str, run: Path | GivenFile | Rankings, *, allow_ci: bool = False, **scoring: Unpack[Scoring]
-    ) -> int:
+    def add_replicate(self, name: str, run: Path | GivenFile | Rankings, **scoring: Unpack[Scoring]) -> int:
         """Score another run of a baseline's system, and store it as a replicate; returns the replicate's number.
 
         A ``UsageError`` if the run is stored already, as the baseline or as a replicate; a ``BaselineError`` if the
         baseline cannot be scored with these judgements and measures, so that nothing could be compared.
         """
-        self._check_place(allow_ci=allow_ci)
+        self._check_writable()
         before = self.manifest(name)
         if not before.has_run:
             raise UsageError(f"{self.root / name}: was stored from scores, and replicates are runs of one system")
@@ -190,14 +140,14 @@ class Store(StoreReader):
         scored = ScoredRun.read(run, name=name, **scoring)
         for measure in scored.measures:
             self.scores(name, measure, qrels=scored.judgements)
-        with self._replacing(name) as (folder,):
+        with self._replacing(name) as folder:
             return rewrite.with_replicate(self._unchanged(name, before), scored, folder)
 
     def remove_replicate(self, name: str, number: int) -> None:
         """Delete one replicate, even if it is damaged or lost; the others keep their numbers."""
         self._check_writable()
         self._read(name, lambda baseline: baseline.find(number))
-        with self._replacing(name) as (folder,):
+        with self._replacing(name) as folder:
             rewrite.without_replicate(self._baseline(name), number, folder)
 
     def promote(
@@ -207,7 +157,6 @@ class Store(StoreReader):
         *,
         kind: str | None = None,
         dry_run: bool = False,
-        allow_ci: bool = False,
         **scoring: Unpack[Scoring],
     ) -> Promotion:
         """Score a run that was accepted to replace a baseline's run, and store it there.
@@ -218,7 +167,7 @@ class Store(StoreReader):
         ``UsageError`` if the baseline is ``fixed`` or already holds this run; a ``BaselineError`` if part of it is
         damaged, or it is ``best`` and can no longer be scored. ``dry_run`` writes nothing.
         """
-        self._check_place(allow_ci=allow_ci or dry_run)
+        self._check_writable()
         _check_kind(kind)
         before = self.manifest(name)
         kind = kind or before.kind
@@ -238,20 +187,20 @@ class Store(StoreReader):
             return Promotion(before, moved=False, changes=changes)
         if dry_run:
             return Promotion(before, moved=True, changes=changes)
-        with self._replacing(name) as (folder,):
+        with self._replacing(name) as folder:
             history = rewrite.with_earlier(self._unchanged(name, before), folder)
             manifest = scored.write(folder, store=self.root, kind=kind, history=history)
         return Promotion(manifest, moved=True, changes=changes)
 
-    def rescore(self, name: str, *, allow_ci: bool = False, **scoring: Unpack[Scoring]) -> tuple[str, ...]:
+    def rescore(self, name: str, **scoring: Unpack[Scoring]) -> tuple[str, ...]:
         """Rescore the kept runs of a baseline, its earlier runs and all replicates, and store the scores.
 
         The time, commit and note of each run stay as they are. Returns the places of replicates and earlier runs
         that keep their old scores, because their runs were not kept.
         """
-        self._check_place(allow_ci=allow_ci)
+        self._check_writable()
         self.run(name)
-        with self._replacing(name) as (folder,):
+        with self._replacing(name) as folder:
             manifest = self.manifest(name)
             scoring |= {"measures": scoring.get("measures") or manifest.measure_names, "note": manifest.note}
             scoring["allow_unanswered"] = manifest.allow_unanswered or scoring.get("allow_unanswered", False)
@@ -282,20 +231,12 @@ class Store(StoreReader):
             changes.append(replace(ScoreChange.between(old.scores, new), gone=old.gone))
         return tuple(changes)
 
-    def _check_place(self, *, allow_ci: bool) -> None:
-        self._check_writable()
-        if (variable := environment.ci_variable()) and not allow_ci:
-            raise UsageError(
-                f"{self.root}: baselines are not stored inside CI ({variable} is set), where nobody reviews "
-                "them; store them on your machine and commit them, or pass --allow-ci"
-            )
-
     def _check_writable(self) -> None:
         if is_address(self.place):
             address = address_of(self.place).partition("#")[0]
             raise UsageError(
                 f"{address}: baselines at an address are only read; change a copy of them on this machine, upload "
-                "it, and pin the digest that `baseline digest` prints of the copy"
+                "it, and pin the digest that `riskguard baseline list` prints of the copy"
             )
 
     def _check_free(self, name: str, *, replace: bool) -> None:
@@ -320,22 +261,20 @@ class Store(StoreReader):
         return baseline
 
     @contextmanager
-    def _replacing(self, *names: str) -> Iterator[tuple[Path, ...]]:
-        """Empty folders that take the places of baselines at the end; the store is locked meanwhile.
+    def _replacing(self, name: str) -> Iterator[Path]:
+        """An empty folder that takes the place of a baseline at the end; the store is locked meanwhile.
 
-        Foreign files beside those of a baseline are copied to the new folder.
+        Foreign files beside those of the baseline are copied to the new folder.
         """
-        targets = [self.root / name for name in names]
-        with locked(self.root), ExitStack() as stack:
-            replaced = [StoredBaseline(self.root, target.name, target) for target in targets]
-            for baseline in replaced:
-                baseline.check_format()
-            carried = [foreign_files.carried(baseline) for baseline in replaced]
-            folders = [stack.enter_context(atomic_folder.temporary_folder(self.root, name)) for name in names]
-            yield tuple(folders)
-            for target, folder, foreign in zip(targets, folders, carried, strict=True):
+        target = self.root / name
+        with locked(self.root):
+            baseline = StoredBaseline(self.root, name, target)
+            baseline.check_format()
+            foreign = foreign_files.carried(baseline)
+            with atomic_folder.temporary_folder(self.root, name) as folder:
+                yield folder
                 atomic_folder.copy_folder(target, folder, only=foreign)
-            atomic_folder.publish(dict(zip(folders, targets, strict=True)))
+                atomic_folder.publish(folder, target)
 
 
 def _check_kind(kind: str | None) -> None:

@@ -1,4 +1,4 @@
-"""``riskguard badge`` and ``riskguard comment``: what CI shows of a report besides the report itself."""
+"""``riskguard comment``: what a pull request shows of a report."""
 
 from __future__ import annotations
 
@@ -39,29 +39,6 @@ class Address(click.ParamType[str]):
         if address is None:
             self.fail(f"expected an address that begins with https:// or http://, found {value!r:.200}", param, ctx)
         return address
-
-
-@click.command()
-@click.argument("report", type=FILE)
-@click.option("--label", default="riskguard", show_default=True, help="The words on the left.")
-@output_option("badge")
-def badge(report: Path, label: str, output: Path | None) -> int:
-    """Draw a badge that says how the gates of a JSON report ended.
-
-    Writes SVG. The exit status is 0 whatever the verdicts are. A report that cannot be read gives a grey badge that
-    says "no verdict", so that an old badge does not stay green, and status 3.
-    """
-    from pytest_riskguard.reports.ci.badge import NO_VERDICT, render, state
-    from pytest_riskguard.reports.json import read
-
-    ensure_apart("--output", output, report)
-    try:
-        read_report = read(report)
-    except FileError:
-        write_text(render(NO_VERDICT, label=label), output, option="--output")
-        raise
-    write_text(render(state(read_report.verdicts, read_report.gates), label=label), output, option="--output")
-    return ExitStatus.PASSED
 
 
 @click.command()

@@ -47,7 +47,7 @@ _OPTIONS = tuple(
     and any(name in options_of(KINDS[kind]) for kind in _KINDS)
 )
 #: What may be said beside the name of a declared gate, which says all else.
-_BESIDE_A_GATE = ("runs", "baselines", "kind", "budget", "out", "list_format", "workers", "scheduler", "no_cache")
+_BESIDE_A_GATE = ("runs", "baselines", "kind", "budget", "out", "list_format", "no_cache")
 #: A spreadsheet reads a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@")
 #: An id that begins with one of these and yet is harmless in a spreadsheet, such as -12 or @user.

@@ -15,7 +15,6 @@ import click
 
 from pytest_riskguard import __version__, run_context
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.reading import ProgressLine
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
 from pytest_riskguard.text import clean
 
@@ -85,22 +84,18 @@ def cli() -> None:
 
 
 for command in (
-    LazyCommand("badge", "ci:badge", "Draw a badge that says how the gates of a JSON report ended."),
     LazyCommand("baseline", "baseline:baseline", "Store and manage baselines, the runs to judge against."),
     LazyCommand("budget", "judging.ledger:budget", "Show what is left of the budget of looks at the collection."),
-    LazyCommand("cache", "judging.cache_commands:cache", "Look at or delete what is kept on disk."),
     LazyCommand("check", "judging.check:check", "Judge the gates of riskguard.yaml, as pytest does."),
     LazyCommand("comment", "ci:comment", "Write the comment on a pull request, as Markdown."),
     LazyCommand("compare", "judging.compare:compare", "Judge runs against baselines."),
     LazyCommand("convert", "convert:convert", "Write file INPUT in another format."),
     LazyCommand("init", "init:init", "Write a first riskguard.yaml."),
     LazyCommand("judge-next", "judge_next:judge_next", "List the documents whose judgement would settle a verdict."),
-    LazyCommand("merge", "pieces:merge", "Put all scored pieces of a run together."),
     LazyCommand("power", "power:power", "Plan how many topics a gate needs."),
     LazyCommand("report", "reports:report", "Write the verdicts of a JSON report in other formats."),
     LazyCommand("retrieve", "judging.retrieve:retrieve", "Write the answers of the live candidate to RUN."),
     LazyCommand("schema", "init:schema", "Print the JSON Schema of riskguard.yaml."),
-    LazyCommand("score", "pieces:score", "Score a run, or a piece of it."),
     LazyCommand("show", "reports:show", "Print the verdicts of a JSON report."),
 ):
     cli.add_command(command)
@@ -119,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its status instead of exiting."""
     failures: list[str] = []
-    with run_context.changed(failure_listeners=(failures.append,), workers=None, progress=ProgressLine()):
+    with run_context.changed(failure_listeners=(failures.append,)):
         status = _run(sys.argv[1:] if arguments is None else list(arguments))
     if not failures:
         return status

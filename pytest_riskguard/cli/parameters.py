@@ -475,18 +475,6 @@ run_options = grouped(
     _ties_option,
     _measure_option(DEFAULT_MEASURE),
 )
-#: How one run is scored, without anything to compare it with.
-scored_run_options = grouped(
-    "collection",
-    lambda qrels, topics, qrels_format, topics_format, run_format, ties, measures: Collection(
-        qrels, topics, None, measures, qrels_format, topics_format, run_format=run_format, ties=ties
-    ),
-    *_FILES[:2],
-    *collection_format_options,
-    _format_option("--run-format", "rankings", what="the run"),
-    _ties_option,
-    _measure_option(f"riskguard.yaml's, else {DEFAULT_MEASURE}"),
-)
 #: Parts of the topics, handed over as ``slices``.
 slice_options = grouped(
     "slices",

@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus, status_of
-from pytest_riskguard.cli.output import Reports, deliver, detail_options, report_options
+from pytest_riskguard.cli.output import Reports, deliver, detail_options, ensure_apart, report_options, write_text
 from pytest_riskguard.cli.output import show as show_verdicts
 from pytest_riskguard.cli.parameters import FILE
-from pytest_riskguard.errors import UsageError
+from pytest_riskguard.errors import FileError, UsageError
 
 
 @click.command()
@@ -39,16 +39,28 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
 @click.command()
 @click.argument("report", type=FILE)
 @report_options
-def report(report: Path, reports: Reports) -> int:
+@click.option("--badge", type=FILE, help="Draw how the gates ended here, as SVG.")
+def report(report: Path, reports: Reports, badge: Path | None) -> int:
     """Write the verdicts of a JSON report in other formats.
 
-    The exit status is 0 if they were written, whatever the verdicts are.
+    The exit status is 0 if they were written, whatever the verdicts are. A report that cannot be read gives a grey
+    badge that says "no verdict", so that an old badge does not stay green, and status 3.
     """
+    from pytest_riskguard.reports.ci.badge import NO_VERDICT, render, state
     from pytest_riskguard.reports.json import read
 
-    if not reports.any:
-        raise UsageError("nothing to write: give --html, --markdown, --junit or --json")
+    if not reports.any and badge is None:
+        raise UsageError("nothing to write: give --html, --markdown, --junit, --json or --badge")
     reports.check(report)
+    ensure_apart("--badge", badge, report)
     reports.withdraw()
-    reports.write(*read(report))
+    try:
+        content = read(report)
+    except FileError:
+        if badge is not None:
+            write_text(render(NO_VERDICT), badge, option="--badge")
+        raise
+    if badge is not None:
+        write_text(render(state(content.verdicts, content.gates)), badge, option="--badge")
+    reports.write(*content)
     return ExitStatus.PASSED

@@ -52,15 +52,14 @@ def _home(start: Path) -> Path:
     return home if home.is_absolute() and home.parent != home and start.is_relative_to(home) else start
 
 
-def load_gates(path: Path, *, content: bytes | None = None) -> Config:
+def load_gates(path: Path) -> Config:
     """Read a riskguard.yaml whose gates are to be judged, with their slices looked up.
 
-    ``content`` is what was read of it already. If anything is wrong, the ``ConfigError`` also has everything that the
-    file names and nothing has.
+    If anything is wrong, the ``ConfigError`` also has everything that the file names and nothing has.
     """
     from pytest_riskguard.config.items import with_slices
 
-    config = load_config(path, look_up=True, content=content)
+    config = load_config(path, look_up=True)
     try:
         return with_slices(config)
     except ConfigError as error:
@@ -69,17 +68,7 @@ def load_gates(path: Path, *, content: bytes | None = None) -> Config:
         raise ConfigError.of(all_errors(config) or error.errors) from None
 
 
-def content_of(path: Path) -> bytes | None:
-    """What a riskguard.yaml holds; None if it cannot be read, for which ``load_config`` has the words."""
-    try:
-        return read_limited(path, YAML_BYTES)
-    except (MissingFileError, LimitError):
-        return None
-
-
-def load_config(
-    path: Path, *, require_gates: bool = True, look_up: bool = False, content: bytes | None = None
-) -> Config:
+def load_config(path: Path, *, require_gates: bool = True, look_up: bool = False) -> Config:
     """Read a riskguard.yaml; its relative paths start from its folder.
 
     The ``ConfigError`` is the first error of the file by line; its ``errors`` are all of them. Nothing that the file
@@ -89,8 +78,7 @@ def load_config(
     from pytest_riskguard.config.problems import check
 
     try:
-        content = read_limited(path, YAML_BYTES) if content is None else content
-        document = yaml_lines.parse(yaml_lines.decode(content))
+        document = yaml_lines.parse(yaml_lines.decode(read_limited(path, YAML_BYTES)))
     except MissingFileError as error:
         raise ConfigError(path, 1, error.problem.removeprefix(f"{path.name}: ")) from None
     except LimitError as error:

@@ -305,11 +305,6 @@ class Config(Model):
         return self._path
 
     @property
-    def written(self) -> Any:
-        """Everything that the file says, as plain values; what it leaves out has the defaults of this version."""
-        return self._document.data
-
-    @property
     def all_measures(self) -> tuple[str, ...]:
         """All that a baseline must be scored with: ``measures``, then those that only single gates name."""
         named = [*(self.measures or ()), *(measure for gate in self.gates for measure in gate.measure or ())]

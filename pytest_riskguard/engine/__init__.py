@@ -1,6 +1,6 @@
 """From files, stored baselines and live results to verdicts: the one engine behind fixture, YAML and command line.
 
-The engine loads on first use: a verdict that is kept needs none.
+The engine loads on first use.
 """
 
 from __future__ import annotations

@@ -44,7 +44,6 @@ from pytest_riskguard.evaluation.judgements.grades import is_binary, scaled
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure, refuse_uninformative, span
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.freed_memory import release_freed_memory
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.gates.chain.families import Compared, at_the_rules_level, in_families
@@ -150,7 +149,6 @@ class Engine:
             raise UsageError(str(error)) from None
         with caught("looking for the documents behind a verdict"):
             verdict = self._with_documents(verdict, question, systems)
-        release_freed_memory()  # before another gate is explained
         return replace(worded(verdict), origins=self._origins(question))
 
     def _origins(self, question: Question) -> Origins:
@@ -444,7 +442,6 @@ class Engine:
                 return verdict
             place += names.index(verdict.pool.decided_by)
         gate = question.gate if verdict.family is None else replace(question.gate, level=verdict.family.level)
-        release_freed_memory()  # what the answer took, before its documents are looked for
         try:
             rejudged = self._rejudged(gate, question, systems, place)
             losers, winners = verdict.responsible_topics, verdict.flagged_wins

@@ -8,15 +8,13 @@ from pathlib import Path
 from pytest_riskguard.evaluation.cache.cached_scores import Reading, RunScores, Wanted, file_scores
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.runs.rankings import Rankings
-from pytest_riskguard.evaluation.runs.run_folders import RunInPieces
-from pytest_riskguard.evaluation.scoring.freed_memory import release_freed_memory
 from pytest_riskguard.evaluation.scoring.run_scores import scored_run
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.topic_keys import TopicKeys
 
 
 def read_file(
-    given: GivenFile, wanted: Wanted, opened: Callable[[], Path | Rankings | RunInPieces], *, texts: Mapping[str, str]
+    given: GivenFile, wanted: Wanted, opened: Callable[[], Path | Rankings | GivenFile], *, texts: Mapping[str, str]
 ) -> RunScores:
     """The scores of a run file; ``opened`` gives its path if it is to be streamed, else its rankings.
 
@@ -27,16 +25,13 @@ def read_file(
 
 def read_judgements(given: Path | GivenFile, texts: Mapping[str, str]) -> Qrels:
     """Read judgements; ``texts`` are the query texts by which formats without ids know topics."""
-    qrels = read_qrels(given, TopicKeys(texts))
-    release_freed_memory()  # before runs are read
-    return qrels
+    return read_qrels(given, TopicKeys(texts))
 
 
-def read_run(opened: Path | Rankings | RunInPieces, wanted: Wanted, measures: Sequence[str]) -> Reading:
+def read_run(opened: Path | Rankings | GivenFile, wanted: Wanted, measures: Sequence[str]) -> Reading:
     """Read a run and score it with some measures."""
     as_trec = isinstance(opened, Path)
     run = GivenFile(opened, format="trec") if isinstance(opened, Path) else opened
     scored = scored_run(run, wanted.qrels, measures, name=wanted.name, queries=wanted.queries, depth=wanted.depth)
     wanted.qrels.arrays.documents.forget_hashes()
-    release_freed_memory()  # before another run is read
     return Reading(scored.scores, scored.run, scored.ties, as_trec=as_trec)

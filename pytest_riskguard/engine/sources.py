@@ -24,7 +24,6 @@ from pytest_riskguard.evaluation.measures import measure_name, parse_measure
 from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import open_run
-from pytest_riskguard.evaluation.runs.run_folders import RunInPieces
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
@@ -317,7 +316,7 @@ class ScoreCache:
         """How many ranks are kept whole: the same for each reading, so that each finds what another has kept."""
         return depth_for(list(map(parse_measure, self._together(measure))), self.qrels)
 
-    def _run(self, source: Ranked) -> Path | Rankings | RunInPieces:
+    def _run(self, source: Ranked) -> Path | Rankings | GivenFile:
         """A run file to be streamed, or rankings; a live system is queried once, even if that failed."""
         if isinstance(source, LiveRun):
             return self._once(self._key(source), source.retrieve)
@@ -352,7 +351,9 @@ class ScoreCache:
         if (ties := self._ties.get((source, self._stamps(source)))) is not None:
             return ties
         run = self._results.get(self._key(source))
-        return run.ties if isinstance(run, Rankings | RunInPieces) else "docid" if isinstance(run, Path) else None
+        if isinstance(run, Rankings | GivenFile):
+            return run.ties or "docid"
+        return "docid" if isinstance(run, Path) else None
 
     def latency(self, source: Source) -> Latency | None:
         """How long a live system that was queried took to answer."""

@@ -14,7 +14,6 @@ from pytest_riskguard.errors import TopicsFormatError
 from pytest_riskguard.evaluation.memory import shapes
 from pytest_riskguard.evaluation.memory.input_data import Input, InputData
 from pytest_riskguard.evaluation.memory.shapes import TopicsData
-from pytest_riskguard.evaluation.near_copies import near_copies
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
 from pytest_riskguard.formats.files.tab_separated import TEXT_NAMES, TOPIC_NAMES
@@ -31,8 +30,6 @@ CLUSTER = "cluster"
 #: The tag that says from which part of all queries a topic was drawn.
 STRATUM = "stratum"
 _NO_HEADER = ("", "")
-#: For so many lists of topics, which slices have of their own, a file keeps what it found.
-_KEPT_LISTS = 8
 _HEADERLESS = "2 columns (id, query text) with a tab between them"
 
 
@@ -65,21 +62,6 @@ class Topics:
     def clusters(self) -> Mapping[str, str]:
         """The cluster of each topic that has one: its value of the tag ``cluster``."""
         return {topic: cluster for topic, tags in self.tags.items() if (cluster := tags.get(CLUSTER))}
-
-    def near_copies(self, among: tuple[str, ...]) -> list[tuple[int, ...]]:
-        """The places of topics whose texts are nearly the same, in groups; kept for gates on the same topics."""
-        if not self.queries:
-            return []
-        if (groups := self._copies.pop(among, None)) is None:
-            groups = near_copies([self.queries.get(topic, "") for topic in among])
-        self._copies[among] = groups  # the last one asked for is kept longest
-        for first in list(self._copies)[:-_KEPT_LISTS]:
-            del self._copies[first]
-        return groups
-
-    @cached_property
-    def _copies(self) -> dict[tuple[str, ...], list[tuple[int, ...]]]:
-        return {}
 
     @cached_property
     def strata(self) -> Mapping[str, str]:

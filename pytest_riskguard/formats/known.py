@@ -282,8 +282,6 @@ FORMATS: tuple[Format, ...] = (
 )
 #: Formats whose files have the digests that verdicts name, and into which all others can be converted.
 OWN = frozenset({("trec", "judgements"), ("trec", "rankings"), ("tsv", "topics"), ("scores", "scores")})
-#: The ending of what `riskguard score` and `merge` write.
-PART_SUFFIX = ".rgpart"
 _BY_NAME = {known.name: known for known in FORMATS}
 
 
@@ -329,7 +327,7 @@ def format_for(kind: Kind, name: str, *, named: str | None = None) -> Format:
 
 def suffixes() -> frozenset[str]:
     """The endings of all formats' files, which are no part of a system's name."""
-    return frozenset({*(suffix for known in FORMATS for suffix in known.suffixes), PART_SUFFIX})
+    return frozenset(suffix for known in FORMATS for suffix in known.suffixes)
 
 
 def system_name(given: Path | GivenFile) -> str:

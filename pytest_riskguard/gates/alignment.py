@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -73,34 +73,6 @@ class Aligned:
     clusters: IntArray | None = None
     topics: Topics = NO_TOPICS
     strata: Strata | None = None
-
-    def with_copies_together(self) -> tuple[Aligned, tuple[tuple[int, ...], ...]]:
-        """The same with near copies as clusters, and their places in groups; what the file says of clusters stays.
-
-        Of topics with nearly the same text those without a cluster join the first that has one, else each other.
-        """
-        names, said = self.candidate.topics, self.topics.clusters
-        clusters = np.arange(len(names)) if self.clusters is None else self.clusters.copy()
-        groups = []
-        for copies in self._within_strata(self.topics.near_copies(names)):
-            free = [place for place in copies if names[place] not in said]
-            if free:
-                first = next((place for place in copies if names[place] in said), free[0])
-                clusters[free] = clusters[first]
-                groups.append(tuple(sorted({first, *free})))
-        return replace(self, clusters=np.unique(clusters, return_inverse=True)[1]), tuple(groups)
-
-    def _within_strata(self, groups: Sequence[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
-        """Groups of places, those in several strata split: these were drawn apart."""
-        if self.strata is None:
-            yield from groups
-            return
-        for group in groups:
-            numbers = self.strata.numbers[list(group)]
-            for number in np.unique(numbers).tolist():
-                within = [place for place, of in zip(group, numbers.tolist(), strict=True) if of == number]
-                if len(within) > 1:
-                    yield tuple(within)
 
 
 def align(

@@ -19,7 +19,6 @@ import numpy.typing as npt
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.measures import span
 from pytest_riskguard.gates.alignment import Aligned, Strata
-from pytest_riskguard.inference import bayesian_bootstrap
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum
 from pytest_riskguard.risk.tradeoff import tradeoff
 
@@ -134,24 +133,6 @@ class Evidence:
         of_mean = float(np.var(by_cluster, ddof=1)) / self.units
         return float(np.var(by_topic, ddof=1)) / of_mean if of_mean > 0 else None
 
-    def likeness(self, alpha: float, *, joined: IntArray) -> float:
-        """How alike scores are within larger groups of units, from -1 to 1: 0 where they are independent.
-
-        ``joined`` (n_topics,) numbers the group of each topic. That is the intraclass correlation over all pairs of
-        units of a group (R. A. Fisher, "Statistical Methods for Research Workers", 1925, chapter 7), around the mean
-        of all units; 0 without pairs or variation.
-        """
-        scores = self.scores(alpha)
-        off = scores - np.mean(scores)
-        groups = np.zeros(self.units, dtype=np.int64)
-        groups[np.arange(self.n) if self.clusters is None else self.clusters] = joined
-        sizes, sums, squares = (
-            np.bincount(groups, values).astype(np.float64, copy=False) for values in (np.ones(off.size), off, off**2)
-        )
-        pairs = sums**2 - squares  # twice the products of all pairs
-        spread = exact_sum((sizes - 1) * squares)
-        return exact_sum(pairs) / spread if spread > 0 else 0.0
-
     def moved(self, alpha: float) -> BoolArray:
         """Which topics contribute to the estimate at this alpha: those that changed beyond the baseline's noise."""
         moved: BoolArray = (self._excess(alpha) if self.noisy else self.differences) != 0
@@ -233,16 +214,6 @@ class Evidence:
     def estimate(self, alpha: float) -> float:
         """URisk at this alpha, weighted if there are weights, minus the baseline's own if there are replicates."""
         return exact_sum(self.parts(alpha)) / self.n
-
-    def bayesian_bootstrap(self, alpha: float, *, below: float) -> float:
-        """How probable an estimate below this is by the Bayesian bootstrap, of clusters where there are any.
-
-        Not for strata, where weights would be drawn within each and the scores are stretched.
-        """
-        if self.counts_alike:
-            return bayesian_bootstrap(self.scores(alpha), below=below)
-        weights = self._by_unit(self._relative)
-        return bayesian_bootstrap(self.sums(alpha) / weights, below=below, weights=weights)
 
     def noise_estimate(self, alpha: float) -> float | None:
         """The mean URisk of the baseline's replicates against it; None without replicates."""

@@ -296,7 +296,6 @@ class Estimates:
     p_value: float | None = None
     sign_flip_p_value: float | None = None
     break_even_p_value: Probability | None = None
-    bayesian_bootstrap_probability: Probability | None = None
     effect_sizes: EffectSizes | None = None
     mean_absolute_difference: float | None = None
     win_loss_ratio: float | None = None

@@ -185,19 +185,6 @@ class Ruling:
         """The tolerance, in units of the sum over topics."""
         return self.evidence.n * self.gate.tolerance
 
-    @property
-    def bayesian_bootstrap(self) -> float | None:
-        """How probable URisk beyond the bounds is by the Bayesian bootstrap; it decides nothing.
-
-        None for a pool, and with strata: weights would be drawn within each stratum, which has no such inversion.
-        """
-        if not self.has_intervals or self.gate.is_pool or self.evidence.strata is not None:
-            return None
-        below = self.evidence.bayesian_bootstrap(self.alpha, below=-self.gate.tolerance)
-        if self.gate.side != "both":
-            return below
-        return min(below + 1 - self.evidence.bayesian_bootstrap(self.alpha, below=self.gate.tolerance), 1.0)
-
     @cached_property
     def stands_up_to_ratio(self) -> float | None:
         """The largest ratio of win to loss of fair bets with which the break-even test still finds what it failed.

@@ -32,15 +32,6 @@ ENOUGH_FOR_STUDENT = 250
 #: Below this many topics a gate over a pool at an alpha above 1 fails too many harmless changes
 #: (docs/explanation/georisk.md).
 ENOUGH_FOR_POOLS, MODEST_ALPHA = 50, 1.0
-#: Near copies matter if their scores are at least so alike ...
-ALIKE = 0.1
-#: ... and, counted once each, make the variance of the estimate so much larger: a gate at the nominal 2.5% then fails
-#: 3.1% of harmless changes.
-MORE_VARIANCE = 1.1
-#: Groups of near copies that are named.
-MAX_GROUPS = 3
-#: The texts of more topics than this are not compared (a million took 18 seconds), nor longer ones together.
-MAX_READ, MAX_CHARACTERS = 50_000, 1_500_000
 
 
 def warnings(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tuple[VerdictWarning, ...]:
@@ -52,7 +43,6 @@ def warnings(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tup
     raised += _about_the_order({"the candidate": aligned.candidate, "the baseline": aligned.baseline})
     raised += _about_the_weights(comparison)
     if comparison.ruling.has_intervals and comparison.ruling.enough_topics:
-        raised += _about_near_copies(comparison, outcome)
         raised += _about_the_evidence(comparison)
         raised += _about_the_answer(comparison, outcome)
     return tuple(raised)
@@ -137,39 +127,6 @@ def _about_the_weights(comparison: Comparison) -> Iterator[VerdictWarning]:
         yield warning("few_effective_topics", **figures, needed=MIN_TOPICS)
     elif comparison.ruling.enough_topics:
         yield warning("few_effective_topics", **figures)
-
-
-def _about_near_copies(comparison: Comparison, outcome: Outcome) -> Iterator[VerdictWarning]:
-    """Whether topics with nearly the same text count as independent, although that is not how they behave."""
-    gate, evidence, aligned = comparison.gate, comparison.evidence, comparison.aligned
-    if comparison.changed == 0 or comparison.n > MAX_READ:
-        return
-    queries = aligned.topics.queries
-    if sum(len(queries.get(topic, "")) for topic in aligned.candidate.topics) > MAX_CHARACTERS:
-        return
-    together, groups = aligned.with_copies_together()
-    if not groups or together.clusters is None:
-        return
-    likeness = evidence.likeness(gate.alpha, joined=together.clusters)
-    other = Comparison(gate, together)
-    as_many, effective = evidence.effective_topics(gate.alpha), other.evidence.effective_topics(gate.alpha)
-    as_many = evidence.n if as_many is None else as_many
-    if likeness < ALIKE or effective is None or as_many < MORE_VARIANCE * effective:
-        return
-    answer = other.answer[0]
-    names = aligned.candidate.topics
-    largest = sorted(groups, key=lambda group: (-len(group), group))[:MAX_GROUPS]
-    yield warning(
-        "near_copies",
-        groups=[(aligned.topics.queries[names[group[0]]], tuple(names[i] for i in group)) for group in largest],
-        count=len(groups),
-        topics=sum(map(len, groups)),
-        likeness=likeness,
-        effective=effective,
-        answer=None if answer == outcome else answer,
-        file=aligned.topics.path_name,
-        has_clusters=bool(aligned.topics.clusters),
-    )
 
 
 def _about_the_evidence(comparison: Comparison) -> Iterator[VerdictWarning]:

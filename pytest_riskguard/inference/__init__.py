@@ -3,7 +3,6 @@
 from pytest_riskguard.inference._bootstrap.choice import mean_law, studentized_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference.allocation import neyman, stratified_error
-from pytest_riskguard.inference.bayesian_bootstrap import bayesian_bootstrap
 from pytest_riskguard.inference.break_even import (
     BreakEven,
     break_even,
@@ -60,7 +59,6 @@ __all__ = [
     "SignFlip",
     "always_valid_e_value",
     "always_valid_upper_limit",
-    "bayesian_bootstrap",
     "benjamini_hochberg",
     "break_even",
     "break_even_above",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pytest_riskguard.config.load import content_of, load_config
-from pytest_riskguard.engine.kept_verdicts.asked_file import kept_file
+from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import ConfigError
 from pytest_riskguard.plugin.gate_log import RollEntry
 
@@ -18,11 +17,8 @@ def entries(path: Path, *, root: Path, typed: bool) -> tuple[list[RollEntry], in
     not collected, the typed command line is the reason.
     """
     file = Path(os.path.relpath(path, root)).as_posix()
-    content = content_of(path)
-    if content is not None and (asked := kept_file(path, content)) is not None:
-        return [RollEntry(f"{file}::{name}", line, typed=typed) for name, line in asked.gates], asked.require
     try:
-        settings = load_config(path, content=content)
+        settings = load_config(path)
     except ConfigError as error:
         return [RollEntry(f"{file}::configuration", error.line, broken=True, typed=typed)], None
     found = [RollEntry(f"{file}::{gate.name}", settings.line_of(gate), typed=typed) for gate in settings.gates]

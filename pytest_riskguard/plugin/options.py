@@ -51,7 +51,6 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--riskguard-charts", action="store_true", help="write the charts of a Markdown report beside it, as SVG"
     )
-    _add_reading_options(group)
     group.addoption("--riskguard-no-cache", action="store_true", help="read and judge all, keep nothing on disk")
     group.addoption(
         "--riskguard-no-github", action="store_true", help="in GitHub Actions: no annotations and no step summary"
@@ -77,36 +76,6 @@ def add_options(parser: pytest.Parser) -> None:
 
 #: More gates than any project has; Python refuses to read numbers of thousands of digits.
 MAX_DIGITS = 18
-#: The word instead of a number of processes.
-AUTO = "auto"
-
-
-def _add_reading_options(group: pytest.OptionGroup) -> None:
-    group.addoption(
-        "--riskguard-workers",
-        type=_number_or_auto,
-        default=None,
-        metavar="N|auto",
-        help="read each run with N processes (default: auto, as many as make it faster)",
-    )
-    group.addoption(
-        "--riskguard-scheduler",
-        type=_address,
-        default=None,
-        metavar="URL",
-        help="read runs on this cluster: tcp://HOST:PORT of dask, or spark://HOST:PORT",
-    )
-
-
-def _address(text: str) -> str:
-    from pytest_riskguard.errors import UsageError
-    from pytest_riskguard.evaluation.shards.schedulers.addresses import engine_at
-
-    try:
-        engine_at(text)
-    except UsageError as problem:
-        raise argparse.ArgumentTypeError(str(problem)) from None
-    return text
 
 
 def _number_or_all(text: str) -> int | str:
@@ -126,14 +95,6 @@ def mentioned(config: pytest.Config) -> bool:
     given = any(value is not None and value is not False and value != [] for value in options)
     typed = any("riskguard" in str(argument) for argument in config.invocation_params.args)
     return given or typed or bool(config.getini("riskguard"))
-
-
-def _number_or_auto(text: str) -> int | str:
-    if text == AUTO:
-        return text
-    if not (text.isascii() and text.isdigit() and 0 < int(text[:MAX_DIGITS]) <= 1024):
-        raise argparse.ArgumentTypeError(f"expected a number from 1 to 1024 or {AUTO}, found {text!r}")
-    return int(text)
 
 
 def typed_again(config: pytest.Config) -> str:

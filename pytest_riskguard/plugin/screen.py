@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from pytest_riskguard import run_context
-from pytest_riskguard.plugin.options import AUTO
 
 #: The entries of xdist's ``workerinput`` that describe the screen of the controller.
 WIDTH, BLOCKS = "riskguard_width", "riskguard_blocks"
@@ -28,14 +27,11 @@ def set_context(config: pytest.Config) -> None:
         blocks=run_context.draws_blocks(sys.stdout.encoding) if worker is None else worker[BLOCKS],
     )
     context = ExitStack()
-    workers = config.getoption("riskguard_workers")
     context.enter_context(
         run_context.changed(
             screen=screen,
             locate=lambda test: _from_here(test, config),
             cached=not config.getoption("riskguard_no_cache"),
-            workers=None if workers == AUTO else workers,
-            scheduler=config.getoption("riskguard_scheduler"),
         )
     )
     config.add_cleanup(context.close)

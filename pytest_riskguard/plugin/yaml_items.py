@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_riskguard.config.load import content_of, load_gates
-from pytest_riskguard.engine.kept_verdicts.asked_file import AskedFile, AskedItem, keep_file, kept_file
+from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
 from pytest_riskguard.plugin.options import typed_again
 from pytest_riskguard.plugin.session import engine_for
@@ -22,9 +21,7 @@ from pytest_riskguard.run_context import current, record
 if TYPE_CHECKING:
     from pytest_riskguard.config.items import GateItem
     from pytest_riskguard.config.queried_settings import Queried
-    from pytest_riskguard.config.schema import Config
     from pytest_riskguard.engine.declared_gates import DeclaredGates
-    from pytest_riskguard.engine.kept_verdicts.kept import KeptVerdicts
     from pytest_riskguard.engine.sources import LiveRun
     from pytest_riskguard.gates.verdict import Verdict
 
@@ -35,57 +32,16 @@ class RiskguardFile(pytest.File):
     def collect(self) -> Iterable[pytest.Item]:
         """One item for each gate, measure, alpha and slice; a file that cannot be read is one failing item."""
         try:
-            self._asked = self._known()
+            self.settings = load_gates(self.path)
         except ConfigError as error:
             yield BrokenConfiguration.from_parent(self, name="configuration", error=error)
             return
-        for item in self._asked.items:
+        from pytest_riskguard.config.items import all_items
+
+        for item in all_items(self.settings):
             # The id as text equals what --lf reads from its cache, where "[AP-5]" is a part of its own.
             nodeid = f"{self.nodeid}::{item.id}"
             yield GateTest.from_parent(self, name=item.id, nodeid=nodeid, item=item, file=self)
-
-    def _known(self) -> AskedFile:
-        """What the file asks, from the cache if these bytes were found to be right before."""
-        self._content = content_of(self.path)
-        asked = None if self._content is None else kept_file(self.path, self._content)
-        if asked is None:
-            asked = AskedFile.of(self.settings)
-            if self._content is not None:
-                keep_file(asked, self._content)
-        return asked
-
-    @cached_property
-    def settings(self) -> Config:
-        """The file's settings, checked; loaded with pydantic when a gate is to be judged."""
-        return load_gates(self.path, content=self._content)
-
-    @cached_property
-    def _items(self) -> Mapping[str, GateItem]:
-        from pytest_riskguard.config.items import all_items
-
-        return {item.id: item for item in all_items(self.settings)}
-
-    def verdict(self, item: str) -> Verdict:
-        """The verdict on the gate with this id: the one that is kept on disk, or a new one."""
-        return self._kept.verdict(item, lambda: self.declared.verdict(self._items[item]))
-
-    def advised(self, verdict: Verdict, item: str) -> Verdict:
-        """The verdict with what can be typed about it where pytest was called, if it advises anything."""
-        with suppress(Exception):  # what is wrong with a verdict is reported where it is shown
-            if verdict.advises:
-                here = self.config.invocation_params.dir
-                return replace(verdict, commands=self.declared.commands(verdict, self._items[item], here))
-        return verdict
-
-    def problem(self, verdict: Verdict, item: str) -> str | None:
-        """Why nothing can be compared."""
-        return self.declared.problem(verdict, self._items[item])
-
-    @cached_property
-    def _kept(self) -> KeptVerdicts:
-        from pytest_riskguard.engine.kept_verdicts.kept import KeptVerdicts
-
-        return KeptVerdicts(self._asked, report=bool(self.config.getoption("riskguard_report", default=())))
 
     @cached_property
     def declared(self) -> DeclaredGates:
@@ -148,13 +104,18 @@ class BrokenConfiguration(_Reported):
 class GateTest(_Reported):
     """One gate for one measure and alpha."""
 
-    def __init__(self, *, item: AskedItem, file: RiskguardFile, **kwargs: Any) -> None:
+    def __init__(self, *, item: GateItem, file: RiskguardFile, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.item, self.file, self.line = item.id, file, item.line
+        self.item, self.file, self.line = item, file, file.settings.line_of(item.settings)
 
     def runtest(self) -> None:
         """Judge, and fail unless the verdict passes."""
-        verdict = record(self.file.advised(self.file.verdict(self.item), self.item))
+        verdict = self.file.declared.verdict(self.item)
+        with suppress(Exception):  # what is wrong with a verdict is reported where it is shown
+            if verdict.advises:
+                here = self.config.invocation_params.dir
+                verdict = replace(verdict, commands=self.file.declared.commands(verdict, self.item, here))
+        record(verdict)
         if not verdict.passed:
             raise RiskyError(self._explained(verdict), verdict)
 
@@ -167,7 +128,7 @@ class GateTest(_Reported):
 
         problem = None
         if verdict.problem_with_paths is not None:
-            problem = self.file.problem(verdict, self.item)
+            problem = self.file.declared.problem(verdict, self.item)
             problem = None if problem is None else from_here(problem, self.config)
         reproduce = command(self.nodeid, options=typed_again(self.config))
         screen = current().screen

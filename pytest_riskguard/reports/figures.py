@@ -39,7 +39,7 @@ def figures(verdict: Verdict) -> list[str]:
         _noise(shown),
         _tests(shown),
         _asymmetry(shown),
-        _companions(shown),
+        _effect_sizes(shown),
         verdict.family and _family(verdict, verdict.family),
         _counts(verdict),
         _strata(shown),
@@ -118,25 +118,18 @@ def _times(ratio: float) -> str:
     return f"{math.floor(ratio):,}" if ratio >= 100 else f"{math.floor(100 * ratio) / 100:.2f}"
 
 
-def _companions(shown: Shown) -> str | None:
-    """What decides nothing, but is asked for beside a p-value."""
-    estimates, said = shown.verdict.estimates, []
-    if not shown.verdict.intervals:
+def _effect_sizes(shown: Shown) -> str | None:
+    """Without a unit; they decide nothing."""
+    effects, said = shown.verdict.estimates.effect_sizes, []
+    if not shown.verdict.intervals or effects is None:
         return None
-    of_urisk = not shown.verdict.asked.is_pool  # which a pool does not show
-    if of_urisk and (below := estimates.bayesian_bootstrap_probability) is not None:
-        side = "not between" if shown.verdict.asked.side == "both" else "above" if shown.sign < 0 else "below"
-        risky = f"URisk{shown.suffix} {side} {shown.bound}"
-        how_probable = "> 0.9999" if below > 1 - 1e-4 else probability(below)
-        said.append(f"Bayesian bootstrap: {risky} with probability {how_probable}")
-    if (effects := estimates.effect_sizes) is not None:
-        if of_urisk and (d := effects.standardised) is not None:
-            name = f"effect size URisk{shown.suffix}/SD"
-            said.append(f"{name} {shown.value(d.value, 2)} {shown.limits(d.lower, d.upper, 2)}")
-        if (lost := effects.loss_share) is not None:
-            limits = f"({percent(lost.lower, 0)} to {percent(lost.upper, 0)})"
-            units = "clusters" if shown.verdict.topics.clusters else "topics"
-            said.append(f"{percent(lost.value, 0)} of changed {units} lost {limits}")
+    if not shown.verdict.asked.is_pool and (d := effects.standardised) is not None:  # a pool shows none of URisk
+        name = f"effect size URisk{shown.suffix}/SD"
+        said.append(f"{name} {shown.value(d.value, 2)} {shown.limits(d.lower, d.upper, 2)}")
+    if (lost := effects.loss_share) is not None:
+        limits = f"({percent(lost.lower, 0)} to {percent(lost.upper, 0)})"
+        units = "clusters" if shown.verdict.topics.clusters else "topics"
+        said.append(f"{percent(lost.value, 0)} of changed {units} lost {limits}")
     return "; ".join(said)
 
 

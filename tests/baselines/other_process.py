@@ -104,7 +104,7 @@ def _write(
     store = Store(root)
     sys.addaudithook(_counting(steps, last_step))
     begun.set()
-    scoring: dict[str, Any] = {"qrels": qrels, "topics": None, "allow_ci": True}
+    scoring: dict[str, Any] = {"qrels": qrels, "topics": None}
     try:
         if what == "add":
             store.add(name, run, measures=["AP"], replace=True, **scoring)

@@ -77,7 +77,7 @@ def test_a_disk_that_is_full_at_any_page_leaves_the_old_baseline(small_disk, col
     for pages in range(20):
         fill(small_disk, pages_left=40)
         given: dict[str, Any] = {"qrels": collection.qrels, "topics": None, "measures": MEASURES}
-        store.add("prod", collection.run, **given, kind="previous", replace=True, forget_history=True)
+        store.add("prod", collection.run, **given, kind="previous", replace=True)
         before = content(store.root)
         fill(small_disk, pages_left=pages)
         problem = refusal(operations(store, collection)[operation])
@@ -128,7 +128,7 @@ def _update_with_short_files(root: Path, run: Path, qrels: Path, limit: int, res
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
     try:
-        Store(root).add("prod", run, qrels=qrels, topics=None, measures=MEASURES, replace=True, allow_ci=True)
+        Store(root).add("prod", run, qrels=qrels, topics=None, measures=MEASURES, replace=True)
     except BaselineError as error:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
         results.put(str(error))

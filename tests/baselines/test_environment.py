@@ -9,27 +9,6 @@ from importlib.metadata import version
 import pytest
 
 from pytest_riskguard.baselines import environment
-from pytest_riskguard.baselines.environment import ci_variable
-
-
-@pytest.mark.parametrize(
-    ("variables", "variable"),
-    [
-        ({}, None),
-        ({"CI": "true"}, "CI"),
-        ({"CI": ""}, None),
-        ({"CI": "0"}, None),
-        ({"CI": "False"}, None),
-        ({"CI": "false", "GITHUB_ACTIONS": "true"}, "GITHUB_ACTIONS"),
-        ({"JENKINS_URL": "https://ci.example/"}, "JENKINS_URL"),
-        ({"TF_BUILD": "True"}, "TF_BUILD"),
-        ({"CIRCLE": "true"}, None),
-    ],
-)
-def test_ci_is_told_by_its_variables(variables, variable, monkeypatch):
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    assert ci_variable() == variable
 
 
 @pytest.mark.skipif(not hasattr(time, "tzset"), reason="this system cannot change the time zone of a process")

@@ -143,7 +143,7 @@ def test_replicates_stay_with_the_run_that_they_repeat(store, add, replicate, pr
     place(store, 1).joinpath("replicates/1/scores.tsv").write_text("x")
     (problem,) = store.verify("prod")
     assert problem.startswith("baselines/prod/history/0001/replicates/1: scores.tsv was changed")
-    assert "--forget-history" in problem
+    assert problem.endswith("(`riskguard baseline remove prod`) and add the run again")
 
 
 def test_a_fixed_baseline_is_not_moved_until_one_says_so(store, add, promote):
@@ -206,15 +206,6 @@ def test_changed_judgements_without_the_run_leave_no_means_to_tell(add, promote,
     done = promote(qrels=collection.other_qrels())
     assert done.moved
     assert done.changes == ()
-
-
-def test_nothing_is_promoted_inside_ci_unless_it_is_allowed(store, add, promote, monkeypatch):
-    add(kind="previous")
-    monkeypatch.setenv("CI", "true")
-    for do in (promote, lambda **options: store.rescore("prod", qrels=Path("qrels.txt"), topics=None, **options)):
-        with pytest.raises(UsageError, match="--allow-ci"):
-            do()
-    assert promote(allow_ci=True).moved
 
 
 def test_nothing_is_promoted_where_there_is_nothing(promote):
@@ -299,8 +290,6 @@ def test_an_update_that_says_nothing_of_the_history_keeps_it(store, chain, colle
     scoring = {"qrels": collection.qrels, "topics": collection.topics, "measures": MEASURES}
     store.update("prod", collection.other_run(), **scoring)
     assert store.manifest("prod").history == listed != ()
-    store.replace_all({"prod": collection.noisy_run(7)}, **scoring)
-    assert store.manifest("prod").history == listed
 
 
 def test_an_update_says_what_the_baseline_stands_for_from_now_on(store, add):
@@ -309,22 +298,16 @@ def test_an_update_says_what_the_baseline_stands_for_from_now_on(store, add):
     assert store.manifest("prod").kind == "fixed"
 
 
-def test_a_history_is_forgotten_only_when_one_says_so(store, chain, add):
-    add(replace=True, forget_history=True)
-    assert store.manifest("prod").history == ()
-    assert not store.root.joinpath("prod/history").exists()
-    assert store.manifest("prod").kind == "previous"
-
-
 def test_an_update_of_a_damaged_manifest_does_not_lose_the_history(store, chain, add):
     store.root.joinpath("prod/manifest.json").write_text("{")
     before = content(store.root)
     with pytest.raises(
-        BaselineError, match=r"prod: manifest\.json: line 1: not JSON.*history would be lost; pass --forget-history"
+        BaselineError, match=r"line 1: not JSON.*history would be lost: .*`riskguard baseline remove prod`"
     ):
         add(replace=True)
     assert content(store.root) == before
-    add(replace=True, forget_history=True)
+    store.remove("prod")
+    add()
     assert store.verify("prod") == []
     assert store.manifest("prod").kind == "fixed"
 
@@ -394,7 +377,7 @@ def test_changed_judgements_without_its_run_name_the_earlier_run(store, add, pro
     with pytest.raises(BaselineError, match=r"prod/history/0001: qrels-new\.txt has changed") as caught:
         store.lineage("prod", "AP", qrels=read_qrels(collection.other_qrels()))
     assert caught.value.reason == "inputs_changed"
-    assert "--forget-history" in str(caught.value)
+    assert "`riskguard baseline remove prod`" in str(caught.value)
 
 
 # Scoring again
@@ -495,12 +478,13 @@ def test_damage_is_found_and_named_and_stops_what_needs_the_run(store, chain, qr
     assert str(caught.value).startswith(f"{place(store, 1)}: ")
     assert store.verify("prod") == [caught.value.problem]
     if damage not in ("a newer format", "CRLF"):
-        assert caught.value.problem.endswith("`riskguard baseline update prod RUN --note WHY --forget-history`")
+        assert caught.value.problem.endswith("(`riskguard baseline remove prod`) and add the run again")
     with pytest.raises(BaselineError, match=message):
         promote()
     # The baseline itself is whole, and every question about it alone can be answered.
     assert store.scores("prod", "AP", qrels=qrels).scores.name == "prod"
-    add(replace=True, forget_history=True)
+    store.remove("prod")
+    add()
     assert store.verify("prod") == []
 
 

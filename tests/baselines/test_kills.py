@@ -110,7 +110,7 @@ def test_500_kills(store, add, replicate, collection, tmp_path):
 def _replace_often(root: Path, runs: list[Path], qrels: Path, times: int) -> None:
     for turn in range(times):
         run = runs[turn % len(runs)]
-        Store(root).add("prod", run, qrels=qrels, topics=None, measures=["AP"], replace=True, allow_ci=True)
+        Store(root).add("prod", run, qrels=qrels, topics=None, measures=["AP"], replace=True)
 
 
 def _read_until_done(root: Path, qrels: Path, valid: set[bytes], begun: Any, done: Any, reads: Any) -> None:

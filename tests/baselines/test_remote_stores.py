@@ -38,7 +38,7 @@ def stored(tmp_path_factory):
     """A folder with a riskguard.yaml and a store that has replicates and earlier runs."""
     folder = tmp_path_factory.mktemp("stored")
     world.write_world(folder, world.LOSS)
-    collection = {"qrels": folder / "qrels.txt", "topics": folder / "topics.tsv", "allow_ci": True}
+    collection = {"qrels": folder / "qrels.txt", "topics": folder / "topics.tsv"}
     baselines = Store(folder / "baselines")
     world.write_run(folder / "again.run", {"t01": 3})
     baselines.add_replicate("prod", folder / "again.run", **collection)
@@ -214,7 +214,7 @@ def test_a_lost_entry_is_not_replaced_by_a_changed_file(pin, tmp_path):
 def test_an_address_without_a_digest_is_refused_before_anything_is_read(uploaded, digest):
     gone()
     place = Path(f"{ADDRESS}#{digest}" if digest else ADDRESS)
-    message = f"{ADDRESS}: expected the digest of the baselines there.*`riskguard baseline digest --store {ADDRESS}`"
+    message = f"{ADDRESS}: expected the digest of the baselines there.*`riskguard baseline list --store {ADDRESS}`"
     with pytest.raises(UsageError, match=message):
         pinned(place)
     with pytest.raises(UsageError, match=message):
@@ -243,7 +243,7 @@ def test_commands_that_write_are_refused_with_what_to_do(pin, capsys, command):
     assert run(["baseline", *command, *options, "--store", f"{ADDRESS}#{pin}"]) == 2
     message = capsys.readouterr().err
     assert message.startswith(f"Error: {ADDRESS}: baselines at an address are only read; change a copy of them")
-    assert "`baseline digest` prints of the copy" in message
+    assert "`riskguard baseline list` prints of the copy" in message
     assert digest_of(Path(ADDRESS)) == pin
 
 

@@ -212,14 +212,6 @@ def test_a_name_cannot_lead_out_of_the_store(store, add, replicate, qrels, name)
             use()
 
 
-def test_nothing_is_stored_inside_ci_unless_it_is_allowed(add, replicate, monkeypatch):
-    add()
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    with pytest.raises(UsageError, match=r"not stored inside CI \(GITHUB_ACTIONS is set\).*--allow-ci"):
-        replicate()
-    assert replicate(allow_ci=True) == 1
-
-
 def test_bad_runs_are_told_as_they_are_and_change_nothing(store, add, replicate, tmp_path):
     add()
     before = content(store.root)

@@ -1,8 +1,9 @@
 """Do the verdicts of this checkout differ from those of an earlier commit?
 
-Run from the checkout: ``python -m tests.benchmarks.compare_with_commit COMMIT``; needs the folder of real runs. Both
-versions run the commands of ``verdict_cases``; exit statuses and JSON must be the same bytes. Sentences may differ.
-One line per case; the exit status is 1 where anything but a sentence differs.
+Run from the checkout: ``python -m tests.benchmarks.compare_with_commit COMMIT``; needs the folder of real runs. Each
+version runs the commands of its own ``verdict_cases``, since options get other names; a case has one name in both.
+Exit statuses and the values of fields that both reports have must be equal. Sentences may differ, and fields that only
+one version writes are listed at the end. One line per case; the exit status is 1 where a value differs.
 
 ``--moved-limits`` is for a change of how a law of the bootstrap is computed: limits may then move by 5e-4 standard
 errors and what is computed from the law accordingly. ``--moved PLACE=X`` lets other numbers move by X, for instance
@@ -12,8 +13,6 @@ errors and what is computed from the law accordingly. ``--moved PLACE=X`` lets o
 from __future__ import annotations
 
 import argparse
-import hashlib
-import inspect
 import io
 import json
 import os
@@ -28,8 +27,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import verdict_cases
-from tests.benchmarks.verdict_cases import CASES, Case
+from tests.benchmarks.verdict_cases import CASES
 from tests.shared_data import SHARED
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -39,6 +37,13 @@ TEXTS = (
     "verdicts[].problem",
     "verdicts[].explanation.summary",
     "generated_by.version",
+)
+#: Times, which no two runs share.
+TIMES = (
+    "provenance.date",
+    "provenance.latency.median_ms",
+    "provenance.latency.p95_ms",
+    "provenance.baselines[].stored",
 )
 #: Limits of intervals, and what is computed from them, which ``--moved-limits`` lets move by so many standard errors.
 LIMITS = (
@@ -73,6 +78,10 @@ DRAWN = (
 )
 
 
+#: Stands for the value of a field that a version does not write.
+ABSENT = "(absent)"
+
+
 class Number(str):
     """A number as the report writes it, so that 0.10 is not 0.1."""
 
@@ -101,7 +110,7 @@ class Allowance:
 
 @dataclass(frozen=True)
 class Difference:
-    """Two values at one place of a report; ``kind`` is ``text``, ``number``, ``moved`` or ``drawn``."""
+    """Two values at one place of a report; ``kind`` is text, number, moved, drawn, removed or added."""
 
     kind: str
     place: str
@@ -121,33 +130,25 @@ def differences(old: str, new: str, allowance: Allowance) -> list[Difference]:
     except ValueError:
         return [Difference("number", "output", old, new)]
     errors = _standard_errors(reports[0])
-    compared = [
+    return [
         Difference(_kind(before, after, place, allowance, errors), place, before, after)
         for place, before, after in _unequal(*reports)
+        if re.sub(r"\[\d+\]", "[]", place) not in TIMES
     ]
-    if not compared or any(_as_written(output) != output for output in (old, new)):
-        compared.append(Difference("number", "layout", "bytes", "other bytes"))
-    return compared
-
-
-def _as_written(output: str) -> str:
-    """As reports are written: indented by two, in ASCII."""
-    text = json.dumps(json.loads(output), indent=2, ensure_ascii=True, allow_nan=False)
-    return text.replace("##", "\\u0023#") + "\n"
 
 
 def _standard_errors(report: Any) -> dict[str, float]:
     """Of the estimate of each verdict, by its place."""
     verdicts = report.get("verdicts", []) if isinstance(report, dict) else []
     estimates = [verdict["estimates"] for verdict in verdicts]
-    errors = [each["georisk_standard_error"] or each["standard_error"] for each in estimates]
+    errors = [each.get("georisk_standard_error") or each.get("standard_error") for each in estimates]
     return {f"verdicts[{number}]": float(error or 0) for number, error in enumerate(errors)}
 
 
 def _unequal(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
-    if isinstance(old, dict) and isinstance(new, dict) and list(old) == list(new):
-        for key in old:
-            yield from _unequal(old[key], new[key], f"{place}.{key}".lstrip("."))
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in {**old, **new}:
+            yield from _unequal(old.get(key, ABSENT), new.get(key, ABSENT), f"{place}.{key}".lstrip("."))
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for number, pair in enumerate(zip(old, new, strict=True)):
             yield from _unequal(*pair, f"{place}[{number}]")
@@ -156,6 +157,8 @@ def _unequal(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, Any, An
 
 
 def _kind(old: object, new: object, place: str, allowance: Allowance, errors: Mapping[str, float]) -> str:
+    if ABSENT in (old, new):
+        return "removed" if new is ABSENT else "added"
     if re.sub(r"\[\d+\]", "[]", place) in TEXTS and type(old) is type(new) is str:
         return "text"
     if allowance.limits and re.sub(r"\[\d+\]", "[]", place) in DRAWN:
@@ -168,40 +171,30 @@ def _short(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def outputs(cases: Sequence[Case], tree: Path) -> dict[str, list[dict[str, Any]]]:
-    """What every command of the cases gives with the package of a checkout."""
-    paths = os.pathsep.join([str(tree), str(CHECKOUT)])
-    environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "100"}
+def outputs(names: Sequence[str], tree: Path) -> dict[str, list[dict[str, Any]]]:
+    """What every command of the named cases gives with the package, and the cases, of a checkout."""
+    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "100"}
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-P", "-m", "tests.benchmarks.run_verdict_cases", "--out", folder]
-        command += ["--shared", str(SHARED), "--tree", str(tree), *(case.name for case in cases)]
+        command += ["--shared", str(SHARED), "--tree", str(tree), *names]
         subprocess.run(command, env=environment, cwd=folder, check=True)
-        return {case.name: json.loads((Path(folder) / f"{case.name}.json").read_text("utf-8")) for case in cases}
+        return {path.stem: json.loads(path.read_text("utf-8")) for path in Path(folder).glob("*.json")}
 
 
-def old_outputs(cases: Sequence[Case], commit: str, cache: Path) -> dict[str, list[dict[str, Any]]]:
+def old_outputs(names: Sequence[str], commit: str, cache: Path) -> dict[str, list[dict[str, Any]]]:
     """The same for an earlier commit, from ``cache`` where it is kept."""
     git = ["git", "-C", str(CHECKOUT)]
     full = subprocess.run([*git, "rev-parse", f"{commit}^{{commit}}"], capture_output=True, text=True, check=True)
-    files = {case.name: cache / f"{_key(case, full.stdout.strip())}.json" for case in cases}
-    unknown = [case for case in cases if not files[case.name].exists()]
-    if unknown:
+    kept = cache / full.stdout.strip()
+    kept.mkdir(parents=True, exist_ok=True)
+    if unknown := [name for name in names if not (kept / f"{name}.json").exists()]:
         with tempfile.TemporaryDirectory() as folder:
-            packed = [*git, "archive", commit, "pytest_riskguard", "examples"]  # its tests would hide ours
-            with tarfile.open(
-                fileobj=io.BytesIO(subprocess.run(packed, capture_output=True, check=True).stdout)
-            ) as tree:
+            packed = subprocess.run([*git, "archive", commit], capture_output=True, check=True).stdout
+            with tarfile.open(fileobj=io.BytesIO(packed)) as tree:
                 tree.extractall(folder, filter="data")
             for name, results in outputs(unknown, Path(folder)).items():
-                files[name].write_text(json.dumps(results), encoding="utf-8")
-    return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in files.items()}
-
-
-def _key(case: Case, commit: str) -> str:
-    content = [commit, *case.commands]
-    if case.prepare is not None:
-        content += [inspect.getsource(case.prepare), verdict_cases.CONFIG, verdict_cases.GATES_IN_PYTHON]
-    return f"{case.name}-{hashlib.sha256(chr(10).join(content).encode()).hexdigest()[:16]}"
+                (kept / f"{name}.json").write_text(json.dumps(results), encoding="utf-8")
+    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in kept.glob("*.json")}
 
 
 def compare(
@@ -222,6 +215,8 @@ def result_of(compared: Sequence[Difference]) -> str:
         return "NUMBERS DIFFER"
     if kinds & {"moved", "drawn"}:
         return "numbers moved as allowed"
+    if kinds & {"removed", "added"}:
+        return "other fields"
     return "texts differ" if kinds else "same"
 
 
@@ -247,24 +242,33 @@ def main() -> int:
     """Compare, and print what differs."""
     options = _options()
     allowance = Allowance(options.moved_limits, dict(options.moved))
-    cases = [case for case in CASES if not options.only or case.name in options.only]
+    names = [case.name for case in CASES if not options.only or case.name in options.only]
     with ExitStack() as stack:
         cache = options.cache or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         cache.mkdir(parents=True, exist_ok=True)
-        old = old_outputs(cases, options.commit, cache)
-    new = outputs(cases, CHECKOUT)
+        old = old_outputs(names, options.commit, cache)
+    new = outputs(names, CHECKOUT)
     results = []
-    for case in cases:
-        compared = list(compare(old[case.name], new[case.name], allowance))
+    fields: dict[str, set[str]] = {"removed": set(), "added": set()}
+    for name in names:
+        if name not in old:
+            print(f"{name}: a new case")
+            continue
+        compared = list(compare(old[name], new[name], allowance))
         results.append(result_of(compared))
-        print(f"{case.name}: {results[-1]}")
+        print(f"{name}: {results[-1]}")
         for difference in compared:
             if difference.kind in ("number", "moved") or (difference.kind == "text" and options.texts):
                 print(f"  {difference}")
         if drawn := sum(difference.kind == "drawn" for difference in compared):
             print(f"  drawn: {drawn} places of the drawing of the law")
+        for difference in compared:
+            if difference.kind in fields:
+                fields[difference.kind].add(re.sub(r"command \d+: |\[\d+\]", "", difference.place))
+    for kind, places in fields.items():
+        print(f"{kind}: {', '.join(sorted(places)) or 'nothing'}")
     different = results.count("NUMBERS DIFFER")
-    print(f"{len(cases)} cases, {different} with other numbers")
+    print(f"{len(names)} cases, {different} with other numbers")
     return 1 if different else 0
 
 

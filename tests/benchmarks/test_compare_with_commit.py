@@ -35,7 +35,7 @@ def interval(upper: float) -> list[dict[str, object]]:
         ({"outcome": "pass"}, "NUMBERS DIFFER"),
         ({"intervals": interval(0.1000001)}, "NUMBERS DIFFER"),
         ({"warnings": []}, "NUMBERS DIFFER"),
-        ({"added": 1}, "NUMBERS DIFFER"),
+        ({"added": 1}, "other fields"),
     ],
 )
 def test_only_sentences_may_differ(changes, result):
@@ -61,11 +61,6 @@ def test_a_number_may_move_where_it_is_named():
     assert result_of(differences(written(), moved, Allowance(limits=True))) == "NUMBERS DIFFER"
     assert result_of(differences(written(), moved, Allowance(numbers={place: 0.01}))) == "numbers moved as allowed"
     assert result_of(differences(written(), moved, Allowance(numbers={place: 0.0001}))) == "NUMBERS DIFFER"
-
-
-def test_the_same_values_in_other_bytes_differ():
-    assert result_of(differences(written(), written().replace("1.0", "1.00"), Allowance())) == "NUMBERS DIFFER"
-    assert result_of(differences(written(), written() + "\n", Allowance())) == "NUMBERS DIFFER"
 
 
 def test_output_that_is_no_json_must_be_the_same():

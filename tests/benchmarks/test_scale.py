@@ -19,9 +19,8 @@ benchmark = importlib.import_module("tests.benchmarks.scale.__main__")
 
 #: What the table of each comparison holds.
 CONTAINED = {
-    **{"scoring": "riskguard, 2 processes", "comparing": "riskguard compare, failing", "caching": "from the cache"},
+    **{"scoring": "riskguard", "comparing": "riskguard compare, failing", "caching": "from the cache"},
     **{"growing": "300 x 50", "verdicts": "1,000", "several": "3 gates", "intervals": "six intervals"},
-    "pieces": "memory to merge",
 }
 
 

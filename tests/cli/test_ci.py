@@ -1,4 +1,4 @@
-"""``riskguard badge`` and ``riskguard comment``: nothing good is said without a report."""
+"""A badge and ``riskguard comment``: nothing good is said without a report."""
 
 from __future__ import annotations
 
@@ -10,40 +10,34 @@ import pytest
 COMPARE = "compare {0}.run --baseline prod --measure AP --json r.json"
 
 
-def test_it_draws_the_report(command):
-    command(COMPARE.format("loss"))
-    ended = command("badge r.json --label ranking")
-    assert (ended.status, ended.err) == (0, "")
-    assert ended.out.startswith("<svg ")
-    assert 'aria-label="ranking: don\'t ship: 1 gate failed"' in ended.out
-    assert command("badge r.json --label ranking -o badge.svg").out == ""
-    assert Path("badge.svg").read_text(encoding="utf-8") == ended.out
-    command(COMPARE.format("good"))
-    assert 'aria-label="riskguard: ship: 1 gate passed"' in command("badge r.json").out
+def test_a_badge_draws_the_report(command):
+    for name, words in (("loss", "don't ship: 1 gate failed"), ("good", "ship: 1 gate passed")):
+        command(COMPARE.format(name))
+        ended = command("report r.json --badge badge.svg")
+        assert (ended.status, ended.out, ended.err) == (0, "", "")
+        text = Path("badge.svg").read_text(encoding="utf-8")
+        assert text.startswith("<svg ")
+        assert f'aria-label="riskguard: {words}"' in text
 
 
-def test_without_a_report_it_is_grey_and_the_status_says_so(command):
+def test_without_a_report_a_badge_is_grey_and_the_status_says_so(command):
     Path("bad.json").write_text("{}")
     for name in ("nowhere.json", "bad.json"):
-        ended = command(f"badge {name}")
+        ended = command(f"report {name} --badge badge.svg")
         assert ended.status == 3
-        assert 'aria-label="riskguard: no verdict"' in ended.out
+        assert 'aria-label="riskguard: no verdict"' in Path("badge.svg").read_text(encoding="utf-8")
         assert ended.err.startswith(f"Error: {name}: ")
 
 
-def test_a_badge_does_not_replace_the_report(command):
+def test_a_badge_replaces_no_report_and_says_where_it_cannot_be_written(command):
     command(COMPARE.format("good"))
-    ended = command("badge r.json -o ./r.json")
+    ended = command("report r.json --badge ./r.json")
     assert ended.status == 2
-    assert "--output r.json would overwrite the file that this command reads" in ended.err
+    assert "--badge r.json would overwrite the file that this command reads" in ended.err
     assert Path("r.json").read_text(encoding="utf-8").startswith("{")
-
-
-def test_a_badge_that_cannot_be_written_is_said(command):
-    command(COMPARE.format("good"))
-    ended = command("badge r.json -o nowhere/badge.svg")
+    ended = command("report r.json --badge nowhere/badge.svg")
     assert ended.status == 2
-    assert "--output nowhere/badge.svg: cannot write" in ended.err
+    assert "--badge nowhere/badge.svg: cannot write" in ended.err
 
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

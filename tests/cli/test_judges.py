@@ -51,6 +51,6 @@ def test_the_rule_is_a_setting(command, folder):
 
 
 def test_a_stored_baseline_says_it_too(command):
-    stored = "baseline add {} prod.run --qrels {} --topics topics.tsv --measure AP --allow-ci"
+    stored = "baseline add {} prod.run --qrels {} --topics topics.tsv --measure AP"
     assert SAID.format("median") in command(stored.format("two", "book.csv")).out
     assert "judges" not in command(stored.format("one", "qrels.txt")).out

@@ -277,7 +277,7 @@ def test_the_next_topics_are_divided_among_strata(command):
 
 def test_a_topics_file_on_the_command_line_has_the_strata_of_the_collection(command):
     in_strata(", strata: {a: 0.9, b: 0.1}")
-    command("baseline rescore prod --allow-ci")
+    command("baseline rescore prod")
     shutil.copy("topics.tsv", "other.tsv")
     asked = "compare loss.run --baseline prod --measure AP --json -"
     for more in ("", " --topics other.tsv"):

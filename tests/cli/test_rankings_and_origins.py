@@ -65,7 +65,7 @@ def test_a_report_is_written_again_as_it_is(command):
 
 
 def test_metadata_of_both_systems_are_in_the_report_and_what_differs(command):
-    stored = command("baseline add with-meta prod.run --meta index=v7 --meta 'model=a=b' --allow-ci --measure AP")
+    stored = command("baseline add with-meta prod.run --meta index=v7 --meta 'model=a=b' --measure AP")
     assert stored.status == 0
     assert "metadata     index=v7, model=a=b" in command("baseline show with-meta").out
     assert command("baseline verify with-meta").status == 0
@@ -81,19 +81,19 @@ def test_metadata_of_both_systems_are_in_the_report_and_what_differs(command):
 
 
 def test_metadata_stay_with_a_rescored_run_and_go_with_a_promoted_one(command):
-    command("baseline add moving prod.run --meta index=v7 --kind previous --allow-ci --measure AP")
+    command("baseline add moving prod.run --meta index=v7 --kind previous --measure AP")
     manifest = Path("baselines/moving/manifest.json")
     assert json.loads(manifest.read_text())["format"] == 5
-    assert command("baseline rescore moving --allow-ci").status == 0
+    assert command("baseline rescore moving").status == 0
     assert json.loads(manifest.read_text())["metadata"] == {"index": "v7"}
-    command("baseline add next good.run --meta index=v8 --allow-ci --measure AP --note better")
-    assert command("baseline promote moving next --allow-ci").status == 0
+    command("baseline add next good.run --meta index=v8 --measure AP --note better")
+    assert command("baseline promote moving next").status == 0
     assert json.loads(manifest.read_text())["metadata"] == {"index": "v8"}
     earlier = Path("baselines/moving/history/0001/manifest.json")
     assert json.loads(earlier.read_text())["metadata"] == {"index": "v7"}
-    assert command("baseline update moving prod.run --allow-ci --note back").status == 0
+    assert command("baseline update moving prod.run --note back").status == 0
     assert not json.loads(manifest.read_text())["metadata"]
-    assert command("baseline add moving good.run --replicate --meta index=v8 --allow-ci").status == 2
+    assert command("baseline add moving good.run --replicate --meta index=v8").status == 2
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
 import pytest
 
 from tests.plugin import world
@@ -15,15 +12,7 @@ def content(folder):
     return {path: path.read_bytes() for path in folder.joinpath("baselines").rglob("*") if path.is_file()}
 
 
-@pytest.fixture
-def two(command):
-    """A second baseline."""
-    assert command("baseline add other good.run --measure RR").status == 0
-
-
-@pytest.mark.parametrize(
-    "line", ["update prod good.run", "replace-all prod=good.run", "promote prod good.run --kind previous"]
-)
+@pytest.mark.parametrize("line", ["update prod good.run", "promote prod good.run --kind previous"])
 def test_a_baseline_is_not_replaced_without_a_reason(command, folder, line):
     before = content(folder)
     for note in ("", "--note ''", "--note '  '"):
@@ -39,15 +28,13 @@ def test_a_baseline_is_not_replaced_without_a_reason(command, folder, line):
     [
         ("update prod loss.run", "would replace prod; nothing was written"),
         ("update prod prod.run", "would replace prod with the run that it already has; nothing was written"),
-        ("replace-all prod=loss.run", "would replace prod; nothing was written"),
         ("promote prod loss.run --kind previous", "would promote prod; nothing was written"),
         ("promote prod loss.run --kind best", "prod stays as it is: its kind is best, and a mean would fall"),
         ("remove prod", "would remove prod: 30 topics; AP 0.5000; 20% judged; "),
     ],
 )
-def test_a_dry_run_says_what_would_change_and_writes_nothing(command, folder, monkeypatch, line, first):
+def test_a_dry_run_says_what_would_change_and_writes_nothing(command, folder, line, first):
     before = content(folder)
-    monkeypatch.setenv("CI", "true")  # where writing is refused
     ended = command(f"baseline {line} --dry-run")
     assert (ended.status, ended.err) == (0, "")
     assert ended.out.startswith(first)
@@ -70,81 +57,6 @@ def test_a_dry_run_says_which_replicates_would_go(command, folder):
         "would remove replicate 1 of prod: "
     )
     assert "replicates   1" in command("baseline show prod").out
-
-
-def test_every_baseline_is_replaced_by_the_run_given_for_it(command, folder, two):
-    ended = command("baseline replace-all prod=loss.run other=prod.run --note 'release 8'")
-    assert (ended.status, ended.err) == (0, "")
-    heads = [line for line in ended.out.splitlines() if not line.startswith(" ")]
-    assert [head.split(":")[0] for head in heads] == ["replaced other", "replaced prod"]
-    assert "; RR 0.5000, AP 0.5000; " in heads[0]  # its own measures first
-    assert all(head.endswith("; release 8") for head in heads)
-    assert "  RR 0.6361 -> 0.5000 (-0.1361)" in ended.out.splitlines()
-    assert command("baseline verify").out == "other: ok\nprod: ok\n"
-
-
-def test_every_baseline_is_replaced_from_a_folder_of_runs(command, folder, two):
-    folder.joinpath("runs").mkdir()
-    shutil.copy(folder / "loss.run", folder / "runs/prod.run")
-    shutil.copy(folder / "prod.run", folder / "runs/other.txt")
-    folder.joinpath("runs/.DS_Store").touch()
-    assert command("baseline replace-all runs --note why").out.count("replaced ") == 2
-    shutil.copy(folder / "prod.run", folder / "runs/other.run")
-    ended = command("baseline replace-all runs --note why")
-    assert ended.status == 2
-    assert "two runs for other: " in ended.err
-
-
-@pytest.mark.parametrize(
-    ("runs", "status", "message"),
-    [
-        ("prod=loss.run", 2, "no run for other; give a run for every stored baseline"),
-        ("prod=loss.run other=prod.run third=good.run", 2, "no baseline third to replace"),
-        ("prod=loss.run prod=good.run other=prod.run", 2, "two runs for prod"),
-        ("prod=loss.run other", 2, "other: expected NAME=RUN for each stored baseline, or one folder of runs"),
-        ("prod=loss.run other=nowhere.run", 3, "nowhere.run"),
-        ("prod=loss.run other=bad.run", 3, "bad.run:1: "),
-        ("", 2, "RUNS"),
-    ],
-)
-def test_all_are_replaced_or_none(command, folder, two, runs, status, message):
-    folder.joinpath("bad.run").write_text("t01 Q0 d\n")
-    before = content(folder)
-    ended = command(f"baseline replace-all {runs} --note why")
-    assert (ended.status, ended.out) == (status, "")
-    assert message in ended.err
-    assert content(folder) == before
-
-
-def test_none_is_replaced_if_one_cannot_be_moved_into_its_place(command, folder, two, monkeypatch):
-    before = content(folder)
-    rename = Path.rename
-
-    def fails(self, target):
-        if Path(target).name == "prod" and self.name == "new":
-            raise OSError(28, "No space left on device")
-        return rename(self, target)
-
-    monkeypatch.setattr(Path, "rename", fails)
-    ended = command("baseline replace-all prod=loss.run other=prod.run --note why")
-    assert ended.status == 3
-    assert "No space left on device" in ended.err
-    assert content(folder) == before
-    assert sorted(path.name for path in folder.joinpath("baselines").iterdir()) == [".lock", "other", "prod"]
-
-
-def test_a_damaged_baseline_is_not_replaced_with_the_rest(command, folder, two):
-    folder.joinpath("baselines/other/manifest.json").write_text("{")
-    before = content(folder)
-    ended = command("baseline replace-all prod=loss.run other=prod.run --note why")
-    assert ended.status == 3
-    assert "baselines/other: manifest.json" in ended.err
-    assert content(folder) == before
-
-
-def test_an_update_of_a_subset_leaves_the_rest(command, two):
-    assert command("baseline update prod loss.run --note why").status == 0
-    assert [line.split("\t")[0] for line in command("baseline list").out.splitlines()] == ["other", "prod"]
 
 
 def test_a_replicate_of_another_system_is_told_apart(command, folder):

@@ -423,7 +423,12 @@ def test_a_verdict_that_contradicts_its_own_figures_is_refused(command, name):
         for node in nodes:
             node[last] = value
     Path("r.json").write_text(json.dumps(report))
-    for line in ("show r.json", "badge r.json", "comment r.json --commit 0123456", "report r.json --markdown r.md"):
+    for line in (
+        "show r.json",
+        "report r.json --badge b.svg",
+        "comment r.json --commit 0123456",
+        "report r.json --markdown r.md",
+    ):
         ended = command(line)
         assert ended.status == 3
         assert "r.json: verdicts[0]: " in ended.err

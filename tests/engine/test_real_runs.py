@@ -80,7 +80,6 @@ def collection(request, shared: Path, tmp_path_factory) -> tuple[Path, dict[str,
             topics=None,
             measures=[MEASURE],
             allow_unanswered=name in FIND_NOTHING,
-            allow_ci=True,
         )
     return folder, runs, folder / "store"
 
@@ -121,7 +120,7 @@ def test_stored_runs_stay_comparable(collection, judgements):
 @pytest.mark.slow
 def test_rescored_and_updated_runs_stay_comparable(collection):
     folder, runs, place = collection
-    store, on = Store(place), {"qrels": folder / "extended.txt", "topics": None, "allow_ci": True}
+    store, on = Store(place), {"qrels": folder / "extended.txt", "topics": None}
     scored = {**on, "measures": [MEASURE]}
     names = sorted(runs)
     for name, other in zip(names, names[1:] + names[:1], strict=True):

@@ -12,7 +12,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from pytest_riskguard.errors import MissingFileError, RunFormatError, UsageError
 from pytest_riskguard.formats.files import remote_files
-from pytest_riskguard.formats.files.remote_files import address_of, files_at, is_address, local_copy
+from pytest_riskguard.formats.files.remote_files import address_of, files_below, is_address, local_copy
 from pytest_riskguard.formats.input_files import RUN_BYTES, LimitError
 
 
@@ -66,13 +66,6 @@ def test_a_file_is_copied_under_its_name_and_the_copy_goes(bucket):
     assert not copy.parent.exists()
 
 
-def test_the_files_of_a_folder_are_sorted_without_those_of_inner_folders(bucket):
-    assert [(file.address.name, file.size) for file in files_at(bucket / "parts")] == [("a.run", 1), ("b.run", 2)]
-    assert files_at(bucket / "run.txt") is None
-    with local_copy(files_at(bucket / "parts")[1].address, RUN_BYTES) as copy:
-        assert copy.read_bytes() == b"bb"
-
-
 def test_a_large_file_is_refused_while_it_is_copied(bucket, monkeypatch):
     monkeypatch.setenv(RUN_BYTES.variable, "3")
     with pytest.raises(LimitError, match="at most 3 bytes"), local_copy(bucket / "run.txt", RUN_BYTES):
@@ -120,10 +113,10 @@ def test_a_server_that_hangs_is_not_waited_for(bucket, monkeypatch):
 
 def test_a_package_that_is_missing_is_named(monkeypatch):
     with pytest.raises(UsageError, match=r"zzz://bucket/run: expected an address that fsspec can open \(Protocol"):
-        files_at(Path("zzz://bucket/run"))
+        files_below(Path("zzz://bucket/run"))
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
     with pytest.raises(UsageError, match=r"needs fsspec: pip install 'pytest-riskguard\[remote\]'"):
-        files_at(Path("memory://bucket/run"))
+        files_below(Path("memory://bucket/run"))
 
 
 @pytest.mark.parametrize(
@@ -141,5 +134,5 @@ def test_how_to_install_the_package_of_an_address_is_said(monkeypatch, address, 
 
     monkeypatch.setattr(fsspec.core, "url_to_fs", refuse)
     with pytest.raises(UsageError) as raised:
-        files_at(Path(address))
+        files_below(Path(address))
     assert str(raised.value) == f"{address}: Install that to read this{remedy}"

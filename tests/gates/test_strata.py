@@ -247,22 +247,7 @@ def test_the_effect_size_leaves_0_out_exactly_where_student_t_does():
         effect = verdict.estimates.effect_sizes.standardised
         assert (effect.upper < 0, effect.lower > 0) == (student_t.upper < 0, student_t.lower > 0)
         sides.append(student_t.upper < 0)
-        assert verdict.estimates.bayesian_bootstrap_probability is None
     assert 20 < sum(sides) < 130
-
-
-def test_near_copies_in_two_strata_were_drawn_apart():
-    candidate, baseline = pair(evidence_of().differences.tolist())
-    names = baseline.topics
-    texts = {topic: f"number {place}" for place, topic in enumerate(names)}
-    for place in (0, 1, 2, 40, 41, 55):
-        texts[names[place]] = "red running shoes for men"
-    aligned = align(gate_of("g"), candidate, baseline, topics=replace(topics_in(names), queries=texts))
-    together, groups = aligned.with_copies_together()
-    assert groups == ((0, 1, 2), (40, 41))
-    evidence = Evidence.between(together, tradeoff="linear")
-    assert evidence.units == NUMBERS.size - 3
-    assert sum(part.units for _, part in evidence.by_stratum) == evidence.units
 
 
 def test_georisk_is_not_asked_of_strata():

@@ -9,9 +9,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pandas
-import polars
-import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,9 +47,6 @@ SHAPES: dict[str, Any] = {
     "documents with scores": [(SimpleNamespace(id=d, metadata={}), s) for d, s in PAIRS],
     "distances are no scores": [{"id": d, "distance": 0.1 * rank} for rank, (d, _) in enumerate(PAIRS)],
     "other values are no scores": [{"id": d, "value": 0.1 * rank} for rank, (d, _) in enumerate(PAIRS)],
-    "pandas": pandas.DataFrame({"qid": "1", "docno": ["a", "b", "c"], "score": [3.0, 2.0, 1.0], "rank": [0, 1, 2]}),
-    "polars": polars.DataFrame({"doc_id": ["a", "b", "c"], "score": [3.0, 2.0, 1.0]}),
-    "Arrow": pyarrow.table({"doc_id": ["a", "b", "c"], "score": [3.0, 2.0, 1.0]}),
 }
 
 
@@ -64,6 +58,19 @@ def test_every_shape_is_read(results):
 @pytest.mark.parametrize("name", [name for name in SHAPES if not name.startswith("a generator")])
 def test_no_more_than_the_depth_is_taken(name):
     assert [document for document, _ in pairs_of(SHAPES[name], 2)] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("library", "kind"), [("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table")]
+)
+def test_a_frame_is_read_and_one_without_ids_refused(library, kind):
+    frame = getattr(pytest.importorskip(library), kind)
+    results = frame({"qid": ["1"] * 3, "docno": ["a", "b", "c"], "score": [3.0, 2.0, 1.0], "rank": [0, 1, 2]})
+    assert pairs_of(results, 10) == PAIRS
+    assert [document for document, _ in pairs_of(results, 2)] == ["a", "b"]
+    with pytest.raises(NoAnswerError) as refused:
+        pairs_of(frame({"title": ["a"], "score": [1.0]}), 10)
+    assert str(refused.value).endswith(EXPECTED)
 
 
 def test_ids_that_are_numbers_become_text():
@@ -101,7 +108,6 @@ def test_equal_scores_of_a_mapping_keep_its_order():
         [{"id": "a", "score": "high"}],
         [{"id": "a" * 1001}],
         [SimpleNamespace(title="no id")],
-        pandas.DataFrame({"title": ["a"], "score": [1.0]}),
     ],
     ids=repr,
 )

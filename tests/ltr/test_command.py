@@ -131,7 +131,7 @@ def test_strata_weigh_topics_as_in_the_gate(command, folder):
     (folder / "topics.tsv").write_text("topic\tquery\tstratum\n" + "".join(rows))
     file = folder / "riskguard.yaml"
     file.write_text(file.read_text().replace("topics.tsv", "topics.tsv, strata: {a: 0.9, b: 0.1}"))
-    command("baseline rescore prod --allow-ci")
+    command("baseline rescore prod")
     (measured,) = report(command("train-report good.run loss.run --baseline prod --measure AP --json -"))["measures"]
     assert measured["weighted"] is True
     for model, ranks in zip(measured["against"][0]["models"], (world.GOOD, world.LOSS), strict=True):
@@ -206,7 +206,7 @@ def test_the_json_depends_on_nothing_but_the_data(command, folder):
     for path in folder.glob("*.csv"):
         head, *rows = path.read_text().splitlines(keepends=True)
         path.write_text(head + "".join(rows[::-1]))
-    second = json.loads(command(f"{line} --workers 2 --no-cache").out)
+    second = json.loads(command(f"{line} --no-cache").out)
     second["digests"] = json.loads(first)["digests"]  # of files that are others now
     assert second == json.loads(first)
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+pytest.importorskip("pandas")
+
 TEST = """
 import pandas as pd
 import pytest

@@ -27,7 +27,7 @@ def judged(pytester, project):
             rows.append(f"{topic}\t{world.QUERIES[topic]}\t{kind}\t{weight}")
         pytester.path.joinpath("topics.tsv").write_text("\n".join(rows) + "\n")
         files = {"qrels": pytester.path / "qrels.txt", "topics": pytester.path / "topics.tsv"}
-        Store(pytester.path / "baselines").rescore("prod", **files, allow_ci=True)
+        Store(pytester.path / "baselines").rescore("prod", **files)
         text = HEAD + head + "gates:\n" + "".join(f"  - {{{gate}, baseline: prod}}\n" for gate in gates)
         pytester.path.joinpath("riskguard.yaml").write_text(text)
         result = pytester.runpytest("--riskguard", "--riskguard-report=report.json", *arguments)
@@ -133,9 +133,7 @@ def test_stored_replicates_make_the_gate_judge_the_excess(pytester, project):
         turned = {topic: 1 + 9 * (number // stretch % 2) for number, topic in enumerate(world.TOPICS)}
         run = pytester.path / f"again{stretch}.run"
         world.write_run(run, turned, tag=f"run{stretch}")
-        store.add_replicate(
-            "prod", run, qrels=pytester.path / "qrels.txt", topics=None, measures=["AP"], allow_ci=True
-        )
+        store.add_replicate("prod", run, qrels=pytester.path / "qrels.txt", topics=None, measures=["AP"])
     result = pytester.runpytest("--riskguard", "--riskguard-report=report.json")
     result.assert_outcomes(passed=1)
     (verdict,) = read_report(pytester.path / "report.json")["verdicts"]

@@ -68,7 +68,6 @@ def store(folder: Path, name: str = "prod", ranks: Mapping[str, int] | None = No
         qrels=folder / "qrels.txt",
         topics=folder / "topics.tsv",
         measures=["AP"],
-        allow_ci=True,
         **options,
     )
 

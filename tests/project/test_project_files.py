@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 NOX_SESSIONS = {
-    *("tests", "all", "versions", "audit", "coverage", "lint", "mutation", "types", "docs", "benchmarks", "scale"),
+    *("tests", "all", "nightly", "versions", "audit", "coverage", "lint", "mutation", "types", "docs", "benchmarks", "scale"),
 }
 #: Links to files of the project from its pages at the top.
 TOP_PAGES = ("CONTRIBUTING.md", "RELEASING.md")
@@ -83,6 +83,7 @@ def test_tests_run_on_every_python_that_the_package_names():
     ("name", "more"),
     [
         ("tests.yml", {}),
+        ("nightly.yml", {}),
         ("docs.yml", {"publish": {"pages": "write", "id-token": "write"}}),
         ("release.yml", {"publish": {"id-token": "write"}}),
     ],
@@ -94,7 +95,7 @@ def test_workflows_may_only_read_unless_a_job_says_otherwise(name, more):
 
 
 def test_every_workflow_is_known_here():
-    assert {path.name for path in (ROOT / ".github/workflows").iterdir()} == {"tests.yml", "docs.yml", "release.yml"}
+    assert {path.name for path in (ROOT / ".github/workflows").iterdir()} == {"tests.yml", "nightly.yml", "docs.yml", "release.yml"}
 
 
 def test_actions_are_pinned_to_a_commit_with_its_version():
@@ -132,7 +133,7 @@ def test_each_action_has_one_pin_wherever_it_is_used_and_each_place_is_kept_up_t
 
 #: Versions below these have a fault that somebody published. Versions of pytest, pyarrow and the like that
 #: fixed it, by the advisories: GHSA-6w46-j5rx-g56g, CVE-2026-7246, GHSA-qmgc-5h2g-mvrw, GHSA-cpwx-vrp4-4pq7,
-#: CVE-2026-84382, GHSA-rgxp-2hwp-jwgg, CVE-2026-26209, GHSA-c336-7962-wfj2, CVE-2025-54920, CVE-2024-43598.
+#: CVE-2026-84382, GHSA-rgxp-2hwp-jwgg, CVE-2026-26209, GHSA-c336-7962-wfj2, CVE-2024-43598.
 FIXED = {
     "pytest": (9, 0, 3),
     "click": (8, 3, 3),
@@ -141,15 +142,14 @@ FIXED = {
     "httpx2": (2, 12),
     "pyarrow": (23, 0, 1),
     "cbor2": (5, 9),
-    "distributed": (2026, 1, 1),
-    "pyspark": (4, 0, 1),
     "lightgbm": (4, 6),
 }
 
 
 def test_no_version_with_a_known_fault_may_be_installed():
-    extras = PYPROJECT["project"]["optional-dependencies"]
-    requirements = [*PYPROJECT["project"]["dependencies"], *(one for needed in extras.values() for one in needed)]
+    extras, groups = PYPROJECT["project"]["optional-dependencies"], PYPROJECT["dependency-groups"]
+    more = [one for needed in (*extras.values(), groups["peers"], groups["browser"]) for one in needed]
+    requirements = [*PYPROJECT["project"]["dependencies"], *more]
     floors = [re.fullmatch(r"([\w-]+)>=([\d.]+)", one) for one in requirements if "[" not in one]
     assert all(floors)
     found = [(floor[1], tuple(map(int, floor[2].split(".")))) for floor in floors if floor is not None]
@@ -189,10 +189,11 @@ def test_the_table_of_files_to_review_has_everything_that_decides():
 
 
 def test_sessions_and_groups_that_workflows_and_hooks_use_exist():
-    (session,) = re.findall(r"run: nox -s (\w+)", text(".github/workflows/docs.yml"))
-    assert session in NOX_SESSIONS
+    used = [re.findall(r"run: nox -s (\w+)", text(f".github/workflows/{name}.yml")) for name in ("docs", "nightly")]
+    assert len(used[0]) == len(used[1]) == 1
+    assert {session for sessions in used for session in sessions} <= NOX_SESSIONS
     groups = set(PYPROJECT["dependency-groups"])
-    assert set(re.findall(r'--group(?:", "| )(\w+)', text("noxfile.py") + text("CONTRIBUTING.md"))) <= groups
+    assert set(re.findall(r'--group(?:", "| )(\w+)', text(".ci/run") + text("noxfile.py") + text("CONTRIBUTING.md"))) <= groups
     hooks = yaml.safe_load(text(".pre-commit-config.yaml"))["repos"][0]["hooks"]
     lint = " ".join(PYPROJECT["dependency-groups"]["lint"])
     assert all(hook["entry"].split()[0] in lint for hook in hooks)

@@ -94,7 +94,6 @@ def _given_place(
     return Place(Store(store or DEFAULT_STORE), {"qrels": given.qrels, "topics": given.topics}, measures, defaults)
 
 
-allow_ci_option = click.option("--allow-ci", is_flag=True, help="Store even in CI, where that is otherwise refused.")
 DEFAULT_MEASURES = f"riskguard.yaml's, else {DEFAULT_MEASURE}"
 
 
@@ -143,5 +142,4 @@ def storing_options(measures: str) -> Callable[[Command], Command]:
             help="Whether to keep the run itself; without it nothing can be scored again. [default: keep-run]",
         ),
         allow_unanswered_option,
-        allow_ci_option,
     )

@@ -41,9 +41,17 @@ _MEANING = {
 @click.command(name="list")
 @store_option
 def list_(store: Path | None) -> int:
-    """List the stored baselines."""
-    from pytest_riskguard.baselines.remote_stores import shown
+    """List the stored baselines, and the digest of them all.
 
+    By the digest riskguard.yaml pins a store at an address, behind it: s3://bucket/baselines#sha256:... It changes
+    with every file of every baseline.
+    """
+    from pytest_riskguard.baselines.remote_stores import digest_of, shown
+    from pytest_riskguard.formats.files.remote_files import is_address
+
+    if store is not None and is_address(store) and "#" not in str(store):
+        click.echo(f"digest of all: {digest_of(store)}")  # the store can be read once this pins it
+        return ExitStatus.PASSED
     baselines = opened(store)
     _tell_unfinished(baselines)
     if not baselines.names():
@@ -60,6 +68,8 @@ def list_(store: Path | None) -> int:
         means, problems = _means(baselines, name)
         click.echo(f"{name}\t{in_a_line(manifest, means, stale)}")
         damaged += problems
+    if baselines.names():
+        click.echo(f"digest of all: {digest_of(baselines.place)}")
     return _status(damaged)
 
 
@@ -262,17 +272,4 @@ def _sound(manifest: Manifest, qrels: Qrels | None) -> str:
     return f"ok ({'; '.join(unchecked)})" if unchecked else "ok"
 
 
-@click.command()
-@store_option
-def digest(store: Path | None) -> None:
-    """Print the digest of a whole store.
-
-    By it riskguard.yaml pins a store at an address. It changes with every file of every baseline. Write it behind
-    the address: s3://bucket/baselines#sha256:...
-    """
-    from pytest_riskguard.baselines.remote_stores import digest_of
-
-    click.echo(digest_of(opened(store).place))
-
-
-COMMANDS = (list_, show, verify, digest)
+COMMANDS = (list_, show, verify)

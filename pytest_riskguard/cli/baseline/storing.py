@@ -1,11 +1,11 @@
-"""The commands of ``riskguard baseline`` that write: add, update, replace-all, promote, rescore and remove.
+"""The commands of ``riskguard baseline`` that write: add, update, promote, rescore and remove.
 
 Each says what changes, for the person who reviews it; replacing a baseline needs a note that says why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ from pytest_riskguard.cli.baseline.lines import change_lines, in_a_line, means_o
 from pytest_riskguard.cli.baseline.place import (
     DEFAULT_MEASURES,
     Place,
-    allow_ci_option,
     allow_unanswered_option,
     live_option,
     opened,
@@ -26,10 +25,9 @@ from pytest_riskguard.cli.baseline.place import (
     store_option,
     storing_options,
 )
-from pytest_riskguard.cli.parameters import FILE, Reading, belonging, named_path
+from pytest_riskguard.cli.parameters import FILE, Reading, belonging
 from pytest_riskguard.errors import BaselineError, UsageError
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.known import system_name
 from pytest_riskguard.text import counted, listed, plain, probability, signed
 
 if TYPE_CHECKING:
@@ -153,7 +151,6 @@ def _tell_distance(place: Place, name: str, number: int) -> None:
 @click.argument("run", type=FILE, required=False)
 @storing_options(DEFAULT_MEASURES)
 @click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for from now on. [default: as before]")
-@click.option("--forget-history", is_flag=True, help="Remove the earlier runs of NAME, damaged or not.")
 @scores_option
 @live_option
 @_dry_run
@@ -180,46 +177,6 @@ def update(
     scoring = place.storing(scores=scores)
     replacement = place.store.update(name, given, **scoring, note=note, dry_run=dry_run, **options)
     old.tell(replacement)
-
-
-@click.command(name="replace-all")
-@click.argument("runs", nargs=-1, required=True)
-@storing_options(f"{DEFAULT_MEASURES}; those of each baseline are always scored too")
-@_dry_run
-def replace_all(
-    runs: tuple[str, ...], *, place: Place, reading: Reading, note: str, dry_run: bool, **options: Any
-) -> None:
-    """Replace every stored baseline.
-
-    RUNS is one NAME=RUN for each stored baseline, or a folder with a run for each, named after its baseline.
-    All are replaced, or none: a baseline without a run is an error, and so is a run without a baseline.
-    """
-    _check_note("replace-all", note, dry_run=dry_run)
-    by_name = _runs_by_name(runs)
-    olds = {name: _Old.of(place.store, name) for name in sorted(by_name)}
-    measures = place.measures or place.default_measures
-    given = {name: reading.given(run) for name, run in by_name.items()}
-    replacements = place.store.replace_all(given, **place.scoring(measures), note=note, dry_run=dry_run, **options)
-    for name, replacement in replacements.items():
-        olds[name].tell(replacement)
-
-
-def _runs_by_name(runs: Sequence[str]) -> dict[str, Path]:
-    """The run of each baseline, from NAME=RUN or from the files of a folder."""
-    named: list[tuple[str, Path]] = []
-    for text in runs:
-        given, path = named_path(text), Path(text)
-        if given.name is not None:
-            named.append((given.name, Path(given.text)))
-        elif path.is_dir() and len(runs) == 1:
-            named += [(system_name(file), file) for file in sorted(path.iterdir()) if not file.name.startswith(".")]
-        else:
-            raise UsageError(f"{text}: expected NAME=RUN for each stored baseline, or one folder of runs")
-    by_name = dict(named)
-    for name, path in named:
-        if by_name[name] != path:
-            raise UsageError(f"two runs for {name}: {path} and {by_name[name]}")
-    return by_name
 
 
 class _Old:
@@ -264,8 +221,6 @@ class _Old:
             if not is_same:
                 line += "; the run that was replaced is not among them (baseline promote keeps it)"
             click.echo(line)
-        elif self.manifest is not None and self.manifest.history:
-            click.echo(f"removed {counted(len(self.manifest.history), 'earlier run')} of {name}")
 
 
 @click.command()
@@ -330,7 +285,6 @@ def _check_note(command: str, note: str, *, dry_run: bool) -> None:
 @click.argument("name")
 @scoring_options("those of NAME")
 @allow_unanswered_option
-@allow_ci_option
 def rescore(name: str, *, place: Place, **allowed: Any) -> None:
     """Score the kept runs of NAME again.
 
@@ -365,20 +319,12 @@ def _otherwise_known(place: Place, name: str) -> Mapping[str, tuple[str, ...]]:
 @click.argument("name")
 @store_option
 @click.option("--replicate", type=click.IntRange(min=1), help="Delete only the replicate with this number.")
-@click.option("--allow-ci", is_flag=True, help="Delete even in CI, where that is otherwise refused.")
 @_dry_run
-def remove(name: str, *, store: Path | None, replicate: int | None, allow_ci: bool, dry_run: bool) -> None:
+def remove(name: str, *, store: Path | None, replicate: int | None, dry_run: bool) -> None:
     """Delete stored baseline NAME.
 
     Its replicates and earlier runs are deleted too.
     """
-    from pytest_riskguard.baselines.environment import ci_variable
-
-    if (variable := ci_variable()) and not (allow_ci or dry_run):
-        raise UsageError(
-            f"baselines are not removed inside CI ({variable} is set), where nobody reviews it; remove them on your "
-            "machine, or pass --allow-ci"
-        )
     baselines = opened(store)
     what = name if replicate is None else f"replicate {replicate} of {name}"
     try:
@@ -400,4 +346,4 @@ def remove(name: str, *, store: Path | None, replicate: int | None, allow_ci: bo
     click.echo(f"removed {what}: {lost}")
 
 
-COMMANDS = (add, update, replace_all, promote, rescore, remove)
+COMMANDS = (add, update, promote, rescore, remove)

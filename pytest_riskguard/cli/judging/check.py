@@ -64,8 +64,6 @@ def check(
     from pytest_riskguard.config.items import all_items
     from pytest_riskguard.engine.advice import advised
     from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
-    from pytest_riskguard.engine.kept_verdicts.asked_file import AskedFile
-    from pytest_riskguard.engine.kept_verdicts.kept import KeptVerdicts
 
     reports.withdraw()
     settings = load_gates(config_path(config))
@@ -77,15 +75,8 @@ def check(
     reports.check(*(run.path for run in (tested, *runs.values()) if run is not None), *files_of(settings))
     engine = engine_of(settings, report=reports.any)
     declared = DeclaredGates(settings, engine, live_systems(settings, engine), candidate=tested, runs=runs)
-    kept = KeptVerdicts(AskedFile.of(settings), report=reports.any, candidate=tested, runs=runs)
     with code_from(settings.path.parent):
-        verdicts = [
-            # a kept verdict is one by the file's own setting
-            kept.verdict(item.id, partial(declared.verdict, item))
-            if on_changed_inputs is None
-            else declared.verdict(item)
-            for item in items
-        ]
+        verdicts = [declared.verdict(item) for item in items]
     here = Path.cwd()
     verdicts = [
         advised(verdict, partial(declared.commands, verdict, item, here))

@@ -110,7 +110,6 @@ def compare(
     """
     from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.engine.advice import about_runs, advised
-    from pytest_riskguard.evaluation.scoring.freed_memory import release_freed_memory
 
     reports.withdraw()
     asked: dict[str, tuple[tuple[NamedPath, ...], ...]] = {word: options.pop(f"baseline_{word}") for word in COMPUTED}
@@ -172,7 +171,6 @@ def compare(
     ]
     config = inputs.config
     del inputs, declared, questions  # reports need nothing of the runs
-    release_freed_memory()
     return present(
         verdicts,
         reports=reports,

@@ -25,7 +25,7 @@ VARIABLE = "RISKGUARD_CACHE"
 OFF = "off"
 SIZE = Limit("RISKGUARD_CACHE_SIZE", 2**30, "bytes in the cache")
 #: The folders in which entries lie; nothing else is ever deleted.
-KINDS = ("scores", "runs", "files", "baselines", "settings", "verdicts")
+KINDS = ("scores", "runs", "files", "baselines")
 #: Seconds that one process waits while another computes what both need.
 PATIENCE = 600.0
 

@@ -10,13 +10,11 @@ from dataclasses import dataclass
 
 from pytest_riskguard.evaluation.cache.cache_folder import CacheFolder, cache_folder
 from pytest_riskguard.evaluation.cache.known_files import KnownFile, KnownText
-from pytest_riskguard.evaluation.cache.known_folders import KnownFolder
 from pytest_riskguard.evaluation.cache.score_entries import KeptScores, RunEntries
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.formats.given_file import GivenFile, Ties
-from pytest_riskguard.formats.input_files import is_folder
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +27,7 @@ class Reading:
     as_trec: bool
 
 
-Known = KnownFile | KnownFolder | KnownText
+Known = KnownFile | KnownText
 #: Reads a run and scores it with these measures.
 Read = Callable[[Sequence[str]], Reading]
 
@@ -68,13 +66,12 @@ class RunScores:
 
 
 def file_scores(given: GivenFile, wanted: Wanted, read: Read, *, texts: Mapping[str, str]) -> RunScores:
-    """The scores of a run file, or of a folder of parts; runs at addresses are read each time.
+    """The scores of a run file; runs at addresses are read each time.
 
     ``texts`` are the query texts by which formats without ids know topics.
     """
     folder = cache_folder()
-    kind = KnownFolder if is_folder(given.path) else KnownFile
-    known = None if folder is None else kind.of(folder, given, texts)
+    known = None if folder is None else KnownFile.of(folder, given, texts)
     return _scores(folder, known, wanted, read)
 
 

@@ -46,15 +46,6 @@ def is_at_rest(stamp: Stamp) -> bool:
     return time.time_ns() - max(stamp[3], stamp[4]) > RESTING_NS
 
 
-def would_differ(stamp: Stamp) -> bool:
-    """Whether a file that is read now would look different if it changed afterwards.
-
-    Where times are fine it need not have rested for long. Whole seconds may be all that a disk keeps.
-    """
-    is_fine = stamp[3] % 10**9 != 0
-    return is_at_rest(stamp) or (is_fine and time.time_ns() - max(stamp[3], stamp[4]) > RESTING_NS // 40)
-
-
 def file_digest(path: Path, folder: CacheFolder) -> str | None:
     """The SHA-256 of a file's bytes; None if it is no regular file, cannot be read, or changes meanwhile.
 

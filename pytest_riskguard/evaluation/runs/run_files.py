@@ -6,38 +6,42 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_riskguard.errors import DataError, FileError, RunFormatError
+from pytest_riskguard.errors import DataError, FileError, MissingFileError, RunFormatError
 from pytest_riskguard.evaluation.memory.input_data import Input
 from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents
 from pytest_riskguard.evaluation.runs.order import RankColumn, as_listed, as_written
 from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run
-from pytest_riskguard.evaluation.runs.run_folders import RunInPieces, in_pieces
 from pytest_riskguard.evaluation.runs.trec_runs import fold_run
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
+from pytest_riskguard.formats.files.remote_files import is_address
 from pytest_riskguard.formats.given_file import GivenFile, Ties
-from pytest_riskguard.formats.input_files import DOCUMENTS, RUN_BYTES, TOPICS
+from pytest_riskguard.formats.input_files import DOCUMENTS, RUN_BYTES, TOPICS, is_folder
 from pytest_riskguard.formats.records import Ranking, Records
 from pytest_riskguard.formats.topic_keys import AmbiguousTextError, TopicKeys
 
 
-def open_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Path | Rankings | RunInPieces:
+def open_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Path | Rankings | GivenFile:
     """The path of a run in TREC's format, to be streamed; the rankings of a run in any other, or in its own order.
 
-    A folder, an address or a scored part is returned as such: it is read when it is scored.
+    A run at an address is returned as it is: it is read when it is scored.
 
     ``keys`` finds the topics of formats that know queries by their texts. ``RunFormatError`` for a file of no known
     format or with bad content, ``MissingFileError`` if it cannot be read, ``UsageError`` for an unknown format.
     """
     given = GivenFile.of(given)
-    if (pieces := in_pieces(given)) is not None:
-        return pieces
-    return open_file(given, keys)
+    return given if is_address(given.path) else open_file(given, keys)
 
 
-def open_file(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Path | Rankings:
-    """As ``open_run``, for a path that is one file."""
-    given = GivenFile.of(given)
+def open_file(given: GivenFile, keys: TopicKeys | None = None) -> Path | Rankings:
+    """As ``open_run``, for a path that is no address."""
+    if is_folder(given.path):
+        raise MissingFileError(
+            given.path,
+            None,
+            "expected a run in one file, found a folder; put its parts into one file, or score them where they are "
+            "and give the folder of scores",
+        )
     file = InputFile(given.path, error=RunFormatError, part=given.part, limit=RUN_BYTES, columns=given.columns)
     known = format_of(file, "rankings", named=given.format)
     if known.name == "trec":

@@ -77,10 +77,8 @@ def read_part(
     measures: Sequence[str],
     *,
     depth: int | None = None,
-    start: int = 0,
-    stop: int | None = None,
 ) -> RunPart:
-    """Read a run in the format of TREC, or a part of its file.
+    """Read a run in the format of TREC.
 
     Parameters
     ----------
@@ -90,9 +88,6 @@ def read_part(
         As ir-measures writes them.
     depth : int, optional
         How many ranks are kept whole, at least 10; by default as many as reports need (``depth_for``).
-    start, stop : int, optional
-        Only topics whose first row begins at one of these bytes, as ``piece_offsets`` gives them; then the digest of
-        the part is empty, and a topic that appears again raises ``InterleavedError``.
 
     Raises
     ------
@@ -102,7 +97,7 @@ def read_part(
     """
     parsed = checked_measures(measures, qrels)
     reader = part_reader(qrels, parsed, depth=depth or depth_for(parsed, qrels), source=path.name)
-    part, digest = fold_blocks(path, reader.read, start=start, stop=stop)
+    part, digest = fold_blocks(path, reader.read)
     return joined([part], digest=digest)
 
 

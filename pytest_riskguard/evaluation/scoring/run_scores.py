@@ -10,18 +10,16 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pytest_riskguard import run_context
-from pytest_riskguard.errors import DataError
+from pytest_riskguard.errors import DataError, RunFormatError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import bounds
 from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun, as_memory_run
 from pytest_riskguard.evaluation.memory.shapes import JudgementsData, RankingsData
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
-from pytest_riskguard.evaluation.runs.run_files import open_run
-from pytest_riskguard.evaluation.runs.run_folders import RunInPieces
+from pytest_riskguard.evaluation.runs.run_files import open_file
 from pytest_riskguard.evaluation.scores import NOTICEABLE, Repeated, TopicScores
 from pytest_riskguard.evaluation.scoring.kept_depths import LEAST_DEPTH
 from pytest_riskguard.evaluation.scoring.kept_topics import RunPart, judged_run
@@ -35,7 +33,9 @@ from pytest_riskguard.evaluation.scoring.run_parts import (
     put_together,
     read_part,
 )
+from pytest_riskguard.formats.files.remote_files import is_address, local_copy
 from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.input_files import RUN_BYTES, ContentError
 from pytest_riskguard.formats.known import system_name
 from pytest_riskguard.formats.topic_keys import TopicKeys
 
@@ -50,10 +50,7 @@ MAX_CHANGE = 0.1
 #: chance in one of twelve runs of a system that changes one topic in twenty.
 FEW_CHANGED = 2
 
-#: One process has read a file of fewer bytes before others have started.
-WORTH_SHARING = 100_000_000
-
-Run = Path | str | GivenFile | RunInPieces | Rankings | MemoryRun | RankingsData
+Run = Path | str | GivenFile | Rankings | MemoryRun | RankingsData
 
 
 def score_run(
@@ -104,22 +101,14 @@ def scored_run(
     ``depth`` says how many ranks of each topic are kept whole, at least 10; by default as many as reports about the
     measures need (``kept_depths``).
     """
+    if isinstance(run, Path | str | GivenFile) and is_address(GivenFile.of(run).path):
+        return _scored_copy(GivenFile.of(run), qrels, measures, name=name, queries=queries, depth=depth)
     qrels = qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
     measures = [measures] if isinstance(measures, str) else measures
     parsed = checked_measures(measures, qrels)
     depth = depth or depth_for(parsed, qrels)
     name, opened, texts = _opened(run, qrels, name, queries)
-    if isinstance(opened, RunInPieces):
-        from pytest_riskguard.evaluation.shards.whole_runs import read_in_pieces
-
-        return read_in_pieces(opened, qrels, measures, name=name, queries=texts, depth=depth)
     if isinstance(opened, Path):
-        if _may_be_shared(opened):
-            from pytest_riskguard.evaluation.shards.whole_runs import read_by_several
-
-            found = read_by_several(opened, qrels, measures, name=name, queries=texts, depth=depth)
-            if found is not None:
-                return found
         part = read_part(opened, qrels, measures, depth=depth)
         return put_together([part], qrels, measures, source=opened, name=name, queries=texts)
     part = part_reader(qrels, parsed, depth=depth, source=name).read(_blocks(opened))
@@ -137,12 +126,14 @@ def scored_run(
     return scored if opened.again is None else _with_repeated(scored, part, opened, opened.again, qrels, parsed)
 
 
-def _may_be_shared(path: Path) -> bool:
-    """Whether it may pay to read a run in several processes, or a cluster should."""
-    context = run_context.current()
-    if context.workers is None and context.scheduler is None:
-        return path.stat().st_size >= WORTH_SHARING
-    return context.scheduler is not None or context.workers != 1
+def _scored_copy(given: GivenFile, *scoring: Any, name: str | None, **more: Any) -> ScoredRun:
+    """As ``scored_run``, for a run at an address."""
+    try:
+        with local_copy(given.path, RUN_BYTES) as path:
+            name = name or system_name(given)
+            return scored_run(replace(given, path=path), *scoring, name=name, **more)
+    except ContentError as problem:
+        raise RunFormatError(given.path, None, str(problem)) from None
 
 
 def _blocks(rankings: Rankings) -> Iterator[RowBlock]:
@@ -151,18 +142,17 @@ def _blocks(rankings: Rankings) -> Iterator[RowBlock]:
 
 def _opened(
     run: Run, qrels: Qrels, name: str | None, queries: Mapping[str, str] | None
-) -> tuple[str, Path | Rankings | RunInPieces, Mapping[str, str]]:
+) -> tuple[str, Path | Rankings, Mapping[str, str]]:
     """The system's name, its run or the path of it, and the query texts: those given, else those of the data."""
     texts = queries or qrels.texts
     if isinstance(run, Path | str | GivenFile):
-        return name or system_name(GivenFile.of(run)), open_run(run, TopicKeys(texts)), texts
+        given = GivenFile.of(run)
+        return name or system_name(given), open_file(given, TopicKeys(texts)), texts
     if isinstance(run, Rankings):
         return name or "candidate", run, texts
-    if isinstance(run, RunInPieces):
-        return name or system_name(run.given), run, texts
-    given = as_memory_run(run, name or "candidate")
-    texts = texts or given.texts
-    return name or given.name, given.rankings(TopicKeys(texts)), texts
+    held = as_memory_run(run, name or "candidate")
+    texts = texts or held.texts
+    return name or held.name, held.rankings(TopicKeys(texts)), texts
 
 
 def _with_repeated(

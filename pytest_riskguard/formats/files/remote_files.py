@@ -6,12 +6,13 @@ package looks for them, never in an address.
 
 from __future__ import annotations
 
+import atexit
 import re
 import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -59,21 +60,6 @@ def address_of(path: Path | str) -> str:
     return f"{scheme}:///{rest}" if scheme in ("file", "local") else f"{scheme}://{rest}"
 
 
-def files_at(path: Path) -> list[Listed] | None:
-    """The files of a folder, sorted by name, without those of folders in it; None of an address that is a file."""
-    address = address_of(path)
-
-    def listed() -> list[Listed] | None:
-        files, place = _file_system(address)
-        if not files.isdir(place):
-            return None
-        infos = files.ls(place, detail=True)
-        return [Listed(path / _name(info), info.get("size")) for info in infos if info["type"] == "file"]
-
-    found = _in_time(address, listed)
-    return None if found is None else sorted(found)
-
-
 def files_below(path: Path) -> dict[str, Listed]:
     """The files of a folder and of all folders in it, by their paths in the folder; empty if there is no folder."""
     address = address_of(path)
@@ -108,6 +94,13 @@ def local_copy(path: Path, limit: Limit) -> Iterator[Path]:
         raise _about(path, error) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def kept_copy(path: Path, limit: Limit) -> Path:
+    """A copy of the file at an address that is there until this process ends; errors as ``local_copy``."""
+    copies = ExitStack()
+    atexit.register(copies.close)
+    return copies.enter_context(local_copy(path, limit))
 
 
 def _about(path: Path, error: FileError) -> FileError:
@@ -145,10 +138,6 @@ def _remedy(address: str) -> str:
     scheme = address.partition(":")[0]
     extra = _EXTRAS.get(scheme, scheme)
     return f": pip install 'fsspec[{extra}]'" if extra in (metadata("fsspec").get_all("Provides-Extra") or ()) else ""
-
-
-def _name(info: dict[str, Any]) -> str:
-    return str(info["name"]).rstrip("/").rpartition("/")[2]
 
 
 def _in_time(address: str, work: Callable[[], Result]) -> Result:

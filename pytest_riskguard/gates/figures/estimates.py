@@ -54,7 +54,6 @@ def paired_estimates(comparison: Comparison) -> Estimates:
         p_value=ruling.test.p_value,
         sign_flip_p_value=sign_flip(evidence.sums(0.0)).p_value,
         break_even_p_value=None if comparison.gate.by_topic else ruling.break_even,
-        bayesian_bootstrap_probability=ruling.bayesian_bootstrap,
         effect_sizes=_effect_sizes(ruling),
         mean_absolute_difference=evidence.mean(np.abs(differences)),
         win_loss_ratio=_win_loss_ratio(evidence),

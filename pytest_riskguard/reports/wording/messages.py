@@ -169,31 +169,6 @@ def _few_effective_topics(
     return text if needed is None else f"{text}; at least {needed} are needed"
 
 
-def _near_copies(
-    verdict: Verdict,
-    *,
-    groups: Sequence[tuple[str, Sequence[str]]],
-    count: int,
-    topics: int,
-    likeness: float,
-    effective: float,
-    answer: str | None,
-    file: str,
-    has_clusters: bool,
-) -> str:
-    examples = [f"{listed(tuple(names), most=5)} ({clean(text, limit=60)!r})" for text, names in groups]
-    if count > len(groups):
-        examples.append(f"and {counted(count - len(groups), 'more group')}")
-    changes = "" if answer is None else f", and the gate's answer would be {answer}"
-    column = f"{'the' if has_clusters else 'a'} column `cluster` of {clean(file, limit=60) or 'a topics file'}"
-    return (
-        f"{topics} topics count as independent, but their texts are nearly the same in {counted(count, 'group')} and "
-        f"their differences are alike (correlation {likeness:.2f}): all {verdict.topics.count} topics say as much as "
-        f"{effective:.3g} independent ones{changes}; in {column} give each group one value, and topics that ask "
-        f"something else a value of their own: {'; '.join(examples)}"
-    )
-
-
 def _only_with_student_t(verdict: Verdict) -> str:
     return f"the gate {'passes' if verdict.asked.must_show else 'fails'} only if Student-t agrees"
 
@@ -364,7 +339,6 @@ _MESSAGES: dict[str, Callable[..., str]] = {
     "judgements_shrank": _judgements_shrank,
     "stale_labels": _stale_labels,
     "few_effective_topics": _few_effective_topics,
-    "near_copies": _near_copies,
     "no_variation": _no_variation,
     "unseen_changes": _unseen_changes,
     "few_changed_topics": _few_changed_topics,

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from tests.benchmarks.scale import comparisons, growth, planned_pieces, tables
+from tests.benchmarks.scale import comparisons, growth, tables
 from tests.benchmarks.scale.measuring import ROOT
 
 #: Files by name: tables as CSV, and pictures.
@@ -72,15 +72,9 @@ def intervals(folder: Path, small: bool, rounds: int) -> Files:
     return {"intervals.csv": tables.as_csv(growth.of_intervals(sizes))}
 
 
-def pieces(folder: Path, small: bool, rounds: int) -> Files:
-    costs = [planned_pieces.measured(collection, folder) for collection in _collections(folder, small)]
-    plan = planned_pieces.plan_as_csv(costs[0], costs[-1])
-    return {"pieces.csv": planned_pieces.costs_as_csv(costs), "plan.csv": plan}
-
-
 COMPARISONS: Mapping[str, Comparison] = {
     **{"scoring": scoring, "comparing": comparing, "caching": caching, "growing": growing, "verdicts": verdicts},
-    **{"several": several, "intervals": intervals, "pieces": pieces},
+    **{"several": several, "intervals": intervals},
 }
 
 

@@ -17,7 +17,7 @@ from tests.benchmarks.scale.measuring import ROOT, Measured, NotMeasuredError, a
 SIX = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Bpref")
 THREE = ("nDCG@10", "AP", "RR")
 #: One run read by one process, and by several.
-OURS = ("riskguard", "riskguard, 2 processes")
+OURS = ("riskguard",)
 #: Peers that may be missing, and what must be importable or on the path for them.
 PEERS = ("ir_measures", "pytrec_eval", "ranx", "trec_eval")
 #: Those that take too long for more than one round.

@@ -103,7 +103,7 @@ def write_project(folder: Path, collection: Collection, *, gates: int) -> None:
     if not (folder / "baselines").exists():
         measures = [part for measure in SIX for part in ("--measure", measure)]
         given = [collection.baseline, "--qrels", collection.qrels, "--store", str(folder / "baselines")]
-        made_by([*riskguard_command(), "baseline", "add", "prod", "--allow-ci", *given, *measures])
+        made_by([*riskguard_command(), "baseline", "add", "prod", *given, *measures])
     lines = [
         f"collection: {{qrels: {json.dumps(collection.qrels)}}}",
         "store: baselines",

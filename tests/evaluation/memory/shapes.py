@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+import pytest
+
 from tests.plugin.world import QUERIES, TOPICS
 
 #: Topic -> document -> score; the relevant document is ``good``. t02 has equal scores, t03 an id with a space.
@@ -40,7 +42,7 @@ def columns(by_topic: Mapping[str, Mapping[str, float]], *names: str) -> dict[st
 
 
 def _pandas(data: dict[str, list[Any]]) -> Any:
-    import pandas as pd
+    pd = pytest.importorskip("pandas")
 
     return pd.DataFrame(data)
 
@@ -50,13 +52,13 @@ def _pandas_indexed(data: dict[str, list[Any]]) -> Any:
 
 
 def _polars(data: dict[str, list[Any]]) -> Any:
-    import polars as pl
+    pl = pytest.importorskip("polars")
 
     return pl.DataFrame(data)
 
 
 def _arrow(data: dict[str, list[Any]]) -> Any:
-    import pyarrow as pa
+    pa = pytest.importorskip("pyarrow")
 
     return pa.table(data)
 
@@ -76,15 +78,11 @@ def _pyterrier(by_topic: Answers) -> Any:
 
 
 def _ranx_run(by_topic: Answers) -> Any:
-    from ranx import Run
-
-    return Run({topic: dict(documents) for topic, documents in by_topic.items()})
+    return pytest.importorskip("ranx").Run({topic: dict(documents) for topic, documents in by_topic.items()})
 
 
 def _ranx_qrels(by_topic: Mapping[str, Mapping[str, int]]) -> Any:
-    from ranx import Qrels
-
-    return Qrels({topic: dict(documents) for topic, documents in by_topic.items()})
+    return pytest.importorskip("ranx").Qrels({topic: dict(documents) for topic, documents in by_topic.items()})
 
 
 def _scored_docs(by_topic: Answers) -> Any:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +12,9 @@ from hypothesis import strategies as st
 from pytest_riskguard import read_qrels, run, score_run
 from pytest_riskguard.evaluation import fold_run, rankings_as_run, write_run
 from pytest_riskguard.evaluation.judgements.qrels import write_qrels
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
 
 IDS = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=6) | st.sampled_from(
     ["a b", "%20", "7"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import ir_measures
-import pandas as pd
-import polars as pl
 import pytest
 from ir_measures import RR, Qrel, ScoredDoc, nDCG
 
@@ -14,6 +12,9 @@ from pytest_riskguard import TopicScores, check, read_scores
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation import write_scores
 from pytest_riskguard.evaluation.memory.shapes import topic_values
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
 
 LONG = {"qid": ["1", "2"] * 2, "measure": ["map", "map", "recip_rank", "recip_rank"], "value": [0.1, 0.2, 0.5, 1.0]}
 EXPECTED = {"AP": [0.1, 0.2], "RR": [0.5, 1.0]}

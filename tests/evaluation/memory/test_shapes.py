@@ -8,9 +8,6 @@ from typing import Any, cast
 from uuid import UUID
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from ir_measures import Qrel, ScoredDoc
 
@@ -19,11 +16,15 @@ from pytest_riskguard.errors import DataError, RunFormatError
 from pytest_riskguard.evaluation import LabelRules
 from tests.evaluation.memory.shapes import Query
 
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+
 GRADES = {"1": {"a": 1}, "2": {"a": 1}}
 COLUMNS: dict[str, list[Any]] = {"qid": ["1", "1", "2"], "docno": ["a", "b", "c"], "score": [2.0, 1.0, 3.0]}
 
 
-def frame(**columns: list[Any]) -> pd.DataFrame:
+def frame(**columns: list[Any]) -> Any:
     return pd.DataFrame(COLUMNS | columns)
 
 

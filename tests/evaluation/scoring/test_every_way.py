@@ -6,7 +6,6 @@ import gzip
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,6 @@ from pytest_riskguard.engine.sources import RunFile, ScoreCache
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
-from pytest_riskguard.evaluation.shards.shard_plan import Division, shards_of
-from pytest_riskguard.evaluation.shards.sharded_scores import score_shards
 
 #: ``RBP`` alone has no provider; ``ERR@20`` is compared with gdeval's figures in ``test_real_runs``.
 MEASURES = [
@@ -79,11 +76,6 @@ def ways(path: Path, qrels: Qrels, folder: Path) -> Iterator[tuple[str, Values]]
     yield "grouped, gzip", values_of(score_run(path, qrels, MEASURES))
     yield "grouped, plain", values_of(score_run(plain, qrels, MEASURES))
     yield "interleaved", values_of(score_run(mixed, qrels, MEASURES))
-    with ThreadPoolExecutor(3) as executor:
-        pieces: list[tuple[Path, Division]] = [(plain, "bytes"), (mixed, "topics"), (path, "topics")]
-        for run, division in pieces:
-            found = score_shards(shards_of(run, 3, division), qrels, MEASURES, executor=executor)
-            yield f"three pieces of {run.name}, by {division}", values_of(found.scores)
     for state in ("cold", "warm"):
         cache = ScoreCache(qrels=qrels, topics=None, store=None, measures=MEASURES)
         yield f"cache {state}", values_of(cache.scored(RunFile(plain), measure).scores for measure in MEASURES)

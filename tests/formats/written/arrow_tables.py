@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import pytest
+
 from pytest_riskguard.formats.records import Kind
 from tests.formats.world import Case, World
 
@@ -35,17 +37,14 @@ _KINDS: dict[Kind, tuple[str, Callable[[World], dict[str, list[object]]]]] = {
 
 
 def _parquet(columns: Callable[[World], dict[str, list[object]]], world: World) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet
-
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     file = io.BytesIO()
-    pyarrow.parquet.write_table(pa.table(columns(world)), file, row_group_size=7)
+    parquet.write_table(pa.table(columns(world)), file, row_group_size=7)
     return file.getvalue()
 
 
 def _arrow(maker: str, columns: Callable[[World], dict[str, list[object]]], world: World) -> bytes:
-    import pyarrow as pa
-
+    pa = pytest.importorskip("pyarrow")
     table, file = pa.table(columns(world)), io.BytesIO()
     new: Any = getattr(pa.ipc, maker)
     with new(file, table.schema) as writer:

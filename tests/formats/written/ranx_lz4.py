@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pytest
+
 from tests.formats.world import Case
 
 
 def _packed(value: Mapping[str, object]) -> bytes:
-    import cbor2
-    import lz4.frame
-
-    packed: bytes = lz4.frame.compress(lz4.frame.compress(cbor2.dumps(dict(value)), compression_level=16))
+    cbor2, frame = pytest.importorskip("cbor2"), pytest.importorskip("lz4.frame")
+    packed: bytes = frame.compress(frame.compress(cbor2.dumps(dict(value)), compression_level=16))
     return packed
 
 

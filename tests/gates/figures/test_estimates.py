@@ -18,7 +18,7 @@ from pytest_riskguard.gates.judge import explain, judge, rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.verdict import Family
-from pytest_riskguard.inference import Interval, bayesian_bootstrap
+from pytest_riskguard.inference import Interval
 from tests.gates.conftest import pair, topic_scores
 from tests.strict import gate_of
 
@@ -72,21 +72,6 @@ def test_weighted_estimates_and_those_less_the_noise_of_replicates():
     assert noisy.urisk == pytest.approx((1.05 - 2.7) / 12 - noise_urisk, abs=1e-14)
 
 
-def test_the_bayesian_bootstrap_takes_tolerance_noise_and_weights():
-    x = np.where(D < 0, 3 * D, D)
-    plain = paired_estimates(compared(gate_of("g", alpha=2, tolerance=0.05)))
-    assert plain.bayesian_bootstrap_probability == pytest.approx(bayesian_bootstrap(x, below=-0.05), rel=1e-9)
-    noise = np.roll(D, 1)
-    noisy = paired_estimates(compared(replicates=[topic_scores("old/1", BASE + noise)]))
-    excess = x - np.where(noise < 0, 3 * noise, noise)
-    assert noisy.bayesian_bootstrap_probability == pytest.approx(bayesian_bootstrap(excess), rel=1e-9)
-    weights = np.linspace(1, 2, 12)
-    topics = Topics({}, weights=dict(zip(topic_scores("", BASE).topics, weights, strict=True)))
-    weighted = paired_estimates(compared(gate_of("g", alpha=2, weighted=True), topics=topics))
-    assert weighted.bayesian_bootstrap_probability == pytest.approx(bayesian_bootstrap(x, weights=weights), rel=1e-9)
-    assert 0.5 < plain.bayesian_bootstrap_probability < weighted.bayesian_bootstrap_probability < 1
-
-
 def test_effect_sizes_have_no_unit():
     x = np.where(D < 0, 3 * D, D)
     found = paired_estimates(compared()).effect_sizes
@@ -106,13 +91,6 @@ def test_effect_sizes_that_do_not_exist():
     assert constant.standardised is None
     assert constant.loss_share.value == 1.0
     assert paired_estimates(compared(gate_of("g", kind="no_topic_collapse"))).effect_sizes is None
-
-
-def test_kinds_without_a_limit_of_urisk_have_no_bayesian_bootstrap():
-    assert paired_estimates(compared(gate_of("g", kind="no_topic_collapse"))).bayesian_bootstrap_probability is None
-    pool = gate_of("g", kind="georisk_not_worse")
-    assert paired_estimates(compared(pool)).bayesian_bootstrap_probability is None
-    assert paired_estimates(compared(gate_of("g", kind="not_inferior"))).bayesian_bootstrap_probability is not None
 
 
 def test_a_mean_win_is_so_many_times_a_mean_loss() -> None:

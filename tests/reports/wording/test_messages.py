@@ -23,16 +23,6 @@ NOT_INFERIOR = altered(VERDICT, kind="not_inferior")
 LINEAGE = Lineage(
     2, (ChainedRun("r1", 0.6, None, 0.0, 0.0), ChainedRun("now", 0.5, -0.05, -0.1, -0.2)), None, None, None
 )
-NEAR_COPIES = {
-    "groups": [("red shoes", ("q1", "q2", "q3")), ("mum's\x1b day", ("q4", "q5"))],
-    "count": 4,
-    "topics": 9,
-    "likeness": 0.631,
-    "effective": 34.73,
-    "answer": None,
-    "file": "topics.tsv",
-    "has_clusters": False,
-}
 
 MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
     (
@@ -103,24 +93,6 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         {"largest": 87.5},
         "scores go up to 87.5: ZRisk grows with the square root of the scale, so do not compare these figures with "
         "those of scores from 0 to 1",
-    ),
-    (
-        "near_copies",
-        VERDICT,
-        NEAR_COPIES,
-        "9 topics count as independent, but their texts are nearly the same in 4 groups and their differences are "
-        "alike (correlation 0.63): all 40 topics say as much as 34.7 independent ones; in a column `cluster` of "
-        "topics.tsv give each group one value, and topics that ask something else a value of their own: q1, q2, q3 "
-        "('red shoes'); q4, q5 (\"mum's day\"); and 2 more groups",
-    ),
-    (
-        "near_copies",
-        VERDICT,
-        NEAR_COPIES | {"count": 2, "topics": 5, "answer": "inconclusive", "file": "", "has_clusters": True},
-        "5 topics count as independent, but their texts are nearly the same in 2 groups and their differences are "
-        "alike (correlation 0.63): all 40 topics say as much as 34.7 independent ones, and the gate's answer would "
-        "be inconclusive; in the column `cluster` of a topics file give each group one value, and topics that ask "
-        "something else a value of their own: q1, q2, q3 ('red shoes'); q4, q5 (\"mum's day\")",
     ),
     (
         "few_effective_topics",

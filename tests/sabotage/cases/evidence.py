@@ -88,7 +88,7 @@ def column(name: str, lost: str, others: str) -> Sabotage:
 def moved(folder: Path) -> None:
     """A baseline that moved twice, to the candidate in the end."""
     unpack(folder, "bm25")
-    note = "--note better --allow-ci"
+    note = "--note better"
     riskguard(f"baseline promote prod runs/bm25.run --kind previous {note}")(folder)
     riskguard(f"baseline promote prod runs/candidate.run {note}")(folder)
 
@@ -141,9 +141,9 @@ CASES = [
             words=["leaves 48 of 60 judged topics unanswered", "--allow-unanswered"],
         )
         for name, command in (
-            ("add", f"add other {BASELINE} --allow-ci"),
-            ("update", f"update prod {BASELINE} --note new --allow-ci"),
-            ("promote", f"promote prod {BASELINE} --kind previous --note new --allow-ci"),
+            ("add", f"add other {BASELINE}"),
+            ("update", f"update prod {BASELINE} --note new"),
+            ("promote", f"promote prod {BASELINE} --kind previous --note new"),
         )
     ),
     Case(
@@ -154,7 +154,7 @@ CASES = [
                 CONFIG, "candidate: runs/candidate.run", 'candidate: {retrieve: "search:retrieve", ask_twice: 0}'
             ),
         ],
-        command="baseline add other --live --allow-ci",
+        command="baseline add other --live",
         absent=["stored other"],
     ),
     Case(
@@ -168,7 +168,7 @@ CASES = [
         "baseline-that-finds-nothing-is-taken-at-its-word",
         [
             partial(*TOPICS[:6]),
-            riskguard(f"baseline update prod {BASELINE} --note new --allow-unanswered --allow-ci"),
+            riskguard(f"baseline update prod {BASELINE} --note new --allow-unanswered"),
         ],
         options="--gate not_significantly_risky",
         ways=CLI,
@@ -204,8 +204,8 @@ CASES = [
         "drift-removed-and-added-again",
         [
             moved,
-            riskguard("baseline remove prod --allow-ci"),
-            riskguard("baseline add prod runs/candidate.run --allow-ci"),
+            riskguard("baseline remove prod"),
+            riskguard("baseline add prod runs/candidate.run"),
             only(DRIFT),
         ],
         words=["has no earlier run"],
@@ -215,7 +215,8 @@ CASES = [
         "drift-forgotten",
         [
             moved,
-            riskguard("baseline update prod runs/candidate.run --note new --forget-history --allow-ci"),
+            riskguard("baseline remove prod"),
+            riskguard("baseline add prod runs/candidate.run"),
             only(DRIFT),
         ],
         words=["has no earlier run"],

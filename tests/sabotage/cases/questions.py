@@ -62,7 +62,7 @@ def asked(name: str, options: str, *words: str) -> Case:
 
 
 #: Somebody has accepted the weights.
-ACCEPTED = riskguard("baseline rescore prod --allow-ci")
+ACCEPTED = riskguard("baseline rescore prod")
 
 CASES = [
     refused("yaml-tolerance", "tolerance: 2", "tolerance", "the gate could never fail"),

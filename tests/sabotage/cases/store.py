@@ -246,16 +246,6 @@ CASES = [
             ("lock", ".lock"),
         ]
     ],
-    *[
-        refused(f"ci-{name}", command=command, status=2, env={"CI": "true"}, words=["--allow-ci"])
-        for name, command in [
-            ("add", "baseline add new runs/candidate.run"),
-            ("update", "baseline update prod runs/candidate.run --note why"),
-            ("promote", "baseline promote prod runs/candidate.run --note why"),
-            ("rescore", "baseline rescore prod"),
-            ("remove", "baseline remove prod"),
-        ]
-    ],
     # harmless
     harmless("manifest-spread-out", on_manifest(lambda manifest: manifest.update(note="changed by hand"))),
     harmless("store-linked", to_link("baselines")),

@@ -142,31 +142,6 @@ CASES = [
     replaced(
         "promote-without-note", f"baseline promote prod {CANDIDATE} --kind previous", status=2, words=["--note"]
     ),
-    replaced("replace-all-without-note", f"baseline replace-all prod={CANDIDATE}", status=2, words=["--note"]),
-    replaced(
-        "replace-all-of-one",
-        f"baseline replace-all prod={CANDIDATE} --note x",
-        status=2,
-        words=["no run for bm25, old"],
-    ),
-    replaced(
-        "replace-all-unknown",
-        f"baseline replace-all prod={CANDIDATE} bm25={CANDIDATE} old={CANDIDATE} new={CANDIDATE} --note x",
-        status=2,
-        words=["no baseline new"],
-    ),
-    replaced(
-        "replace-all-one-run-missing",
-        f"baseline replace-all prod={CANDIDATE} bm25={CANDIDATE} old=runs/none.run --note x",
-        words=["none.run"],
-    ),
-    replaced(
-        "ci-replace-all",
-        f"baseline replace-all prod={CANDIDATE} bm25={CANDIDATE} old={CANDIDATE} --note x",
-        status=2,
-        env={"CI": "true"},
-        words=["--allow-ci"],
-    ),
     replaced("dry-update", f"baseline update prod {CANDIDATE} --dry-run", status=0, words=["would replace", "fall"]),
     replaced(
         "dry-promote",
@@ -175,9 +150,6 @@ CASES = [
         words=["would promote", "fall"],
     ),
     replaced("dry-remove", "baseline remove prod --dry-run", status=0, words=["would remove prod"]),
-    replaced(
-        "dry-in-ci", f"baseline update prod {CANDIDATE} --dry-run", status=0, env={"CI": "true"}, words=["would"]
-    ),
     # harmless
     harmless("no-run-warns", riskguard("baseline remove old"), command="baseline verify"),
     harmless("topic-added", append(QRELS, "t61 0 doc-t61-01 1\n")),

@@ -167,25 +167,12 @@ CASES = [
     # reasons
     *[
         Case(f"{command.split()[0]}-without-note", command=f"baseline {command}", status=2, words=["--note"])
-        for command in (f"update prod {CANDIDATE}", f"promote prod {CANDIDATE}", f"replace-all prod={CANDIDATE}")
+        for command in (f"update prod {CANDIDATE}", f"promote prod {CANDIDATE}")
     ],
     *[
         harmless(f"{command.split()[0]}-tried", command=f"baseline {command} --note why --dry-run", words=["nDCG@10"])
         for command in (f"update prod {CANDIDATE}", f"promote prod {CANDIDATE} --kind release")
     ],
-    Case(
-        "replace-all-with-one-missing",
-        command=f"baseline replace-all prod={CANDIDATE} --note why",
-        status=2,
-        words=["bm25", "old"],
-    ),
-    Case(
-        "replace-all-in-ci",
-        command=f"baseline replace-all prod={CANDIDATE} --note why",
-        status=2,
-        words=["--allow-ci"],
-        env={"CI": "true"},
-    ),
     # ids
     Case(
         "add-ids-prefixed",

@@ -1,1 +1,0 @@
-"""Verdicts that are kept on disk: the same question about the same files is answered without judging it again."""

@@ -1,0 +1,49 @@
+"""The house stays as small as was decided: what grows beyond these figures is said here."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.house import CHECKOUT, code, extras, surface
+
+#: At most so many; ``python -m tests.house`` prints today's beside those of earlier commits.
+SURFACE = {
+    "docs: words": 52_000,
+    "public names": 159,
+    "public names: at the top": 19,
+    "commands: core": 31,
+    "options": 340,
+    "options: compare": 51,
+    "YAML keys": 90,
+    "report properties": 345,
+    "environment variables": 28,
+    "warning codes": 36,
+    "pytest options": 11,
+    "ini keys": 5,
+}
+EXTRAS = {"report", "http", "arrow", "remote", "ltr", "test"}
+#: Tokens and modules.
+CODE = {"pytest_riskguard": (468_000, 484), "tests": (765_000, 600)}
+
+
+@pytest.fixture(scope="module")
+def today():
+    return surface(CHECKOUT)
+
+
+@pytest.mark.parametrize("what", SURFACE)
+def test_users_meet_no_more_than_was_decided(today, what):
+    assert today[what] <= SURFACE[what]
+
+
+def test_extras_are_those_that_users_were_promised():
+    assert set(extras(CHECKOUT)) <= EXTRAS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", CODE)
+def test_code_is_no_larger_than_was_decided(folder):
+    tokens, modules, _ = code(CHECKOUT / folder)
+    most_tokens, most_modules = CODE[folder]
+    assert tokens <= most_tokens
+    assert modules <= most_modules
