@@ -155,7 +155,7 @@ def learn_and_compare(
     runs = [f"{name}={test / name}.run" for name in models]
     where = ["--store", str(test / "baselines"), "--qrels", str(test / "qrels.txt")]
     files = ["--json", str(folder / "models.json")]
-    riskguard(["train-report", *runs, "--baseline", "prod", *where, "--measure", MEASURE, *POLICY, *files])
+    riskguard(["ltr", "report", *runs, "--baseline", "prod", *where, "--measure", MEASURE, *POLICY, *files])
     return models, chosen
 
 

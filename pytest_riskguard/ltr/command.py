@@ -1,4 +1,4 @@
-"""``riskguard train-report``: trained models against baselines, in the papers' columns and with verdicts."""
+"""``riskguard ltr report``: trained models against baselines, in the papers' columns and with verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trained models compared with baselines, each with its gate's verdicts: what ``riskguard train-report`` found."""
+"""Trained models compared with baselines, each with its gate's verdicts: what ``riskguard ltr report`` found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every system of a pool as the baseline of all the others: all figures of ``riskguard pool``."""
+"""Every system of a pool as the baseline of all the others: all figures of ``riskguard study pool``."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.ltr import TFARO, TSARO, UCRO, GeoRisk, JudgedQueries, LambdaMART, QueryBaselines, objectives
-from pytest_riskguard.ltr.swap_gradients import GeoRiskNow
+from pytest_riskguard.ltr.objectives import GeoRiskNow
 from tests.ltr import plain_lambdas as plain
 
 pytest.importorskip("numba")

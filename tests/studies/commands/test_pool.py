@@ -1,4 +1,4 @@
-"""``riskguard pool``: every system as the baseline of all the others."""
+"""``riskguard study pool``: every system as the baseline of all the others."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.risk import trisk
-from pytest_riskguard.studies.pool_statistics import RankTest, YardstickFit
 from pytest_riskguard.studies.pool_report import pool_report as pool_figures
+from pytest_riskguard.studies.pool_statistics import RankTest, YardstickFit
 from tests.docs.pages import DOCS
 from tests.plugin import world
 from tests.plugin.world import read_report
@@ -44,7 +44,7 @@ def report(ended):
 
 @pytest.mark.usefixtures("pool")
 def test_every_system_is_judged_against_every_other(command):
-    found = report(command(f"pool --scores {FILES} --alpha 0 --alpha 5 --json -"))
+    found = report(command(f"study pool --scores {FILES} --alpha 0 --alpha 5 --json -"))
     assert found["schema"] == "riskguard-pool/1"
     assert found["systems"] == list(SCORES)
     (at,) = found["measures"]
@@ -71,7 +71,7 @@ def test_every_system_is_judged_against_every_other(command):
 @pytest.mark.usefixtures("pool")
 def test_on_a_terminal_it_is_tables_and_words(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    ended = command(f"pool --scores {FILES}")
+    ended = command(f"study pool --scores {FILES}")
     assert (ended.status, ended.err) == (0, "")
     lines = ended.out.splitlines()
     assert max(map(len, lines)) <= 80
@@ -92,7 +92,7 @@ def test_on_a_terminal_it_is_tables_and_words(command, monkeypatch):
 
 @pytest.mark.usefixtures("pool")
 def test_odd_pairs_are_those_of_the_stranger_as_candidate(command):
-    (at,) = report(command(f"pool --scores {FILES} --json -"))["measures"]
+    (at,) = report(command(f"study pool --scores {FILES} --json -"))["measures"]
     assert {pair["candidate"] for pair in at["odd"]} == {"stranger"}
     assert {pair["baseline"] for pair in at["odd"]} == {f"kin{i}" for i in range(5)}
     distances = [pair["fit"]["distance"] for pair in at["odd"]]
@@ -101,15 +101,15 @@ def test_odd_pairs_are_those_of_the_stranger_as_candidate(command):
 
 @pytest.mark.usefixtures("pool")
 def test_kin_alone_have_a_fair_yardstick(command):
-    text = " ".join(command("pool --scores kin0.csv kin1.csv kin2.csv kin3.csv kin4.csv --alpha 0").out.split())
+    text = " ".join(command("study pool --scores kin0.csv kin1.csv kin2.csv kin3.csv kin4.csv --alpha 0").out.split())
     assert "every baseline gives the same order: any of them is a fair yardstick here" in text
-    text = " ".join(command("pool --scores kin0.csv kin1.csv kin2.csv stranger.csv --alpha 5").out.split())
+    text = " ".join(command("study pool --scores kin0.csv kin1.csv kin2.csv stranger.csv --alpha 5").out.split())
     assert "too few systems to call a baseline odd: at least 5 are needed" in text
     assert "odd yardstick" not in text
 
 
 def test_runs_and_stored_baselines_by_measure_and_alpha(command):
-    found = report(command("pool prod good.run other=loss.run --measure AP --measure P@5 --alpha 1 --json -"))
+    found = report(command("study pool prod good.run other=loss.run --measure AP --measure P@5 --alpha 1 --json -"))
     assert found["systems"] == ["prod", "good", "other"]
     assert [at["measure"] for at in found["measures"]] == ["AP", "P@5"]
     assert found["qrels"].startswith("sha256:")
@@ -124,29 +124,29 @@ def test_runs_and_stored_baselines_by_measure_and_alpha(command):
     }
     # prod scores the same on every topic
     assert found["measures"][0]["members"][0]["correlation_median"] is None
-    text = " ".join(command("pool prod good.run other=loss.run --measure AP").out.split())
+    text = " ".join(command("study pool prod good.run other=loss.run --measure AP").out.split())
     assert "prod has no correlation" in text
 
 
 def test_without_systems_all_stored_ones_are_taken(command, folder):
-    ended = command("pool --measure AP")
+    ended = command("study pool --measure AP")
     assert ended.status == 2
     assert "a pool has 2 to 200 systems; 1 stored" in ended.err
     world.store(folder, "later", world.GOOD)
     world.store(folder, "best", world.CHURN)
-    found = report(command("pool --measure AP --json -"))
+    found = report(command("study pool --measure AP --json -"))
     assert found["systems"] == ["best", "later", "prod"]
     (folder / "riskguard.yaml").unlink()
-    assert "no systems and no store" in command("pool --measure AP --qrels qrels.txt").err
-    ended = command("pool --measure AP --qrels qrels.txt --store baselines --json -")
+    assert "no systems and no store" in command("study pool --measure AP --qrels qrels.txt").err
+    ended = command("study pool --measure AP --qrels qrels.txt --store baselines --json -")
     assert report(ended)["systems"] == ["best", "later", "prod"]
 
 
 def test_two_systems_are_compared_but_not_ranked(command):
-    ended = command("pool good.run loss.run --measure AP")
+    ended = command("study pool good.run loss.run --measure AP")
     assert ended.status == 0
     assert "two systems are not enough" in " ".join(ended.out.split())
-    found = report(command("pool good.run loss.run --measure AP --json -"))
+    found = report(command("study pool good.run loss.run --measure AP --json -"))
     assert found["agreements"] == []
     (one,) = found["measures"][0]["alphas"]
     assert one["rankings"] == []
@@ -157,24 +157,27 @@ def test_two_systems_are_compared_but_not_ranked(command):
 def test_negative_scores_are_welcome(command, folder):
     for name, values in SCORES.items():
         write(folder, name, values - 3)
-    shifted = report(command(f"pool --scores {FILES} --json -"))["measures"][0]
+    shifted = report(command(f"study pool --scores {FILES} --json -"))["measures"][0]
     for name, values in SCORES.items():
         write(folder, name, values)
-    plain = report(command(f"pool --scores {FILES} --json -"))["measures"][0]
+    plain = report(command(f"study pool --scores {FILES} --json -"))["measures"][0]
     np.testing.assert_allclose(shifted["alphas"][0]["urisk"], plain["alphas"][0]["urisk"], atol=1e-9)
     np.testing.assert_allclose(shifted["correlations"], plain["correlations"], atol=1e-9)
 
 
 @pytest.mark.usefixtures("pool")
 def test_the_bytes_do_not_depend_on_the_order_of_topics(command, folder):
-    first = command(f"pool --scores {FILES} --json -").out
+    first = command(f"study pool --scores {FILES} --json -").out
     for path in folder.glob("*.csv"):
         head, *rows = path.read_text().splitlines(keepends=True)
         path.write_text(head + "".join(rows[::-1]))
-    second = json.loads(command(f"pool --scores {FILES} --json -").out)
+    second = json.loads(command(f"study pool --scores {FILES} --json -").out)
     second["digests"] = json.loads(first)["digests"]  # of files that are others now
     assert json.dumps(second, indent=2) + "\n" == first
-    assert command(f"pool --scores {FILES} --json pool.json").out == command(f"pool --scores {FILES} --json -").err
+    assert (
+        command(f"study pool --scores {FILES} --json pool.json").out
+        == command(f"study pool --scores {FILES} --json -").err
+    )
     assert read_report(folder / "pool.json")["measures"] == second["measures"]
     assert str(folder) not in first
 
@@ -183,7 +186,7 @@ def test_systems_that_are_equal_share_their_places(command, folder):
     for name in ("a", "b", "c"):
         write(folder, name, SCORES["kin0"])
     write(folder, "d", SCORES["kin4"])
-    ended = command("pool --scores a.csv b.csv c.csv d.csv --alpha 1")
+    ended = command("study pool --scores a.csv b.csv c.csv d.csv --alpha 1")
     assert ended.status == 0
     places = ended.out.split("places by URisk, columns are baselines")[1].splitlines()[2:6]
     assert [line.split()[2:] for line in places] == [
@@ -193,7 +196,7 @@ def test_systems_that_are_equal_share_their_places(command, folder):
         ["3", "3", "3", "."],
     ]
     write(folder, "d", SCORES["kin0"])
-    ended = command("pool --scores a.csv b.csv c.csv d.csv --alpha 1 --json -")
+    ended = command("study pool --scores a.csv b.csv c.csv d.csv --alpha 1 --json -")
     assert report(ended)["measures"][0]["alphas"][0]["rankings"][0]["durbin"] is None
 
 
@@ -203,14 +206,14 @@ def test_tables_too_wide_are_left_out_and_that_is_said(command, folder, monkeypa
     names = [f"a-system-with-a-long-name-{i:03d}" for i in range(40)]
     for name in names:
         write(folder, name, rng.random(40))
-    ended = command("pool --scores " + " ".join(f"{name}.csv" for name in names))
+    ended = command("study pool --scores " + " ".join(f"{name}.csv" for name in names))
     assert ended.status == 0
     assert max(map(len, ended.out.splitlines())) <= 80
     assert ended.out.count("left out, it needs") == 3
     said = " ".join(ended.out.split())
     wide = re.search(r"places by URisk, columns are baselines: left out, it needs (\d+) columns", said)[1]
     monkeypatch.setenv("COLUMNS", wide)
-    ended = command("pool --scores " + " ".join(f"{name}.csv" for name in names))
+    ended = command("study pool --scores " + " ".join(f"{name}.csv" for name in names))
     assert "places by URisk, columns are baselines: left out" not in ended.out
     assert max(map(len, ended.out.splitlines())) <= int(wide)
 
@@ -231,7 +234,7 @@ def test_tables_too_wide_are_left_out_and_that_is_said(command, folder, monkeypa
     ],
 )
 def test_a_wrong_question_is_a_usage_error_and_prints_no_json(command, line, message):
-    ended = command(f"pool {line}" + ("" if "--json" in line else " --json -"))
+    ended = command(f"study pool {line}" + ("" if "--json" in line else " --json -"))
     assert ended.status == 2
     assert message in ended.err
     assert "Traceback" not in ended.err
@@ -241,35 +244,35 @@ def test_a_wrong_question_is_a_usage_error_and_prints_no_json(command, line, mes
 
 def test_a_name_that_is_a_file_too_is_a_usage_error(command, folder):
     shutil.copy(folder / "good.run", folder / "prod")
-    ended = command("pool prod loss.run --measure AP")
+    ended = command("study pool prod loss.run --measure AP")
     assert ended.status == 2
     assert "SYSTEM prod is both a file and a stored baseline: write ./prod for the file" in ended.err
 
 
 @pytest.mark.usefixtures("pool")
 def test_bad_data_is_status_3_and_prints_no_json(command, folder):
-    ended = command("pool good.run ./nowhere.run --measure AP --json -")
+    ended = command("study pool good.run ./nowhere.run --measure AP --json -")
     assert (ended.status, ended.out) == (3, "")
     assert "nowhere.run: no such file" in ended.err
-    assert "did you mean 'prod'?" in command("pool good.run prdo --measure AP").err
+    assert "did you mean 'prod'?" in command("study pool good.run prdo --measure AP").err
     write(folder, "short", SCORES["kin0"][:-1], topics=TOPICS[:-1])
-    ended = command("pool --scores kin0.csv kin1.csv short.csv --json -")
+    ended = command("study pool --scores kin0.csv kin1.csv short.csv --json -")
     assert (ended.status, ended.out) == (3, "")
     assert "the topics differ: short lacks 1 topic: q39" in ended.err
     write(folder, "other", SCORES["kin0"], topics=[f"z{topic}" for topic in TOPICS])
-    assert "have no topic in common" in command("pool --scores kin0.csv kin1.csv other.csv").err
-    assert command("pool --scores kin0.csv nothing.csv").status == 3
+    assert "have no topic in common" in command("study pool --scores kin0.csv kin1.csv other.csv").err
+    assert command("study pool --scores kin0.csv nothing.csv").status == 3
 
 
 def test_missing_topics_can_score_0(command, folder):
     write(folder, "a", [0.5, 0.2, 0.1], topics=["q1", "q2", "q3"])
     write(folder, "b", [0.5, 0.2, 0.1], topics=["q2", "q3", "q4"])
     write(folder, "c", [0.9], topics=["q2"])
-    ended = command("pool --scores a.csv b.csv c.csv --missing zero")
+    ended = command("study pool --scores a.csv b.csv c.csv --missing zero")
     assert ended.status == 0
     assert "gain: 3 systems, 4 topics" in ended.out
     assert "c did not answer 3 topics; they score 0" in ended.out
-    found = report(command("pool --scores a.csv b.csv c.csv --missing zero --json -"))
+    found = report(command("study pool --scores a.csv b.csv c.csv --missing zero --json -"))
     members = found["measures"][0]["members"]
     assert [member["missing"] for member in members] == [["q4"], ["q1"], ["q1", "q3", "q4"]]
     assert [member["mean"] for member in members] == pytest.approx([0.2, 0.2, 0.225])
@@ -278,7 +281,7 @@ def test_missing_topics_can_score_0(command, folder):
 def test_hostile_names_reach_the_terminal_as_text(command, folder):
     for name in ("x\n::error::\x1b[31m", "y"):
         shutil.copy(folder / "good.run", folder / f"{name}.run")
-    ended = command("pool prod './x\n::error::\x1b[31m.run' y.run loss.run --measure AP")
+    ended = command("study pool prod './x\n::error::\x1b[31m.run' y.run loss.run --measure AP")
     assert ended.status == 0
     assert "\x1b" not in ended.out
     assert not [line for line in ended.out.splitlines() if line.lstrip().startswith("::")]
@@ -286,7 +289,7 @@ def test_hostile_names_reach_the_terminal_as_text(command, folder):
 
 def test_each_field_is_in_the_reference(command):
     page = (DOCS / "reference/command-line.md").read_text(encoding="utf-8")
-    text = page[page.index("## `riskguard pool`") :]
+    text = page[page.index("## `riskguard study pool`") :]
     rows = [line for line in text.splitlines() if line.startswith("| `")]
     said = {name for row in rows for name in re.findall(r"`\.*(\w+)(?:\[\])?`", row)}
     parts = (
@@ -304,5 +307,5 @@ def test_each_field_is_in_the_reference(command):
         RankTest,
     )
     assert [field.name for part in parts for field in fields(part) if field.name not in said] == []
-    found = report(command("pool good.run loss.run prod --measure AP --json -"))
+    found = report(command("study pool good.run loss.run prod --measure AP --json -"))
     assert list(found)[2:] == [field.name for field in fields(pool_figures.PoolReport)]

@@ -1,4 +1,4 @@
-"""``riskguard train-report``: runs, stored baselines and tables of scores; what it refuses; what it writes."""
+"""``riskguard ltr report``: runs, stored baselines and tables of scores; what it refuses; what it writes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def report(ended, status=0):
 
 @pytest.mark.usefixtures("tables")
 def test_figures_are_those_of_the_arrays(command):
-    found = report(command(f"train-report --scores {FILES} {AGAINST} --json -"))
+    found = report(command(f"ltr report --scores {FILES} {AGAINST} --json -"))
     jsonschema.validate(
         found, json.loads(SCHEMA_FILE.read_text(encoding="utf-8")), cls=jsonschema.Draft202012Validator
     )
@@ -70,7 +70,7 @@ def test_figures_are_those_of_the_arrays(command):
 
 def test_verdicts_are_those_of_compare(command):
     asked = "--alpha 0 --alpha 5 --level 0.9 --method student_t --tolerance 0.001"
-    found = report(command(f"train-report {RUNS} {asked} --json -"))
+    found = report(command(f"ltr report {RUNS} {asked} --json -"))
     assert found["qrels"].startswith("sha256:")
     assert all(digest.startswith("sha256:") for digest in found["digests"].values())
     (against,) = found["measures"][0]["against"]
@@ -97,8 +97,8 @@ def test_verdicts_are_those_of_compare(command):
 
 
 def test_a_family_is_that_of_compare(command):
-    plain = report(command(f"train-report {RUNS} --json -"))["measures"][0]["against"][0]["models"]
-    found = report(command(f"train-report {RUNS} --family holm --json -"))
+    plain = report(command(f"ltr report {RUNS} --json -"))["measures"][0]["against"][0]["models"]
+    found = report(command(f"ltr report {RUNS} --family holm --json -"))
     assert found["gate"]["correction"] == "holm"
     models = found["measures"][0]["against"][0]["models"]
     tested = [model["verdicts"][0] for model in models if model["verdicts"][0]["adjusted_p_value"] is not None]
@@ -114,14 +114,14 @@ def test_weights_of_topics_count_as_in_the_gate(command, folder):
     weights = [1 + place % 3 for place in range(60)]
     rows = [f"q{place:02d}\tquery {place}\t{weight}\n" for place, weight in enumerate(weights)]
     (folder / "weights.tsv").write_text("topic\tquery\tweight\n" + "".join(rows))
-    line = f"train-report --scores {FILES} --baseline prod.csv --topics weights.tsv --weighted --json -"
+    line = f"ltr report --scores {FILES} --baseline prod.csv --topics weights.tsv --weighted --json -"
     (measured,) = report(command(line))["measures"]
     assert measured["weighted"] is True
     for model, values in zip(measured["against"][0]["models"], MODELS.values(), strict=True):
         figures, (verdict,) = model["figures"], model["verdicts"]
         assert figures["mean"] == pytest.approx(np.average(values, weights=weights))
         assert verdict["urisk"] == pytest.approx(figures["reward"] - 2 * figures["risk"], abs=1e-11)
-    ended = command(f"train-report --scores {FILES} --baseline prod.csv --weighted")
+    ended = command(f"ltr report --scores {FILES} --baseline prod.csv --weighted")
     assert (ended.status, ended.out) == (2, "")
     assert "there are no weights" in ended.err
 
@@ -132,7 +132,7 @@ def test_strata_weigh_topics_as_in_the_gate(command, folder):
     file = folder / "riskguard.yaml"
     file.write_text(file.read_text().replace("topics.tsv", "topics.tsv, strata: {a: 0.9, b: 0.1}"))
     command("baseline rescore prod")
-    (measured,) = report(command("train-report good.run loss.run --baseline prod --measure AP --json -"))["measures"]
+    (measured,) = report(command("ltr report good.run loss.run --baseline prod --measure AP --json -"))["measures"]
     assert measured["weighted"] is True
     for model, ranks in zip(measured["against"][0]["models"], (world.GOOD, world.LOSS), strict=True):
         figures, (verdict,) = model["figures"], model["verdicts"]
@@ -144,34 +144,34 @@ def test_strata_weigh_topics_as_in_the_gate(command, folder):
 def test_what_is_not_typed_comes_from_the_file(command, folder):
     file = (folder / "riskguard.yaml").read_text()
     assert "not_significantly_risky" in file
-    ended = command("train-report good=./good.run churn.run loss.run")
+    ended = command("ltr report good=./good.run churn.run loss.run")
     assert ended.status == 0, ended.err
     assert "against prod" in ended.out.splitlines()[0]
     assert "from riskguard.yaml, gate no-risk: baseline prod, measure AP" in " ".join(ended.out.split())
     # how gates show a risk is of no use here
     (folder / "riskguard.yaml").write_text(f"convention: minus\n{file}")
-    again = command("train-report good=./good.run churn.run loss.run")
+    again = command("ltr report good=./good.run churn.run loss.run")
     assert (again.out, again.status) == (ended.out, 0)
     (folder / "riskguard.yaml").write_text(file.replace("alpha: 1", "alpha: [0, 5]"))
-    found = report(command("train-report good=./good.run --json -"))
+    found = report(command("ltr report good=./good.run --json -"))
     assert (found["gate"]["alphas"], found["baselines"]) == ([0, 5], ["prod"])
-    found = report(command("train-report good=./good.run --alpha 2 --json -"))
+    found = report(command("ltr report good=./good.run --alpha 2 --json -"))
     assert found["gate"]["alphas"] == [2]
     (folder / "riskguard.yaml").write_text(file.replace("baseline: prod", "baseline: {mean: [prod, prod2]}"))
-    ended = command("train-report good=./good.run")
+    ended = command("ltr report good=./good.run")
     assert ended.status == 2
     assert "riskguard.yaml" in ended.err
 
 
 def test_stored_baselines_can_be_models(command, folder):
     world.store(folder, "later", world.GOOD)
-    found = report(command("train-report later ./loss.run --baseline prod --measure AP --json -"))
+    found = report(command("ltr report later ./loss.run --baseline prod --measure AP --json -"))
     assert found["models"] == ["later", "loss"]
     assert found["measures"][0]["passing"] == ["later"]
 
 
 def test_every_measure_has_its_own_comparison(command):
-    found = report(command(f"train-report {RUNS} --measure P@5 --json -"))
+    found = report(command(f"ltr report {RUNS} --measure P@5 --json -"))
     assert [measured["measure"] for measured in found["measures"]] == ["AP", "P@5"]
     assert found["gate"]["verdicts"] == 6
     by_measure: dict[str, set[float]] = {}
@@ -186,7 +186,7 @@ def test_every_measure_has_its_own_comparison(command):
 @pytest.mark.usefixtures("tables")
 def test_text_json_markdown_and_page_are_written(command, folder):
     pytest.importorskip("jinja2")
-    line = f"train-report --scores {FILES} {AGAINST} --json r.json --markdown r.md --html r.html"
+    line = f"ltr report --scores {FILES} {AGAINST} --json r.json --markdown r.md --html r.html"
     ended = command(line)
     assert (ended.status, ended.err) == (0, "")
     assert "models pass the gate against every baseline: " in ended.out
@@ -201,7 +201,7 @@ def test_text_json_markdown_and_page_are_written(command, folder):
 
 @pytest.mark.usefixtures("tables")
 def test_the_json_depends_on_nothing_but_the_data(command, folder):
-    line = f"train-report --scores {FILES} {AGAINST} --json -"
+    line = f"ltr report --scores {FILES} {AGAINST} --json -"
     first = command(line).out
     for path in folder.glob("*.csv"):
         head, *rows = path.read_text().splitlines(keepends=True)
@@ -214,27 +214,27 @@ def test_the_json_depends_on_nothing_but_the_data(command, folder):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("train-report --baseline prod --measure AP", "no model: name at least one run, stored baseline or table"),
-        ("train-report good.run --qrels qrels.txt --measure AP", "no baseline: give --baseline"),
-        (f"train-report ./good.run {RUNS}", "MODEL: good given twice; NAME=RUN gives one of them another name"),
-        ("train-report prod good.run --baseline prod --measure AP", "MODEL: prod is a baseline too"),
-        ("train-report x=good.run --baseline y=good.run --measure AP", "cannot be compared with itself"),
+        ("ltr report --baseline prod --measure AP", "no model: name at least one run, stored baseline or table"),
+        ("ltr report good.run --qrels qrels.txt --measure AP", "no baseline: give --baseline"),
+        (f"ltr report ./good.run {RUNS}", "MODEL: good given twice; NAME=RUN gives one of them another name"),
+        ("ltr report prod good.run --baseline prod --measure AP", "MODEL: prod is a baseline too"),
+        ("ltr report x=good.run --baseline y=good.run --measure AP", "cannot be compared with itself"),
         (
-            "train-report good.run --baseline loss.run --baseline loss.run --measure AP",
+            "ltr report good.run --baseline loss.run --baseline loss.run --measure AP",
             "loss given twice",
         ),
-        (f"train-report {RUNS} --alpha 1 --alpha 1.0", "--alpha: 1 given twice"),
-        (f"train-report {RUNS} --alpha 2 --tradeoff smooth", "tradeoff: smooth is for alpha 1 only"),
-        (f"train-report {RUNS} --tolerance 5", "the gate could never fail"),
-        (f"train-report {RUNS} --measure nDGC@10", "nDCG@10"),
-        (f"train-report {RUNS} --json good.run", "would overwrite the file that this command reads"),
+        (f"ltr report {RUNS} --alpha 1 --alpha 1.0", "--alpha: 1 given twice"),
+        (f"ltr report {RUNS} --alpha 2 --tradeoff smooth", "tradeoff: smooth is for alpha 1 only"),
+        (f"ltr report {RUNS} --tolerance 5", "the gate could never fail"),
+        (f"ltr report {RUNS} --measure nDGC@10", "nDCG@10"),
+        (f"ltr report {RUNS} --json good.run", "would overwrite the file that this command reads"),
         (
-            "train-report good.run --baseline churn.run --measure AP --json churn.run",
+            "ltr report good.run --baseline churn.run --measure AP --json churn.run",
             "would overwrite the file that this command reads",
         ),
-        (f"train-report {RUNS} --html loss.run", "would overwrite the file that this command reads"),
-        (f"train-report {RUNS} --markdown qrels.txt", "would overwrite the file that this command reads"),
-        (f"train-report {RUNS} --markdown nowhere/x.md", "cannot write"),
+        (f"ltr report {RUNS} --html loss.run", "would overwrite the file that this command reads"),
+        (f"ltr report {RUNS} --markdown qrels.txt", "would overwrite the file that this command reads"),
+        (f"ltr report {RUNS} --markdown nowhere/x.md", "cannot write"),
     ],
 )
 def test_what_cannot_be_asked_is_a_usage_error(command, line, message):
@@ -248,23 +248,23 @@ def test_what_cannot_be_asked_is_a_usage_error(command, line, message):
 def test_models_on_other_topics_are_refused_unless_these_score_0(command, folder):
     values = MODELS["u-cro-1"]
     write(folder, "short", values[:-1])
-    ended = command(f"train-report --scores {FILES} short.csv {AGAINST} --json -")
+    ended = command(f"ltr report --scores {FILES} short.csv {AGAINST} --json -")
     assert (ended.status, ended.out) == (3, "")
     assert "the topics differ: short lacks 1 topic: q59" in ended.err
-    found = report(command(f"train-report --scores short.csv {AGAINST} --missing zero --json -"))
+    found = report(command(f"ltr report --scores short.csv {AGAINST} --missing zero --json -"))
     figures = found["measures"][0]["against"][0]["models"][0]["figures"]
     assert figures["mean"] == pytest.approx(values[:-1].sum() / 60)
     assert found["measures"][0]["missing_topics"] == {"short": 1}
-    ended = command(f"train-report --scores short.csv {AGAINST} --missing zero")
+    ended = command(f"ltr report --scores short.csv {AGAINST} --missing zero")
     assert "warning missing_topics, each of which scores 0: 1 topic of short" in ended.out
-    assert command("train-report --scores nowhere.csv --baseline prod.csv").status == 3
+    assert command("ltr report --scores nowhere.csv --baseline prod.csv").status == 3
 
 
 def test_a_model_that_cannot_be_judged_has_figures_and_status_3(command, folder):
     # every score of every system is 0 at this measure: the gate refuses, the comparison does not
     write(folder, "a", np.zeros(20), measure="P@5")
     write(folder, "b", np.zeros(20), measure="P@5")
-    ended = command("train-report --scores a.csv --baseline b.csv --json -")
+    ended = command("ltr report --scores a.csv --baseline b.csv --json -")
     (measured,) = report(ended, status=3)["measures"]
     (model,) = measured["against"][0]["models"]
     assert (model["outcome"], model["verdicts"][0]["reason"], model["figures"]["ties"]) == (
@@ -278,7 +278,7 @@ def test_a_model_that_cannot_be_judged_has_figures_and_status_3(command, folder)
 
 def test_hostile_names_reach_the_terminal_as_text(command, folder):
     shutil.copy(folder / "good.run", folder / "x\n::error::\x1b[31m.run")
-    ended = command("train-report './x\n::error::\x1b[31m.run' loss.run --baseline prod --measure AP")
+    ended = command("ltr report './x\n::error::\x1b[31m.run' loss.run --baseline prod --measure AP")
     assert ended.status == 0
     assert "\x1b" not in ended.out
     assert not [line for line in ended.out.splitlines() if line.lstrip().startswith("::")]
@@ -287,7 +287,7 @@ def test_hostile_names_reach_the_terminal_as_text(command, folder):
 def test_neither_lightgbm_nor_numba_is_loaded(tables):
     code = (
         "import sys; from pytest_riskguard.cli.main import run; "
-        f"run('train-report --scores {FILES} {AGAINST} --json /dev/null'.split()); "
+        f"run('ltr report --scores {FILES} {AGAINST} --json /dev/null'.split()); "
         "print(sorted({'lightgbm', 'numba', 'scipy.stats', 'jinja2'} & set(sys.modules)))"
     )
     assert fresh("-c", code, folder=tables).splitlines()[-1] == "[]"

@@ -1,4 +1,4 @@
-"""``riskguard trend``: reports or folders of them, as a table, JSON and a page; nothing is skipped silently."""
+"""``riskguard study trend``: reports or folders of them, as a table, JSON and a page; nothing is skipped silently."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ def reports(command) -> Path:
 
 
 def test_a_folder_is_shown_run_by_run(command, reports):
-    ended = command("trend reports")
+    ended = command("study trend reports")
     assert (ended.status, ended.err) == (0, "")
     assert "against prod: AP: failed in 2 of 3 runs" in ended.out
     assert "topics that lose again and again" in ended.out
-    assert command("trend reports/1.json reports/2.json reports").out == ended.out  # each file once
+    assert command("study trend reports/1.json reports/2.json reports").out == ended.out  # each file once
 
 
 def test_json_on_standard_output_is_all_there_is(command, reports):
-    ended = command("trend reports --json -")
+    ended = command("study trend reports --json -")
     made = json.loads(ended.out)
     assert made["schema"] == "riskguard-trend/1"
     assert len(made["runs"]) == 3
-    command("trend reports --json made.json")
+    command("study trend reports --json made.json")
     assert Path("made.json").read_text(encoding="utf-8") == ended.out
 
 
 def test_what_cannot_be_read_is_said_and_ends_with_3(command, reports):
     (reports / "bad.json").write_text("[]")
-    ended = command("trend reports")
+    ended = command("study trend reports")
     assert ended.status == 3
     assert ended.err == "Error: 1 of 4 reports cannot be compared\n"
     assert "reports/bad.json: expected a JSON report of riskguard" in ended.out
@@ -50,23 +50,23 @@ def test_what_cannot_be_read_is_said_and_ends_with_3(command, reports):
 def test_a_gate_that_could_not_be_judged_did_not_fail(command, reports):
     pytest.importorskip("jinja2")
     command("compare nowhere.run --baseline prod --measure AP --json reports/deep/4.json")
-    ended = command("trend reports --html trend.html")
+    ended = command("study trend reports --html trend.html")
     assert ended.status == 3  # the newest report has nothing to compare
     assert "against prod: AP: failed in 2 of 4 runs, incomparable in 1; the newest is" in " ".join(ended.out.split())
     assert "1 of 1 gate did not pass in the newest run" in Path("trend.html").read_text(encoding="utf-8")
-    only = command("trend reports/deep/4.json")
+    only = command("study trend reports/deep/4.json")
     assert "AP: incomparable in 1 of 1 run; the newest is incomparable" in " ".join(only.out.split())
 
 
 def test_a_folder_without_reports_is_an_error(command):
     Path("empty").mkdir()
-    ended = command("trend empty")
+    ended = command("study trend empty")
     assert (ended.status, ended.out) == (3, "")
     assert "expected JSON reports (*.json) in this folder, found none" in ended.err
 
 
 def test_a_trend_does_not_replace_a_report(command, reports):
-    ended = command("trend reports --json reports/1.json")
+    ended = command("study trend reports --json reports/1.json")
     assert ended.status == 2
     assert "would overwrite the file that this command reads" in ended.err
     assert "verdicts" in json.loads((reports / "1.json").read_text(encoding="utf-8"))
@@ -74,14 +74,14 @@ def test_a_trend_does_not_replace_a_report(command, reports):
 
 def test_too_many_reports_are_refused(command, reports, monkeypatch):
     monkeypatch.setenv("RISKGUARD_MAX_REPORTS", "2")
-    ended = command("trend reports")
+    ended = command("study trend reports")
     assert ended.status == 2
     assert "expected at most 2 reports in a trend, found 3" in ended.err
 
 
 def test_the_page_is_one_file_without_scripts_or_addresses(command, reports):
     pytest.importorskip("jinja2")
-    assert command("trend reports --html trend.html").status == 0
+    assert command("study trend reports --html trend.html").status == 0
     page = Path("trend.html").read_text(encoding="utf-8")
     assert "script-src 'none'" in page
     assert "<script" not in page
@@ -89,7 +89,7 @@ def test_the_page_is_one_file_without_scripts_or_addresses(command, reports):
     assert glossary.endswith("glossary.md")
     assert page.count('<svg viewBox="0 0 900') == page.count('<svg viewBox="0 0 330') == 1
     assert "failed in 2 of 3 runs" in page.lower()
-    command("trend reports --html again.html")
+    command("study trend reports --html again.html")
     assert Path("again.html").read_text(encoding="utf-8") == page
 
 
