@@ -186,7 +186,7 @@ def assert_not_significantly_risky(
     B. T. Dinçer, C. Macdonald, I. Ounis, "Hypothesis testing for the risk-sensitive evaluation of retrieval
     systems", SIGIR 2014 (URisk, TRisk); R. Benham, B. Carterette, A. Moffat, J. S. Culpepper, "Taking risks with
     confidence", ADCS 2019 (bootstrap intervals); R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of
-    risk", AIRS 2019 (the smooth trade-off, the minus convention).
+    risk", AIRS 2019 (the smooth trade-off).
     """
     __tracebackhide__ = True
     options |= {"qrels": qrels, "measure": measure, "weights": weights, "replicates": replicates}

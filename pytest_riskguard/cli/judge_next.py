@@ -43,7 +43,7 @@ _KINDS = tuple(kind for kind, cls in KINDS.items() if not cls.is_pool)
 _OPTIONS = tuple(
     name
     for name in OPTIONS
-    if name not in ("convention", "slice", "max_latency_p95_ms", "on_inconclusive")
+    if name not in ("slice", "max_latency_p95_ms", "on_inconclusive")
     and any(name in options_of(KINDS[kind]) for kind in _KINDS)
 )
 #: What may be said beside the name of a declared gate, which says all else.

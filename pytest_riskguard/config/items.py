@@ -47,7 +47,7 @@ def all_items(config: Config) -> tuple[GateItem, ...]:
 def items_of(config: Config, gate: GateSettings) -> tuple[GateItem, ...]:
     """One item for each measure, alpha, baseline (unless they form a pool) and slice, in the order of the file."""
     slices = config.slices_of(gate)
-    questions = [gate.gate(alpha=alpha, convention=config.convention) for alpha in gate.alpha]
+    questions = [gate.gate(alpha=alpha) for alpha in gate.alpha]
     pairs = [(measure, question) for measure in gate.measure or config.measures or () for question in questions]
     asked, ids = [], []
     for measure, question in pairs:

@@ -290,7 +290,7 @@ def _conflicts(gate: GateSettings, config: Config, removed: Set[str]) -> Iterato
         return
     try:
         for alpha in gate.alpha:
-            asked = gate.gate(alpha=alpha, convention=config.convention)
+            asked = gate.gate(alpha=alpha)
             for measure in gate.measure or config.measures or ():
                 _refuse_if_it_cannot_fail(asked, measure)
     except ValueError as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -39,7 +39,6 @@ from pytest_riskguard.gates.kinds import (
     OPTIONS,
     RESPONSES,
     TESTED,
-    Convention,
     Correction,
     Gate,
     Response,
@@ -75,10 +74,6 @@ def _since(text: str) -> str:
 def _slice_entry(text: str) -> str:
     tag, wanted = parse_slice(text)
     return tag if wanted is None else f"{tag}={wanted}"
-
-
-def _number_or_all(value: Any) -> int | str:
-    return "all" if value == "all" else whole(1, "; or all")(value)
 
 
 def _listed(name: str) -> str:
@@ -189,14 +184,13 @@ _Baseline = Annotated[Annotated[_BaselineName, Tag(TEXT)] | Annotated[ComputedBa
 #: ``1`` and ``1.0`` are one number in YAML.
 _AsFloat = AfterValidator(lambda number: None if number is None else float(number))
 _Alpha = Annotated[float, PlainValidator(OPTIONS["alpha"].check), _AsFloat]
-_Convention = Annotated[Convention, PlainValidator(OPTIONS["convention"].check)]
 
 
 class GateSettings(Model):
     """One entry of ``gates``, without the keys that only set an option of its kind.
 
     ``baselines`` form a pool, or are asked about one by one; a gate that looks back has ``since`` instead. A gate
-    without ``measure``, ``candidate`` or ``convention`` has those of the whole file.
+    without ``measure`` or ``candidate`` has those of the whole file.
     """
 
     name: _GateName
@@ -207,7 +201,6 @@ class GateSettings(Model):
     candidate: Candidate | None = None
     measure: Annotated[tuple[_Measure, ...], list_of("a measure", or_one=True), _DistinctMeasures] | None = None
     alpha: Annotated[tuple[_Alpha, ...], list_of("a number", or_one=True), Distinct] = (OPTIONS["alpha"].default,)
-    convention: _Convention | None = None
     slice: Annotated[tuple[_Slice, ...], list_of("TAG=VALUE or TAG", or_one=True), Distinct] | None = None
     smallest_slice: Annotated[int, PlainValidator(_slice_size)] = MIN_SLICE_TOPICS
 
@@ -240,11 +233,11 @@ class GateSettings(Model):
         """The value of an option."""
         return getattr(self, name)
 
-    def gate(self, *, alpha: float, convention: Convention) -> Gate:
+    def gate(self, *, alpha: float) -> Gate:
         """What is asked at one alpha; the message of a ``ValueError`` begins with the wrong key."""
         kind = KINDS[self.kind]
         own = {name: self.option(name) for name, o in options_of(kind).items() if name not in _OWN}
-        return kind(self.name, alpha=alpha, convention=self.convention or convention, **own)
+        return kind(self.name, alpha=alpha, **own)
 
 
 #: Keys that do more than set the option of the same name.
@@ -271,10 +264,9 @@ else:
 class Config(Model):
     """A whole riskguard.yaml, with absolute paths; the store need not exist.
 
-    ``measures``, ``candidate`` and ``convention`` apply to every gate that has none. Without ``family`` every gate is
+    ``measures`` and ``candidate`` apply to every gate that has none. Without ``family`` every gate is
     judged at its own level. ``on_changed_inputs`` says whether a gate warns or is incomparable where judgements or
-    topics changed since a baseline was stored; ``require`` is the number of gates that a run of pytest must judge, or
-    ``all``.
+    topics changed since a baseline was stored.
     """
 
     collection: Collection
@@ -282,13 +274,9 @@ class Config(Model):
     measures: Annotated[tuple[_Measure, ...], list_of("a list of measures"), _DistinctMeasures] | None = None
     candidate: Candidate | None = None
     retrieve_from: Annotated[tuple[_Listed, ...], list_of("a list of functions"), Distinct] | None = None
-    convention: _Convention = OPTIONS["convention"].default
     family: _Family | None = None
     budget: BudgetSettings | None = None
     on_changed_inputs: Annotated[Response, PlainValidator(OneOf(RESPONSES))] = "warn"
-    require: Annotated[
-        int | str | None, PlainValidator(_number_or_all, json_schema_input_type=int | Literal["all"])
-    ] = None
     gates: Annotated[tuple[GateModel, ...], BeforeValidator(_gates, json_schema_input_type=None)] = ()
     _path: Path = PrivateAttr()
     _document: Document = PrivateAttr()

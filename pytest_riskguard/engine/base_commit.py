@@ -36,7 +36,7 @@ _LACKING = "the clone does not have it as it was"
 #: Settings that change what reports show, and no outcome.
 _SHOWN_ONLY = ("collection.documents", "collection.document_url")
 #: Settings of the file that a gate may have of its own: the effective ones are compared gate by gate.
-_OF_GATES = {"measures": "measure", "candidate": "candidate", "convention": "convention"}
+_OF_GATES = {"measures": "measure", "candidate": "candidate"}
 #: What stands for None, where a file does not write "none".
 _NONE = {"collection.shrink": "allow", "family.gates": "all"}
 

@@ -28,14 +28,12 @@ from pytest_riskguard.text import nearest
 
 Method = Literal["auto", "student_t", "basic", "studentized", "percentile", "bca"]
 Tradeoff = Literal["linear", "smooth"]
-Convention = Literal["plus", "minus"]
 Response = Literal["fail", "warn"]
 Missing = Literal["refuse", "zero"]
 Correction = Literal["none", "auto", "holm", "benjamini_hochberg"]
 
 METHODS: tuple[str, ...] = get_args(Method)
 TRADEOFFS: tuple[str, ...] = get_args(Tradeoff)
-CONVENTIONS: tuple[str, ...] = get_args(Convention)
 RESPONSES: tuple[str, ...] = get_args(Response)
 MISSING: tuple[str, ...] = get_args(Missing)
 CORRECTIONS: tuple[str, ...] = get_args(Correction)
@@ -93,7 +91,6 @@ class EveryOption:
     alpha: float
     level: float
     tradeoff: Tradeoff
-    convention: Convention
     missing: Missing
     slice: str | None
     max_latency_p95_ms: float | None
@@ -143,11 +140,6 @@ class Gate(EveryOption):
         "linear",
         OneOf(TRADEOFFS),
         "How a difference becomes a trade-off score. smooth: at alpha 1 only, for scores that differ by at most 1.",
-    )
-    convention: Convention = option(
-        "plus",
-        OneOf(CONVENTIONS),
-        "Whether a risk is shown as a negative (plus) or as a positive number (minus). The verdict stays the same.",
     )
     missing: Missing = option(
         "refuse",

@@ -417,7 +417,7 @@ JSON_TYPES: dict[str, Any] = {
     **_options("alpha", "tradeoff", "level", "method", "tolerance", "on_churn", "on_inconclusive", "missing"),
     "candidate": str,
     "baselines": Annotated[tuple[str, ...], MinLen(1)],
-    **_options("convention", "weighted", "max_loss", "max_share", "allowed", "protected", "slice"),
+    **_options("weighted", "max_loss", "max_share", "allowed", "protected", "slice"),
     "replicates": Count,
     "family": Family | None,
     "inputs": Inputs | None,

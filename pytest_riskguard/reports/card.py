@@ -133,16 +133,14 @@ def _why(verdict: Verdict) -> str:
         return _share_beyond(verdict) or (shown.requirement if len(limits_of(verdict)) > 1 else "")
     if verdict.outcome == "incomparable" or shown.risk is None or shown.is_identical:
         return ""
-    name = f"GeoRisk{shown.suffix} difference" if verdict.asked.is_pool else shown.urisk
+    name = "GeoRisk difference" if verdict.asked.is_pool else shown.urisk
     digits = digits_of(verdict)
     if interval is None:
         return f"{name} {shown.value(shown.risk, digits)}"
     bound = 0.0 - verdict.tolerance
-    limits = (interval.lower, interval.upper)
-    lower, upper = limits if shown.sign > 0 else limits[::-1]
-    at = f"{'-' if shown.turned(bound) < 0 else '+'}{short(verdict.tolerance)}" if bound else "0"
-    plus, minus = ("stay above", "stay below") if verdict.asked.must_show else ("reach", "go down to")
-    must = f"must {plus if shown.sign > 0 else minus} {at}"
+    lower, upper = interval.lower, interval.upper
+    at = f"{'-' if bound < 0 else '+'}{short(verdict.tolerance)}" if bound else "0"
+    must = f"must {'stay above' if verdict.asked.must_show else 'reach'} {at}"
     if verdict.asked.side == "both":
         must = f"must stay between -{short(verdict.tolerance)} and +{short(verdict.tolerance)}"
     remarks = "; ".join(filter(None, (_weight(verdict), _star(verdict))))
@@ -173,8 +171,7 @@ def _level(level: float) -> str:
 def _weight(verdict: Verdict) -> str:
     if verdict.tradeoff == "smooth":
         return "larger losses count more"
-    shown = Shown(verdict)
-    at = f"{shown.alpha_name} {shown.alpha(verdict.alpha):.6g}"
+    at = f"alpha {verdict.alpha:.6g}"
     return f"at {at} losses count {times(verdict)}" if verdict.alpha > 0 else ""
 
 
@@ -182,10 +179,10 @@ def _star(verdict: Verdict) -> str:
     """The alpha up to which the gate would pass."""
     star, shown = verdict.estimates.alpha_star, Shown(verdict)
     if star == "any" and verdict.outcome == "pass" and not shown.is_churn:
-        return f"it passes at any {shown.alpha_name}"
+        return "it passes at any alpha"
     if not isinstance(star, float) or (verdict.outcome != "pass" and not shown.is_churn):
         return ""
-    return f"it {'would pass' if shown.is_churn else 'passes'} up to {shown.alpha_name} {floored(shown.alpha(star))}"
+    return f"it {'would pass' if shown.is_churn else 'passes'} up to alpha {floored(star)}"
 
 
 def _worst(verdict: Verdict) -> tuple[ResponsibleTopic, ...]:

@@ -96,7 +96,7 @@ def _tests(shown: Shown) -> str | None:
     if estimates.break_even_p_value is not None and verdict.alpha > 0:
         found.insert(0, f"break-even p {probability(estimates.break_even_p_value)}")
     return (
-        f"TRisk{shown.suffix} {shown.value(estimates.trisk, 3)} (two-sided p {probability(estimates.p_value)}); "
+        f"TRisk {shown.value(estimates.trisk, 3)} (two-sided p {probability(estimates.p_value)}); "
         f"one-sided: {', '.join(found)}; {_intervals(shown)}"
     )
 
@@ -124,7 +124,7 @@ def _effect_sizes(shown: Shown) -> str | None:
     if not shown.verdict.intervals or effects is None:
         return None
     if not shown.verdict.asked.is_pool and (d := effects.standardised) is not None:  # a pool shows none of URisk
-        name = f"effect size URisk{shown.suffix}/SD"
+        name = "effect size URisk/SD"
         said.append(f"{name} {shown.value(d.value, 2)} {shown.limits(d.lower, d.upper, 2)}")
     if (lost := effects.loss_share) is not None:
         limits = f"({percent(lost.lower, 0)} to {percent(lost.upper, 0)})"
@@ -206,7 +206,7 @@ def _pool(shown: Shown, pool: PoolFigures) -> list[str]:
         _georisks(shown, pool),
         *([_references(shown, pool)] if len(pool.references) > 1 else []),
         _pool_rank(pool),
-        *([_georisk_curve(shown, pool)] if len(pool.curve) > 1 else []),
+        *([_georisk_curve(pool)] if len(pool.curve) > 1 else []),
         f"pool of {len(pool.systems)}: {listed(pool.systems, most=_MAX_NAMED)}",
     ]
 
@@ -214,7 +214,7 @@ def _pool(shown: Shown, pool: PoolFigures) -> list[str]:
 def _georisks(shown: Shown, pool: PoolFigures) -> str:
     point = next(point for point in pool.curve if point.alpha == shown.verdict.alpha)
     return (
-        f"{shown.georisk_name}: {shown.level_of_risk(point.reference)} -> {shown.level_of_risk(point.candidate)}; "
+        f"{shown.georisk_name}: {plain(point.reference)} -> {plain(point.candidate)}; "
         f"difference {shown.value(shown.verdict.estimates.georisk_difference or 0.0)}"
     )
 
@@ -222,10 +222,9 @@ def _georisks(shown: Shown, pool: PoolFigures) -> str:
 def _references(shown: Shown, pool: PoolFigures) -> str:
     failed = sorted((entry for entry in pool.references if not entry.passes), key=lambda entry: entry.p_value)
     of_all = counted(len(pool.references), "reference")
-    worse = "above" if shown.sign < 0 else "below"
     if not failed:
-        return f"not significantly {worse} any of {of_all} (Holm)"
-    return f"significantly {worse} {len(failed)} of {of_all} (Holm): " + listed(
+        return f"not significantly below any of {of_all} (Holm)"
+    return f"significantly below {len(failed)} of {of_all} (Holm): " + listed(
         tuple(_reference(shown, against) for against in failed), most=_MAX_NAMED
     )
 
@@ -242,10 +241,10 @@ def _pool_rank(pool: PoolFigures) -> str:
     return f"{text} of {pool.replicates} replicates"
 
 
-def _georisk_curve(shown: Shown, pool: PoolFigures) -> str:
+def _georisk_curve(pool: PoolFigures) -> str:
     points = []
     for point in pool.curve:
-        both = f"{shown.level_of_risk(point.reference)} -> {shown.level_of_risk(point.candidate)}"
-        points.append(f"{short(shown.alpha(point.alpha))}: {both}")
+        both = f"{plain(point.reference)} -> {plain(point.candidate)}"
+        points.append(f"{short(point.alpha)}: {both}")
     systems = f"{clean(pool.decided_by, limit=MAX_NAME)} -> candidate"
-    return f"GeoRisk{shown.suffix} at each {shown.alpha_name} ({systems}): {', '.join(points)}"
+    return f"GeoRisk at each alpha ({systems}): {', '.join(points)}"

@@ -363,7 +363,7 @@ def _pool(verdict: Verdict) -> Section | None:
         "Systems, highest GeoRisk first",
         sorted(georisk, key=lambda system: -georisk[system]),
         _name("System", lambda system: clean(system, limit=80) + roles.get(system, "")),
-        _number("GeoRisk", lambda system: shown.level_of_risk(georisk[system])),
+        _number("GeoRisk", lambda system: plain(georisk[system])),
         _number("ZRisk", lambda system: shown.value(zrisk[system]) if system in zrisk else None),
         _number("Candidate below it", lambda system: percent(below[system], 1) if system in below else None),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pytest_riskguard.gates.findings import ReportedInterval, ResponsibleTopic, Slice
 from pytest_riskguard.gates.rankings.label_findings import IfJudged
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.text import clean, counted, percent, plain, short, signed
+from pytest_riskguard.text import clean, counted, percent, short, signed
 
 #: Names of intervals as people write them.
 METHOD_NAMES = {
@@ -47,7 +47,7 @@ _CASES = {
 
 @dataclass(frozen=True)
 class Shown:
-    """What reports say about a verdict; figures of risk have the sign and the name of the verdict's convention."""
+    """What reports say about a verdict."""
 
     verdict: Verdict
 
@@ -62,29 +62,14 @@ class Shown:
 
     # ---- signs and numbers
 
-    @property
-    def sign(self) -> int:
-        """What figures of risk are multiplied by: -1 where high is risky."""
-        return -1 if self.verdict.convention == "minus" else 1
-
     def value(self, value: float, digits: int = 4) -> str:
         """A figure of risk, or in its unit, with its sign."""
-        return signed(self.turned(value), digits)
-
-    def level_of_risk(self, value: float) -> str:
-        """A GeoRisk, which has no sign in the plus convention."""
-        return plain(self.turned(value))
-
-    def turned(self, value: float) -> float:
-        """A figure of risk in the verdict's convention; never a negative zero."""
-        return 0.0 - value if self.sign < 0 else value
+        return signed(value, digits)
 
     def limits(self, lower: float | None, upper: float | None, digits: int = 4) -> str:
         """``[lower, upper]``; empty where there are none."""
         if lower is None or upper is None:
             return ""
-        if self.sign < 0:
-            lower, upper = upper, lower
         return f"[{self.value(lower, digits)}, {self.value(upper, digits)}]"
 
     def interval(self, interval: ReportedInterval) -> str:
@@ -100,40 +85,22 @@ class Shown:
     # ---- names
 
     @property
-    def suffix(self) -> str:
-        """What the minus convention adds to the name of a risk."""
-        return "-" if self.sign < 0 else ""
-
-    @property
     def parameter(self) -> str:
-        """What follows a risk in brackets: ``alpha=5``, ``alpha-hat=6``, ``smooth``."""
+        """What follows a risk in brackets: ``alpha=5``, ``smooth``."""
         if self.verdict.tradeoff == "smooth":
             return "smooth"
         return self.named_alpha(self.verdict.alpha).replace(" ", "=")
 
-    def alpha(self, alpha: float) -> float:
-        """An alpha as the verdict's convention has it: in the minus convention the whole weight of a loss."""
-        if self.sign > 0:
-            return alpha
-        from pytest_riskguard.risk import alpha_hat  # loads numpy, which few reports need
-
-        return alpha_hat(alpha)
-
-    @property
-    def alpha_name(self) -> str:
-        """``alpha``, or ``alpha-hat``."""
-        return "alpha-hat" if self.sign < 0 else "alpha"
-
     def named_alpha(self, alpha: float) -> str:
-        """``alpha 5``, ``alpha-hat 6``."""
-        return f"{self.alpha_name} {short(self.alpha(alpha))}"
+        """``alpha 5``."""
+        return f"alpha {short(alpha)}"
 
     @property
     def urisk(self) -> str:
         """``excess weighted URisk-``."""
         excess = "excess " if self.verdict.estimates.noise_urisk is not None else ""
         weighted = "weighted " if self.verdict.weighted else ""
-        return f"{excess}{weighted}URisk{self.suffix}"
+        return f"{excess}{weighted}URisk"
 
     @property
     def urisk_name(self) -> str:
@@ -143,7 +110,7 @@ class Shown:
     @property
     def georisk_name(self) -> str:
         """``GeoRisk(alpha=5)``."""
-        return f"GeoRisk{self.suffix}({self.parameter})"
+        return f"GeoRisk({self.parameter})"
 
     @property
     def risk_name(self) -> str:
@@ -171,13 +138,13 @@ class Shown:
 
     @property
     def risk(self) -> float | None:
-        """What the verdict is about: URisk, or the difference of two GeoRisks; plus convention."""
+        """What the verdict is about: URisk, or the difference of two GeoRisks."""
         estimates = self.verdict.estimates
         return estimates.georisk_difference if self.verdict.asked.is_pool else estimates.urisk
 
     @property
     def deciding_limit(self) -> float | None:
-        """The limit of the decisive interval that is compared with the bound; plus convention."""
+        """The limit of the decisive interval that is compared with the bound."""
         interval, side = self.verdict.decisive_interval, self.verdict.asked.side
         if interval is None:
             return None
@@ -223,10 +190,9 @@ class Shown:
             return self._allowed
         if verdict.asked.side == "both":
             return f"both limits between {self.bound}"
-        strict, minus = verdict.asked.side == "lower", self.sign < 0
-        side = "lower" if strict is not minus else "upper"
-        relation = ("below" if strict else "at most") if minus else ("above" if strict else "at least")
-        return f"{side} limit {relation} {self.bound}"
+        if verdict.asked.side == "lower":
+            return f"lower limit above {self.bound}"
+        return f"upper limit at least {self.bound}"
 
     # ---- the answer
 

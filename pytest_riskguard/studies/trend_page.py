@@ -272,7 +272,7 @@ def _rows(series: Series, runs: tuple[TrendRun, ...]) -> list[Row]:
             words.day(run),
             "none" if point is None else "pass" if point.passed else point.outcome,
             words.outcome(point).lower(),
-            ("",) * 3 if point is None else words.figures(series, point),
+            ("",) * 3 if point is None else words.figures(point),
         )
         for number, (point, run) in enumerate(zip(series.points, runs, strict=True), 1)
     ]
@@ -282,16 +282,16 @@ def _rows(series: Series, runs: tuple[TrendRun, ...]) -> list[Row]:
 def _mark(series: Series, point: Point | None, date: str) -> Mark:
     if point is None or point.estimate is None:
         return Mark(None, None, None, None, "gap", f"{date}: {words.outcome(point)}")
-    low, high = (None if limit is None else words.turned(series, limit) for limit in (point.lower, point.upper))
-    figures = " ".join(filter(None, (words.estimate(series, point), words.limits(series, point))))
+    low, high = point.lower, point.upper
+    figures = " ".join(filter(None, (words.estimate(point), words.limits(point))))
     return Mark(
-        words.turned(series, point.estimate),
+        point.estimate,
         low,
         high,
-        None if point.bound is None else words.turned(series, point.bound),
+        point.bound,
         "pass" if point.passed and point.outcome == "pass" else point.outcome,
         f"{date}: {words.outcome(point)}, {clean(series.figure)} {figures}",
-        None if point.bound is None or KINDS[series.kind].side != "both" else -words.turned(series, point.bound),
+        None if point.bound is None or KINDS[series.kind].side != "both" else -point.bound,
     )
 
 

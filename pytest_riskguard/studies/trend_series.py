@@ -107,7 +107,6 @@ class Series:
     measure: str | None
     alpha: float
     tradeoff: str
-    convention: str
     slice: str | None
     baselines: tuple[str, ...]
     figure: str
@@ -169,7 +168,6 @@ class _Question(NamedTuple):
     measure: str | None
     alpha: float
     tradeoff: str
-    convention: str
     slice: str | None
     baselines: tuple[str, ...]
     number: int
@@ -285,7 +283,6 @@ def _question(verdict: Verdict) -> _Question:
         verdict.measure,
         verdict.alpha,
         verdict.tradeoff,
-        verdict.convention,
         verdict.slice,
         verdict.baselines,
         0,

@@ -73,28 +73,23 @@ def day(run: TrendRun) -> str:
     return "" if run.date is None else run.date[:16].replace("T", " ")
 
 
-def estimate(series: Series, point: Point) -> str:
-    """The figure with its sign, in the report's convention."""
-    return "" if point.estimate is None else signed(turned(series, point.estimate))
+def estimate(point: Point) -> str:
+    """The figure with its sign."""
+    return "" if point.estimate is None else signed(point.estimate)
 
 
-def turned(series: Series, value: float) -> float:
-    """A figure of risk as reports show it: with the other sign in the minus convention."""
-    return 0.0 - value if series.convention == "minus" else value
-
-
-def limits(series: Series, point: Point) -> str:
+def limits(point: Point) -> str:
     """``[-0.2, -0.01]``; empty where there is no interval."""
     if point.lower is None or point.upper is None:
         return ""
-    low, high = sorted((turned(series, point.lower), turned(series, point.upper)))
+    low, high = sorted((point.lower, point.upper))
     return f"[{signed(low)}, {signed(high)}]"
 
 
-def figures(series: Series, point: Point) -> tuple[str, str, str]:
+def figures(point: Point) -> tuple[str, str, str]:
     """Estimate, interval, and how the mean changed."""
     change = "" if point.mean_difference is None else signed(point.mean_difference)
-    return estimate(series, point), limits(series, point), change
+    return estimate(point), limits(point), change
 
 
 def outcome(point: Point | None) -> str:
@@ -157,10 +152,7 @@ def _gate(series: Series, width: int) -> str:
     lines = textwrap.wrap(f"{heading(series)}: {conclusion(series)}", width=width)
     names = ["run", "outcome", clean(series.figure, limit=40), "interval", "mean change"]
     numbered = [(str(number), point) for number, point in enumerate(series.points, 1)][-MAX_RUNS:]
-    rows = [
-        [number, outcome(point), *([""] * 3 if point is None else figures(series, point))]
-        for number, point in numbered
-    ]
+    rows = [[number, outcome(point), *([""] * 3 if point is None else figures(point))] for number, point in numbered]
     lines += _table(names, rows, right={"run", *names[2:]}, width=width)
     lines += layout.wrapped(remarks(series), width=width)
     if series.topics:

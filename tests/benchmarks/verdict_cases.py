@@ -176,13 +176,13 @@ CASES = (
     Case("broken", (cranfield("broken_firstword", "bm25s_lucene", "--level 0.999"),)),
     Case("ties-and-missing-topics", (cranfield("partial_longquery_trunc", "ties_bm25s_int", "--measure P@5"),)),
     Case("same-run", (cranfield("bm25s_bm25plus", "bm25s_atire"),)),
-    Case("smooth", (cranfield("bm25s_k3b09", "bm25s_lucene", "--tradeoff smooth --convention minus"),)),
+    Case("smooth", (cranfield("bm25s_k3b09", "bm25s_lucene", "--tradeoff smooth"),)),
     Case(
-        "minus",
+        "alpha-5-and-pools",
         (
-            cranfield("bm25s_nostop", "bm25s_lucene", "--convention minus --alpha 5"),
-            cranfield("fts5_or", "bm25s_lucene tantivy_default", f"{_GEORISK} --convention minus"),
-            cranfield("bm25s_k3b09", "bm25s_lucene", "--gate not_inferior --tolerance 0.02 --convention minus"),
+            cranfield("bm25s_nostop", "bm25s_lucene", "--alpha 5"),
+            cranfield("fts5_or", "bm25s_lucene tantivy_default", _GEORISK),
+            cranfield("bm25s_k3b09", "bm25s_lucene", "--gate not_inferior --tolerance 0.02"),
         ),
     ),
     Case(
@@ -200,7 +200,7 @@ CASES = (
             cranfield(
                 "bm25s_nostem",
                 "bm25s_lucene",
-                f"{_COLLAPSE} --max-loss none --protect length=long --convention minus",
+                f"{_COLLAPSE} --max-loss none --protect length=long",
                 topics="topics.tsv",
             ),
         ),
@@ -388,7 +388,8 @@ CASES = (
         (
             f"riskguard study pool {' '.join('{w}/runs/' + name + '.run.gz' for name in _WEB_POOL.split())} "
             "--qrels {w}/qrels.adhoc.txt.gz --measure nDCG@20 --measure ERR@20 --alpha 1 --alpha 5 --json -",
-            f"riskguard study pool {' '.join('{c}/runs/' + name + '.run.gz' for name in _POOL.split())} {_QRELS} --json -",
+            f"riskguard study pool {' '.join('{c}/runs/' + name + '.run.gz' for name in _POOL.split())} {_QRELS} "
+            "--json -",
             "riskguard study pool --scores baseline.csv candidate.csv other.csv --json -",
         ),
         write_scores,

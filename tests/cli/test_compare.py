@@ -105,7 +105,7 @@ def test_what_no_gate_can_compare_is_said_once(by_policy):
 
 
 def test_an_option_is_one_of_every_gate_that_has_it(by_policy):
-    line = "--alpha 5 --alpha 2 --tolerance 0.2 --level 0.9 --method student_t --missing zero --convention minus"
+    line = "--alpha 5 --alpha 2 --tolerance 0.2 --level 0.9 --method student_t --missing zero"
     verdicts, _ = by_policy(f"{ALONE} {line}")
     assert [(v["gate"], v["alpha"]) for v in verdicts] == [
         ("no-risk", 5),
@@ -113,7 +113,7 @@ def test_an_option_is_one_of_every_gate_that_has_it(by_policy):
         ("tail", 5),
         ("no-collapse", 5),
     ]
-    assert {(v["level"], v["missing"], v["convention"]) for v in verdicts} == {(0.9, "zero", "minus")}
+    assert {(v["level"], v["missing"]) for v in verdicts} == {(0.9, "zero")}
     assert [(v["tolerance"], v["method"]) for v in verdicts] == [(0.2, "student_t")] * 2 + [(0, "auto")] * 2
     assert [(v["max_loss"], v["allowed"]) for v in verdicts[2:]] == [(0.3, 0.05), (0.5, 0)]
 
@@ -544,7 +544,6 @@ def test_help_shows_whole_summaries_and_defaults_as_one_types_them(command):
         ("loss.run --gate no_topic_collapse --tolerance 1", 2, "tolerance has no meaning for no_topic_collapse"),
         ("loss.run --max-share 0.5", 2, "--max-share: without --gate the default gates are asked"),
         ("loss.run --weighted", 2, "weighted: there are no weights"),
-        ("loss.run --convention minus", 1, "URisk- +0.32, 95% interval"),
         ("loss.run --tradeoff smooth -v", 1, "larger losses count more"),
         ("loss.run --tradeoff smooth --alpha 5", 2, "tradeoff: smooth is for alpha 1 only"),
         ("loss.run --alpha 1e10", 2, "expected a number from 0 to 1e+09, found the number 10000000000.0"),

@@ -341,7 +341,6 @@ def test_a_report_that_is_too_large_is_not_read(command, monkeypatch):
         ("alpha", "1", "verdicts[0]: alpha: expected a number, found text"),
         ("baselines", [], "verdicts[0]: baselines: expected at least 1, found []"),
         ("intervals", [{}], "verdicts[0]: missing key 'intervals[0].method'"),
-        ("convention", "both", "verdicts[0]: convention: expected 'plus' or 'minus', found 'both'"),
     ],
 )
 def test_what_no_verdict_says_is_refused_with_its_place(command, field, value, said):

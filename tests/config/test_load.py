@@ -319,7 +319,6 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
         ),
         ("tradeoff: 3", "tradeoff of gate 'no-risk': expected linear or smooth, found the number 3"),
         ("weighted: yes", "weighted of gate 'no-risk': expected true or false, found 'yes'"),
-        ("convention: -", "convention of gate 'no-risk': expected plus or minus, found '-'"),
         ("max_loss: 0.5", "max_loss of gate 'no-risk' has no meaning for not_significantly_risky; leave it out"),
         (
             "protected: [q1]",
@@ -608,19 +607,11 @@ COLLAPSE = "name: c, kind: no_topic_collapse, baseline: prod"
 def test_a_gate_of_each_kind_is_read(items):
     collapse, inferior = items(
         f"{COLLAPSE}, measure: AP, max_loss: 0.3, max_share: 0.5, protected: [q1, kind=brand]",
-        "name: i, kind: not_inferior, baseline: prod, measure: AP, alpha: 0, tolerance: 0.01, weighted: true, "
-        "convention: minus",
+        "name: i, kind: not_inferior, baseline: prod, measure: AP, alpha: 0, tolerance: 0.01, weighted: true",
     )
     protected = ("q1", "kind=brand")
     assert collapse.gate == gate_of("c", "no_topic_collapse", max_loss=0.3, max_share=0.5, protected=protected)
-    assert inferior.gate == gate_of("i", "not_inferior", alpha=0.0, tolerance=0.01, weighted=True, convention="minus")
-
-
-def test_the_convention_of_the_file_is_that_of_its_gates_unless_they_say_otherwise(write):
-    gates = f"  - {{{GATE}, measure: AP}}\n  - {{{COLLAPSE}, measure: AP, convention: plus}}\n"
-    config = load_config(write(f"{HEAD}convention: minus\ngates:\n{gates}"))
-    items = [item for gate in config.gates for item in items_of(config, gate)]
-    assert [item.gate.convention for item in items] == ["minus", "plus"]
+    assert inferior.gate == gate_of("i", "not_inferior", alpha=0.0, tolerance=0.01, weighted=True)
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_only_where_gates_are_judged_is_anything_looked_up(project):
     [
         "collection: 3\ngates: 4\n",
         "gates: [3, {name: a}, {kind: x}, []]\n",
-        "collection: {qrels: 1}\nstore: [a]\nfamily: 3\nmeasures: 1\ncandidate: {retrieve: x}\nconvention: q\n",
+        "collection: {qrels: 1}\nstore: [a]\nfamily: 3\nmeasures: 1\ncandidate: {retrieve: x}\n",
         "collection: {qrels: q, topics: {a: b}, x: y}\ngates: [{name: a, kind: [b], slice: {a: b}, protected: 1}]\n",
         "1: 2\n",
         "gates: {a: b}\n",

@@ -17,7 +17,6 @@ from pytest_riskguard.reports.json import SCHEMA_FILE
 #: Fields that were added within version 1 of the format, so that earlier reports lack them.
 ADDED = {
     "verdict": {
-        "convention",
         "weighted",
         "max_loss",
         "max_share",

@@ -343,8 +343,8 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
             "tolerated, it fails as well."
         ),
     ),
-    "minus": (
-        lambda: asked(CODES, KINDS, alpha=5, convention="minus", on_churn="fail"),
+    "tagged churn": (
+        lambda: asked(CODES, KINDS, alpha=5, on_churn="fail"),
         "Don't ship",
         "kind=code queries got worse; 8 of 30 lost, the mean rose 0.65 -> 0.66",
         (
@@ -403,9 +403,8 @@ def test_figures_are_those_of_the_report_rounded(kind: str):
     risk = verdict.estimates.georisk_difference if verdict.asked.is_pool else verdict.estimates.urisk
     if not said or risk is None:
         return
-    sign = -1 if verdict.convention == "minus" else 1
-    limits = [] if interval is None else sorted((sign * interval.lower, sign * interval.upper))
-    assert said == pytest.approx([sign * risk, *limits], abs=0.00501)
+    limits = [] if interval is None else [interval.lower, interval.upper]
+    assert said == pytest.approx([risk, *limits], abs=0.00501)
     assert all(f"{number:+.3f}"[:5] in shown.why or f"{number:+.2f}" in shown.why for number in said[:1])
     if limits and shown.why:
         between = re.search(r" interval ([-+][\d.]+) to ([-+][\d.]+), ", shown.why)

@@ -145,15 +145,12 @@ def test_of_a_collapse_the_topics_that_fell_too_far_are_named():
     ("kind", "options", "said"),
     [
         ("not_significantly_risky", {"tolerance": 0.1}, "upper limit at least -0.1000"),
-        ("not_significantly_risky", {"convention": "minus"}, "lower limit at most +0.0050"),
         ("not_inferior", {"tolerance": 0.01}, "lower limit above -0.0100"),
-        ("not_inferior", {"tolerance": 0.01, "convention": "minus"}, "upper limit below +0.0100"),
         ("equivalent", {"tolerance": 0.01}, "both limits between -0.0100 and +0.0100"),
-        ("equivalent", {"tolerance": 0.01, "convention": "minus"}, "both limits between -0.0100 and +0.0100"),
         ("no_topic_collapse", {"max_loss": None, "protected": ["t07"]}, "1 entry is protected"),
     ],
 )
-def test_what_was_asked_for_is_said_in_the_convention(kind, options, said):
+def test_what_was_asked_for_is_said(kind, options, said):
     assert Shown(asked(kind, LOSS, **options)).requirement == said
 
 

@@ -188,16 +188,6 @@ def test_gates_that_failed_last_come_first(tmp_path):
     assert [series.gate for series in made.series] == ["b", "no-risk"]
 
 
-def test_the_minus_convention_turns_figures_only_where_people_read_them(tmp_path):
-    made = trend(written(tmp_path, [named(FAIL, convention="minus")]))
-    point = made.series[0].last
-    assert point is not None
-    assert point.estimate == pytest.approx(FAIL.estimates.urisk)
-    shown = explain(made, width=100)
-    assert "URisk-(alpha-hat=2)" in shown
-    assert f"+{-FAIL.estimates.urisk:.4f}" in shown
-
-
 def test_the_json_follows_its_schema(tmp_path):
     paths = written(tmp_path, [PASS, COLLAPSE], [FAIL], [BAD])
     schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))

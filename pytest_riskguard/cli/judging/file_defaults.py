@@ -18,7 +18,7 @@ Asked = tuple[tuple["str | ComputedBaseline", ...], ...]
 #: Parameters of ``compare`` that have other names than the keys of a gate.
 _KEYS = {"measures": "measure", "alphas": "alpha"}
 #: Options of a gate that are not taken as they are: ``compare`` judges slices only if asked to.
-_OTHERWISE = ("alpha", "slice", "convention", "reference")
+_OTHERWISE = ("alpha", "slice", "reference")
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def defaults_of(config: Config, kind: str) -> FileDefaults:
     """What the file says about gates of this kind: its first such gate, then the whole file."""
     gate = next((gate for gate in config.gates if gate.kind == kind), None)
     measures = config.measures if gate is None or gate.measure is None else gate.measure
-    shared = ({"measures": measures} if measures else {}) | {"convention": config.convention}
+    shared = {"measures": measures} if measures else {}
     beside = ON_SINGLE_QUERIES
     if config.gates:
         beside = tuple(
@@ -114,8 +114,7 @@ def defaults_of(config: Config, kind: str) -> FileDefaults:
 
 def _options(gate: GateSettings) -> dict[str, Any]:
     names = list(options_of(KINDS[gate.kind]))
-    convention = {} if gate.convention is None else {"convention": gate.convention}
-    return {name: gate.option(name) for name in names if name not in _OTHERWISE} | convention
+    return {name: gate.option(name) for name in names if name not in _OTHERWISE}
 
 
 def _name(baseline: str | ComputedBaseline) -> str:

@@ -17,7 +17,7 @@ MAX_QUERY, MAX_TAG = 200, 60
 
 
 class TopicRow(NamedTuple):
-    """A topic in one gate; figures of risk have the sign of the verdict's convention."""
+    """A topic in one gate."""
 
     topic: str
     query: str
@@ -33,18 +33,17 @@ class TopicRow(NamedTuple):
 
 def topic_rows(verdict: Verdict) -> list[TopicRow]:
     """Every topic if the verdict has exhibits, else the topics responsible and the flagged wins; worst first."""
-    sign = Shown(verdict).sign
     responsible = {topic.topic: topic for topic in (*verdict.responsible_topics, *verdict.flagged_wins)}
     pivotal = set(verdict.explanation.pivotal_topics) if verdict.explanation else set()
     columns = TopicColumns.of(responsible.values()) if verdict.exhibits is None else verdict.exhibits.topics
     rows = [
-        _row(columns, place, responsible.get(topic), sign=sign, pivotal=topic in pivotal)
+        _row(columns, place, responsible.get(topic), pivotal=topic in pivotal)
         for place, topic in enumerate(columns.topics)
     ]
-    return sorted(rows, key=lambda row: (round(sign * row.contribution, 12), row.topic))
+    return sorted(rows, key=lambda row: (round(row.contribution, 12), row.topic))
 
 
-def _row(columns: TopicColumns, place: int, known: ResponsibleTopic | None, *, sign: int, pivotal: bool) -> TopicRow:
+def _row(columns: TopicColumns, place: int, known: ResponsibleTopic | None, *, pivotal: bool) -> TopicRow:
     candidate, baseline = columns.candidate[place], columns.baseline[place]
     flagged = columns.flagged(place) if known is None else known.flagged
     flips = pivotal or (known is not None and known.flips_verdict)
@@ -61,8 +60,8 @@ def _row(columns: TopicColumns, place: int, known: ResponsibleTopic | None, *, s
         candidate=rounded(candidate) or 0.0,
         difference=rounded(candidate - baseline) or 0.0,
         share=None if known is None or known.share is None else rounded(known.share),
-        contribution=rounded(columns.contributions[place] * sign) or 0.0,
-        standardised=rounded(columns.standardised[place] * sign) or 0.0,
+        contribution=rounded(columns.contributions[place]) or 0.0,
+        standardised=rounded(columns.standardised[place]) or 0.0,
         marks=Shown.marks(known, flagged=flagged, flips=flips),
     )
 

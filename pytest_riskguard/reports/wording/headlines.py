@@ -309,8 +309,8 @@ def estimate(verdict: Verdict) -> str:
     if shown.risk is None:
         return ""
     excess = "excess " if verdict.estimates.noise_urisk is not None else ""
-    name = f"GeoRisk{shown.suffix} difference" if verdict.asked.is_pool else f"{excess}URisk{shown.suffix}"
-    name = f"drift{shown.suffix}" if verdict.asked.looks_back and verdict.alpha == 0 else name
+    name = "GeoRisk difference" if verdict.asked.is_pool else f"{excess}URisk"
+    name = "drift" if verdict.asked.looks_back and verdict.alpha == 0 else name
     interval = verdict.decisive_interval
     if interval is None:
         return f"{name} {shown.value(shown.risk, digits_of(verdict))}"

@@ -67,7 +67,7 @@ def _too_slow(_: Verdict, *, p95: float, most: float) -> str:
 
 
 def _unstable_answers(
-    verdict: Verdict,
+    _verdict: Verdict,
     *,
     asked: int,
     topics: Sequence[str],
@@ -75,10 +75,10 @@ def _unstable_answers(
     means: tuple[float, float],
     urisk: tuple[float, float] | None,
 ) -> str:
-    effect, shown = "", Shown(verdict)
+    effect = ""
     if urisk is not None:
-        before, now = map(shown.turned, urisk)
-        effect = f"; with the second answers URisk{shown.suffix} is {now:+.4f} instead of {before:+.4f}"
+        before, now = urisk
+        effect = f"; with the second answers URisk is {now:+.4f} instead of {before:+.4f}"
     return (
         f"asked twice, the candidate answered {len(topics)} of {counted(asked, 'topic')} differently "
         f"({named(topics)}): their scores change by {change:.4f} on average, their mean from {means[0]:.4f} to "
@@ -277,13 +277,10 @@ def _methods_disagree(
     sides = [verdict.asked.side] * 2
     if verdict.asked.side == "both":
         sides = ["upper" if value > 0 else "lower" for value in (student_t_limit, limit)]
-    shown = Shown(verdict)
-    if shown.sign < 0:
-        sides = ["lower" if side == "upper" else "upper" for side in sides]
     other_side = "" if sides[1] == sides[0] else f"{sides[1]} limit "
     text = (
-        f"by Student-t it {student_t} ({sides[0]} limit {shown.turned(student_t_limit):+.3g}), by "
-        f"{METHOD_NAMES[method]} it {other} ({other_side}{shown.turned(limit):+.3g}); "
+        f"by Student-t it {student_t} ({sides[0]} limit {student_t_limit:+.3g}), by "
+        f"{METHOD_NAMES[method]} it {other} ({other_side}{limit:+.3g}); "
     )
     if break_even_p_value is None:
         return f"{text}{METHOD_NAMES[decisive]} decided"

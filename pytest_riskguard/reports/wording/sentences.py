@@ -359,8 +359,7 @@ def _urisk(verdict: Verdict) -> Iterator[str]:
         yield _beyond_noise(verdict, estimate, noise)
     elif significantly and (estimate >= 0 or not verdict.topics.losses):
         but = "but its interval still lies" if estimate >= 0 else "and its interval lies"
-        side = "above" if shown.sign < 0 else "below"
-        yield f"URisk{shown.suffix} is {_risk(shown, estimate)}, {but} {side} the bound."
+        yield f"URisk is {_risk(shown, estimate)}, {but} below the bound."
     elif verdict.outcome == "fail" and verdict.tolerance > 0 and not shown.is_churn:
         text = f"the loss is significantly more than the tolerated {short(verdict.tolerance)}"
         yield sentence(f"{weighed(verdict)}, {text}" if verdict.alpha > 0 else text)
@@ -376,9 +375,7 @@ def _beyond_noise(verdict: Verdict, excess: float, noise: float) -> str:
     replicates = f"the baseline's own {counted(verdict.replicates, 'replicate')}"
     digits = decimals((total, noise), apart=[(total, noise)])
     side = "the same" if total == noise else "worse" if excess < 0 else "better"
-    text = (
-        f"URisk{shown.suffix} is {shown.value(total, digits)}, against {shown.value(noise, digits)} for {replicates}"
-    )
+    text = f"URisk is {shown.value(total, digits)}, against {shown.value(noise, digits)} for {replicates}"
     text += f": {side}"
     if side == "worse":
         text += ", significantly" if verdict.outcome == "fail" or shown.is_churn else ", not significantly"
@@ -458,22 +455,20 @@ def _not_inferior(verdict: Verdict) -> Iterator[str]:
         return
     shown = Shown(verdict)
     is_mean = verdict.alpha == 0 and verdict.estimates.noise_urisk is None
-    minus = verdict.convention == "minus" and not is_mean
-    what = f"the {'weighted ' * verdict.weighted}mean difference" if is_mean else f"URisk{shown.suffix}"
+    what = f"the {'weighted ' * verdict.weighted}mean difference" if is_mean else "URisk"
     bound, lowest = 0.0 - verdict.tolerance, interval.lower
     digits = decimals((bound, lowest), apart=[(bound, lowest)])
     limit, found = (signed(v, digits) if is_mean else shown.value(v, digits) for v in (bound, lowest))
     limit = limit if bound else "0"
-    side, end, far = ("below", "most", "high") if minus else ("above", "least", "low")
     if verdict.outcome == "pass":
-        yield sentence(f"{what} is shown to be {side} {limit}: it is at {end} {found}")
+        yield sentence(f"{what} is shown to be above {limit}: it is at least {found}")
         return
     chance = verdict.estimates.break_even_p_value
     if lowest > bound and chance is not None:
-        text = f"{what} is not shown to be {side} {limit}: its interval is, but wins and losses by chance"
+        text = f"{what} is not shown to be above {limit}: its interval is, but wins and losses by chance"
         yield sentence(f"{text} alone look this good with probability {probability(chance)}")
         return
-    text = sentence(f"{what} is not shown to be {side} {limit}: it may be as {far} as {found}")
+    text = sentence(f"{what} is not shown to be above {limit}: it may be as low as {found}")
     needed = verdict.power.topics_for_tolerance
     yield text if needed is None else f"{text} About {needed} queries like these would show it."
 
@@ -528,7 +523,7 @@ def weakness(verdict: Verdict) -> Iterator[str]:
         else:
             excess = "the excess of " if verdict.estimates.noise_urisk is not None else ""
             risk = shown.value(shown.risk or 0.0, digits_of(verdict))
-            yield f"This pass is weak: {excess}URisk{shown.suffix} is {risk}."
+            yield f"This pass is weak: {excess}URisk is {risk}."
     if _is_tested_pass(verdict) and not shown.is_churn and (loss := unseen(verdict)) is not None:
         yield f"A loss of up to {size(loss)} in the mean may go unseen: the gate has little power."
 

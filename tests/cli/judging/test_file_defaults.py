@@ -14,7 +14,6 @@ FILE = """\
 collection: {qrels: qrels.txt, topics: topics.tsv}
 measures: [AP]
 candidate: candidate.run
-convention: minus
 family: holm
 gates:
   - name: risk
@@ -55,21 +54,19 @@ def test_everything_that_is_not_given_is_that_of_the_first_risk_gate_and_of_the_
     ]
     *risks, typical = verdicts
     for verdict in risks:
-        assert {key: verdict[key] for key in ("tolerance", "method", "on_churn", "convention")} == {
+        assert {key: verdict[key] for key in ("tolerance", "method", "on_churn")} == {
             "tolerance": 0.01,
             "method": "bca",
             "on_churn": "fail",
-            "convention": "minus",
         }
         assert verdict["family"]["size"] == 2
-    assert {key: typical[key] for key in ("max_loss", "allowed", "protected", "convention", "family")} == {
+    assert {key: typical[key] for key in ("max_loss", "allowed", "protected", "family")} == {
         "max_loss": 0.6,
         "allowed": 2,
         "protected": ["t30"],
-        "convention": "minus",
         "family": None,
     }
-    line = "from riskguard.yaml, gate risk: baseline prod, measure AP, convention minus, alpha 5, 2, family holm"
+    line = "from riskguard.yaml, gate risk: baseline prod, measure AP, alpha 5, 2, family holm"
     assert line in " ".join(out.split())
 
 
@@ -103,7 +100,6 @@ def test_a_gate_on_single_queries_keeps_its_own_measures_and_baselines_unless_ot
         ("--alpha 1 --tolerance 0", {"alpha": 1, "tolerance": 0}),  # even where that is the default
         ("--measure nDCG@5", {"measure": "nDCG@5", "tolerance": 0.01}),
         ("--baseline other=prod.run", {"baselines": ["other"], "tolerance": 0.01}),
-        ("--convention plus", {"convention": "plus", "tolerance": 0.01}),
         ("--family none", {"family": None}),
     ],
 )
@@ -136,7 +132,7 @@ def test_the_reference_of_a_pool_stays_with_its_baselines(judged):
 def test_other_judgements_are_judged_by_the_command_line_alone(judged):
     verdicts, out = judged("--baseline prod=prod.run --qrels qrels.txt --measure AP")
     assert [verdict["gate"] for verdict in verdicts] == ["no-risk", "tail", "no-collapse"]
-    assert {(verdict["alpha"], verdict["convention"]) for verdict in verdicts} == {(1, "plus")}
+    assert {verdict["alpha"] for verdict in verdicts} == {1}
     assert (verdicts[0]["tolerance"], verdicts[0]["on_churn"]) == (0.005, "warn")
     assert "from riskguard.yaml" not in out
 
@@ -166,7 +162,7 @@ def test_a_file_without_a_gate_of_the_kind_still_has_its_measures(judged, comman
     folder.joinpath("riskguard.yaml").write_text(FILE[: FILE.index("gates:")].replace("family: holm\n", ""))
     verdicts, _ = judged("--baseline prod")
     assert [verdict["gate"] for verdict in verdicts] == ["no-risk", "tail", "no-collapse"]  # nor any other
-    assert {(v["measure"], v["alpha"], v["convention"]) for v in verdicts} == {("AP", 1, "minus")}
+    assert {(v["measure"], v["alpha"]) for v in verdicts} == {("AP", 1)}
     assert command("compare good.run").status == 2
 
 
@@ -195,5 +191,3 @@ def test_a_gate_outside_the_family_is_judged_by_itself(judged, folder):
 def test_nothing_is_said_of_measures_that_the_file_does_not_name(command, folder):
     folder.joinpath("riskguard.yaml").write_text("collection: {qrels: qrels.txt}\nstore: baselines\n")
     assert "from riskguard.yaml" not in command("compare good.run --baseline prod -vv").out
-    folder.joinpath("riskguard.yaml").write_text("collection: {qrels: qrels.txt}\nconvention: minus\n")
-    assert "from riskguard.yaml: convention minus\n" in command("compare good.run --baseline prod=prod.run -vv").out

@@ -148,10 +148,6 @@ def test_what_is_not_typed_comes_from_the_file(command, folder):
     assert ended.status == 0, ended.err
     assert "against prod" in ended.out.splitlines()[0]
     assert "from riskguard.yaml, gate no-risk: baseline prod, measure AP" in " ".join(ended.out.split())
-    # how gates show a risk is of no use here
-    (folder / "riskguard.yaml").write_text(f"convention: minus\n{file}")
-    again = command("ltr report good=./good.run churn.run loss.run")
-    assert (again.out, again.status) == (ended.out, 0)
     (folder / "riskguard.yaml").write_text(file.replace("alpha: 1", "alpha: [0, 5]"))
     found = report(command("ltr report good=./good.run --json -"))
     assert (found["gate"]["alphas"], found["baselines"]) == ([0, 5], ["prod"])

@@ -68,7 +68,7 @@ CASES: dict[str, Callable[[], Verdict]] = {
     "50 topics": lambda: pair(50),
     "250 topics": lambda: pair(MAX_SINGLE),
     "10,000 topics": lambda: pair(10_000),
-    "minus": lambda: pair(50, convention="minus", tolerance=0.05),
+    "tolerance": lambda: pair(50, tolerance=0.05),
     "alpha 100": lambda: pair(50, alpha=100.0),
     "only wins": lambda: pair(30, shift=0.3),
     "collapse": lambda: pair(50, kind="no_topic_collapse", alpha=0.0, max_loss=0.3),

@@ -385,22 +385,6 @@ def test_intervals_are_those_of_the_verdict():
     assert len(ratio) == 1, "all on one scale"
 
 
-def test_the_minus_convention_turns_every_figure_of_risk():
-    plus, minus = pair(50), pair(50, convention="minus")
-    for key in ("trisk", "urisk"):
-        first, second = (
-            [float(re.search(r"Risk ([-+][\d.]+)", text)[1]) for text in tooltips(shown(v, key))]
-            for v in (plus, minus)
-        )
-        assert second == [-value for value in first], key
-    (low, high), (turned_low, turned_high) = (
-        map(float, re.search(r"decisive\) \[(.*), (.*)\]", " ".join(tooltips(shown(v, "intervals")))).groups())
-        for v in (plus, minus)
-    )
-    assert (turned_low, turned_high) == (-high, -low)
-    assert "URisk-(alpha-hat=3) (nDCG@10)" in texts(shown(minus, "intervals"))
-
-
 def test_curves_over_alpha_are_those_of_the_verdict():
     verdict = pair(50)
     curve = verdict.exhibits.curve

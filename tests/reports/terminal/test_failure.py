@@ -109,22 +109,6 @@ def flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_the_minus_convention_shows_the_same_figures_with_the_other_sign():
-    plus, minus = verdict(LOSS), verdict(LOSS, convention="minus")
-    assert minus.estimates == plus.estimates
-    assert (minus.outcome, minus.intervals) == (plus.outcome, plus.intervals)
-    interval = plus.decisive_interval
-    assert interval is not None
-    assert explain(minus).splitlines()[0] == explain(plus).splitlines()[0]
-    assert "URisk- +0.32, 95% interval +0.19 to +0.48, must go down to +0.005 (" in flat(explain(minus))
-    text = flat(explain(minus, Screen(Detail.STATISTICS)))
-    assert f"TRisk- {-plus.estimates.trisk:+.3f}" in text
-    assert f"BCa [{-interval.upper:+.4f}, {-interval.lower:+.4f}] (decisive)" in text
-    assert "detectable URisk at 80% power: +0." in flat(
-        explain(verdict(GOOD, convention="minus", on_churn="fail"), Screen(Detail.STATISTICS))
-    )
-
-
 def test_smooth_and_weighted_figures_are_named_so():
     weights = dict.fromkeys(differences(LOSS), 2.0)
     statistics = Screen(Detail.STATISTICS)
@@ -158,8 +142,8 @@ def test_what_is_not_shown_says_what_would_show_it():
     text = flat(explain(asked("not_inferior", CHURN, alpha=0, tolerance=0.05)))
     assert text.startswith("not shown to be good enough; a loss of 0.12 cannot be excluded, 0.05 is allowed ")
     assert re.search(r"is not shown to be above -0.05: it may be as low as -0.12. About \d+ queries like", text)
-    text = flat(explain(asked("not_inferior", LOSS, tolerance=0.05, convention="minus")))
-    assert "URisk- is not shown to be below +0.05: it may be as high as +0.48." in text
+    text = flat(explain(asked("not_inferior", LOSS, tolerance=0.05)))
+    assert "URisk is not shown to be above -0.05: it may be as low as -0.48." in text
     assert "queries like these" not in text
 
 

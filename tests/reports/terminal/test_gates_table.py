@@ -37,7 +37,6 @@ def test_a_gate_is_a_line_with_its_figures_and_on_a_narrow_screen_with_fewer():
     }
     assert [*row(judged(LOSS), width=75)] == ["outcome", "estimate", "measure", "gate"]
     assert [*row(judged(LOSS), width=60)] == ["outcome", "estimate", "gate"]
-    assert row(judged(LOSS, convention="minus"))["estimate"] == "URisk- +0.32 [+0.19, +0.48]"
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -243,7 +243,6 @@ def gained(verdict: Verdict) -> float:
 
 def _answer(reader: Reader, *, raw: float, significant: bool, churn: bool) -> None:
     v, e, t = reader.verdict, reader.verdict.estimates, reader.verdict.topics
-    sign = -1 if v.convention == "minus" else 1
     once = r"(once|no more than wins)"
     linear = v.tradeoff == "linear"
 
@@ -300,37 +299,34 @@ def _answer(reader: Reader, *, raw: float, significant: bool, churn: bool) -> No
         ),
     )
     reader.claim(
-        rf"URisk-? is {NUMBER}, (but its interval still|and its interval) lies (above|below) the bound",
-        lambda value, word, side: (
-            rounded(value, sign * raw)
+        rf"URisk is {NUMBER}, (but its interval still|and its interval) lies below the bound",
+        lambda value, word: (
+            rounded(value, raw)
             and significant
             and (t.losses == 0 or raw >= 0)
             and (word.startswith("but") == (raw >= 0))
-            and (side == "below") == (sign > 0)
         ),
     )
     reader.claim(
-        rf"URisk-? is {NUMBER}, against {NUMBER} for the baseline's own (\d+) replicates?: "
+        rf"URisk is {NUMBER}, against {NUMBER} for the baseline's own (\d+) replicates?: "
         r"(worse|better|the same)(, significantly|, not significantly)?",
         lambda ours, own, number, side, much: (
-            rounded(ours, sign * raw)
+            rounded(ours, raw)
             and int(number) == v.replicates
-            and rounded(own, sign * (e.noise_urisk or 0.0))
+            and rounded(own, (e.noise_urisk or 0.0))
             and (side == "worse") == ((e.urisk or 0.0) < 0)
             and (side != "worse" or (much == ", significantly") == significant)
         ),
     )
     interval = v.decisive_interval
     reader.claim(
-        rf"(URisk-?|The (?:weighted )?mean difference) is (not )?shown to be (above|below) (0|[-+][\d.]+): "
-        rf"it (?:is at (?:most|least)|may be as (?:high|low) as) {NUMBER}",
-        lambda what, no, side, bound, limit: (
+        rf"(URisk|The (?:weighted )?mean difference) is (not )?shown to be above (0|[-+][\d.]+): "
+        rf"it (?:is at least|may be as low as) {NUMBER}",
+        lambda _, no, bound, limit: (
             bool(no) == (v.outcome == "fail")
-            and abs(s := sign if what.startswith("URisk") else 1) == 1
-            and (side == "below") == (s < 0)
-            and rounded(bound, -s * v.tolerance)
+            and rounded(bound, -v.tolerance)
             and interval is not None
-            and rounded(limit, s * interval.lower)
+            and rounded(limit, interval.lower)
             and v.kind == "not_inferior"
         ),
     )
@@ -403,9 +399,9 @@ def _answer(reader: Reader, *, raw: float, significant: bool, churn: bool) -> No
         ),
     )
     reader.claim(
-        rf"This pass is weak: (the excess of )?URisk-? is {NUMBER}",
+        rf"This pass is weak: (the excess of )?URisk is {NUMBER}",
         lambda excess, value: (
-            rounded(value, sign * (e.urisk or 0.0))
+            rounded(value, (e.urisk or 0.0))
             and (e.urisk or 0.0) < 0
             and v.outcome == "pass"
             and bool(excess) == (e.noise_urisk is not None)
@@ -453,7 +449,7 @@ LAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
 def questions(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
     alpha = float(rng.choice([0, 0.5, 1, 5]))
     yield {"alpha": alpha, "level": float(rng.choice([0.8, 0.95]))}
-    yield {"alpha": alpha, "convention": "minus", "tolerance": 0.01}
+    yield {"alpha": alpha, "tolerance": 0.01}
     yield {"alpha": 5, "on_churn": "warn"}
     yield {"alpha": 5, "tolerance": 0.005, "on_churn": "fail"}
     yield {"alpha": alpha, "weighted": True}
@@ -461,10 +457,10 @@ def questions(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
     yield {"alpha": alpha, "max_mde": 0.01}
     yield {"alpha": 1, "max_mde": 0.01, "on_churn": "fail"}
     yield {"kind": "not_inferior", "alpha": 0, "tolerance": 0.03}
-    yield {"kind": "not_inferior", "alpha": 1, "tolerance": 0.03, "convention": "minus"}
-    yield {"kind": "not_inferior", "alpha": 0, "weighted": True, "convention": "minus"}
+    yield {"kind": "not_inferior", "alpha": 1, "tolerance": 0.03}
+    yield {"kind": "not_inferior", "alpha": 0, "weighted": True}
     yield {"kind": "equivalent", "tolerance": float(rng.choice([0.02, 0.05, 0.15]))}
-    yield {"kind": "equivalent", "tolerance": 0.03, "weighted": True, "convention": "minus"}
+    yield {"kind": "equivalent", "tolerance": 0.03, "weighted": True}
     for max_loss in (0.15, 0.9):
         yield {"kind": "no_topic_collapse", "max_loss": max_loss}
         yield {"kind": "no_topic_collapse", "max_loss": max_loss, "allowed": 0.1}
@@ -497,7 +493,7 @@ def test_a_summary_of_a_pool_is_true(seed):
     topics = tagged(n, size=rng.choice(list("xyz"), n).tolist())
     for options in (
         {"alpha": 1},
-        {"alpha": 5, "reference": "any", "convention": "minus"},
+        {"alpha": 5, "reference": "any"},
         {"alpha": 5, "reference": "median", "on_churn": "warn", "tolerance": 0.01},
     ):
         check(judged_pool(gate_of("g", kind="georisk_not_worse", **options), systems[0], systems[1:], topics=topics))

@@ -41,7 +41,6 @@ from pytest_riskguard.reports.html.charts.drawing import (
 )
 from pytest_riskguard.reports.html.charts.risk_charts import ALPHA, alpha_scale
 from pytest_riskguard.reports.html.charts.topic_charts import exhibits
-from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import clean, counted, percent, plain, short
 
 #: With more systems than this only the candidate and its reference are named.
@@ -77,7 +76,6 @@ def georisk(verdict: Verdict) -> Chart | None:
     curves = exhibits(verdict).georisk
     if curves is None or not curves.systems or not curves.alphas:
         return None
-    sign = Shown(verdict).sign
     roles = {system: _role(verdict, system) for system in curves.systems}
     order = _drawn_order(roles)
     named = [system for system in order if len(order) <= MAX_NAMED_SYSTEMS or roles[system] != "other"]
@@ -92,11 +90,11 @@ def georisk(verdict: Verdict) -> Chart | None:
     keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
     frame = plot(
         alpha_scale(curves.alphas[-1]),
-        scale_of(sign * value for values in curves.systems.values() for value in values),
+        scale_of(value for values in curves.systems.values() for value in values),
         top=top,
         height=230,
         x_title=ALPHA,
-        y_title=f"GeoRisk{Shown(verdict).suffix} (no unit)",
+        y_title="GeoRisk (no unit)",
         right=WIDTH - MARGIN - gutter,
     )
     highest = sorted(curves.systems, key=lambda system: (-curves.systems[system][0], system))[:5]
@@ -111,15 +109,15 @@ def georisk(verdict: Verdict) -> Chart | None:
         drawing=frame.axes
         + keys
         + frame.upright(verdict.alpha, colour=Colour.MUTED)
-        + "".join(_curve(system, roles[system], curves, sign, frame) for system in order)
-        + _names(named, names, {system: sign * curves.systems[system][-1] for system in named}, frame),
+        + "".join(_curve(system, roles[system], curves, frame) for system in order)
+        + _names(named, names, {system: curves.systems[system][-1] for system in named}, frame),
         height=frame.y.start + BELOW,
     )
 
 
-def _curve(system: str, role: str, curves: GeoRiskCurves, sign: int, frame: Plot) -> str:
+def _curve(system: str, role: str, curves: GeoRiskCurves, frame: Plot) -> str:
     """The line of a system; those that matter have a point at each alpha."""
-    name, values = _name(system, role), [sign * value for value in curves.systems[system]]
+    name, values = _name(system, role), curves.systems[system]
     points = [(frame.x(alpha), frame.y(value)) for alpha, value in zip(curves.alphas, values, strict=True)]
     first, last = (f"{plain(values[end], 3)} at alpha {short(curves.alphas[end])}" for end in (0, -1))
     width = 1.5 if role == "other" else 2.5

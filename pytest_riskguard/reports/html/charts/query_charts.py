@@ -251,8 +251,8 @@ def slices(verdict: Verdict) -> Chart | None:
     rows = [part for part in shown.slices_by_risk if part.changed][:MAX_SLICES]
     if not rows:
         return None
-    sign, bound = shown.sign, 0.0 - shown.sign * verdict.tolerance
-    numbers = [sign * value for part in rows for value in (part.urisk, part.lower, part.upper) if value is not None]
+    bound = 0.0 - verdict.tolerance
+    numbers = [value for part in rows for value in (part.urisk, part.lower, part.upper) if value is not None]
     x = scale_of([*numbers, bound], zero=True).between(MARGIN + 8, WIDTH - MARGIN - 8)
     looks = {_look(part) for part in rows}
     entries = [Entry(*_LOOKS[look], _WORDS[look]) for look in _LOOKS if look in looks and shown.slices_are_tested]
@@ -262,7 +262,7 @@ def slices(verdict: Verdict) -> Chart | None:
     parts = [
         x_axis(x, top=bottom - 4, bottom=bottom, title=with_unit(verdict, shown.urisk_name)),
         keys,
-        *(_slice(part, x, top + _SLICE_ROW * place, sign=sign, bound=bound) for place, part in enumerate(rows)),
+        *(_slice(part, x, top + _SLICE_ROW * place, bound=bound) for place, part in enumerate(rows)),
     ]
     risky = tuple(_name(part) for part in rows if part.risky)
     left_out = len(shown.slices_by_risk) - len(rows)
@@ -278,7 +278,7 @@ def slices(verdict: Verdict) -> Chart | None:
         "slices",
         "Slices by risk",
         description=(
-            f"Riskiest first: {'; '.join(f'{_name(part)} {_slice_said(part, sign)}' for part in rows[:5])}. "
+            f"Riskiest first: {'; '.join(f'{_name(part)} {_slice_said(part)}' for part in rows[:5])}. "
             f"Significantly risky: {listed(risky, most=5) or 'none'}."
         ),
         caption=caption,
@@ -309,31 +309,31 @@ def _changes(part: Slice) -> str:
     return f"{part.losses} of {part.count} worse, {part.wins} better"
 
 
-def _slice_said(part: Slice, sign: int) -> str:
-    said = f"URisk {figure(sign * part.urisk)}"
+def _slice_said(part: Slice) -> str:
+    said = f"URisk {figure(part.urisk)}"
     if part.lower is not None and part.upper is not None:
-        said += f", interval {limits(*sorted((sign * part.lower, sign * part.upper)))}"
+        said += f", interval {limits(*sorted((part.lower, part.upper)))}"
     return said
 
 
-def _slice(part: Slice, x: Scale, top: float, *, sign: int, bound: float) -> str:
+def _slice(part: Slice, x: Scale, top: float, *, bound: float) -> str:
     changes = _changes(part)
     room = WIDTH - 2 * MARGIN - text_width(changes, TEXT) - 12
     symbol, colour = _LOOKS[_look(part)]
     y = top + 27
     interval = ""
     if part.lower is not None and part.upper is not None:
-        low, high = x(sign * part.lower), x(sign * part.upper)
+        low, high = x(part.lower), x(part.upper)
         interval = line((low, y), (high, y), colour=colour, width=3)
     texts = [
         words(MARGIN, top + 15, clipped(_name(part), width=room, size=TEXT, middle=True)),
         words(WIDTH - MARGIN, top + 15, changes, anchor="end"),
     ]
     return mark(
-        f"{_name(part)}: {_slice_said(part, sign)}; {_changes(part)}",
+        f"{_name(part)}: {_slice_said(part)}; {_changes(part)}",
         row_of(top, _SLICE_ROW, *texts),
         line((x.start, y), (x.end, y), colour=Colour.LINE),
         line((x(bound), y - 5), (x(bound), y + 6), colour=Colour.LIMIT, width=2, dash="4 3"),
         interval,
-        symbol(x(sign * part.urisk), y, 5, colour),
+        symbol(x(part.urisk), y, 5, colour),
     )

@@ -50,16 +50,16 @@ _DISTRIBUTION, _ROW = 110.0, 24.0
 
 def intervals(verdict: Verdict) -> Chart | None:
     """The distribution above, and under it an interval for each method (as Fig. 1 of Benham et al., ADCS 2019)."""
-    estimate, sign = Shown(verdict).risk, Shown(verdict).sign
+    estimate = Shown(verdict).risk
     if estimate is None or all(interval.lower == interval.upper for interval in verdict.intervals):
         return None
     density = exhibits(verdict).density
-    estimate, bounds = sign * estimate, [0.0 - sign * verdict.tolerance]
+    bounds = [0.0 - verdict.tolerance]
     if verdict.asked.side == "both":
         bounds = [-verdict.tolerance, verdict.tolerance]
     rows = _interval_rows(verdict)
     ends = [end for row in rows for end in (row.low, row.high)]
-    x = scale_of([*ends, *([] if density is None else [sign * v for v in density.values]), estimate, *bounds])
+    x = scale_of([*ends, *([] if density is None else density.values), estimate, *bounds])
     left = MARGIN + max(text_width(row.method, SMALL) for row in rows) + 8
     entries = [Entry(stroke, Colour.INK, "estimate"), Entry(dashes, Colour.LIMIT, "bound")]
     if verdict.decisive_interval is not None:
@@ -78,7 +78,7 @@ def intervals(verdict: Verdict) -> Chart | None:
     first = frame.y.start - _ROW * len(rows)
     parts = [frame.axes, keys]
     if density is not None:
-        parts.append(_distribution(density, sign, frame.x, top=top + 4, bottom=first))
+        parts.append(_distribution(density, frame.x, top=top + 4, bottom=first))
         parts.append(words(left - 8, first - 6, "bootstrap", size=SMALL, anchor="end", colour=Colour.MUTED))
     parts += [
         frame.upright(estimate, colour=Colour.INK, dash=None),
@@ -122,10 +122,10 @@ class _Interval:
 
 
 def _interval_rows(verdict: Verdict) -> list[_Interval]:
-    """Lower and upper limit of each method, in the verdict's convention."""
+    """Lower and upper limit of each method."""
     shown, rows = Shown(verdict), []
     for interval in verdict.intervals:
-        low, high = sorted((shown.turned(interval.lower), shown.turned(interval.upper)))
+        low, high = sorted((interval.lower, interval.upper))
         name = shown.method_name(interval.method)
         said = f"{name}{' (decisive)' * interval.decisive} {shown.limits(interval.lower, interval.upper)}"
         rows.append(_Interval(name, low, high, interval.decisive, said))
@@ -141,9 +141,9 @@ def _interval(row: _Interval, x: Scale, y: float) -> str:
     return name + mark(row.said, bar, *diamonds)
 
 
-def _distribution(density: Density, sign: int, x: Scale, *, top: float, bottom: float) -> str:
+def _distribution(density: Density, x: Scale, *, top: float, bottom: float) -> str:
     height = Scale(0, max(density.density) or 1.0, bottom, top)
-    points = [(x(sign * value), height(mass)) for value, mass in zip(density.values, density.density, strict=True)]
+    points = [(x(value), height(mass)) for value, mass in zip(density.values, density.density, strict=True)]
     base = [(points[-1][0], bottom), (points[0][0], bottom)]
     return area([*points, *base], colour=Colour.WIN) + curve(points, colour=Colour.WIN, width=1.5)
 
@@ -171,18 +171,18 @@ ALPHA = "alpha (a loss counts 1 + alpha times)"
 
 def trisk(verdict: Verdict) -> Chart | None:
     """TRisk with the critical values (as Fig. 1 of Dincer et al., SIGIR 2014)."""
-    found, sign = exhibits(verdict), Shown(verdict).sign
+    found = exhibits(verdict)
     if found.curve is None:
         return None
     critical = found.topics.critical_value
     points = [
-        _Point(alpha, sign * value, f"alpha {short(alpha)}: TRisk {figure(sign * value)}")
+        _Point(alpha, value, f"alpha {short(alpha)}: TRisk {figure(value)}")
         for alpha, value in zip(found.curve.alphas, found.curve.trisk, strict=True)
         if value is not None
     ]
     if not points:
         return None
-    name = f"TRisk{Shown(verdict).suffix}"
+    name = "TRisk"
     caption = "How many standard errors URisk is from 0, as losses count more."
     if critical is not None:
         caption += (
@@ -202,15 +202,15 @@ def urisk(verdict: Verdict) -> Chart | None:
         return None
     points = []
     for alpha, value, lower, upper in zip(data.alphas, data.urisk, data.lower, data.upper, strict=True):
-        said, low, high = f"alpha {short(alpha)}: URisk {figure(shown.sign * value)}", None, None
+        said, low, high = f"alpha {short(alpha)}: URisk {figure(value)}", None, None
         if lower is not None and upper is not None:
-            low, high = sorted((shown.turned(lower), shown.turned(upper)))
+            low, high = sorted((lower, upper))
             said += f", interval {limits(low, high)}"
-        points.append(_Point(alpha, shown.sign * value, said, low, high))
+        points.append(_Point(alpha, value, said, low, high))
     caption = "How the risk changes as losses count more."
     if any(point.low is not None for point in points):
         caption += " The band is the interval that decides at each alpha."
-    title, bound = with_unit(verdict, shown.urisk), [0.0 - shown.sign * verdict.tolerance]
+    title, bound = with_unit(verdict, shown.urisk), [0.0 - verdict.tolerance]
     return _over_alpha(verdict, points, "urisk", shown.urisk, title, bound, "bound", caption=caption)
 
 

@@ -51,7 +51,7 @@ _SUM_ERROR = 1e-8
 
 
 class Topic(NamedTuple):  # there may be thousands, and a dataclass takes three times as long to make
-    """A topic as charts draw it; ``standardised`` has the sign of the verdict's convention."""
+    """A topic as charts draw it."""
 
     topic: str
     query: str | None
@@ -80,14 +80,14 @@ class Topic(NamedTuple):  # there may be thousands, and a dataclass takes three 
 
 def topics_of(verdict: Verdict) -> list[Topic]:
     """All topics, the largest loss first; none if the verdict does not hold them."""
-    sign, columns = Shown(verdict).sign, exhibits(verdict).topics
+    columns = exhibits(verdict).topics
     topics = [
         Topic(
             topic,
             columns.queries[place],
             columns.baseline[place],
             columns.candidate[place],
-            columns.standardised[place] * sign,
+            columns.standardised[place],
             columns.flagged(place),
         )
         for place, topic in enumerate(columns.topics)
