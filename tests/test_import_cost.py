@@ -115,7 +115,6 @@ def test_help_of_the_command_loads_no_command():
         "cli",
         "cli.exit_status",
         "cli.main",
-        "cli.reading",
         "errors",
         "run_context",
         "text",

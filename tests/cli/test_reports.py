@@ -252,8 +252,8 @@ def test_a_report_without_verdicts_says_so(command):
 
 def test_a_gate_of_the_report_that_was_not_judged_is_named_and_is_no_pass(command):
     gates = [
-        KnownGate("a.yaml::a", "a.yaml", 3, "judged", 3, 2, (0,)),
-        KnownGate("a.yaml::b", "a.yaml", 4, "crashed", 1, 0, ()),
+        KnownGate("a.yaml::a", "a.yaml", 3, "judged", 2, (0,)),
+        KnownGate("a.yaml::b", "a.yaml", 4, "crashed", 0, ()),
     ]
     passed = report_json.dumps([VERDICTS["pass"]()], gates)
     Path("r.json").write_text(passed)

@@ -26,8 +26,8 @@ EVALUATIONS = (
 )
 
 GATES = (
-    KnownGate("riskguard.yaml::a", "riskguard.yaml", 3, "judged", 2, 1, (0,)),
-    KnownGate("tests/test_b.py::test_b", "tests/test_b.py", None, "deselected", 0, 0, ()),
+    KnownGate("riskguard.yaml::a", "riskguard.yaml", 3, "judged", 1, (0,)),
+    KnownGate("tests/test_b.py::test_b", "tests/test_b.py", None, "deselected", 0, ()),
 )
 SETTINGS = (
     YAML,
