@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from pytest_riskguard import __version__
 from pytest_riskguard.errors import ReportFormatError
-from pytest_riskguard.formats.input_files import REPORT_BYTES, TOPICS, LimitError, read_limited
+from pytest_riskguard.formats.input_files import LimitError, read_limited
+from pytest_riskguard.formats.limits import REPORT_BYTES, TOPICS
 from pytest_riskguard.formats.serialization import JsonError, decoded, indented, parsed, to_plain
 from pytest_riskguard.gates import rankings
 from pytest_riskguard.gates.findings import Exhibits

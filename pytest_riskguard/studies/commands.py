@@ -207,7 +207,7 @@ def trend(reports: tuple[Path, ...], json_path: str | None, html: Path | None) -
 
 def _files(given: Sequence[Path]) -> list[Path]:
     """The reports, those of a folder by name; each once."""
-    from pytest_riskguard.formats.input_files import REPORTS
+    from pytest_riskguard.formats.limits import REPORTS
 
     files: dict[str, Path] = {}
     for path in given:

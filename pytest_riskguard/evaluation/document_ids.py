@@ -24,6 +24,7 @@ from urllib.parse import unquote
 if TYPE_CHECKING:
     from pytest_riskguard.evaluation.judgements.qrels import Qrels
 
+
 #: How many of the first ranks count for the share of judged documents.
 FIRST_RANKS = 10
 #: How many ids of each side a message shows.
@@ -244,3 +245,40 @@ _REWRITINGS: Mapping[str, Callable[[str], str]] = {
     "one side writes paths or URLs, or an index before the id": _last_of_path,
     "one side writes paths or URLs of files": lambda docid: _without_extension(_last_of_path(docid)).casefold(),
 }
+
+
+#: From fewer topics with two documents or more, nothing is concluded: a few answers may be ideal.
+MIN_TOPICS = 10
+
+
+@dataclass
+class GradesAsScores:
+    """Counts topics whose documents and scores are those of the judgements: one file was given as both.
+
+    Such a run is ideal, so a gate would pass; but no system returns exactly the judged documents, scored by grades.
+    """
+
+    same: int = 0
+    several: int = 0
+    other: int = 0
+
+    def add(self, documents: Mapping[str, float], judged: Mapping[str, float]) -> None:
+        """Count one topic: the scores of its documents, and its grades."""
+        if documents == judged:
+            self.same += 1
+            self.several += len(judged) > 1
+        else:
+            self.other += 1
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether that is so in every topic, and half of them, enough to conclude it, have two documents or more."""
+        return not self.other and self.several >= MIN_TOPICS and 2 * self.several >= self.same
+
+
+def same_file(source: str, qrels: str) -> str:
+    """What to say of such a run."""
+    return (
+        f"{source}: expected what a system returned, found the documents of {qrels} with their grades as scores: one "
+        "file was given as both, or judgements as a run; name the run and the judgements"
+    )
