@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.ltr.judged_queries import JudgedQueries
+from pytest_riskguard.ltr.queries import JudgedQueries
 from tests.docs.pages import blocks
 from tests.shared_data import SHARED
 
