@@ -86,7 +86,7 @@ CASES = [
         writes=True,
     ),
     # selections that were not typed
-    quiet("k-in-addopts", "-k nothing", is_quick=True),
+    quiet("k-in-addopts", "-k nothing"),
     quiet("m-in-addopts", "-m nothing", ways=SERIAL),
     quiet("deselect-in-addopts", f"--deselect={CONFIG} --deselect={TEST}"),
     quiet("ignore-in-addopts", f"--ignore={CONFIG} --ignore={TEST}", known=4),
@@ -127,7 +127,6 @@ CASES = [
         status=1,
         ways=PYTEST,
         words=["failed, but pytest counted no failure"],
-        is_quick=True,
     ),
     refused("plugin-blocked", "-p no:riskguard", "unrecognized arguments: --riskguard"),
     Case("off-in-ini", ini("riskguard = false"), status=1, ways=PYTEST, words=["5 failed"]),
@@ -194,7 +193,6 @@ CASES = [
         project=IMPROVED,
         words=["not judged (its worker crashed): test_crash.py::test_crash"],
         passes=5,
-        is_quick=True,
     ),
     Case(
         "kills-the-only-worker",
