@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.formats.given_file import names_collection
-from pytest_riskguard.formats.input_files import TABLE_BYTES, ContentError, Limit, blocks
+from pytest_riskguard.formats.input_files import ContentError, blocks
+from pytest_riskguard.formats.limits import TABLE_BYTES, Limit
 from pytest_riskguard.formats.serialization import JsonError, parsed_value
 from pytest_riskguard.formats.text_files import LineReader
 

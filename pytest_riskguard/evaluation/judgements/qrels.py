@@ -24,8 +24,8 @@ from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
 from pytest_riskguard.formats.escaping import ESCAPED, escaped, unescaped
 from pytest_riskguard.formats.given_file import GivenFile, JudgeRule
-from pytest_riskguard.formats.input_files import DOCUMENTS, JUDGEMENTS, ROW_BYTES, TOPICS
 from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
+from pytest_riskguard.formats.limits import DOCUMENTS, JUDGEMENTS, ROW_BYTES, TOPICS
 from pytest_riskguard.formats.records import Agreement, Judgement, Records
 from pytest_riskguard.formats.text_files import MAX_GRADE, LineReader
 from pytest_riskguard.formats.topic_keys import AmbiguousTextError, TopicKeys
@@ -167,6 +167,14 @@ def _of_records(
     texts = queries | {topic: text for topic, text in records.texts.items() if topic in grades}
     qrels = _qrels(given.name, f"sha256:{digest.hexdigest()}", grades, given.refuse, labels, texts)
     return replace(qrels, agreement=agreement, by_judge=None if labels.separator else shared_documents(by_judge))
+
+
+def qrels_or_none(given: Input, records: Records[Judgement], labels: LabelRules) -> Qrels | None:
+    """Judgements of some topics of a collection; None without a relevant document. Other errors as ``read_qrels``."""
+    rows = list(records.rows)
+    if not any(labels.is_relevant(row.grade) for row in rows):
+        return None
+    return _of_records(given, replace(records, rows=rows), None, "median", labels)
 
 
 def write_qrels(grades: Mapping[str, Mapping[str, float]]) -> bytes:

@@ -16,7 +16,8 @@ from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
 from pytest_riskguard.formats.files.remote_files import is_address
 from pytest_riskguard.formats.given_file import GivenFile, Ties
-from pytest_riskguard.formats.input_files import DOCUMENTS, RUN_BYTES, TOPICS, is_folder
+from pytest_riskguard.formats.input_files import is_folder
+from pytest_riskguard.formats.limits import DOCUMENTS, RUN_BYTES, TOPICS
 from pytest_riskguard.formats.records import Ranking, Records
 from pytest_riskguard.formats.topic_keys import AmbiguousTextError, TopicKeys
 
@@ -53,13 +54,21 @@ def open_file(given: GivenFile, keys: TopicKeys | None = None) -> Path | Ranking
 
 
 def rankings_of(
-    given: Input, records: Records[Ranking], keys: TopicKeys | None = None, ties: Ties | None = None
+    given: Input,
+    records: Records[Ranking],
+    keys: TopicKeys | None = None,
+    ties: Ties | None = None,
+    *,
+    is_part: bool = False,
 ) -> Rankings:
-    """The rankings that a reader gave; the error of ``given`` for bad content."""
+    """The rankings that a reader gave; the error of ``given`` for bad content.
+
+    ``is_part`` says that there are more, so that nothing is said about most of them.
+    """
     ties = ties or ("as_returned" if records.is_ordered else "docid")
     rankings = _by_topic(given, records, keys or TopicKeys())
     answers = {topic: _answer(ranking, ties) for topic, ranking in rankings.items()}
-    contradicted = () if ties == "as_returned" else _contradicted(given, rankings)
+    contradicted = () if ties == "as_returned" or is_part else _contradicted(given, rankings)
     try:
         run = rankings_as_run(answers, as_returned=ties == "as_returned")
     except FileError:

@@ -148,7 +148,7 @@ def test_a_first_line_may_be_long(write):
     assert len(ranked(write("predictions.jsonl", f"{line}\n{other}\n"))["2"]) == 5000
 
 
-def test_packed_runs_hold_topics_documents_and_numbers_in_a_file_of_sensible_size(write, monkeypatch):
+def test_packed_runs_hold_topics_documents_and_numbers_in_a_file_of_sensible_size(write, set_limit):
     cbor2, frame = pytest.importorskip("cbor2"), pytest.importorskip("lz4.frame")
 
     def packed(content: bytes) -> bytes:
@@ -161,10 +161,10 @@ def test_packed_runs_hold_topics_documents_and_numbers_in_a_file_of_sensible_siz
         open_run(write("a.lz4", packed(b"\xa1\x61")))
     with pytest.raises(RunFormatError, match=r"expected two whole frames of LZ4"):
         open_run(write("a.lz4", packed(cbor2.dumps({"q": {"d": 1.0}}))[:-9]))
-    with pytest.raises(RunFormatError, match=r"expected at most .* RISKGUARD_MAX_RATIO"):
+    with pytest.raises(RunFormatError, match=r"expected at most .* RISKGUARD_LIMITS"):
         open_run(write("a.lz4", packed(b"\0" * 2**25)))
-    monkeypatch.setenv("RISKGUARD_MAX_RUN_BYTES", "2000")
-    with pytest.raises(RunFormatError, match=r"expected at most 2,000 .*RISKGUARD_MAX_RUN_BYTES"):
+    set_limit("RUN_BYTES", 2000)
+    with pytest.raises(RunFormatError, match=r"expected at most 2,000 .*RISKGUARD_LIMITS"):
         open_run(write("a.lz4", packed(cbor2.dumps({"q": {f"d{n}": 1.5 for n in range(500)}}))))
 
 
@@ -174,15 +174,15 @@ def test_a_packed_run_may_be_large_if_its_file_is(write, monkeypatch):
     assert ranked(write("a.lz4", ranx_lz4.write_rankings({"q": [("d" * 500, 1.0)]}, {}))) == {"q": ["d" * 500]}
 
 
-def test_documents_of_a_topic_are_counted_while_rows_are_read(write, monkeypatch):
+def test_documents_of_a_topic_are_counted_while_rows_are_read(write, set_limit):
     """A packed table of few bytes may have millions of rows: none is read after those that are too many."""
-    monkeypatch.setenv("RISKGUARD_MAX_DOCUMENTS", "2")
+    set_limit("DOCUMENTS", 2)
     rows = "qid,docid,score\n" + "".join(f"q1,d{n},{n}\n" for n in range(3)) + "no row\n"
     with pytest.raises(RunFormatError, match=r"expected at most 2 documents in a topic, found 3"):
         open_run(write("a.csv", rows))
 
 
-def test_columns_of_lists_are_passed_over_and_sizes_limited(tmp_path, monkeypatch):
+def test_columns_of_lists_are_passed_over_and_sizes_limited(tmp_path, monkeypatch, set_limit):
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     rows = {"qid": ["q1", "q1"], "docno": [b"a", b"b"], "score": [1.0, 2.0], "vector": [[1.0], [2.0]]}
     path = tmp_path / "run.parquet"
@@ -195,13 +195,13 @@ def test_columns_of_lists_are_passed_over_and_sizes_limited(tmp_path, monkeypatc
         {"qid": ["q"] * 1000, "docno": [str(n) for n in range(1000)], "score": [float(n) for n in range(1000)]}
     )
     parquet.write_table(long, path)
-    monkeypatch.setenv("RISKGUARD_MAX_LINES", "999")
+    set_limit("LINES", 999)
     with pytest.raises(RunFormatError, match=r"expected at most 999 lines, found 1,000"):
         open_run(path)
-    monkeypatch.delenv("RISKGUARD_MAX_LINES")
+    set_limit("LINES", 12_000_000)
     with pa.OSFile(str(tmp_path / "run.arrow"), "wb") as sink, pa.ipc.new_file(sink, long.schema) as writer:
         writer.write_table(long)
-    monkeypatch.setenv("RISKGUARD_MAX_LINES", "998")
+    set_limit("LINES", 998)
     with pytest.raises(RunFormatError, match=r"expected at most 998 lines"):
         open_run(tmp_path / "run.arrow")
 
@@ -215,7 +215,7 @@ def test_decimal_numbers_of_arrow_are_numbers(tmp_path):
     assert run.by_topic == {"q1": (("b", 2.25), ("a", 1.5))}
 
 
-def test_an_unpacked_table_is_no_larger_than_a_run_may_be(tmp_path, monkeypatch):
+def test_an_unpacked_table_is_no_larger_than_a_run_may_be(tmp_path, set_limit):
     """Each of its batches is small enough."""
     pa, feather = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather")
     names = [f"{number:0100}" for number in range(1000)]
@@ -223,8 +223,8 @@ def test_an_unpacked_table_is_no_larger_than_a_run_may_be(tmp_path, monkeypatch)
     table = pa.table({"qid": ["q"] * 1000, "docno": names, "score": [float(number) for number in range(1000)]})
     feather.write_feather(table, path, compression="zstd", chunksize=100)
     assert path.stat().st_size < 60_000 < table.nbytes
-    monkeypatch.setenv("RISKGUARD_MAX_RUN_BYTES", "60000")
-    with pytest.raises(RunFormatError, match=r"expected at most 60,000 .*RISKGUARD_MAX_RUN_BYTES"):
+    set_limit("RUN_BYTES", 60000)
+    with pytest.raises(RunFormatError, match=r"expected at most 60,000 .*RISKGUARD_LIMITS"):
         open_run(path)
 
 

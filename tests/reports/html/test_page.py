@@ -24,9 +24,9 @@ from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.comparisons import comparisons
 from pytest_riskguard.reports.html import ensure_available, render
 from pytest_riskguard.reports.html.comparison import MAX_WORST, STATIC_ROWS, ComparisonView, comparison_view
-from pytest_riskguard.reports.html.embedded import script_json
 from pytest_riskguard.reports.html.topic_rows import topic_rows
-from pytest_riskguard.reports.links import glossary
+from pytest_riskguard.reports.html.whole_page import script_json
+from pytest_riskguard.reports.names import glossary
 from pytest_riskguard.text import clean
 from tests.reports.hostile import STRINGS, incomparable_with
 from tests.reports.html.many import many_candidates, many_gates
@@ -222,7 +222,7 @@ def test_ids_are_unique_and_links_lead_somewhere(verdict: Verdict):
 
 
 def test_the_glossary_is_the_only_other_page(verdict: Verdict, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("pytest_riskguard.reports.links.documentation", lambda: "https://example.org/docs/README.md")
+    monkeypatch.setattr("pytest_riskguard.reports.names.documentation", lambda: "https://example.org/docs/README.md")
     page = Page(render([bare(verdict)]))
     elsewhere = [attributes for tag, attributes in page.tags if tag == "a" and not attributes["href"].startswith("#")]
     assert elsewhere == [{"href": "https://example.org/docs/glossary.md", "rel": "noreferrer noopener"}]

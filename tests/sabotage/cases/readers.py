@@ -151,9 +151,7 @@ CASES = [
     ),
     Case("kept-run-of-gzipped-newlines", write(KEPT_RUN, bomb(b"\n", 64)), words=["run.gz", "at most 100 times"]),
     Case("empty-gzip-members", write(CANDIDATE, gzip.compress(b"") * 500_000), words=["without any"]),
-    Case(
-        "line-without-end", append(CANDIDATE, b"x" * 5_000_000), words=["bytes in a row", "RISKGUARD_MAX_ROW_BYTES"]
-    ),
+    Case("line-without-end", append(CANDIDATE, b"x" * 5_000_000), words=["bytes in a row", "RISKGUARD_LIMITS"]),
     Case(
         "too-many-documents",
         append(QRELS, b"".join(b"t01 0 x%d 0\n" % number for number in range(210_000))),
@@ -174,10 +172,12 @@ CASES = [
         in_pytest=1,
         ways=EVERY,
     ),
-    Case("limit-of-the-user", env={"RISKGUARD_MAX_LINES": "100"}, words=["expected at most 100 lines, found"]),
     Case(
-        "limit-is-no-number", env={"RISKGUARD_MAX_LINES": "many"}, status=2, words=["RISKGUARD_MAX_LINES: expected"]
+        "limit-of-the-user",
+        env={"RISKGUARD_LIMITS": "1e-5"},
+        words=["expected at most 10 bytes in a line"],
     ),
+    Case("limit-is-no-number", env={"RISKGUARD_LIMITS": "many"}, status=2, words=["RISKGUARD_LIMITS: expected"]),
     long_ids("a.parquet", packed_parquet, "at most 100 times the compressed size"),
     long_ids("a.arrow", packed_arrow, "at most 100 times the compressed size"),
     long_ids("a.json", as_json, "at most 2,048 bytes in a row"),
@@ -232,5 +232,5 @@ CASES = [
     harmless("compressed-qrels-and-topics", (compress(QRELS), compress(TOPICS_FILE))),
     harmless("windows-files", (crlf(CANDIDATE), crlf(QRELS), bom(QRELS), bom(TOPICS_FILE))),
     harmless("blank-lines", (append(CANDIDATE, "\n" * 1000), prepend(QRELS, "\n \n"))),
-    harmless("limits-raised", env={"RISKGUARD_MAX_LINES": "1000000", "RISKGUARD_MAX_RUN_BYTES": "900000000"}),
+    harmless("limits-raised", env={"RISKGUARD_LIMITS": "1.5"}),
 ]

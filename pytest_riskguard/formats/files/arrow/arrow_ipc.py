@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.files.arrow import arrow_tables as tables
-from pytest_riskguard.formats.input_files import FREE_BYTES, RATIO
+from pytest_riskguard.formats.input_files import FREE_BYTES
+from pytest_riskguard.formats.limits import RATIO
 from pytest_riskguard.formats.named_rows import NamedRows
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, TopicRow
 

@@ -16,7 +16,7 @@ from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.formats.columns import whole
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.extras import imported
-from pytest_riskguard.formats.input_files import LINE_BYTES, LINES
+from pytest_riskguard.formats.limits import LINE_BYTES, LINES
 from pytest_riskguard.formats.named_rows import NamedRows, NumberedRow, missing_columns
 from pytest_riskguard.formats.records import Kind
 

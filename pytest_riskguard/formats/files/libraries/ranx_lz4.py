@@ -9,7 +9,7 @@ from pytest_riskguard.formats.columns import whole
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.extras import imported
 from pytest_riskguard.formats.files.libraries.ranx import misfit_of
-from pytest_riskguard.formats.input_files import RATIO
+from pytest_riskguard.formats.limits import RATIO
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records
 
 _MAGIC = b"\x04\x22\x4d\x18"
