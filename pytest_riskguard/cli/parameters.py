@@ -91,7 +91,7 @@ def place_words(known: Callable[[str], bool] = lambda _: True) -> list[str]:
 
 def belonging(text: str) -> str:
     """The text, whose commands about baselines name the same store and judgements as the command line."""
-    from pytest_riskguard.reports.terminal.hints import completed
+    from pytest_riskguard.reports.terminal.layout import completed
 
     def needed(command: str) -> list[str]:
         from pytest_riskguard.cli.baseline import baseline

@@ -22,8 +22,8 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
     The exit status is that of the verdicts, as it was when they were judged; 3 if a gate that the run knew was not
     judged, or none was.
     """
+    from pytest_riskguard.reports.comparisons import missing
     from pytest_riskguard.reports.json import read
-    from pytest_riskguard.reports.known_gates import missing
 
     verdicts, gates, _, changes = read(report)
     deliver(

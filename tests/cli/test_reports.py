@@ -22,7 +22,7 @@ from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import files
 from pytest_riskguard.reports import json as report_json
-from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.comparisons import KnownGate
 from tests.plugin.world import CHURN, GOOD, LOSS, differences, read_report
 from tests.reports.html.verdicts import pair
 from tests.reports.html.verdicts import pool as drawn_pool
@@ -252,8 +252,8 @@ def test_a_report_without_verdicts_says_so(command):
 
 def test_a_gate_of_the_report_that_was_not_judged_is_named_and_is_no_pass(command):
     gates = [
-        KnownGate("a.yaml::a", "a.yaml", 3, "judged", 3, 2, (0,)),
-        KnownGate("a.yaml::b", "a.yaml", 4, "crashed", 1, 0, ()),
+        KnownGate("a.yaml::a", "a.yaml", 3, "judged", 2, (0,)),
+        KnownGate("a.yaml::b", "a.yaml", 4, "crashed", 0, ()),
     ]
     passed = report_json.dumps([VERDICTS["pass"]()], gates)
     Path("r.json").write_text(passed)

@@ -23,9 +23,8 @@ from pytest_riskguard.reports.html.charts import charts
 from pytest_riskguard.reports.internal_errors import plain
 from pytest_riskguard.reports.sections import sections
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.reports.terminal.failure import explain
-from pytest_riskguard.reports.terminal.topic_table import strip
-from pytest_riskguard.reports.wording import groups, worded
+from pytest_riskguard.reports.terminal.failure import explain, strip
+from pytest_riskguard.reports.wording import sentences, worded
 from pytest_riskguard.reports.wording.headlines import line
 from pytest_riskguard.reports.wording.paragraph import paragraph
 from pytest_riskguard.run_context import Detail, Screen
@@ -107,7 +106,7 @@ def test_sentences_count_the_topics_that_are_left_out(monkeypatch, gate):
         with monkeypatch.context() as patched:
             whole, cut = whole_and_cut(patched, gate, topics=topics)
         assert Shown(cut).more_losers == len(Shown(whole).losers) - len(Shown(cut).losers) > 0
-        assert groups.number_lost(cut) == groups.number_lost(whole) == len(groups.lost_topics(whole))
+        assert sentences.number_lost(cut) == sentences.number_lost(whole) == len(sentences.lost_topics(whole))
         assert line(cut) == line(whole)
         assert junit.render([cut]).count("more") == junit.render([whole]).count("more")
         assert Shown(cut).worst == Shown(whole).worst

@@ -14,8 +14,8 @@ from pytest_riskguard.gates.figures.chart_data import ALPHAS, BINS, TAIL, alphas
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.pool_study import principal_components
 from pytest_riskguard.risk import georisk
+from pytest_riskguard.studies import principal_components
 from tests.gates.conftest import pair, topic_scores
 
 RNG = np.random.default_rng(5)

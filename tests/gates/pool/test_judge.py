@@ -333,19 +333,6 @@ def test_the_report_holds_to_its_schema_and_reads_back():
         assert Verdict.from_dict(whole["verdicts"][0]).to_dict() == whole["verdicts"][0]
 
 
-def test_a_reference_that_all_but_the_candidate_follow_is_an_odd_yardstick():
-    rng = np.random.default_rng(5)
-    difficulty = rng.beta(2, 3, 80)
-    followers = [np.clip(difficulty + rng.normal(0, 0.05, 80), 0, 1) for _ in range(5)]
-    stranger = rng.permutation(followers[0])
-    pool = [topic_scores(f"s{i}", values) for i, values in enumerate([stranger, *followers])]
-    (notice,) = [notice for notice in judged(pool).warnings if notice.code == "odd_yardstick"]
-    assert notice.parameters["reference"] == "s1"
-    assert notice.parameters["correlation"] < 0.5 < notice.parameters["median"]
-    assert not [n for n in judged([pool[1], *pool[2:], pool[0]]).warnings if n.code == "odd_yardstick"]
-    assert not [n for n in judged(pool, reference="median").warnings if n.code == "odd_yardstick"]
-
-
 def test_every_gate_of_a_family_can_still_fail():
     """A candidate that is below in every replicate has the smallest p there is, and that must do in a family too."""
     pool = systems(17, count=8)

@@ -11,7 +11,6 @@ from pytest_riskguard.gates.pool.judge import judge_pool, pool_exhibits
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.verdict import Family
 from pytest_riskguard.gates.warnings import pool_warnings
-from pytest_riskguard.pool_study import yardstick_fit
 from pytest_riskguard.risk import georisk, zrisk
 from tests.gates.conftest import topic_scores
 from tests.gates.pool.test_judge import gate, judged, systems
@@ -155,19 +154,6 @@ def test_the_curve_of_the_median_is_of_the_baselines_without_the_candidate():
     assert [point.reference for point in verdict.pool.curve] == [
         np.median(georisk(x, alpha=point.alpha)[1:]) for point in verdict.pool.curve
     ]
-
-
-@pytest.mark.parametrize("named", ["s1", "s3"])
-def test_an_odd_yardstick_is_compared_with_the_other_baselines(named):
-    rng = np.random.default_rng(5)
-    difficulty = rng.beta(2, 3, 80)
-    followers = [np.clip(difficulty + rng.normal(0, 0.05, 80), 0, 1) for _ in range(4)]
-    pool = [topic_scores(f"s{i}", values) for i, values in enumerate([rng.permutation(followers[0]), *followers])]
-    comparison = PoolComparison(gate(reference=named), pool[0], pool[1:])
-    (notice,) = [notice for notice in pool_warnings(comparison, rescored=False) if notice.code == "odd_yardstick"]
-    others = [system.values for system in pool[1:] if system.name != named]
-    fit = yardstick_fit(pool[0].values, pool[int(named[1])].values, np.array(others))
-    assert notice.parameters == {"reference": named, "correlation": fit.correlation, "median": fit.median}
 
 
 def test_a_georisk_that_vanishes_says_from_what():
