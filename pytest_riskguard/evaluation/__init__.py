@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pytest_riskguard.evaluation.scores import TopicScores
     from pytest_riskguard.evaluation.scoring.run_scores import score_run
     from pytest_riskguard.evaluation.topics import Topics, read_topics
+    from pytest_riskguard.formats.given_file import LabelRules
     from pytest_riskguard.formats.known import system_name
-    from pytest_riskguard.formats.label_rules import LabelRules
 
 __all__ = [
     "LabelRules",
