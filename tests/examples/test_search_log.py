@@ -8,6 +8,9 @@ import pytest
 from examples.ltr.search_log import KINDS, NAMES, NOTHING_RELEVANT, SearchLog, make_log
 from pytest_riskguard.ltr.queries import JudgedQueries
 
+#: Each starts processes of its own.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def log() -> SearchLog:
