@@ -241,7 +241,7 @@ def test_report_wants_to_know_what_to_write(command):
     command(f"{COMPARE.format('good')} --json r.json")
     ended = command("report r.json")
     assert ended.status == 2
-    assert "nothing to write: give --html, --markdown, --junit, --json or --badge" in ended.err
+    assert "nothing to write: give --html, --markdown, --junit, --json, --badge or --output" in ended.err
 
 
 def test_a_report_without_verdicts_says_so(command):
