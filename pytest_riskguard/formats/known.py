@@ -1,4 +1,4 @@
-"""The table of all formats: what each is called, what it can hold, and the module that reads and writes it.
+"""The table of all formats: what each is called, what it can hold, what is written in it, and where its reader is.
 
 The order is that of detection: a format that says more about its files comes before one that says less.
 """
@@ -25,9 +25,8 @@ class Format:
     """One format of files.
 
     Its ``module`` in ``formats/files`` has ``fits(file, kind)``, which returns None or why the file does not fit,
-    and for each kind a function of that name, such as ``judgements(file)``, which returns ``Records``; to write, one
-    named ``write_judgements`` and so on. ``extra`` is the extra of this package that it needs; ``parts`` are the
-    kinds of which a file may hold several, ``FILE#PART``.
+    and for each kind a function of that name, such as ``judgements(file)``, which returns ``Records``. ``extra`` is
+    the extra of this package that it needs; ``parts`` are the kinds of which a file may hold several, ``FILE#PART``.
     """
 
     name: str
@@ -48,11 +47,6 @@ class Format:
         """The function that reads what a file of this format holds, with ids and texts of a sensible length."""
         function: Callable[..., Any] = getattr(self._module, kind)
         return lambda file: limited(function(file), file.refuse)
-
-    def writer(self, kind: Kind) -> Callable[..., bytes]:
-        """The function that makes the content of such a file."""
-        function: Callable[..., bytes] = getattr(self._module, f"write_{kind}")
-        return function
 
     @property
     def _module(self) -> ModuleType:
@@ -76,7 +70,6 @@ _JUDGING_TOOLS: tuple[Format, ...] = (
         "ratings of a Quepid case (CSV, JSON)",
         "judging_tools.quepid",
         reads=("judgements",),
-        writes=("judgements",),
         suffixes=(".csv", ".txt", ".json"),
     ),
     Format(
@@ -106,7 +99,6 @@ _JUDGING_TOOLS: tuple[Format, ...] = (
         "OpenSearch Search Relevance Workbench",
         "judging_tools.workbench",
         reads=("judgements", "rankings", "topics"),
-        writes=("judgements", "topics"),
         suffixes=(".json", ".jsonl", ".ndjson"),
         parts=("judgements", "rankings", "topics"),
     ),
@@ -132,7 +124,6 @@ FORMATS: tuple[Format, ...] = (
         "a collection of ir_datasets, named irds:NAME",
         "irds",
         reads=("judgements", "topics"),
-        extra="irds",
     ),
     Format(
         "parquet",
@@ -149,7 +140,6 @@ FORMATS: tuple[Format, ...] = (
         "Arrow and Feather with named columns",
         "arrow.arrow_ipc",
         reads=("judgements", "rankings", "topics"),
-        writes=("judgements", "rankings", "topics"),
         suffixes=(".arrow", ".feather", ".ipc", ".arrows"),
         extra="arrow",
     ),
@@ -158,9 +148,7 @@ FORMATS: tuple[Format, ...] = (
         "ranx, compressed (LZ4)",
         "libraries.ranx_lz4",
         reads=("judgements", "rankings"),
-        writes=("judgements", "rankings"),
         suffixes=(".lz4",),
-        extra="ranx",
     ),
     *_JUDGING_TOOLS,
     Format(
@@ -168,7 +156,6 @@ FORMATS: tuple[Format, ...] = (
         "ranx, pytrec_eval (JSON: topic, document, number)",
         "libraries.ranx",
         reads=("judgements", "rankings"),
-        writes=("judgements", "rankings"),
         suffixes=(".json",),
     ),
     Format(
@@ -191,7 +178,6 @@ FORMATS: tuple[Format, ...] = (
         "BEIR: qrels with a header (TSV), queries.jsonl",
         "libraries.beir",
         reads=("judgements", "topics"),
-        writes=("judgements", "topics"),
         suffixes=(".tsv", ".jsonl"),
     ),
     _responses("elasticsearch", "Elasticsearch and OpenSearch _search and _msearch"),
@@ -205,7 +191,6 @@ FORMATS: tuple[Format, ...] = (
         "scores of ranx (JSON: measure, topic, number) and pytrec_eval (topic, measure, number)",
         "scores.nested_scores",
         reads=("scores",),
-        writes=("scores",),
         suffixes=(".json",),
     ),
     Format(
@@ -213,7 +198,6 @@ FORMATS: tuple[Format, ...] = (
         "trec_eval -q: measure, topic, value",
         "scores.trec_eval",
         reads=("scores",),
-        writes=("scores",),
         suffixes=(".eval", ".txt"),
     ),
     Format(
@@ -221,7 +205,6 @@ FORMATS: tuple[Format, ...] = (
         "ir_measures -q: topic, measure, value with tabs, or JSON Lines",
         "scores.ir_measures_output",
         reads=("scores",),
-        writes=("scores",),
         suffixes=(".tsv", ".jsonl", ".txt"),
     ),
     Format(
@@ -229,7 +212,6 @@ FORMATS: tuple[Format, ...] = (
         "a row for each topic and measure, as PyTerrier's perquery.csv",
         "scores.long_scores",
         reads=("scores",),
-        writes=("scores",),
         suffixes=(".csv", ".tsv"),
         parts=("scores",),
     ),
@@ -254,7 +236,7 @@ FORMATS: tuple[Format, ...] = (
         "tables with tabs and named columns; topics: id, query text, tags",
         "tab_separated",
         reads=("judgements", "rankings", "topics"),
-        writes=("judgements", "rankings", "topics"),
+        writes=("topics",),
         suffixes=(".tsv", ".txt"),
     ),
     Format(
@@ -270,7 +252,6 @@ FORMATS: tuple[Format, ...] = (
         "MS MARCO: query, passage and rank with tabs, no header",
         "libraries.msmarco",
         reads=("rankings",),
-        writes=("rankings",),
         suffixes=(".txt", ".tsv"),
     ),
     Format(
