@@ -20,7 +20,7 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from pytest_riskguard.errors import DataError, UsageError
-from pytest_riskguard.formats.extras import imported
+from pytest_riskguard.formats.content import imported
 from pytest_riskguard.ltr.queries import (
     NO_GROUPS,
     Gain,

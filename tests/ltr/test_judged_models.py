@@ -20,7 +20,7 @@ from pytest_riskguard.ltr.report import SCHEMA_FILE, TrainReport, dumps
 from pytest_riskguard.ltr.report_page import markdown as render
 from pytest_riskguard.ltr.report_tables import conclusions, explain, heading, verdicts_table
 from tests.ltr.trained import BASELINES, BM25, MODELS, PROD, report_of, scores
-from tests.reports.hostile import STRINGS
+from tests.reports.hostile import EACH
 from tests.reports.schema import comparable
 from tests.reports.test_hostile import MARKDOWN, TAGS, Page, assert_plain
 from tests.verdicts import altered
@@ -392,7 +392,7 @@ def test_averages_of_many_topics_have_no_decimals():
     assert all("." in cells[4] for cells in few.values())
 
 
-@pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS.keys())
+@pytest.mark.parametrize("text", EACH)
 def test_text_of_others_is_data(text: str):
     models = {f"{text}{number}": values for number, values in enumerate(list(MODELS.values())[:2])}
 

@@ -19,7 +19,7 @@ from pytest_riskguard.ltr.report_tables import conclusions
 from pytest_riskguard.reports.html.charts.axes import Box
 from pytest_riskguard.reports.html.charts.drawing import Chart
 from tests.ltr.trained import MODELS, PROD, model, report_of
-from tests.reports.hostile import STRINGS
+from tests.reports.hostile import EACH, STRINGS
 from tests.reports.html.browsers import Open
 from tests.reports.html.drawings import labels, marks, points, root_of, tooltips
 from tests.reports.test_hostile import Page, assert_plain
@@ -298,7 +298,7 @@ def test_models_without_an_answer_are_drawn_as_such():
         assert word in [label.text for label in labels(root_of(chart))]
 
 
-@pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS.keys())
+@pytest.mark.parametrize("text", EACH)
 def test_text_of_others_is_data(text: str):
     models = {f"{number}{text}": values for number, values in enumerate(list(MODELS.values())[:2])}
 

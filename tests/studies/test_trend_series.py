@@ -19,7 +19,7 @@ from pytest_riskguard.studies.trend_series import SCHEMA_FILE, Trend, dumps, tre
 from pytest_riskguard.studies.trend_table import explain
 from tests.plugin.world import GOOD, LOSS
 from tests.reports.cases import CASES, judged
-from tests.reports.hostile import STRINGS, verdict_with
+from tests.reports.hostile import EACH, verdict_with
 from tests.reports.schema import comparable
 from tests.verdicts import altered
 
@@ -214,7 +214,7 @@ def test_lines_fit_the_screen(tmp_path):
     assert max(map(len, shown.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS.keys())
+@pytest.mark.parametrize("text", EACH)
 def test_text_of_others_is_data(tmp_path, text):
     verdict = altered(verdict_with(text), gate=f"x{text}"[:200])
     made = trend(written(tmp_path, [verdict], [verdict]))

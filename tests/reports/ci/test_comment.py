@@ -14,7 +14,7 @@ from pytest_riskguard.reports.json import Report
 from pytest_riskguard.reports.markdown import prose
 from pytest_riskguard.reports.names import glossary
 from tests.reports.cases import CASES
-from tests.reports.hostile import STRINGS, incomparable_with, verdict_with
+from tests.reports.hostile import EACH, STRINGS, incomparable_with, verdict_with
 from tests.reports.test_hostile import MARKDOWN, Page
 from tests.verdicts import altered
 
@@ -116,7 +116,7 @@ def test_it_is_never_longer_than_github_takes(count):
     assert heading(text).startswith("### ❌ Don't ship <code>0123456</code>")
 
 
-@pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS.keys())
+@pytest.mark.parametrize("text", EACH)
 def test_text_of_others_is_data(text):
     gates = (known("crashed"), KnownGate(text, text, 1, text, 0, ()))
     for said in (

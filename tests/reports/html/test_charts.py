@@ -28,7 +28,7 @@ from pytest_riskguard.reports.html.charts.topic_charts import BINS, MAX_SINGLE, 
 from pytest_riskguard.reports.markdown import render as markdown
 from pytest_riskguard.reports.sections import slices
 from tests.published import web2012
-from tests.reports.hostile import STRINGS
+from tests.reports.hostile import NAMES, STRINGS
 from tests.reports.html.drawings import labels, marks, root_of, tooltips
 from tests.reports.html.verdicts import charts_of, hostile, in_family, pair, pool, systems, wide_pool
 from tests.verdicts import altered
@@ -444,7 +444,7 @@ def test_in_a_large_pool_only_candidate_and_reference_are_named():
 # ---- other people's text
 
 
-@pytest.mark.parametrize("name", STRINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_pictures_consist_of_shapes_and_text(name: str):
     for chart in charts_of(hostile(STRINGS[name])).values():
         for root in (root_of(chart), file_of(chart)):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.reports.hostile import STRINGS, verdict_with
+from tests.reports.hostile import EACH, verdict_with
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_the_page_is_one_file_without_scripts_or_addresses(command, reports):
     assert Path("again.html").read_text(encoding="utf-8") == page
 
 
-@pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS.keys())
+@pytest.mark.parametrize("text", EACH)
 def test_text_of_others_is_data_on_the_page(tmp_path, text):
     pytest.importorskip("jinja2")
     from pytest_riskguard.reports.json import dumps
