@@ -24,7 +24,8 @@ from urllib.parse import quote, quote_plus, urlencode, urlsplit
 from pytest_riskguard.config.request_templates import filled, filled_address, placeholders
 from pytest_riskguard.errors import DataError, MissingFileError, UsageError
 from pytest_riskguard.formats.engine_answers import MAX_MESSAGE, AnswerError, Hit, hits_of, identifier
-from pytest_riskguard.formats.input_files import ANSWER_BYTES, TABLE_BYTES, LimitError, read_limited
+from pytest_riskguard.formats.input_files import LimitError, read_limited
+from pytest_riskguard.formats.limits import ANSWER_BYTES, TABLE_BYTES
 from pytest_riskguard.formats.serialization import JsonError, parsed_value
 from pytest_riskguard.live_systems.retrieval import FailedSearchError, Topic
 from pytest_riskguard.text import clean
