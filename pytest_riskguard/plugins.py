@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from functools import cache
 from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.text import listed
+
+if TYPE_CHECKING:
+    from pytest_riskguard.gates.verdict import Verdict
 
 GROUP = "riskguard"
 
@@ -40,7 +43,9 @@ def manager() -> Any:
     for name, plugin in plugins.list_name_plugin():
         for part in dir(plugin):
             if part.startswith("riskguard_") and part not in known:
-                raise PluginError(name, f"{part} is no hook; expected {listed(sorted(known))}")
+                raise PluginError(
+                    name, f"{part} is no hook; expected one of {listed(sorted(known), most=len(known))}"
+                )
     return plugins
 
 
@@ -89,6 +94,13 @@ def called(plugin: str, what: str, function: Any, *arguments: Any) -> Any:
         return function(*arguments)
     except Exception as error:
         raise PluginError(plugin, f"{what} fails ({_said(error)})") from error
+
+
+def told(verdict: Verdict) -> Verdict:
+    """The verdict itself, once every plugin that wants to know of verdicts has received it."""
+    for _ in answers("riskguard_verdict", verdict=verdict):
+        pass
+    return verdict
 
 
 def _said(error: BaseException) -> str:

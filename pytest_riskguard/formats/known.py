@@ -5,16 +5,17 @@ The order is that of detection: a format that says more about its files comes be
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from pytest_riskguard import plugins
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.records import Kind, limited
+from pytest_riskguard.formats.records import KINDS, Judgement, Kind, Ranking, Records, Score, limited
 from pytest_riskguard.text import did_you_mean
 
 
@@ -267,6 +268,58 @@ OWN = frozenset({("trec", "judgements"), ("trec", "rankings"), ("tsv", "topics")
 _BY_NAME = {known.name: known for known in FORMATS}
 
 
+@dataclass(frozen=True)
+class AddedFormat(Format):
+    """A format of a plugin, whose functions turn the content of a file into plain mappings."""
+
+    plugin: str = ""
+    readers: Mapping[str, Callable[[bytes], Any]] = field(default_factory=dict)
+
+    def reader(self, kind: Kind) -> Callable[..., Any]:
+        """The plugin's function, with its mappings as rows."""
+        return lambda file: limited(Records(self._rows(file, kind)), file.refuse)
+
+    def _rows(self, file: InputFile, kind: Kind) -> Iterator[Any]:
+        def given() -> dict[str, Any]:
+            return {str(topic): found for topic, found in self.readers[kind](file.content).items()}
+
+        def rows() -> list[Any]:
+            if kind == "scores":
+                return [Score(topic, self.name, float(value)) for topic, value in content.items()]
+            pairs = {
+                topic: [(str(one), float(number)) for one, number in of.items()] for topic, of in content.items()
+            }
+            if kind == "judgements":
+                return [Judgement(topic, *pair) for topic, of in pairs.items() for pair in of]
+            return [
+                Ranking(topic, [one for one, _ in of], [number for _, number in of]) for topic, of in pairs.items()
+            ]
+
+        try:
+            content = given()
+        except ValueError as error:  # the content is not of this format
+            raise file.refuse(None, f"expected {self.name}: {error}") from None
+        except Exception as error:
+            raise plugins.PluginError(self.plugin, f"format {self.name} fails ({error!r:.200})") from error
+        yield from plugins.called(self.plugin, f"format {self.name}", rows)
+
+
+def added_formats() -> dict[str, AddedFormat]:
+    """The formats of plugins by name."""
+    plugins.refuse_taken("riskguard_formats", _BY_NAME)
+    return {
+        name: AddedFormat(
+            name,
+            f"{name}, of the plugin {plugin}",
+            "",
+            tuple(kind for kind in KINDS if kind in readers),
+            plugin=plugin,
+            readers=readers,
+        )
+        for name, (plugin, readers) in plugins.added("riskguard_formats").items()
+    }
+
+
 def formats_of(kind: Kind) -> tuple[Format, ...]:
     """All formats that can hold something, in the order of detection."""
     return tuple(known for known in FORMATS if kind in known.reads)
@@ -276,6 +329,10 @@ def format_named(name: str, kind: Kind) -> Format:
     """The format of this name; ``UsageError`` if there is none, or it cannot hold that."""
     names = [known.name for known in formats_of(kind)]
     if name not in names:
+        added = added_formats()
+        if name in added and kind in added[name].reads:
+            return added[name]
+        names += [known.name for known in added.values() if kind in known.reads]
         hint = did_you_mean(name, names)
         what = f"a format that holds {kind}"
         raise UsageError(f"format: {name!r} is not {what}{hint}; these are: {', '.join(names)}")

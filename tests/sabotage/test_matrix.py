@@ -1,7 +1,7 @@
 """The matrix, area by area: every case by the command, and a fifth of those by pytest, which take longer.
 
-``RISKGUARD_ROTATION`` says which fifth; CI takes it from the commit. ``python -m tests.sabotage`` runs everything, and
-so do the nightly tests.
+``RISKGUARD_ROTATION`` says which fifth; CI takes it from the commit. ``python -m tests.sabotage`` and the nightly
+tests run all of them.
 """
 
 from __future__ import annotations
