@@ -13,13 +13,8 @@ import pytest
 from pytest_riskguard.evaluation import Qrels, read_qrels
 from pytest_riskguard.evaluation.judgements.judges import regraded
 from pytest_riskguard.evaluation.measures import parse_measure
-<<<<<<< HEAD
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import JudgeRule, LabelRules
-=======
-from pytest_riskguard.formats.given_file import JudgeRule
-from pytest_riskguard.formats.given_file import LabelRules
->>>>>>> origin/main
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings import uncertain_labels
 from pytest_riskguard.gates.rankings.label_findings import Judgements, UnderJudge, UnderJudges
