@@ -104,7 +104,7 @@ class Looks:
 
     def spent(self, collection: str, *, looks: int) -> float:
         """The part of the error allowed that the looks at a collection have used up."""
-        from pytest_riskguard.inference import share_left
+        from pytest_riskguard.inference.many_looks import share_left
 
         return 1 - share_left(self._passed(collection, looks))
 
