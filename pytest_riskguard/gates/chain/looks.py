@@ -91,7 +91,7 @@ class Looks:
 
         ``before``: how many others are taken in the same run and come first; they count as if they had passed.
         """
-        from pytest_riskguard.inference import share_of_next_look  # loads numpy
+        from pytest_riskguard.inference.many_looks import share_of_next_look  # loads numpy
 
         known = self._by_key.get((collection, gates, inputs))
         if known is not None:
