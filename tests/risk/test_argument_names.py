@@ -78,8 +78,3 @@ def test_an_array_that_is_not_finite_is_named(call: Callable[[], object], name: 
 def test_an_error_is_a_whole_sentence(call: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_the_limit_of_size_itself_is_allowed() -> None:
-    assert per_topic([1e100, -1e100], name="d").tolist() == [1e100, -1e100]
-    assert systems_by_topics([[1e100], [0.0]]).tolist() == [[1e100], [0.0]]

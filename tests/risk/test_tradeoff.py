@@ -21,11 +21,6 @@ def test_losses_are_weighted_and_wins_are_not() -> None:
     assert linear([0.2, -0.1, 0.0], alpha=4).tolist() == [0.2, -0.5, 0.0]
 
 
-def test_at_alpha_zero_nothing_changes() -> None:
-    d = np.array([0.3, -0.7, 0.0])
-    assert np.array_equal(linear(d, alpha=0), d)
-
-
 def test_the_smooth_coefficients_are_the_cubic_regression_through_the_five_points() -> None:
     d, score = np.array(FIVE_POINTS).T
     *coefficients, intercept = np.linalg.lstsq(np.vander(d, 4), score, rcond=None)[0]

@@ -14,7 +14,6 @@ from hypothesis.extra.numpy import arrays
 from pytest_riskguard import risk
 from pytest_riskguard.risk.urisk import (
     Counts,
-    RiskTest,
     break_even,
     jackknife_standard_error,
     jackknife_standardised,
@@ -104,10 +103,6 @@ def test_without_variation_there_is_no_statistic(d: list[float]) -> None:
     assert not jackknife_standardised(d).any()
 
 
-def test_a_single_topic_has_a_mean_and_nothing_else() -> None:
-    assert risk.trisk([-0.2], alpha=1) == RiskTest(-0.4, None, None, None)
-
-
 @given(differences)
 def test_the_jackknifed_parts_sum_to_zero(x: np.ndarray) -> None:
     assert math.fsum(jackknife_standardised(x)) == pytest.approx(0, abs=1e-6)
@@ -155,14 +150,6 @@ def test_counts_wins_losses_ties_and_heavy_losses() -> None:
 def test_errors_say_what_is_wrong(call: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()  # type: ignore[operator]
-
-
-def test_two_topics_are_enough_to_standardise() -> None:
-    assert standardised([0.1, 0.3]) == pytest.approx(np.array([0.1, 0.3]) / math.sqrt(0.02))
-
-
-def test_tgain_weighs_losses_once() -> None:
-    assert tgain([0.3, -0.1, 0.2]).estimate == pytest.approx(0.4 / 3)
 
 
 def test_a_difference_of_exactly_a_millionth_is_a_tie() -> None:
