@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.risk.components import principal_components
+from pytest_riskguard.risk import principal_components
 from pytest_riskguard.studies.pool_statistics import changing_pairs, durbin_test, every_baseline, friedman_test, ranks
 
 RUNS = (

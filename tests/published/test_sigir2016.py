@@ -13,16 +13,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from pytest_riskguard.risk import (
-    georisk,
-    georisk_curve,
-    reference_scores,
-    topic_contributions,
-    trisk,
-    z_scores,
-    zrisk,
-    zrisk_curve,
-)
+from pytest_riskguard.risk import georisk, topic_contributions, trisk, zrisk
+from pytest_riskguard.risk.georisk import georisk_curve, z_scores, zrisk_curve
+from pytest_riskguard.risk.reference import reference_scores
 from tests.published.web2012 import TOPICS
 
 #: Table 3: systems s1 to s8 on five topics.

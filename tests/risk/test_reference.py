@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from pytest_riskguard.risk import reference_scores, trisk, urisk
-from pytest_riskguard.risk.reference import KINDS
+from pytest_riskguard.risk import trisk, urisk
+from pytest_riskguard.risk.reference import KINDS, reference_scores
 
 scores = st.integers(-1000, 1000).map(lambda k: k / 1000)
 pools = st.tuples(st.integers(1, 9), st.integers(1, 12)).flatmap(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.risk import linear, smooth, tradeoff, trisk, urisk
-from pytest_riskguard.risk.tradeoff import KINDS, SMOOTH
+from pytest_riskguard.risk import trisk, urisk
+from pytest_riskguard.risk.tradeoff import KINDS, SMOOTH, linear, smooth, tradeoff
 
 #: R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of risk", AIRS 2019, section 4: the ends and the
 #: origin of the linear function at alpha-hat = 2, and the fences of the paper's boxplot.
