@@ -20,7 +20,7 @@ from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.judgements.grades import scaled
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure
-from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
+from pytest_riskguard.evaluation.memory_runs import MemoryRun
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import open_run
 from pytest_riskguard.evaluation.score_cache import RunScores, Wanted
