@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.cli import init
-from pytest_riskguard.cli.churn_study import ALPHAS, EVERY_TOPIC, ONE_TOPIC_IN_TEN, SHOWN, cost_of_failing
+from pytest_riskguard.cli.init import ALPHAS, EVERY_TOPIC, ONE_TOPIC_IN_TEN, SHOWN, cost_of_failing
 from pytest_riskguard.config.load import load_config
 from tests.plugin import world
 from tests.plugin.world import read_report

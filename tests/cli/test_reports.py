@@ -205,7 +205,7 @@ def test_a_file_that_is_no_report_stays_until_a_report_replaces_it(command, monk
     Path("r.md").write_text(content)
     Path("link.md").symlink_to("r.md")
     with monkeypatch.context() as patched:
-        patched.setattr("pytest_riskguard.cli.judging.compare.present", killed)
+        patched.setattr("pytest_riskguard.cli.compare.present", killed)
         for name in ("r.md", "link.md"):
             assert command(f"{COMPARE.format('good')} --markdown {name}").status == 130
             assert Path("r.md").read_text() == content
