@@ -9,9 +9,8 @@ nox.options.sessions = ["tests", "lint", "types"]
 nox.options.reuse_venv = "yes"
 nox.options.error_on_external_run = True
 
-#: Those that need nothing but the checkout; ``nox -s benchmarks -- bench_gate`` needs the real runs,
-#: ``bench_page`` Chromium.
-BENCHMARKS = ("bench_import", "bench_inference", "bench_pools", "bench_report", "bench_training", "bench_verdicts")
+#: Those that need nothing but the checkout.
+BENCHMARKS = ("bench_import", "bench_inference", "bench_training", "bench_verdicts")
 
 #: What the package supports: every Python, the oldest pytest and the newest.
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")

@@ -164,7 +164,6 @@ def _known(settings: Config, every: Sequence[GateItem], judged: Sequence[GateIte
             file=file,
             line=settings.line_of(item.settings),
             became="judged" if item.id in places else "deselected",
-            attempts=int(item.id in places),
             failures=0,
             verdicts=(places[item.id],) if item.id in places else (),
             command=command,

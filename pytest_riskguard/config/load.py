@@ -68,17 +68,21 @@ def load_gates(path: Path) -> Config:
         raise ConfigError.of(all_errors(config) or error.errors) from None
 
 
-def load_config(path: Path, *, require_gates: bool = True, look_up: bool = False) -> Config:
+def load_config(
+    path: Path, *, require_gates: bool = True, look_up: bool = False, content: bytes | None = None
+) -> Config:
     """Read a riskguard.yaml; its relative paths start from its folder.
 
-    The ``ConfigError`` is the first error of the file by line; its ``errors`` are all of them. Nothing that the file
-    names is opened, except to complete these errors with ``look_up``.
+    ``content`` is what stands in the file, where it is known. The ``ConfigError`` is the first error of the file by
+    line; its ``errors`` are all of them. Nothing that the file names is opened, except to complete these errors with
+    ``look_up``.
     """
     from pytest_riskguard.config import yaml_lines
     from pytest_riskguard.config.problems import check
 
     try:
-        document = yaml_lines.parse(yaml_lines.decode(read_limited(path, YAML_BYTES)))
+        content = read_limited(path, YAML_BYTES) if content is None else content
+        document = yaml_lines.parse(yaml_lines.decode(content))
     except MissingFileError as error:
         raise ConfigError(path, 1, error.problem.removeprefix(f"{path.name}: ")) from None
     except LimitError as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -74,10 +74,6 @@ def _since(text: str) -> str:
 def _slice_entry(text: str) -> str:
     tag, wanted = parse_slice(text)
     return tag if wanted is None else f"{tag}={wanted}"
-
-
-def _number_or_all(value: Any) -> int | str:
-    return "all" if value == "all" else whole(1, "; or all")(value)
 
 
 def _listed(name: str) -> str:
@@ -270,8 +266,7 @@ class Config(Model):
 
     ``measures`` and ``candidate`` apply to every gate that has none. Without ``family`` every gate is
     judged at its own level. ``on_changed_inputs`` says whether a gate warns or is incomparable where judgements or
-    topics changed since a baseline was stored; ``require`` is the number of gates that a run of pytest must judge, or
-    ``all``.
+    topics changed since a baseline was stored.
     """
 
     collection: Collection
@@ -282,9 +277,6 @@ class Config(Model):
     family: _Family | None = None
     budget: BudgetSettings | None = None
     on_changed_inputs: Annotated[Response, PlainValidator(OneOf(RESPONSES))] = "warn"
-    require: Annotated[
-        int | str | None, PlainValidator(_number_or_all, json_schema_input_type=int | Literal["all"])
-    ] = None
     gates: Annotated[tuple[GateModel, ...], BeforeValidator(_gates, json_schema_input_type=None)] = ()
     _path: Path = PrivateAttr()
     _document: Document = PrivateAttr()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run, write_run
     from pytest_riskguard.evaluation.runs.trec_runs import fold_run
     from pytest_riskguard.evaluation.score_files import read_scores, write_scores
+    from pytest_riskguard.evaluation.score_frames import score_frame
     from pytest_riskguard.evaluation.scores import TopicScores
     from pytest_riskguard.evaluation.scoring.run_scores import score_run
     from pytest_riskguard.evaluation.topics import Topics, read_topics
@@ -37,6 +38,7 @@ __all__ = [
     "read_scores",
     "read_topics",
     "run",
+    "score_frame",
     "score_run",
     "system_name",
     "write_run",
@@ -60,6 +62,7 @@ _HOME = {
     "read_scores": "evaluation.score_files",
     "read_topics": "evaluation.topics",
     "run": "evaluation.memory.memory_runs",
+    "score_frame": "evaluation.score_frames",
     "score_run": "evaluation.scoring.run_scores",
     "system_name": "formats.known",
     "write_run": "evaluation.runs.rankings",

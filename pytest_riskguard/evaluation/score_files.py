@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +14,7 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from pytest_riskguard.errors import ScoresFormatError, ScoringError, UsageError
+from pytest_riskguard.errors import MissingFileError, ScoresFormatError, ScoringError, UsageError
 from pytest_riskguard.evaluation.measures import MIN_SIMILARITY, bounds, limits_of, parse_measure, within_bounds
 from pytest_riskguard.evaluation.memory import shapes
 from pytest_riskguard.evaluation.memory.input_data import Input, InputData
@@ -24,7 +25,7 @@ from pytest_riskguard.formats.columns import SYNONYMS
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.input_files import CELLS, TOPICS
+from pytest_riskguard.formats.input_files import CELLS, TOPICS, is_folder
 from pytest_riskguard.formats.known import system_name
 from pytest_riskguard.formats.records import Records, Score
 from pytest_riskguard.formats.text_files import LineReader
@@ -40,6 +41,8 @@ _NO_COLUMNS: Mapping[str, str] = MappingProxyType({})
 #: the file and the line of the header.
 _LAST_READ: dict[tuple[str, int], _Columns] = {}
 MAX_LAST_READ = 2
+#: How Spark and Dask number parts: ``part-00003-...parquet``, ``part.3.parquet``.
+_PART_NUMBER = re.compile(r"part[-.](\d+)")
 _TABLE = "a table with the header topic,<measure>,... (commas or tabs)"
 
 
@@ -52,8 +55,9 @@ def read_scores(
 ) -> tuple[TopicScores, ...]:
     """Read per-topic scores: a file in any format of ``formats.known``, plain or gzip, or data in memory.
 
-    Data are a mapping topic -> measure -> value, a frame or rows with topic, measure and value, a frame with a column
-    for each measure, or a ranx ``Run`` that has been evaluated.
+    A folder of Parquet files, as Spark and Dask write them, is read as one. Data are a mapping topic -> measure ->
+    value, a frame or rows with topic, measure and value, a frame with a column for each measure, or a ranx ``Run``
+    that has been evaluated.
 
     Measures are named as ir-measures names them, whichever tool wrote them (``ndcg_cut_10`` is ``nDCG@10``), except
     the columns of a table. What ir-measures does not know is a measure of the user's own, without a range. The digest
@@ -86,12 +90,74 @@ def read_scores(
     if not isinstance(given, Path | str | GivenFile):
         return _read_data(given, measures, name)
     given = GivenFile.of(given)
+    if is_folder(given.path):
+        return _of_records(_Folder(given.path), _of_parts(given), measures, name or system_name(given))
     file = InputFile(given.path, error=ScoresFormatError, part=given.part, content=content, columns=given.columns)
     known = format_of(file, "scores", named=given.format or _format_of_columns(given.columns))
     name = name or system_name(given)
     if known.name == "scores":
         return read_score_table(given.path, measures, name=name, content=content, columns=given.columns)
     return _of_records(file, known.reader("scores")(file), measures, name)
+
+
+class _Folder:
+    """A folder of Parquet files that hold one system's scores together, as Spark and Dask write them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.name = path, path.name
+
+    def refuse(self, line: int | None, problem: str) -> ScoresFormatError:
+        """The error to raise."""
+        return ScoresFormatError(self.path, line, problem)
+
+    def parts(self) -> list[Path]:
+        """The files, in the order of their names; notes of engines, which begin with ``_`` or ``.``, are left out."""
+        try:
+            entries = sorted(self.path.iterdir())
+        except OSError as problem:
+            raise MissingFileError(self.path, None, f"cannot be read ({problem.strerror})") from None
+        for entry in entries:
+            is_note = entry.name.startswith(("_", "."))
+            if entry.is_dir() and entry.name == "_temporary":
+                raise self.refuse(None, "expected scores, found _temporary, of a job that did not end; run it again")
+            if not is_note and (entry.is_dir() or entry.suffix != ".parquet"):
+                raise self.refuse(None, f"expected a folder of Parquet files alone, found {entry.name!r:.80} in it")
+        parts = [entry for entry in entries if not entry.name.startswith(("_", "."))]
+        if not parts:
+            raise self.refuse(None, "expected Parquet files, found none")
+        self._refuse_missing(parts)
+        return parts
+
+    def _refuse_missing(self, parts: Sequence[Path]) -> None:
+        numbers = {int(found[1]) for part in parts if (found := _PART_NUMBER.match(part.name))}
+        missing = sorted({*range(max(numbers, default=-1) + 1)} - numbers)
+        if missing:
+            raise self.refuse(
+                None,
+                f"expected parts without gaps in their numbers, found none of number {missing[0]}: it is missing, or "
+                "had no rows; write the scores again in fewer parts, or in one",
+            )
+
+
+def _of_parts(given: GivenFile) -> Records[Score]:
+    """The scores in all parts of a folder, each with rows, and each topic in one of them."""
+    rows: list[Score] = []
+    part_of: dict[str, str] = {}
+    folder = _Folder(given.path)
+    for part in folder.parts():
+        file = InputFile(part, error=ScoresFormatError, part=given.part, columns=given.columns)
+        known = format_of(file, "scores", named="parquet")
+        found = [row._replace(line=None) for row in known.reader("scores")(file).rows]
+        if not found:
+            problem = "expected rows in each part, found none: write the scores again in fewer parts, or in one"
+            raise file.refuse(None, problem)
+        for topic in {row.topic for row in found}:
+            other = part_of.setdefault(topic, part.name)
+            if other != part.name:
+                problem = f"expected each topic in one part, found {topic!r:.60} in {other} and {part.name}"
+                raise folder.refuse(None, problem)
+        rows += found
+    return Records(rows)
 
 
 def _read_data(data: ScoresData, measures: Sequence[str] | None, name: str | None) -> tuple[TopicScores, ...]:

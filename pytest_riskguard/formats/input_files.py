@@ -75,7 +75,6 @@ REPORTS = Limit("RISKGUARD_MAX_REPORTS", 1_000, "reports in a trend")
 #: An empty object in a list takes 75 bytes of memory and three of a file.
 JSON_VALUES = Limit("RISKGUARD_MAX_JSON_VALUES", 3_000_000, "values in a JSON file")
 #: A verdict on 200,000 topics has that many.
-PAYLOAD_BYTES = Limit("RISKGUARD_MAX_PAYLOAD_BYTES", 60_000_000, "bytes of verdicts that a worker sends for a test")
 YAML_BYTES = Limit("RISKGUARD_MAX_YAML_BYTES", 1_000_000, "bytes of settings")
 #: Measures, alphas, baselines and slices multiply.
 GATES = Limit(

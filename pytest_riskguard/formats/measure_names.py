@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+#: Rows of averages have one of these in place of a topic.
+AVERAGES = frozenset({"all", "amean", "mean"})
 #: trec_eval and its Python bindings; ``{}`` is the cutoff.
 _TREC_EVAL: Mapping[str, str] = {
     **{"map": "AP", "map_cut_{}": "AP@{}", "P_{}": "P@{}", "recall_{}": "R@{}", "ndcg": "nDCG"},

@@ -13,7 +13,8 @@ from typing import Any
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.formats.columns import named, number, places
 from pytest_riskguard.formats.input_files import DOCUMENTS
-from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, TopicRow
+from pytest_riskguard.formats.measure_names import AVERAGES, standard_name
+from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, Score, TopicRow
 from pytest_riskguard.text import did_you_mean
 
 #: What the columns of a table may hold, those that are hardest to mistake first.
@@ -21,11 +22,13 @@ WANTED: Mapping[Kind, tuple[str, ...]] = {
     "judgements": ("document", "topic", "query", "grade", "judge"),
     "rankings": ("document", "topic", "query", "rank", "score"),
     "topics": ("topic", "query", "weight"),
+    "scores": ("measure", "topic", "value", "system"),
 }
 _NEEDED: Mapping[Kind, tuple[str, ...]] = {
     "judgements": ("document", "grade"),
     "rankings": ("document",),
     "topics": ("query",),
+    "scores": ("measure", "value"),
 }
 #: Columns without a meaning: the index that pandas writes.
 _INDEX = ("", "unnamed: 0", "__index_level_0__")
@@ -150,6 +153,21 @@ class NamedRows:
                 raise self._refuse(hit.line, f"expected each rank once in topic {topic!r}, found {two}")
             at_rank[hit.rank] = hit.document
         return Ranking(topic, [at_rank[rank] for rank in sorted(at_rank)], None, hits[0].line)
+
+    def scores(self) -> dict[str, list[Score]]:
+        """System -> its scores, one for each row; rows of averages are left out."""
+        by_system: dict[str, list[Score]] = {}
+        for line, row in self._rows:
+            topic, measure = self._filled(line, row, "topic"), self._filled(line, row, "measure")
+            if topic in AVERAGES:
+                continue
+            value = self._number(line, row, "value")
+            if value is None or not math.isfinite(value):
+                expected = f"expected a finite number as the {measure} of topic {topic!r:.60}"
+                raise self._refuse(line, f"{expected}, found {row[self._columns['value']]!r:.60}")
+            score = Score(topic, standard_name(measure), value, line)
+            by_system.setdefault(self._text(line, row, "system"), []).append(score)
+        return by_system
 
     def topics(self) -> Records[TopicRow]:
         """One for each row; further columns are tags."""

@@ -122,35 +122,6 @@ def to_plain(value: Any) -> Any:
     return rounded(float(value))
 
 
-def as_read(value: T) -> T:
-    """What ``decoded`` makes of ``to_plain(value)``, several times faster: without its checks, and without pydantic.
-
-    ``ValueError`` for a number that is not finite, or a value of a type that JSON does not keep.
-    """
-    return cast(T, _as_read(value))
-
-
-def _as_read(value: Any) -> Any:
-    kind: Any = type(value)
-    if kind in _KEPT:
-        return value
-    if kind is float:
-        if not math.isfinite(value):
-            raise ValueError(f"expected a finite number, found {value}")
-        return rounded(value)
-    if (names := _names_of_fields(kind)) is not None:
-        parts = {name: _as_read(getattr(value, name)) for name in names}
-        for name in _may_be_left_out(kind):
-            if not parts[name]:
-                del parts[name]
-        return kind(**parts)
-    if isinstance(value, Mapping):
-        return {str(key): _as_read(value[key]) for key in sorted(value)}
-    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return tuple([_as_read(item) for item in value])
-    raise ValueError(f"expected a value that JSON keeps, found {kind.__name__}")
-
-
 @functools.cache
 def _names_of_fields(kind: type) -> tuple[str, ...] | None:
     """The fields of a dataclass that go into JSON; None for another type."""

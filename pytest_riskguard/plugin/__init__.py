@@ -5,11 +5,11 @@ PYTEST_DONT_REWRITE
 
 from __future__ import annotations
 
-import sys
-from importlib.machinery import ModuleSpec, PathFinder
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from pytest_riskguard.plugin.options import add_options, mentioned
 
 if TYPE_CHECKING:
     from pytest_riskguard.plugin.fixture import Riskguard
@@ -18,87 +18,32 @@ SESSION = "riskguard-session"
 OFF = "riskguard is off: pass --riskguard to judge gates"
 
 
-class CompiledModules:
-    """Finds the modules of this package before pytest's import hook does.
-
-    The hook would parse each of them to rewrite its assertions, as it does for all files of a plugin, although they
-    hold none of a test. They are loaded as installers have compiled them.
-    """
-
-    @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Where a module of this package is."""
-        return PathFinder.find_spec(name, path, target) if name.startswith("pytest_riskguard.") else None
-
-
-def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare options and ini settings."""
-    sys.meta_path.insert(0, CompiledModules)
-    from pytest_riskguard.plugin.options import PARSERS, add_options
-
-    PARSERS[pluginmanager] = parser
     add_options(parser)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Refuse an ini file that keeps pytest from running the gates."""
-    from pytest_riskguard.plugin.options import mentioned
-
-    if not hasattr(config, "workerinput") and mentioned(config):
-        from pytest_riskguard.plugin.selection import check_runs_tests
-
-        check_runs_tests(config)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Load the rest of the plugin if gates are judged."""
-    from pytest_riskguard.plugin.options import mentioned
-
-    config.add_cleanup(_end_finding)
     if not mentioned(config):
         return
-    from pytest_riskguard.plugin.mode import mode_of, tells_github
+    from pytest_riskguard.plugin.mode import mode_of
 
     mode = mode_of(config)
-    if mode.on:
-        from pytest_riskguard.errors import UsageError
-        from pytest_riskguard.plugin.session import RiskguardSession
+    if not mode.on:
+        return
+    from pytest_riskguard.errors import UsageError
+    from pytest_riskguard.plugin.session import RiskguardSession
 
-        try:
-            session = RiskguardSession(config, mode)
-        except UsageError as error:
-            raise pytest.UsageError(str(error)) from None
-        _register(config, session, SESSION)
-        if not session.is_worker:
-            _withdraw_reports(config)
-        if not session.is_worker and tells_github(config):
-            from pytest_riskguard.plugin.github_output import Github
+    try:
+        session = RiskguardSession(config, mode)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
+    config.pluginmanager.register(session, SESSION)
+    if not session.is_worker:
+        from pytest_riskguard.plugin.github_output import Github
 
-            _register(config, Github(session), "riskguard-github")
-
-
-def _withdraw_reports(config: pytest.Config) -> None:
-    """Remove the reports that an earlier run left: whatever ends this one, none stands for it."""
-    for path in config.getoption("riskguard_report"):
-        from pytest_riskguard.reports.files import withdraw
-
-        try:
-            withdraw(config.invocation_params.dir / path)
-        except OSError as error:
-            raise pytest.UsageError(f"--riskguard-report={path}: cannot write ({error.strerror})") from None
-
-
-def _end_finding() -> None:
-    if CompiledModules in sys.meta_path:
-        sys.meta_path.remove(CompiledModules)
-
-
-def _register(config: pytest.Config, plugin: object, name: str) -> None:
-    """Register a part of this plugin; if it were blocked, gates would silently not be judged."""
-    if config.pluginmanager.is_blocked(name):
-        raise pytest.UsageError(f"-p no:{name} cannot be given while riskguard is on; --no-riskguard switches it off")
-    config.pluginmanager.register(plugin, name)
+        config.pluginmanager.register(Github(session), "riskguard-github")
 
 
 @pytest.hookimpl(tryfirst=True)

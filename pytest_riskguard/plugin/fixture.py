@@ -39,8 +39,8 @@ from pytest_riskguard.live_systems.candidates import live_run
 from pytest_riskguard.plugin.live_console import PytestConsole
 from pytest_riskguard.plugin.mode import mode_of
 from pytest_riskguard.plugin.options import CONFIG_NAME, typed_again
+from pytest_riskguard.plugin.screen import with_paths_from_here
 from pytest_riskguard.plugin.session import engine_for
-from pytest_riskguard.plugin.user_errors import from_here
 from pytest_riskguard.run_context import record
 
 Candidate = RunFile | ScoreFile | LiveRun | System
@@ -252,7 +252,7 @@ class Riskguard:
         __tracebackhide__ = True
         verdict = self.check(*question, **options)
         problem = verdict.problem_with_paths
-        shown = None if problem is None else from_here(problem, self._config)
+        shown = None if problem is None else with_paths_from_here(problem, self._config)
         return demand(verdict, options=typed_again(self._config), problem=shown)
 
     def _measure(self, measure: str | None, *sources: Source) -> str | None:

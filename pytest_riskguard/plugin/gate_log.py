@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
+from pytest_riskguard.config.load import load_config
+from pytest_riskguard.errors import ConfigError
 from pytest_riskguard.plugin.relay import Payload
 from pytest_riskguard.reports.known_gates import KnownGate
 
@@ -19,20 +22,22 @@ XFAILED = "xfailed"
 
 @dataclass(frozen=True)
 class RollEntry:
-    """A gate as collection found it."""
+    """A gate as collection found it; a broken one stands for the gates of a file that cannot be read."""
 
     id: str
     line: int | None
-    #: It stands for the gates of a file that cannot be read.
     broken: bool = False
     selected: bool = True
-    #: It was not selected, because of what was typed on the command line.
-    typed: bool = False
 
 
-def written(roll: Sequence[RollEntry]) -> str:
-    """A roll as text, to be sent by a worker."""
-    return json.dumps([asdict(entry) for entry in roll])
+def declared(path: Path, *, root: Path) -> list[RollEntry]:
+    """The gates of a file, one entry for each name; one that cannot be read has the name of its failing item."""
+    file = Path(os.path.relpath(path, root)).as_posix()
+    try:
+        settings = load_config(path)
+    except ConfigError as error:
+        return [RollEntry(f"{file}::configuration", error.line, broken=True, selected=False)]
+    return [RollEntry(f"{file}::{gate.name}", settings.line_of(gate), selected=False) for gate in settings.gates]
 
 
 @dataclass
@@ -42,12 +47,9 @@ class _State:
     started: bool = False
     #: How the last attempt ended: passed, failed, xfailed, skipped, crashed or lost; None while it runs.
     last: str | None = None
-    #: Counted in the process that runs it now.
-    attempts: int = 0
+    #: Attempts before this one that failed, in the process that runs it now, and in processes that crashed.
     failures: int = 0
-    #: Counted in processes that crashed.
-    earlier_attempts: int = 0
-    earlier_failures: int = 0
+    in_crashed: int = 0
 
 
 class GateLog:
@@ -63,32 +65,25 @@ class GateLog:
         self._roll_came = True
         self._roll |= {entry.id: entry for entry in roll}
 
-    def know_from(self, text: str) -> None:
-        """The same, for a roll as text."""
-        self.know([RollEntry(**entry) for entry in json.loads(text)])
-
     def know_uncollected(self, entries: Sequence[RollEntry]) -> None:
         """Record gates of files unless a process has collected them; several items may stand for one gate."""
         for entry in entries:
             if not any(id == entry.id or id.startswith(f"{entry.id}[") for id in self._roll):
-                self._roll[entry.id] = replace(entry, selected=False)
+                self._roll[entry.id] = entry
                 self._states[entry.id] = _State(last="not_collected" if self._roll_came else "not_run")
 
     def receive(self, report: pytest.TestReport, payload: Payload | None) -> None:
         """Record the next step of a test."""
-        if payload is not None and payload.roll is not None:
-            self.know_from(payload.roll)
         state = self._states.setdefault(report.nodeid, _State())
         if report.when == "setup":
             state.started, state.last = True, None
         if payload is not None:
-            state.attempts, state.failures = payload.attempts, payload.failures
+            state.failures = payload.failures
         if (last := _last(report, payload)) is not None:
             state.last = last
         if last == "crashed":
-            state.earlier_attempts += max(state.attempts, 1)
-            state.earlier_failures += state.failures + 1
-            state.attempts = state.failures = 0
+            state.in_crashed += state.failures + 1
+            state.failures = 0
 
     def gates(self, verdicts: Mapping[str, Sequence[int]]) -> tuple[KnownGate, ...]:
         """All gates, sorted by id; ``verdicts`` are the places of the verdicts of each test."""
@@ -104,18 +99,9 @@ class GateLog:
             file=id.split("::")[0],
             line=entry.line,
             became=_became(entry, state, judged=bool(verdicts)),
-            attempts=state.earlier_attempts + state.attempts,
-            failures=state.earlier_failures + state.failures - (state.last == "crashed"),
+            failures=state.in_crashed + state.failures - (state.last == "crashed"),
             verdicts=verdicts,
         )
-
-    def unexplained(self) -> list[str]:
-        """Gates that no typed selection left out."""
-        return [id for id, entry in self._roll.items() if not entry.typed]
-
-    def was_asked_for(self, gate: KnownGate) -> bool:
-        """Whether a gate was left out by a selection that was typed."""
-        return gate.became in ("deselected", "not_collected") and gate.id in self._roll and self._roll[gate.id].typed
 
     def ended(self, gate: KnownGate) -> str | None:
         """How the last attempt of a gate ended."""

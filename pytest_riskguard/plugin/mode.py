@@ -11,6 +11,9 @@ import pytest
 from pytest_riskguard import __version__
 from pytest_riskguard.plugin.options import CONFIG_NAME
 
+#: What selects tests, where it is typed; what addopts selects must not hide every gate.
+_SELECTS = ("-k", "-m", "--deselect", "--ignore", "--lf", "--last-failed", "--sw", "--stepwise")
+
 
 class Mode(NamedTuple):
     """Whether gates are judged, what decided that (``origin``), the gate files, and others given as paths."""
@@ -37,47 +40,26 @@ def mode_of(config: pytest.Config) -> Mode:
         for path in files:
             if not path.is_file():
                 raise pytest.UsageError(f"riskguard_config: no such file: {path}")
-        _check_reports(config.getoption("riskguard_report"), charts=config.getoption("riskguard_charts"))
-    elif needless := _needs_on(config, explicit=asked is not None):
-        raise pytest.UsageError(f"{needless} needs --riskguard, or `riskguard = true` in the ini file")
+        _check_reports(config.getoption("riskguard_report"))
+    elif asked is None:  # --no-riskguard beats what addopts ask for
+        for option in ("report", "strict"):
+            if config.getoption(f"riskguard_{option}"):
+                raise pytest.UsageError(
+                    f"--riskguard-{option} needs --riskguard, or `riskguard = true` in the ini file"
+                )
     return Mode(on, "ini" if asked is None else "command line", files, _named(config, files))
 
 
-def _check_reports(paths: list[str], *, charts: bool) -> None:
+def _check_reports(paths: list[str]) -> None:
     """Check before any test runs that each report can be written."""
-    if not (paths or charts):
-        return
-    from pytest_riskguard.errors import UsageError
-    from pytest_riskguard.reports.files import MARKDOWN, check
-
-    if charts and not any(Path(path).suffix.lower() in MARKDOWN.suffixes for path in paths):
-        raise pytest.UsageError("--riskguard-charts needs a Markdown report; add --riskguard-report=X.md")
     for path in paths:
+        from pytest_riskguard.errors import UsageError
+        from pytest_riskguard.reports.files import check
+
         try:
             check(Path(path))
         except UsageError as error:
             raise pytest.UsageError(f"--riskguard-report={path}: {error}") from None
-
-
-def tells_github(config: pytest.Config) -> bool:
-    """Whether to write annotations and a summary if GitHub Actions runs this."""
-    return bool(config.getini("riskguard_github")) and not config.getoption("riskguard_no_github")
-
-
-def _needs_on(config: pytest.Config, *, explicit: bool) -> str | None:
-    """An option that was given although it does nothing while riskguard is off.
-
-    ``--no-riskguard`` beats what the ini file says, ``addopts`` included: then only what was typed counts.
-    """
-    given = {
-        "--riskguard-require": config.getoption("riskguard_require") is not None,
-        "--riskguard-report": bool(config.getoption("riskguard_report")),
-        "--riskguard-charts": bool(config.getoption("riskguard_charts")),
-        "--riskguard-strict": bool(config.getoption("riskguard_strict")),
-    }
-    typed = [str(argument).partition("=")[0] for argument in config.invocation_params.args]
-    needless = [option for option, is_given in given.items() if is_given and (not explicit or option in typed)]
-    return next(iter(needless), None)
 
 
 def _named(config: pytest.Config, files: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -90,6 +72,16 @@ def _named(config: pytest.Config, files: tuple[Path, ...]) -> tuple[Path, ...]:
 def _arguments(config: pytest.Config) -> list[Path]:
     """The paths that the command line (or ``testpaths``) names, without the parts of node ids behind them."""
     return [config.invocation_params.dir / str(argument).partition("::")[0] for argument in config.args]
+
+
+def asks_for_single_tests(config: pytest.Config) -> bool:
+    """Whether node ids are given, so that gate files that they do not name are not collected."""
+    return any("::" in str(argument) for argument in config.args)
+
+
+def is_selection_typed(config: pytest.Config) -> bool:
+    """Whether the command line itself, not addopts, asks for some of the tests."""
+    return any("::" in word or word.startswith(_SELECTS) for word in map(str, config.invocation_params.args))
 
 
 def left_out(config: pytest.Config, mode: Mode) -> list[Path]:
@@ -118,9 +110,8 @@ def _has_gates(path: Path) -> bool:
 
 
 def is_strict(config: pytest.Config) -> bool:
-    """Whether a gate that failed at first and then passed fails the run."""
-    asked = config.getoption("riskguard_strict")
-    return bool(config.getini("riskguard_strict") if asked is None else asked)
+    """Whether every gate must be judged, and pass at the first attempt."""
+    return bool(config.getoption("riskguard_strict") or config.getini("riskguard_strict"))
 
 
 def header_of(config: pytest.Config, mode: Mode) -> list[str]:

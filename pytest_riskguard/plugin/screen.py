@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from contextlib import ExitStack
@@ -18,7 +19,7 @@ WIDTH, BLOCKS = "riskguard_width", "riskguard_blocks"
 
 
 def set_context(config: pytest.Config) -> None:
-    """Make messages follow -q, -v and the width, and reading what was asked for, until the run ends."""
+    """Make messages follow -q, -v and the width, and the cache what was asked for, until the run ends."""
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
     verbosity = config.get_verbosity()
     screen = run_context.Screen(
@@ -45,9 +46,16 @@ def _from_here(test: str, config: pytest.Config) -> str:
 
 
 def tell_worker(node: Any) -> None:
-    """Tell an xdist worker how wide the screen is, whether it shows block characters, and what was typed."""
-    from pytest_riskguard.plugin.selection import SELECTION, selection_of
-
+    """Tell an xdist worker how wide the screen is, and whether it shows block characters."""
     node.workerinput[WIDTH] = shutil.get_terminal_size().columns
     node.workerinput[BLOCKS] = run_context.current().screen.blocks
-    node.workerinput[SELECTION] = selection_of(node.config).plain()
+
+
+def with_paths_from_here(message: str, config: pytest.Config) -> str:
+    """A message whose paths inside the working folder or the rootdir are relative to the working folder."""
+    here = config.invocation_params.dir
+    for folder, prefix in ((here, ""), (config.rootpath, f"{os.path.relpath(config.rootpath, here)}{os.sep}")):
+        if folder.parent != folder:
+            start = re.escape(f"{folder}{os.sep}")
+            message = re.sub(rf"(?<![\w./\\-]){start}", lambda _, prefix=prefix: prefix, message)  # type: ignore[misc]
+    return message

@@ -5,20 +5,18 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_riskguard import run_context
-from pytest_riskguard.plugin.gate_log import XFAILED, GateLog, RollEntry, written
-from pytest_riskguard.plugin.mode import Mode, is_strict, tells_github
-from pytest_riskguard.plugin.options import ALL
-from pytest_riskguard.plugin.relay import PayloadError, Relay, attempts_of
-from pytest_riskguard.plugin.selection import ONLY_SHOWING, hides_files, quiet_selection, selection_of, typed_options
+from pytest_riskguard.plugin.gate_log import XFAILED, GateLog, RollEntry, declared
+from pytest_riskguard.plugin.mode import Mode, asks_for_single_tests, is_selection_typed, is_strict
+from pytest_riskguard.plugin.relay import Relay
 from pytest_riskguard.reports import known_gates
 from pytest_riskguard.reports.internal_errors import caught, plain
-from pytest_riskguard.text import counted
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
@@ -29,11 +27,16 @@ if TYPE_CHECKING:
     from pytest_riskguard.reports.policy_changes import PolicyChanges
     from pytest_riskguard.reports.provenance import Provenance
 
+#: Options with which pytest runs no tests.
+_ONLY_SHOWING = ("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow")
+_COMPLETE = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 #: Exit codes of runs that ran their tests; the others (interrupted, usage, internal) have other causes.
-_RAN = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+_RAN = (*_COMPLETE, pytest.ExitCode.TESTS_FAILED)
+#: Which attempts at a test failed in this process, in order.
+_ATTEMPTS = pytest.StashKey[list[bool]]()
 _JUNIT_COUNT = pytest.StashKey[int]()
 _ENGINES = pytest.StashKey[dict[Path, "Engine"]]()
-#: The key under which a worker leaves its gates at its end, in case no test of its own carried them.
+#: The key under which a worker leaves the gates that it has collected.
 ROLL = "riskguard_roll"
 
 
@@ -54,37 +57,31 @@ class RiskguardSession:
     def __init__(self, config: pytest.Config, mode: Mode) -> None:
         self.config, self.mode = config, mode
         self.is_worker = hasattr(config, "workerinput")
-        self.relay, self.log = Relay(is_worker=self.is_worker, writes=_writes(config)), GateLog()
+        self.relay, self.log = Relay(), GateLog()
         self.problems: list[str] = []
         #: Every known gate and how it ended, once the run is over.
         self.gates: tuple[KnownGate, ...] = ()
-        self.typed = selection_of(config)
         self._collected: set[Path] = set()
-        #: The gates that this process has collected, before anything was deselected; a worker sends them once.
+        #: The gates that this process has collected, before anything was deselected.
         self._items: list[pytest.Item] = []
-        self._roll: str | None = None
         self._session: pytest.Session | None = None
         self._policy: tuple[PolicyChanges | None] | None = None
         self._failures_shown = 0
+        if not self.is_worker:
+            self._withdraw_reports()
         context = ExitStack()
         context.enter_context(run_context.changed(failure_listeners=(self.relay.waiting_failures.append,)))
         config.add_cleanup(context.close)
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection(self, session: pytest.Session) -> None:
-        """Collect the gate files whatever ``testpaths`` says, unless single tests are typed."""
-        if not self._collects_files:
-            return
-        config = session.config
-        given = [(config.invocation_params.dir / argument).resolve() for argument in config.args]
-        for path in self.mode.files:  # those named on the command line are arguments already
-            resolved = path.resolve()
-            if not any(resolved == other or other in resolved.parents for other in given):
-                config.args.append(str(path))
+    def _withdraw_reports(self) -> None:
+        """Remove the reports that an earlier run left: whatever ends this one, none stands for it."""
+        for path in self.config.getoption("riskguard_report"):
+            from pytest_riskguard.reports.files import withdraw
 
-    @property
-    def _collects_files(self) -> bool:
-        return not (self.config.getoption("riskguard_no_yaml") or self.typed.node_ids)
+            try:
+                withdraw(self.config.invocation_params.dir / path)
+            except OSError as error:
+                raise pytest.UsageError(f"--riskguard-report={path}: cannot write ({error.strerror})") from None
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> RiskguardFile | None:
         """Gate files become collectors of gates."""
@@ -102,15 +99,8 @@ class RiskguardSession:
     def pytest_collection_modifyitems(
         self, session: pytest.Session, items: list[pytest.Item]
     ) -> Generator[None, object, object]:
-        """Collect gate files where pytest does not look; record the gates before any of them is deselected."""
-        if self._collects_files:
-            self._add_hidden(session, items)
-        self._items = [item for item in items if _is_gate(item)]
-        return (yield)
-
-    def _add_hidden(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        """Collect gate files that ``norecursedirs`` leaves out, such as those in hidden folders."""
-        for path in self.mode.files:
+        """Collect gate files wherever they are, unless single tests are asked for, and note which gates there are."""
+        for path in () if asks_for_single_tests(self.config) else self.mode.files:
             if path.resolve() in self._collected:
                 continue
             if session.config.hook.pytest_ignore_collect(collection_path=path, config=session.config):
@@ -118,18 +108,17 @@ class RiskguardSession:
             collector = self.pytest_collect_file(path, session)
             if collector is not None:
                 items.extend(item for item in session.genitems(collector) if isinstance(item, pytest.Item))
+        self._items = [item for item in items if _is_gate(item)]
+        return (yield)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Record which gates are left."""
-        selected, typed = {item.nodeid for item in session.items}, set[str]()
-        with caught("finding the gates that were left out on the command line"):
-            typed = self.typed.leaves_out(self._items, self.config)
+        selected = {item.nodeid for item in session.items}
         roll = [
-            RollEntry(item.nodeid, _line(item), _is_broken(item), item.nodeid in selected, item.nodeid in typed)
-            for item in self._items
+            RollEntry(item.nodeid, _line(item), _is_broken(item), item.nodeid in selected) for item in self._items
         ]
         if self.is_worker:
-            self._roll = self.config.workeroutput[ROLL] = written(roll)  # type: ignore[attr-defined]
+            self.config.workeroutput[ROLL] = [asdict(entry) for entry in roll]  # type: ignore[attr-defined]
         else:
             self.log.know(roll)
 
@@ -137,8 +126,8 @@ class RiskguardSession:
     def pytest_testnodedown(self, node: Any) -> None:
         """Record the gates of a worker that has ended; one that crashed left nothing."""
         with caught("recording the gates of a worker"):
-            if roll := getattr(node, "workeroutput", {}).get(ROLL):
-                self.log.know_from(roll)
+            if (roll := getattr(node, "workeroutput", {}).get(ROLL)) is not None:
+                self.log.know([RollEntry(**entry) for entry in roll])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Generator[None, object, object]:
@@ -153,7 +142,7 @@ class RiskguardSession:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach the new verdicts to the test's report, which xdist carries to the controller."""
-        if self.relay.waiting and self.config.getini("riskguard_junit"):
+        if self.relay.waiting and self.config.getoption("xmlpath", default=None):
             from pytest_riskguard.reports.ci.junit import properties
 
             changes = self.policy_changes
@@ -162,11 +151,12 @@ class RiskguardSession:
                 with caught("writing the properties of a verdict for JUnit XML"):
                     item.user_properties.extend(properties(verdict, number, changes))
         report = yield
-        attempts = attempts_of(item)
-        attempts.note(started=call.when == "setup", failed=report.failed)
-        if self.relay.waiting or self.relay.waiting_failures or self._roll or _is_gate(item):
-            self.relay.attach(report, attempts, self._roll)
-            self._roll = None
+        attempts = item.stash.setdefault(_ATTEMPTS, [])
+        if call.when == "setup" or not attempts:
+            attempts.append(False)
+        attempts[-1] |= report.failed
+        if self.relay.waiting or self.relay.waiting_failures or _is_gate(item):
+            self.relay.attach(report, sum(attempts[:-1]))
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -175,10 +165,7 @@ class RiskguardSession:
             return
         payload = None
         with caught("receiving the verdicts of a test"):
-            try:
-                payload = self.relay.receive(report)
-            except PayloadError as error:
-                self.problems.append(str(error))
+            payload = self.relay.receive(report)
         with caught("recording how a gate ended"):
             self.log.receive(report, payload)
 
@@ -210,23 +197,18 @@ class RiskguardSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Write the reports, and fail a run that judged too few gates."""
-        config = session.config
         self._session = session
-        if self.is_worker or any(config.getoption(name, default=None) for name in ONLY_SHOWING):
+        if self.is_worker or any(self.config.getoption(name, default=None) for name in _ONLY_SHOWING):
             return
         with caught("finding gates that were not judged"):
-            require = self._read_gate_files()
+            for path in self.mode.gate_files:
+                self.log.know_uncollected(declared(path, root=self.config.rootpath))
             self.gates = self._all_gates()
-            if exitstatus in _RAN:
-                self.problems += self._too_few_gates(require)
-            if exitstatus == pytest.ExitCode.OK:
-                self.problems += self._ended_early()
-            self.problems += [*self._lost(), *self._lenient()]
-            if exitstatus == pytest.ExitCode.OK:
-                self.problems += self._not_counted()
+            if exitstatus in _COMPLETE:
+                self.problems += [*self._unjudged(), *self._lost()]
         self._shorten_failures()
         self.problems += self._written()
-        if self.problems and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        if self.problems and exitstatus in _COMPLETE:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         self._fail_for_internal_errors()
 
@@ -257,85 +239,33 @@ class RiskguardSession:
             places.setdefault(test, []).append(place)
         return self.log.gates(places)
 
-    def _read_gate_files(self) -> list[int | str]:
-        """Record the gates of files that were not collected; return how many gates the files require to be judged."""
-        from pytest_riskguard.plugin.gate_files import entries
-
-        require = []
-        for path in self.mode.gate_files:
-            typed = self.typed.leaves_out_file(path, self.config.invocation_params.dir)
-            uncollected, required = entries(path, root=self.config.rootpath, typed=typed)
-            self.log.know_uncollected(uncollected)
-            require += [required] if required is not None else []
-        return require
-
-    def _too_few_gates(self, require: list[int | str]) -> list[str]:
-        judged, option = len(self.verdicts), self.config.getoption("riskguard_require")
-        required = [(f"--riskguard-require={option}", option)] if option is not None else []
-        required += [(f"riskguard.yaml (require: {number})", number) for number in dict.fromkeys(require)]
-        problems = []
-        for source, number in required:
-            if number != ALL and judged < number:
-                problems.append(f"gates judged: {judged}, {source} asks for more")
-            unjudged = [gate for gate in self.gates if gate.became != "judged"]
-            if number == ALL and unjudged:
-                problems.append(
-                    f"gates judged: {len(self.gates) - len(unjudged)} of {len(self.gates)}, {source} asks for all"
-                )
-        asks_for_all = any(number == ALL for _, number in required)
-        if problems or judged or (required and not asks_for_all):
-            return problems
-        return self._none_judged(excuses=not asks_for_all)
-
-    def _none_judged(self, *, excuses: bool) -> list[str]:
-        if any(self.log.ended(gate) in ("failed", "crashed", "lost") for gate in self.gates):
-            return []  # red already
-        if not self.gates:
-            hidden = hides_files(self.config) and not self.typed.by_test
-            if excuses and self.typed.any and not hidden:
+    def _unjudged(self) -> list[str]:
+        """Gates that were not judged in a run that is green so far, or not as strictly as was asked for."""
+        if not is_strict(self.config):
+            if self.relay.by_test() or is_selection_typed(self.config):
                 return []
-            return ["riskguard is on and no gate was judged: declare gates in riskguard.yaml or use the fixture"]
-        if excuses and not self.log.unexplained():
-            return []
-        quiet = quiet_selection(self.config)
-        why = (
-            f"; {quiet} in addopts, PYTEST_ADDOPTS or testpaths counts only if typed on the command line"
-            if quiet
-            else ""
-        )
-        return [f"riskguard is on and no gate was judged ({len(self.gates)} known){why}"]
+            if not self.gates:
+                return ["riskguard is on and no gate was judged: declare gates in riskguard.yaml or use the fixture"]
+            return [f"riskguard is on and no gate was judged ({len(self.gates)} known)"]
+        judged = [gate for gate in self.gates if gate.became == "judged"]
+        strict, lenient = "--riskguard-strict", []
+        if not judged or len(judged) < len(self.gates):
+            lenient.append(f"gates judged: {len(judged)} of {len(self.gates)}, {strict} asks for all")
+        for gate in judged:
+            if self.log.ended(gate) == XFAILED:
+                lenient.append(f"{gate.id} failed as expected (xfail), which {strict} does not accept")
+            elif gate.failures:
+                lenient.append(f"{gate.id} passed{known_gates.after(gate.failures)}, which {strict} does not accept")
+        return lenient
 
     def _lost(self) -> list[str]:
         names = [gate.id for gate in self.gates if gate.became == "lost"]
         return [f"no verdict came from the worker that ran {', '.join(names)}"] if names else []
 
-    def _not_counted(self) -> list[str]:
-        """Gates that failed in a run in which pytest counted no failure."""
-        names = [gate.id for gate in self.gates if self.log.ended(gate) == "failed"]
-        why = "pytest counted no failure; -p no:session, or a hook of the project, keeps it from counting"
-        return [f"{', '.join(names)} failed, but {why}"] if names else []
-
-    def _ended_early(self) -> list[str]:
-        """A run that says it is complete, such as one that ``pytest.exit(returncode=0)`` ended."""
-        waiting = [gate for gate in self.gates if gate.became in ("not_run", "interrupted")]
-        return [f"the run ended before {counted(len(waiting), 'gate')} could be judged"] if waiting else []
-
-    def _lenient(self) -> list[str]:
-        if not is_strict(self.config):
-            return []
-        lenient = []
-        for gate in self.gates:
-            ended = self.log.ended(gate)
-            if ended == "passed" and gate.failures:
-                lenient.append(f"{gate.id} passed{known_gates.after(gate.failures)}")
-            if ended == XFAILED:
-                lenient.append(f"{gate.id} failed as expected (xfail)")
-        return [f"{what}, which --riskguard-strict does not accept" for what in lenient]
-
     def _written(self) -> list[str]:
         from pytest_riskguard.reports import files
 
-        problems, charts = [], self.config.getoption("riskguard_charts")
+        problems: list[str] = []
         paths, provenance = self.config.getoption("riskguard_report"), None
         with caught("finding out where the report comes from"):
             provenance = self._provenance() if paths else None
@@ -349,7 +279,6 @@ class RiskguardSession:
                         gates=self.gates,
                         provenance=provenance,
                         policy_changes=self.policy_changes,
-                        charts=charts,
                     )
             except OSError as error:
                 problems.append(f"could not write the report {path}: {error.strerror}")
@@ -368,11 +297,10 @@ class RiskguardSession:
         shown = [(test, verdict) for test, verdict in self.relay.by_test() if not (quiet and _is_fine(verdict))]
         if len(shown) == 1 and self._has_shown(*shown[0], terminalreporter):
             shown = []
-        # the user knows what was left out on the command line
-        unjudged = known_gates.summary([gate for gate in self.gates if not self._was_asked_for(gate)])
+        chosen = ("deselected", "not_collected") if is_selection_typed(self.config) and not self.problems else ()
+        unjudged = known_gates.summary([gate for gate in self.gates if gate.became not in chosen])
         if self.config.getoption("no_summary"):
-            shown = []
-            unjudged = unjudged if self.problems or not typed_options(self.config).no_summary else []
+            shown, unjudged = [], unjudged if self.problems else []
         changes = self.policy_changes if self.relay.by_test() else None
         if not (shown or unjudged or self.problems or failures or changes):
             return
@@ -421,24 +349,12 @@ class RiskguardSession:
         failed = {report.nodeid for report in terminalreporter.stats.get("failed", ())}
         return not verdict.passed and test in failed and self.config.getoption("tbstyle") != "no"
 
-    def _was_asked_for(self, gate: KnownGate) -> bool:
-        """Whether the typed command line leaves this gate out."""
-        no_yaml = gate.became == "not_collected" and typed_options(self.config).riskguard_no_yaml
-        return no_yaml or self.log.was_asked_for(gate)
-
     def show_internal_errors(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Show the lines about internal errors that were not shown yet, and set the exit status."""
         failures = self._fail_for_internal_errors()
         for line in failures[self._failures_shown :]:
             terminalreporter.line(line, red=True, bold=True)
         self._failures_shown = len(failures)
-
-
-def _writes(config: pytest.Config) -> bool:
-    """Whether this run will write a report, or the summary of a step of GitHub Actions."""
-    from pytest_riskguard.reports.ci.github import summary_of
-
-    return bool(config.getoption("riskguard_report")) or (tells_github(config) and summary_of() is not None)
 
 
 def _is_fine(verdict: Verdict) -> bool:

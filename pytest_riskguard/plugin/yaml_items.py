@@ -121,7 +121,7 @@ class GateTest(_Reported):
 
     def _explained(self, verdict: Verdict) -> str:
         """Why the gate failed."""
-        from pytest_riskguard.plugin.user_errors import from_here
+        from pytest_riskguard.plugin.screen import with_paths_from_here
         from pytest_riskguard.reports.internal_errors import shown_or_plain
         from pytest_riskguard.reports.terminal.failure import explain
         from pytest_riskguard.reports.terminal.hints import command, completed, report_hint
@@ -129,7 +129,7 @@ class GateTest(_Reported):
         problem = None
         if verdict.problem_with_paths is not None:
             problem = self.file.declared.problem(verdict, self.item)
-            problem = None if problem is None else from_here(problem, self.config)
+            problem = None if problem is None else with_paths_from_here(problem, self.config)
         reproduce = command(self.nodeid, options=typed_again(self.config))
         screen = current().screen
         report = None if current().report_wanted else report_hint()

@@ -45,8 +45,6 @@ class KnownGate:
         From 1.
     became : str
         A key of ``BECAME``; later versions may have more.
-    attempts : int
-        How often it was started; more than 1 if it was run again.
     failures : int
         Attempts before the last one that failed.
     verdicts : tuple of int
@@ -59,7 +57,6 @@ class KnownGate:
     file: str
     line: int | None
     became: Annotated[str, Words(tuple(BECAME), open=True)]
-    attempts: int
     failures: int
     verdicts: tuple[int, ...]
     command: str | None = None

@@ -1,13 +1,11 @@
-"""How long exact intervals, leave-one-out limits, the sign-flip and the break-even test take.
+"""Exact intervals beside other bootstraps, and beside simulated ones.
 
 Run from the checkout, with one thread:
 ``OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python -m tests.benchmarks.bench_inference``.
-Without options it prints times, in milliseconds, medians. ``--peers`` compares the three exact intervals at two
-levels, validation included, with BCa by scipy.stats.bootstrap, by arch where that is installed and by R's boot where
-``Rscript`` and boot are, in one alternating run: 50 topics with 100,000 replicates and 250 with 500,000. ``--many``
-measures 100 statistics over the same 250 topics, ``--million`` 10^6 topics with their peak memory.
-``--replicates 1e7`` compares exact limits with so many simulated ones, for each CSV file named after ``--vectors``
-(a column ``x`` of trade-off scores) or for made-up scores.
+It compares three exact intervals at two levels, validation included, with BCa by scipy.stats.bootstrap, by arch where
+that is installed and by R's boot where ``Rscript`` and boot are, in one alternating run: 50 topics with 100,000
+replicates and 250 with 500,000. ``--replicates 1e7`` compares exact limits with so many simulated ones instead, for
+each CSV file named after ``--vectors`` (a column ``x`` of trade-off scores) or for made-up scores.
 """
 
 from __future__ import annotations
@@ -20,21 +18,12 @@ import statistics
 import subprocess
 import tempfile
 import time
-import tracemalloc
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from pytest_riskguard.inference import (
-    break_even,
-    break_even_without_each,
-    intervals,
-    leave_one_out_upper,
-    mean_law,
-    sign_flip,
-)
+from pytest_riskguard.inference import intervals
 from pytest_riskguard.risk import linear
 from tests.benchmarks.kept_laws import forget_laws
 from tests.inference._bootstrap.brute_force import furthest_off, resampled_in_blocks
@@ -56,68 +45,6 @@ def milliseconds(call: Callable[[], object], repeats: int, *, warm: bool = True)
         call()
         times.append(time.perf_counter() - start)
     return 1e3 * statistics.median(times)
-
-
-def law_table(repeats: int, alpha: float, seed: int) -> None:
-    print("topics changed  law         resolution  3 intervals  leave out each changed topic (BCa)")
-    for n, changed in (
-        (50, 3),
-        (50, 10),
-        (50, 50),
-        (225, 5),
-        (225, 20),
-        (225, 30),
-        (225, 225),
-        (250, 125),
-        (250, 250),
-    ):
-        x = changed_topics(n, changed, alpha=alpha, seed=seed)
-        law = mean_law(x)
-        left = np.arange(changed)
-        print(
-            f"{n:6d} {changed:7d}  {law.kind:10s}  {law.resolution:10.1e}"
-            f"  {milliseconds(partial(intervals, x), repeats):11.2f}"
-            f"  {milliseconds(partial(leave_out, x, left), 3):8.1f}"
-        )
-
-
-def leave_out(x: np.ndarray, indices: np.ndarray) -> np.ndarray:
-    return leave_one_out_upper(x, method="bca", level=0.95, indices=indices)
-
-
-def hard_vectors(repeats: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    outlier = rng.normal(size=250) * 0.01
-    outlier[3] = -100
-    zeros = linear(np.where(rng.random(250) < 0.6, 0, rng.normal(size=250)), alpha=10)
-    rounded = np.round(rng.normal(size=250) * 0.15, 3)
-    for name, x in (
-        ("one far out", outlier),
-        ("60 % zeros, alpha 10", zeros),
-        ("4 decimals", np.round(zeros, 4)),
-        ("3 decimals", rounded),
-    ):
-        print(f"{name:24s} {mean_law(x).kind:8s} {milliseconds(partial(intervals, x), repeats):8.2f}")
-
-
-def flips(repeats: int, seed: int) -> None:
-    for m in (20, 30, 31, 100, 250, 1000):
-        d = np.random.default_rng(seed).normal(size=m)
-        print(f"sign flip, {m:4d} changed     {milliseconds(partial(sign_flip, d), repeats):8.2f}")
-    for m in (20, 30, 31, 45, 100, 250, 1000):
-        for alpha in (1.0, 5.0):
-            stakes = bets(m, alpha=alpha, seed=seed)
-            alone = milliseconds(partial(break_even, *stakes), repeats)
-            places = np.arange(min(m, 50))
-            each = milliseconds(partial(break_even_without_each, *stakes, places=places), 3) / places.size
-            print(f"break-even, {m:4d} changed, alpha {alpha:g} {alone:8.2f}, without each of them {each:8.3f}")
-
-
-def bets(m: int, *, alpha: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What topics win or lose, and which are losses: a little more than chance has it."""
-    rng = np.random.default_rng(seed)
-    sizes = rng.exponential(size=m)
-    return sizes, (1 + alpha) * sizes, rng.random(m) < (1 + 1.5 / np.sqrt(m)) / (2 + alpha)
 
 
 METHODS, LEVELS = ("basic", "percentile", "bca"), (0.95, 0.999)
@@ -200,45 +127,6 @@ def against_peers(seed: int) -> None:
             )
 
 
-def many_statistics(repeats: int, seed: int) -> None:
-    d = np.random.default_rng(seed).normal(size=(250, 100)) * 0.2
-    zeros = np.random.default_rng(seed + 1).random(d.shape) < 0.6
-    kinds = (
-        ("every topic changed", linear_columns(d, 1)),
-        ("alpha 5", linear_columns(d, 5)),
-        ("60 % zeros", linear_columns(np.where(zeros, 0.0, d), 1)),
-        ("3 decimals", linear_columns(np.round(d, 3), 1)),
-        ("10 changed", np.where(np.arange(250)[:, None] < 10, d, 0.0)),
-    )
-    for name, x in kinds:
-        took = milliseconds(partial(intervals, x, methods=METHODS, level=LEVELS), min(repeats, 5))
-        alone = milliseconds(partial(one_by_one, x), 1, warm=False)
-        print(f"100 statistics, 250 topics, {name:20s} {took:8.1f} ms, one by one {alone:8.1f} ms")
-
-
-def one_by_one(x: np.ndarray) -> list[object]:
-    return [exactly(column) for column in x.T]
-
-
-def linear_columns(d: np.ndarray, alpha: float) -> np.ndarray:
-    return np.column_stack([linear(column, alpha=alpha) for column in d.T])
-
-
-def a_million(seed: int) -> None:
-    x = np.random.default_rng(seed).normal(size=10**6)
-    stakes = bets(10**6, alpha=1.0, seed=seed)
-    for name, call in (
-        ("3 intervals at 2 levels", lambda: exactly(x)),
-        ("sign flip", lambda: sign_flip(x)),
-        ("break-even", lambda: break_even(*stakes)),
-    ):
-        took = milliseconds(call, 3)
-        tracemalloc.start()
-        call()
-        print(f"10^6 topics, {name}: {took:.0f} ms, peak {tracemalloc.get_traced_memory()[1] / 1e6:.0f} MB beside x")
-        tracemalloc.stop()
-
-
 def against_simulation(replicates: int, vectors: list[Path], seed: int) -> None:
     named = {}
     for path in vectors:
@@ -252,28 +140,15 @@ def against_simulation(replicates: int, vectors: list[Path], seed: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=15, help="timed calls of each (default: 15)")
-    parser.add_argument("--alpha", type=float, default=1.0, help="extra weight of a loss (default: 1)")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=0, help="of the made-up vectors (default: 0)")
-    parser.add_argument("--peers", action="store_true", help="compare with other bootstraps")
-    parser.add_argument("--many", action="store_true", help="measure 100 statistics")
-    parser.add_argument("--million", action="store_true", help="measure 10^6 topics")
     parser.add_argument("--replicates", type=float, default=0, help="compare with so many simulated replicates")
     parser.add_argument("--vectors", type=Path, nargs="*", default=[], help="CSV files to do that for")
     options = parser.parse_args()
-    if not (options.peers or options.many or options.million or options.replicates):
-        law_table(options.repeats, options.alpha, options.seed)
-        hard_vectors(options.repeats, options.seed)
-        flips(options.repeats, options.seed)
-    if options.peers:
-        against_peers(options.seed)
-    if options.many:
-        many_statistics(options.repeats, options.seed)
-    if options.million:
-        a_million(options.seed)
     if options.replicates:
         against_simulation(int(options.replicates), options.vectors, options.seed)
+    else:
+        against_peers(options.seed)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 Run from the checkout: ``python -m tests.benchmarks.bench_training``. An iteration of lambdarank and one of each
 objective alternate, so that a busy machine slows both; medians of the ratios are printed, with the least and the
-largest. Then how much longer gradients take in numpy, without numba, and their memory as documents double.
+largest.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -65,45 +64,8 @@ def ratios(objective: Any, data: lightgbm.Dataset, *, threads: int, iterations: 
     return found
 
 
-def in_numpy(labels: Floats, scores: Floats, queries: int, documents: int) -> tuple[Floats, Floats]:
-    """LambdaMART's gradient and hessian by whole arrays: queries of one size, without normalisation by query."""
-    gains, table = (np.exp2(labels) - 1).reshape(queries, -1), scores.reshape(queries, -1)
-    order = np.argsort(-table, axis=1, kind="stable")
-    s, g = np.take_along_axis(table, order, 1), np.take_along_axis(gains, order, 1)
-    discounts = 1 / np.log2(2 + np.arange(documents))
-    ideal = (-np.sort(-gains, axis=1)[:, :TRUNCATION] * discounts[:TRUNCATION]).sum(axis=1)
-    gradient, hessian = np.zeros_like(s), np.zeros_like(s)
-    for rank in range(TRUNCATION):
-        rest = slice(rank + 1, None)
-        change = (g[:, rest] - g[:, rank, None]) * (discounts[rank] - discounts[rest])
-        change /= np.maximum(ideal, 1e-12)[:, None]
-        distance = s[:, rank, None] - s[:, rest]
-        size = np.abs(change) / (0.01 + distance)
-        wrong = 1 / (1 + np.exp(np.where(change < 0, distance, -distance)))
-        slope = size * wrong
-        curve = slope * (1 - wrong)
-        towards = np.where(change < 0, slope, -slope)
-        gradient[:, rank] -= towards.sum(axis=1)
-        gradient[:, rest] += towards
-        hessian[:, rank] += curve.sum(axis=1)
-        hessian[:, rest] += curve
-    found = np.empty_like(s), np.empty_like(s)
-    for values, into in zip((gradient, hessian), found, strict=True):
-        np.put_along_axis(into, order, values, 1)
-    return found[0].ravel(), found[1].ravel()
-
-
 def spread(values: list[float]) -> str:
     return f"{statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
-
-
-def peak(work: Callable[[], object]) -> float:
-    """Megabytes that Python and numpy allocate at most."""
-    tracemalloc.start()
-    work()
-    found = tracemalloc.get_traced_memory()[1] / 1e6
-    tracemalloc.stop()
-    return found
 
 
 def main() -> None:
@@ -123,20 +85,6 @@ def main() -> None:
             against = spread([own / native for native, own in pairs])
             times = " against ".join(milliseconds[::-1])
             print(f"{name}, truncation_level={level}: {against} times lambdarank ({times})", flush=True)
-    scores = np.random.default_rng(1).normal(size=labels.size)
-    compiled = LambdaMART(truncation_level=TRUNCATION, threads=1)
-    compiled.gradients(labels, scores, group)
-    found = [
-        seconds(lambda: in_numpy(labels, scores, QUERIES, DOCUMENTS))
-        / seconds(lambda: compiled.gradients(labels, scores, group))
-        for _ in range(arguments.iterations)
-    ]
-    print(f"gradients in numpy take {spread(found)} times those with numba, on one thread")
-    for queries, documents in ((1000, 100), (2000, 100), (4000, 100), (4, 25_000), (1, 100_000)):
-        _, labels, group = made_up(queries, documents, 5)
-        scores = np.random.default_rng(1).normal(size=labels.size)
-        used = peak(lambda labels=labels, scores=scores, group=group: LambdaMART().gradients(labels, scores, group))  # type: ignore[misc]
-        print(f"{queries:,} queries of {documents:,}: {used:.0f} MB, {1e6 * used / labels.size:.0f} bytes a document")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 Run from the checkout: ``python -m tests.benchmarks.compare_with_commit COMMIT``; needs the folder of real runs. Each
 version runs the commands of its own ``verdict_cases``, since options get other names; a case has one name in both.
-Exit statuses and the values of fields that both reports have must be equal. Sentences may differ, and fields that only
-one version writes are listed at the end. One line per case; the exit status is 1 where a value differs.
+Exit statuses and the values of fields that both reports have must be equal. Sentences may differ, and fields that
+only one version writes are listed at the end. One line per case; the exit status is 1 where a value differs.
 
 ``--moved-limits`` is for a change of how a law of the bootstrap is computed: limits may then move by 5e-4 standard
 errors and what is computed from the law accordingly. ``--moved PLACE=X`` lets other numbers move by X, for instance

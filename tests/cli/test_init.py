@@ -230,23 +230,6 @@ def test_the_figures_are_those_of_the_study():
     assert {(n, alpha): share for n, shares in ONE_TOPIC_IN_TEN.items() for alpha, share in shares.items()} == sparse
 
 
-def test_the_page_on_alpha_says_the_same():
-    page = DOCS.joinpath("explanation", "alpha.md").read_text(encoding="utf-8")
-    for n in SHOWN:
-        (row,) = re.findall(rf"^\| {n} \| (\S+%[^|]*) \| ([^|]*) \|$", page, re.MULTILINE)
-        for alpha, shares in zip((1, 5), row, strict=True):  # the default method comes last
-            assert shares.split()[-1] == f"{EVERY_TOPIC[n][alpha]:.0f}%"
-    for n in (50, 250):
-        share = ONE_TOPIC_IN_TEN[n][1]
-        assert re.search(rf"{share}%[^.|]*with\s+{n}\b|{share}% of equal pairs with\s+{n}\b", page)
-
-
-def test_the_readme_says_the_same():
-    text = " ".join(DOCS.with_name("README.md").read_text(encoding="utf-8").split())
-    for n in (50, 250):
-        assert re.search(rf"\b{EVERY_TOPIC[n][1]:.0f}%[^.]* {n}\b", text)
-
-
 def test_a_table_is_written_for_every_alpha_of_the_study():
     for alpha in ALPHAS:
         lines = cost_of_failing(alpha, None)

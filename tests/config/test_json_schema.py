@@ -83,8 +83,8 @@ def test_what_the_documentation_shows_is_right(text):
         ("name: b, kind: no_topic_collapse, baseline: prod, max_loss: 0.3, allowed: 0.05", ""),
         ("name: b, kind: no_topic_collapse, baseline: prod, allowed: 3", ""),
         (f"{RISK}, candidate: {{run: a.run, metadata: {{index: v8}}}}", ""),
-        (RISK, "family: holm\nrequire: all\nstore: b\n"),
-        (RISK, "family: {correction: benjamini_hochberg, gates: [a]}\nrequire: 3\nretrieve_from: [a.b]\n"),
+        (RISK, "family: holm\nstore: b\n"),
+        (RISK, "family: {correction: benjamini_hochberg, gates: [a]}\nretrieve_from: [a.b]\n"),
     ],
 )
 def test_what_riskguard_accepts_is_right(tmp_path: Path, gate, keys):
@@ -113,7 +113,6 @@ def test_what_riskguard_accepts_is_right(tmp_path: Path, gate, keys):
         ("name: b, kind: magic, baseline: prod", ""),
         (f"{RISK}, smallest_slice: 5, slice: lang", ""),
         (f"{RISK}, candidate: {{retrieve: 'a.b:c', workers: 0}}", ""),
-        (RISK, "require: some\n"),
         (RISK, "family: bonferroni\n"),
         (RISK, "colection: {}\n"),
     ],

@@ -165,7 +165,7 @@ def run_step(folder: Path, text: str, **more: str) -> subprocess.CompletedProces
 
 def judge(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
     """The step of the action that judges."""
-    given = {"CHECK": "", "COMPARE": "", "ARGUMENTS": "", "REQUIRE": "all", **inputs}
+    given = {"CHECK": "", "COMPARE": "", "PYTEST": "", **inputs}
     return run_step(folder, script(ACTION["runs"]["steps"], "Judge"), **given)
 
 
@@ -210,15 +210,20 @@ def test_runs_without_a_riskguard_yaml_are_compared(workspace: Path):
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-def test_a_riskguard_yaml_is_judged_with_more_arguments(workspace: Path):
+@pytest.mark.parametrize("given", [{}, {"PYTEST": ". -q"}], ids=["check", "pytest"])
+def test_a_riskguard_yaml_is_judged_by_the_command_or_by_pytest(workspace: Path, given: dict[str, str]):
     folder = workspace / "base" / "examples" / "help_center"
     (folder / "temp").mkdir()
-    ended = judge(folder, ARGUMENTS="-k 'no-risk or tail or no-collapse' -q")
+    ended = judge(folder, **given)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert (folder / "temp" / "riskguard-report" / "verdict.json").is_file()
-    refused = judge(folder, REQUIRE="7")
-    assert refused.returncode == 1
-    assert (folder / "output.txt").read_text() == "status=0\nstatus=1\n"
+    assert (folder / "output.txt").read_text() == "status=0\n"
+
+
+def test_pytest_must_judge_every_gate(workspace: Path):
+    folder = workspace / "base" / "examples" / "help_center"
+    (folder / "temp").mkdir()
+    assert judge(folder, PYTEST="-k tail").returncode == 1
 
 
 @pytest.mark.parametrize(
@@ -226,9 +231,8 @@ def test_a_riskguard_yaml_is_judged_with_more_arguments(workspace: Path):
     [
         {"CHECK": "--help"},
         {"COMPARE": "a.run -h"},
-        {"ARGUMENTS": "--help"},
-        {"ARGUMENTS": "--collect-only"},
-        {"ARGUMENTS": "-p ends", "PYTHONPATH": "."},
+        {"PYTEST": "--help"},
+        {"PYTEST": "-p ends", "PYTHONPATH": "."},
     ],
 )
 def test_a_command_that_succeeds_without_a_verdict_is_red(workspace: Path, given: dict[str, str]):
@@ -242,7 +246,7 @@ def test_a_command_that_succeeds_without_a_verdict_is_red(workspace: Path, given
 
 
 @pytest.mark.parametrize(
-    "given", [{"ARGUMENTS": "-k 'no-risk"}, {"COMPARE": 'a.run --baseline "b.run'}, {"CHECK": "'a"}]
+    "given", [{"PYTEST": "-k 'no-risk"}, {"COMPARE": 'a.run --baseline "b.run'}, {"CHECK": "'a"}]
 )
 def test_nothing_is_judged_with_arguments_that_cannot_be_split(workspace: Path, given: dict[str, str]):
     ended = judge(workspace / "base" / "examples" / "help_center", RUNNER_TEMP=str(workspace / "temp"), **given)

@@ -8,7 +8,6 @@ import re
 from dataclasses import dataclass
 from typing import Annotated
 
-import numpy as np
 import pytest
 from annotated_types import Interval, MinLen
 from hypothesis import example, given
@@ -18,15 +17,13 @@ from pytest_riskguard.formats.serialization import (
     MAX_DEPTH,
     JsonError,
     Words,
-    as_read,
     decoded,
     indented,
     parsed,
     rounded,
     to_plain,
 )
-from pytest_riskguard.gates.findings import Density, Estimates, MovedDocument, TopicGroup
-from pytest_riskguard.gates.verdict import VerdictWarning
+from pytest_riskguard.gates.findings import Density, MovedDocument
 
 
 def test_a_number_has_12_significant_digits_and_zero_no_sign():
@@ -39,24 +36,6 @@ def test_a_number_has_12_significant_digits_and_zero_no_sign():
 def test_what_was_written_reads_back():
     for made in (MovedDocument("d", None, 1, None, -0.5), Density((0.1, 0.2), (1.5, 2.5))):
         assert decoded(type(made), to_plain(made)) == made
-
-
-FINITE = st.floats(allow_nan=False, allow_infinity=False)
-
-
-@given(FINITE, st.none() | FINITE, st.text(), st.dictionaries(st.text(), FINITE), st.integers(0, 2))
-def test_what_is_read_can_be_had_without_writing_it(number, other, text, by_name, left_out):
-    group = TopicGroup(text, text, "loss", (text, "t"), number, other, 3, left_out=left_out)
-    warned = VerdictWarning(text, text, {"is": "not written"})
-    for made in (Estimates(urisk=other, georisk=by_name, flip_set=(text,)), group, warned):
-        read = decoded(type(made), to_plain(made))
-        assert repr(as_read(made)) == repr(read)  # repr: the order of mappings, and the sign of zero
-
-
-@pytest.mark.parametrize("value", [math.nan, -math.inf, np.float64(0.5), np.int64(1), object(), b"bytes", {1, 2}])
-def test_a_value_that_json_would_change_is_not_had_without_writing_it(value):
-    with pytest.raises(ValueError, match=r"^expected a "):
-        as_read(Estimates(urisk=value))
 
 
 #: Texts that look like the lines of JSON.

@@ -79,15 +79,6 @@ def test_a_report_that_cannot_be_made_is_refused_before_any_test_runs(pytester, 
     result.stdout.no_fnmatch_line("*ran*")
 
 
-def test_charts_are_written_beside_markdown(pytester, project):
-    project("loss")
-    refused = pytester.runpytest("--riskguard", "--riskguard-charts")
-    assert refused.ret == pytest.ExitCode.USAGE_ERROR
-    refused.stderr.fnmatch_lines(["*--riskguard-charts needs a Markdown report*"])
-    pytester.runpytest("--riskguard", "--riskguard-report=r.md", "--riskguard-charts")
-    assert sorted(path.name for path in pytester.path.glob("*.svg")) == ["r.no-risk-1.svg", "r.no-risk-2.svg"]
-
-
 def test_a_page_is_written_where_a_name_asks_for_one(pytester, project):
     project("loss")
     result = pytester.runpytest("--riskguard", "--riskguard-report=r.html", "--riskguard-report=r.md")
@@ -139,16 +130,6 @@ def test_github_annotates_what_failed_at_its_line(pytester, project, monkeypatch
     summary = (pytester.path / "summary.md").read_text(encoding="utf-8")
     assert summary.startswith("## riskguard: Don't ship: 4 gates failed, 1 passed\n")
     assert summary.count("## riskguard:") == 1  # the workers write nothing
-
-
-@pytest.mark.parametrize("off", ["--riskguard-no-github", "-oriskguard_github=false"])
-def test_github_is_told_nothing_when_that_is_switched_off(pytester, project, monkeypatch, off):
-    project("loss")
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
-    result = pytester.runpytest("--riskguard", off)
-    assert commands(result) == []
-    assert not (pytester.path / "summary.md").exists()
 
 
 def test_outside_github_there_is_nothing_to_tell(pytester, project):
@@ -205,12 +186,6 @@ def test_junit_properties_are_those_of_the_verdicts(pytester, project, workers, 
         assert found[name]["riskguard.topics_responsible"].startswith("t07, ")
     assert found["test_of_others"] == {}
     assert (found["test_two"]["riskguard.outcome"], found["test_two"]["riskguard.2.outcome"]) == ("pass", "fail")
-
-
-def test_junit_properties_can_be_switched_off(pytester, project):
-    project("loss")
-    pytester.runpytest("--riskguard", "--junitxml=j.xml", "-o", "riskguard_junit=false")
-    assert properties(pytester.path / "j.xml") == {"no-risk": {}}
 
 
 @pytest.fixture(scope="module")

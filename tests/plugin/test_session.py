@@ -57,15 +57,24 @@ def test_no_tests_at_all_is_red_as_well(pytester):
     assert pytester.runpytest("--riskguard").ret == pytest.ExitCode.TESTS_FAILED
 
 
-@pytest.mark.parametrize(("workers", "required"), [("0", 5), ("0", 6), ("2", 6)])
-def test_a_required_number_of_gates_is_counted_where_all_verdicts_meet(pytester, project, workers, required):
+@pytest.mark.parametrize(
+    ("arguments", "addopts", "judged"),
+    [
+        ((), "", 5),
+        (("-n", "2"), "", 5),
+        (("-k", "plain"), "", 3),
+        ((), "-m 'not own' -k fixture", 1),
+        (("--riskguard-no-yaml",), "", 4),
+        (("-k", "nothing"), "", 0),
+    ],
+)
+def test_strict_asks_for_every_gate_that_is_known(pytester, project, arguments, addopts, judged):
     project("good")
+    pytester.makeini(f"[pytest]\naddopts = {addopts}")
     pytester.makepyfile(MIXED)
-    result = pytester.runpytest("--riskguard", "-n", workers, f"--riskguard-require={required}")
-    result.assert_outcomes(passed=5)
-    assert result.ret == (required > 5)
-    if required > 5:  # with the number of verdicts of all workers
-        result.stdout.fnmatch_lines(["ERROR gates judged: 5, --riskguard-require=6 asks for more"])
+    assert pytester.runpytest("--riskguard", *arguments).ret == (0 if judged else pytest.ExitCode.NO_TESTS_COLLECTED)
+    result = pytester.runpytest("--riskguard", "--riskguard-strict", *arguments)
+    assert result.ret == (judged < 5)
 
 
 def test_the_report_is_valid_and_the_same_for_any_workers_and_order(pytester, project, monkeypatch):

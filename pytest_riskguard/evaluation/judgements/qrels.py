@@ -169,6 +169,14 @@ def _of_records(
     return replace(qrels, agreement=agreement, by_judge=None if labels.separator else shared_documents(by_judge))
 
 
+def qrels_or_none(given: Input, records: Records[Judgement], labels: LabelRules) -> Qrels | None:
+    """Judgements of some topics of a collection; None without a relevant document. Other errors as ``read_qrels``."""
+    rows = list(records.rows)
+    if not any(labels.is_relevant(row.grade) for row in rows):
+        return None
+    return _of_records(given, replace(records, rows=rows), None, "median", labels)
+
+
 def write_qrels(grades: Mapping[str, Mapping[str, float]]) -> bytes:
     """Judgements in TREC's format: topics and documents sorted as text, whole grades without a decimal point."""
     return "".join(_lines_of(grades)).encode()

@@ -53,13 +53,21 @@ def open_file(given: GivenFile, keys: TopicKeys | None = None) -> Path | Ranking
 
 
 def rankings_of(
-    given: Input, records: Records[Ranking], keys: TopicKeys | None = None, ties: Ties | None = None
+    given: Input,
+    records: Records[Ranking],
+    keys: TopicKeys | None = None,
+    ties: Ties | None = None,
+    *,
+    is_part: bool = False,
 ) -> Rankings:
-    """The rankings that a reader gave; the error of ``given`` for bad content."""
+    """The rankings that a reader gave; the error of ``given`` for bad content.
+
+    ``is_part`` says that there are more, so that nothing is said about most of them.
+    """
     ties = ties or ("as_returned" if records.is_ordered else "docid")
     rankings = _by_topic(given, records, keys or TopicKeys())
     answers = {topic: _answer(ranking, ties) for topic, ranking in rankings.items()}
-    contradicted = () if ties == "as_returned" else _contradicted(given, rankings)
+    contradicted = () if ties == "as_returned" or is_part else _contradicted(given, rankings)
     try:
         run = rankings_as_run(answers, as_returned=ties == "as_returned")
     except FileError:

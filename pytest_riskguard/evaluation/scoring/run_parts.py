@@ -145,7 +145,7 @@ def put_together(
             name=name,
             measure=str(measure),
             topics=qrels.topics,
-            values=_of_all_topics(whole, qrels, measure, values),
+            values=of_all_topics(whole, qrels, measure, values),
             queries=texts,
             digest=run.digest,
             qrels_digest=qrels.digest,
@@ -188,7 +188,8 @@ def _unanswered(part: RunPart, qrels: Qrels) -> tuple[str, ...]:
     return tuple(qrels.topics[place] for place in np.flatnonzero(~is_answered).tolist())
 
 
-def _of_all_topics(part: RunPart, qrels: Qrels, measure: Measure, values: FloatArray) -> FloatArray:
+def of_all_topics(part: RunPart, qrels: Qrels, measure: Measure, values: FloatArray) -> FloatArray:
+    """The values of all scored topics, given those of the topics that a run answers."""
     every = np.full(len(qrels.topics), float(measure.DEFAULT))
     every[part.places] = values
     return every

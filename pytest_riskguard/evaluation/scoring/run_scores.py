@@ -29,6 +29,7 @@ from pytest_riskguard.evaluation.scoring.run_parts import (
     checked_measures,
     depth_for,
     measured,
+    of_all_topics,
     part_reader,
     put_together,
     read_part,
@@ -124,6 +125,18 @@ def scored_run(
     )
     scored = replace(scored, ties=opened.ties)
     return scored if opened.again is None else _with_repeated(scored, part, opened, opened.again, qrels, parsed)
+
+
+def values_of_rankings(rankings: Rankings, qrels: Qrels, measures: Sequence[str]) -> Iterator[tuple[str, str, float]]:
+    """Topic, measure and value of every scored topic; what only a whole run shows is not checked."""
+    parsed = checked_measures(measures, qrels)
+    part = part_reader(qrels, parsed, depth=LEAST_DEPTH, source="rankings").read(_blocks(rankings))
+    found = measured(part, judged_run(part, qrels, ()), qrels, parsed)
+    every = [of_all_topics(part, qrels, measure, values) for measure, (values, _) in zip(parsed, found, strict=True)]
+    for place, topic in enumerate(qrels.topics):
+        yield from (
+            (topic, str(measure), float(values[place])) for measure, values in zip(parsed, every, strict=True)
+        )
 
 
 def _scored_copy(given: GivenFile, *scoring: Any, name: str | None, **more: Any) -> ScoredRun:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
-import re
 from itertools import product
 
 import numpy as np
@@ -13,7 +11,6 @@ import pytest
 
 from pytest_riskguard import check
 from pytest_riskguard.inference.georisk_pool import METHODS
-from tests.benchmarks.calibration import pool_study
 from tests.benchmarks.calibration.pool_study import (
     ALPHAS,
     BATCH,
@@ -24,10 +21,7 @@ from tests.benchmarks.calibration.pool_study import (
     TOO_FAR,
     TOPICS,
     Batch,
-    batches,
-    read,
     simulate,
-    table,
 )
 from tests.docs.pages import DOCS
 
@@ -57,66 +51,10 @@ def is_off(share: str) -> bool:
     return abs(float(share) - NOMINAL) > TOO_FAR
 
 
-@pytest.mark.parametrize("population", POPULATIONS)
-def test_systems_of_a_population_are_exchangeable_and_scores_are_scores(population):
-    scores = POPULATIONS[population](np.random.default_rng(0), (4, 20_000))
-    assert scores.min() >= 0
-    assert scores.max() <= 1
-    means = scores.mean(axis=1)
-    assert np.ptp(means) < 5 * scores.std() / np.sqrt(20_000)
-
-
-def test_a_batch_is_the_same_whenever_it_is_simulated(monkeypatch):
-    monkeypatch.setattr(pool_study, "BATCH", 4)
-    batch = Batch(next(iter(POPULATIONS)), 3, 25, 7, 200)
-    first = simulate(batch)
-    assert first == simulate(batch)
-    assert first["simulations"] == 4
-    assert set(first["failed"]) == set(METHODS)
-
-
-def test_results_are_read_and_joined(tmp_path):
-    population = next(iter(POPULATIONS))
-    path = tmp_path / "results.jsonl"
-    lines = []
-    for number, count in enumerate((5, 15)):  # 20 of 500: 4.0%
-        failed = {method: {f"{alpha:g}": count for alpha in ALPHAS} for method in METHODS}
-        failed["bca"]["5"] = 2 * count
-        of = {"population": population, "systems": 3, "topics": 25, "number": number, "replicates": 2000}
-        lines.append(json.dumps({**of, "simulations": 250, "failed": failed}))
-    path.write_text("\n".join([*lines, lines[0]]) + "\n")  # a batch that two runs have done counts once
-    done = read(path)
-    assert len(done) == 2
-    assert [batch.number for batch in batches(750, 2000) if batch not in done and batch.population == population][
-        -1
-    ] == 2
-    assert sum(batch in done for batch in batches(750, 2000)) == 2
-    assert f'"{population}",25,3,5,4.0,8.0,4.0,500' in table(done).splitlines()
-    assert len(table(done).splitlines()) == 1 + len(ALPHAS)
-
-
 def test_the_table_has_every_cell_and_the_page_shows_it():
     assert list(page()) == list(product(POPULATIONS, TOPICS, SYSTEMS, ALPHAS))
     assert {int(row["simulations"]) for row in page().values()} == {6000}
     assert "\n:file: ../data/calibration/georisk.csv\n" in TEXT
-
-
-def test_what_the_page_says_of_its_table_is_so():
-    far = {(cell, method) for cell, shown in page().items() for method in COLUMNS if is_off(shown[method])}
-    off = {("normal around the topic, clipped", 25, systems, alpha) for systems in SYSTEMS for alpha in (5.0, 10.0)}
-    assert far == {(cell, "bca") for cell in off}
-    said = re.search(
-        r"BCa lies between (\S+)% and (\S+)%, except .*, where it reaches (\S+)%\. ", " ".join(TEXT.split())
-    )
-    usual = [float(shown["bca"]) for cell, shown in page().items() if cell not in off]
-    assert [float(share) for share in said.groups()] == [
-        min(usual),
-        max(usual),
-        max(float(shown["bca"]) for shown in page().values()),
-    ]
-    low, high = re.search(r"Student-t lies between (\S+)% and (\S+)%", " ".join(TEXT.split())).groups()
-    students = [float(shown["student_t"]) for shown in page().values()]
-    assert (float(low), float(high)) == (min(students), max(students))
 
 
 @pytest.mark.parametrize(("topics", "alpha"), sorted({(cell[1], cell[3]) for cell in page()}))
@@ -130,6 +68,7 @@ def test_a_verdict_warns_where_the_page_has_a_share_that_is_off(topics, alpha):
     assert warned == (topics < 50 and alpha > 1)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("population", POPULATIONS)
 def test_a_batch_finds_what_the_page_says(population):
     failed = simulate(Batch(population, 3, 25, 0, REPLICATES))["failed"]

@@ -10,14 +10,12 @@ import pytest
 from pytest_riskguard.gates.chain.looks import BOUNDED_LOOKS, FALSE_ALARMS
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import NoDrift, NotSignificantlyRisky
-from pytest_riskguard.gates.ruling import STRETCH, STRETCHED_BELOW, Ruling, stretched
+from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import upper_p_value
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration import year_study
-from tests.benchmarks.calibration.few_changes import flip_p
-from tests.benchmarks.calibration.populations import BETS, REWEIGHTED, SHIFTED, weigh
 from tests.benchmarks.calibration.tables import read
-from tests.benchmarks.calibration.year_study import Cell, DriftCell, highest_p, look_p, may_be_low, student_t_p
+from tests.benchmarks.calibration.year_study import highest_p, look_p
 from tests.shared_data import SHARED
 
 needs_runs = pytest.mark.skipif(not SHARED.is_dir(), reason="no folder 'shared' with the real runs")
@@ -37,8 +35,8 @@ def skewed(rng, shape):
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0, 5.0])
 def test_its_p_values_are_those_of_the_ruling_but_for_what_bca_adds(alpha):
-    d = skewed(np.random.default_rng([3, int(10 * alpha)]), (80, 16))
-    d = d - (0.02 + 0.02 * np.arange(80) / 80)[:, None]  # harmful, so that many are low
+    d = skewed(np.random.default_rng([3, int(10 * alpha)]), (24, 16))
+    d = d - (0.02 + 0.02 * np.arange(24) / 24)[:, None]  # harmful, so that many are low
     low = 0
     for row in d:
         ruled, found = ruling(row, 50, alpha), look_p(row[None, :], 50, alpha, highest=0.02)
@@ -50,27 +48,7 @@ def test_its_p_values_are_those_of_the_ruling_but_for_what_bca_adds(alpha):
             assert ruled.p_value_of_look == pytest.approx(max(found[0], bca), rel=1e-6)
         else:
             assert ruled.p_value_of_look > 0.02
-    assert low > 5
-
-
-def test_no_low_break_even_p_value_is_left_out():
-    rng = np.random.default_rng(8)
-    for alpha in (0.0, 1.0):
-        d = skewed(rng, (400, 14)) - 0.03
-        student_t = student_t_p(weigh(d, alpha), 60)
-        low = {i for i in range(400) if flip_p(d[i], alpha) / 2 <= 1e-3}
-        assert len(low) > 10
-        assert low <= {*may_be_low(d, alpha, 1e-3, student_t).tolist()}
-
-
-def test_a_stretched_p_value_is_larger_the_smaller_it_is():
-    assert stretched(0.0005) == pytest.approx(0.05 * 0.01 ** (2 / 3))
-    assert [stretched(p) for p in (0.05, 0.2, 1.0)] == [0.05, 0.2, 1.0]
-    p = np.geomspace(1e-300, 1, 200)
-    found = np.array([stretched(each) for each in p])
-    assert np.all(np.diff(found) > 0)
-    assert np.all(np.diff(found / p) <= 1e-12)
-    assert STRETCHED_BELOW * (stretched(1e-5) / STRETCHED_BELOW) ** (1 / STRETCH) == pytest.approx(1e-5)
+    assert low > 2
 
 
 def test_sixteen_losses_of_sixteen_changes_are_what_fifty_looks_take():
@@ -79,30 +57,6 @@ def test_sixteen_losses_of_sixteen_changes_are_what_fifty_looks_take():
     fails = [ruling(losses[:m], 50, 0.0).p_value_of_look <= highest_p(50) for m in (15, 16)]
     assert fails == [False, True]
     assert ruling(losses[:12], 50, 0.0).p_value <= highest_p(50)
-
-
-@needs_runs
-@pytest.mark.slow
-@pytest.mark.parametrize("alpha", [0.0, 1.0])
-@pytest.mark.parametrize("changed", [16, 25, 50])
-@pytest.mark.parametrize("kind", [SHIFTED, REWEIGHTED, BETS])
-def test_a_year_of_looks_keeps_to_its_budget_and_at_alpha_0_the_ordinary_rule_does_not(kind, changed, alpha):
-    low = year_study.low_p_values(Cell(50, changed, kind, alpha, 200_000, seed=5))
-    for looks in (20, 50):
-        error = 100 * math.sqrt(looks**2 * low.fails(looks) / low.count)
-        assert 100 * low.years(looks) <= PROMISED + 3 * error
-    if kind != BETS and alpha == 0:
-        ordinary, _ = year_study.rivals_of(Cell(50, changed, kind, alpha, 20_000, seed=5))
-        assert 100 * ordinary["ordinary rule"].years(50) > PROMISED
-
-
-@needs_runs
-@pytest.mark.slow
-def test_drift_asked_at_each_release_of_a_year_is_seldom_a_false_alarm():
-    lowest = year_study.drift_p_values(DriftCell(50, 0.25, year_study.GROW, SHIFTED, 1000, seed=5))
-    assert np.mean(lowest.student_t <= 0.05) > 0.1
-    years = 100 * float(np.mean(lowest.rule <= 1 - NoDrift().level + 1e-12))
-    assert years <= PROMISED_OF_DRIFT + 3 * 0.6
 
 
 def rows(name):

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from pytest_riskguard.gates.ruling import LOSSES_WEIGH, STRETCH, STRETCHED_BELOW, stretched
-from pytest_riskguard.inference import break_even, share_of_next_look
+from pytest_riskguard.inference import share_of_next_look
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.few_changes import bca_p, fails, flip_p, moments
 from tests.benchmarks.calibration.populations import BETS, REAL, REWEIGHTED, SHIFTED, Pair, pairs_of, weigh
@@ -33,14 +33,10 @@ Array = np.ndarray
 LEVEL = 0.95
 #: Looks of a year for which the docs promise a share of years, and for which they promise a number of false alarms.
 BOUNDED, EXPECTED = (20, 50), (100, 200, 1000)
+BET_SIZES = ((50, 16), (50, 50))
 #: Pairs are left out in which (mean |d|)^2 is less than this part of the mean of d^2.
 SPREAD = 0.2
 SIZES = ((50, 12), (50, 16), (50, 25), (50, 50), (100, 100))
-RIVAL_SIZES = ((50, 16), (50, 25), (50, 50))
-#: How far below 0 URisk is that a look should see, in standard errors.
-LOSS = 5.0
-#: Data sets of rivals, which take BCa and break-even tests for many more of them, and harmful ones.
-RIVALS, HARMFUL = 20_000, 300
 #: How much larger than the probability itself Chernoff's bound of it may be, and above which p-value of Student-t no
 #: break-even test is asked: with a single change far larger than all others that is 0.32.
 CHERNOFF, PLAUSIBLE = 15.0, 0.35
@@ -171,7 +167,7 @@ def low_p_values(cell: Cell) -> Low:
 
 def cells(simulations: int, seed: int) -> list[Cell]:
     """Cells of the table of years."""
-    asked = [*product(SIZES, (SHIFTED, REWEIGHTED), (0.0, 1.0)), *product(RIVAL_SIZES[::2], (BETS,), (0.0,))]
+    asked = [*product(SIZES, (SHIFTED, REWEIGHTED), (0.0, 1.0)), *product(BET_SIZES, (BETS,), (0.0,))]
     every = [Cell(n, m, kind, alpha, simulations, seed) for (n, m), kind, alpha in asked]
     return sorted(every, key=lambda cell: (cell.topics, cell.changed, cell.alpha))
 
@@ -190,70 +186,6 @@ def year_table(done: list[tuple[Cell, Low]]) -> Table:
     for cell, low in done:
         shares = [f"{100 * low.years(looks):.2f}" for looks in BOUNDED]
         lines.append(row(*_place(cell), *shares, *(f"{looks * low.fails(looks):.3f}" for looks in EXPECTED)))
-    return lines
-
-
-# --------------------------------------------------------------------------------------------------------------------
-# Rivals
-# --------------------------------------------------------------------------------------------------------------------
-
-
-def rivals(d: Array, topics: int, alpha: float) -> dict[str, float]:
-    """The p-values of one data set by the rules that were compared."""
-    x = weigh(d, alpha)
-    student_t, flips = float(student_t_p(x[None, :], topics)[0]), flip_p(d, alpha)
-    bca = bca_p(x, topics) if min(student_t, flips) <= highest_p(BOUNDED[0]) else 1.0
-    ordinary = max(bca, min(student_t, flips))
-    weighed = student_t if alpha < LOSSES_WEIGH else 0.0
-    return {
-        "ordinary rule": ordinary,
-        "at an eighth of the error": 8 * ordinary,
-        "Student-t and break-even": max(ordinary, student_t, flips),
-        "break-even, wins 1.5 times": max(bca, larger_wins_p(d, alpha, 1.5)),
-        "rule of a look": max(ordinary, weighed, stretched(flips)),
-    }
-
-
-def larger_wins_p(d: Array, alpha: float, ratio: float) -> float:
-    """Twice the break-even p-value if a win may be ``ratio`` times as large as a loss of the same topic."""
-    sizes, lost = np.abs(d[np.abs(d) > ROUNDING_ERROR]), d[np.abs(d) > ROUNDING_ERROR] < 0
-    gains, losses = np.where(lost, ratio * sizes, sizes), (1 + alpha) * np.where(lost, sizes, sizes / ratio)
-    return min(1.0, 2 * break_even(gains, losses, lost).p_value)
-
-
-def rivals_of(cell: Cell) -> tuple[dict[str, Low], dict[str, Low]]:
-    """The p-values of harmless data sets by each rule, and those of harmful ones."""
-    found, count, highest = [], 0, highest_p(BOUNDED[0])
-    for d in cell.drawn():
-        count += len(d)
-        student_t = student_t_p(weigh(d, cell.alpha), cell.topics)
-        maybe = np.union1d(np.flatnonzero(student_t <= highest), may_be_low(d, cell.alpha, highest / 2, student_t))
-        found += [rivals(d[i], cell.topics, cell.alpha) for i in maybe]
-    rng, pairs = cell.rng(), usable(SHIFTED, cell.alpha)
-    harmful = []
-    for _ in range(min(HARMFUL, cell.simulations) if cell.kind == SHIFTED else 0):
-        pair = pairs[int(rng.integers(len(pairs)))]
-        d = pair.draw(SHIFTED, rng, cell.changed, alpha=cell.alpha, urisk=0.0, errors=LOSS)
-        assert d is not None
-        harmful.append(rivals(d, cell.topics, cell.alpha))
-    names = list(rivals(np.array([-0.1, 0.1]), 10, 0.0))
-    return tuple(  # type: ignore[return-value]
-        {name: Low(np.array([p[name] for p in every]), max(total, 1)) for name in names}
-        for every, total in ((found, count), (harmful, len(harmful)))
-    )
-
-
-def rival_table(done: list[tuple[Cell, tuple[dict[str, Low], dict[str, Low]]]]) -> Table:
-    """Years with a false alarm by each rule, in the worse kind of data, and losses seen."""
-    lines = [
-        row("topics", "changed", "alpha", "rule", *(f"{what} {k}" for what in ("years of", "seen,") for k in BOUNDED))
-    ]
-    for (cell, (one, harmful)), (_, (other, _)) in zip(done[::2], done[1::2], strict=True):
-        for name in one:
-            shares = [max(one[name].years(looks), other[name].years(looks)) for looks in BOUNDED]
-            seen = [harmful[name].fails(looks) for looks in BOUNDED]
-            place = (cell.topics, cell.changed, f"{cell.alpha:g}", name)
-            lines.append(row(*place, *map(percent, (*shares, *seen))))
     return lines
 
 
@@ -339,17 +271,6 @@ def years_of_looks(pool: Executor, *, simulations: int, seed: int) -> dict[str, 
     return {"year": year_table(list(zip(every, pool.map(low_p_values, every), strict=True)))}
 
 
-def rival_rules(pool: Executor, *, simulations: int, seed: int) -> dict[str, Table]:
-    """The table of other rules."""
-    if not SHARED.is_dir():
-        return {}
-    every = [
-        Cell(n, m, kind, alpha, simulations, seed)
-        for (n, m), alpha, kind in product(RIVAL_SIZES, (0.0, 1.0), (SHIFTED, REWEIGHTED))
-    ]
-    return {"year-rivals": rival_table(list(zip(every, pool.map(rivals_of, every), strict=True)))}
-
-
 def drifting(pool: Executor, *, simulations: int, seed: int) -> dict[str, Table]:
     """The table of ``no_drift``."""
     if not SHARED.is_dir():
@@ -360,8 +281,6 @@ def drifting(pool: Executor, *, simulations: int, seed: int) -> dict[str, Table]
 
 def counted(table: str, column: str, simulations: int) -> int | None:
     """On how many data sets a column was counted: 0 if it names the cell, None if it holds no share."""
-    if column in (*PLACE, "rule", "moved by a release", "the difference"):
+    if column in (*PLACE, "moved by a release", "the difference"):
         return 0
-    if column.startswith("seen,"):
-        return min(HARMFUL, simulations)
     return simulations if table == "no-drift" else None

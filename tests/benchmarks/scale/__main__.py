@@ -19,12 +19,11 @@ from pathlib import Path
 from tests.benchmarks.scale import comparisons, growth, tables
 from tests.benchmarks.scale.measuring import ROOT
 
-#: Files by name: tables as CSV, and pictures.
+#: Tables as CSV by the names of their files.
 Files = Mapping[str, str]
 Comparison = Callable[[Path, bool, int], Files]
 
 DATA = ROOT / "docs" / "data" / "performance"
-PICTURES = ROOT / "docs" / "pictures"
 #: Deep rankings, and many topics.
 SIZES = ((7_000, 1_000), (100_000, 100))
 
@@ -33,7 +32,7 @@ def scoring(folder: Path, small: bool, rounds: int) -> Files:
     rows = []
     for collection in _collections(folder, small):
         peers = comparisons.available()
-        rows += comparisons.scoring(collection, comparisons.SIX, peers=peers, rounds=rounds, ours=comparisons.OURS)
+        rows += comparisons.scoring(collection, comparisons.SIX, peers=peers, rounds=rounds)
         rows += comparisons.scoring(collection, ["nDCG@10"], peers=peers[:1], rounds=rounds)
     return {"scoring.csv": tables.as_csv(rows)}
 
@@ -42,16 +41,6 @@ def comparing(folder: Path, small: bool, rounds: int) -> Files:
     collections = _collections(folder, small)
     rows = [row for collection in collections for row in comparisons.failing_comparison(collection, rounds=rounds)]
     return {"comparing.csv": tables.as_csv(rows)}
-
-
-def caching(folder: Path, small: bool, rounds: int) -> Files:
-    return {"caching.csv": tables.as_csv(growth.judged_again(_collections(folder, small)[0], folder))}
-
-
-def growing(folder: Path, small: bool, rounds: int) -> Files:
-    sizes = [(20, 20), (300, 50)] if small else [(100, 100), (1_000, 100), (1_000, 1_000), (10_000, 1_000)]
-    rows = growth.of_scoring(folder, sizes, rounds=rounds)
-    return {"growing.csv": tables.as_csv(rows), "growth.svg": tables.growth_chart(rows)}
 
 
 def verdicts(folder: Path, small: bool, rounds: int) -> Files:
@@ -67,14 +56,11 @@ def several(folder: Path, small: bool, rounds: int) -> Files:
     return {"several.csv": tables.as_csv(rows)}
 
 
-def intervals(folder: Path, small: bool, rounds: int) -> Files:
-    sizes = [(50, 999)] if small else [(50, 9_999), (250, 9_999), (50, 100_000), (250, 100_000)]
-    return {"intervals.csv": tables.as_csv(growth.of_intervals(sizes))}
-
-
 COMPARISONS: Mapping[str, Comparison] = {
-    **{"scoring": scoring, "comparing": comparing, "caching": caching, "growing": growing, "verdicts": verdicts},
-    **{"several": several, "intervals": intervals},
+    "scoring": scoring,
+    "comparing": comparing,
+    "verdicts": verdicts,
+    "several": several,
 }
 
 
@@ -88,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     for name in options.only or COMPARISONS:
         files = COMPARISONS[name](options.folder, options.small, options.rounds)
-        shown = [tables.as_text(content) for file, content in files.items() if file.endswith(".csv")]
+        shown = [tables.as_text(content) for content in files.values()]
         print("\n\n".join([name, *shown]), "\n", flush=True)
         if options.write:
             _write({**files, "machine.csv": tables.machine()})
@@ -101,8 +87,7 @@ def _collections(folder: Path, small: bool) -> list[comparisons.Collection]:
 def _write(files: Files) -> None:
     DATA.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
-        place = DATA if name.endswith(".csv") else PICTURES
-        (place / name).write_text(content, encoding="utf-8", newline="\n")
+        (DATA / name).write_text(content, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -16,8 +16,6 @@ from tests.benchmarks.scale.measuring import ROOT, Measured, NotMeasuredError, a
 
 SIX = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Bpref")
 THREE = ("nDCG@10", "AP", "RR")
-#: One run read by one process, and by several.
-OURS = ("riskguard",)
 #: Peers that may be missing, and what must be importable or on the path for them.
 PEERS = ("ir_measures", "pytrec_eval", "ranx", "trec_eval")
 #: Those that take too long for more than one round.
@@ -79,12 +77,11 @@ def scoring(
     *,
     peers: Sequence[str],
     rounds: int,
-    ours: Sequence[str] = ("riskguard",),
 ) -> list[Row]:
     """One run scored by each library; all must compute the same means."""
     measured: dict[str, Measured] = {}
     for place in range(rounds):
-        for name in (*ours, *peers):
+        for name in ("riskguard", *peers):
             if place and name in SLOW:
                 continue
             command = _contestant(name, collection.baseline, collection.qrels, measures)

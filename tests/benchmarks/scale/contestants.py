@@ -14,6 +14,7 @@ from pathlib import Path
 
 Means = Mapping[str, float]
 
+
 #: A measure -> its names in trec_eval and ranx.
 TREC_NAMES = {
     **{"nDCG@10": "ndcg_cut_10", "AP": "map", "RR": "recip_rank", "P@10": "P_10", "R@100": "recall_100"},

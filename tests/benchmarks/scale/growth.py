@@ -1,9 +1,8 @@
-"""How times grow with topics, baselines and gates, and what the cache and exact intervals save."""
+"""How times grow with topics, baselines and gates."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,28 +10,16 @@ from tests.benchmarks.scale.comparisons import (
     SIX,
     Collection,
     Row,
-    generated,
     made_by,
     module_command,
     riskguard_command,
     rows_of,
-    scoring,
 )
 from tests.benchmarks.scale.measuring import alternately
 
-GATES = 10
 PYTEST = ("--riskguard", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
 #: What pytest is run with besides; ``COLUMNS`` keeps lines whole.
 ENVIRONMENT = {"PYTEST_ADDOPTS": "", "COLUMNS": "200"}
-
-
-def of_scoring(folder: Path, sizes: Sequence[tuple[int, int]], *, rounds: int) -> list[Row]:
-    """One run of each size scored with six measures, beside ir_measures."""
-    rows = []
-    for topics, depth in sizes:
-        collection = generated(folder, topics, depth)
-        rows += scoring(collection, SIX, peers=["ir_measures"], rounds=rounds)
-    return rows
 
 
 def of_verdicts(folder: Path, sizes: Sequence[int], *, rounds: int) -> list[Row]:
@@ -70,30 +57,6 @@ def with_gates(folder: Path, collection: Collection, counts: Sequence[int], *, r
         measured = alternately({"pytest --riskguard": _pytest(project)}, rounds=rounds, environment=ENVIRONMENT)
         task = f"gates on two runs of {collection.size}"
         rows += rows_of(task, f"{count} gate{'s' * (count > 1)}", measured, None)
-    return rows
-
-
-def judged_again(collection: Collection, folder: Path) -> list[Row]:
-    """A riskguard.yaml with ten gates, judged twice: the second run finds its scores in the cache."""
-    project = folder / f"gates-{collection.topics}x{collection.depth}"
-    write_project(project, collection, gates=GATES)
-    environment = {**ENVIRONMENT, "RISKGUARD_CACHE": str(project / "cache")}
-    shutil.rmtree(project / "cache", ignore_errors=True)
-    names = ("first time", "again, from the cache")
-    command = _pytest(project)
-    measured = {name: alternately({name: command}, rounds=1, environment=environment)[name] for name in names}
-    return rows_of(f"pytest --riskguard, {GATES} gates", collection.size, measured, names[0])
-
-
-def of_intervals(sizes: Sequence[tuple[int, int]]) -> list[Row]:
-    """Three exact intervals at two levels beside one of BCa by simulation; ratios are to scipy."""
-    rows = []
-    for topics, replicates in sizes:
-        command = module_command("tests.benchmarks.scale.interval_times")
-        found = json.loads(made_by([*command, str(topics), str(replicates)]))
-        for name, seconds in found.items():
-            shown = "riskguard, six intervals" if name == "riskguard" else f"{name}, one, {replicates:,} replicates"
-            rows.append(Row("intervals", f"{topics} topics", shown, seconds, None, seconds / found["scipy"]))
     return rows
 
 

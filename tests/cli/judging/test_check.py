@@ -153,13 +153,6 @@ def test_no_report_replaces_the_documents(command, folder):
     assert "would overwrite the file that this command reads" in ended.err
 
 
-def test_reports_count_no_attempt_of_a_gate_that_was_not_asked_for(command, several):
-    command("check no-collapse --json report.json -q")
-    attempts = {gate["id"]: gate["attempts"] for gate in read_report(several / "report.json")["gates"]}
-    assert attempts.pop("riskguard.yaml::no-collapse") == 1
-    assert set(attempts.values()) == {0}
-
-
 def test_without_riskguard_yaml_it_says_how_to_get_one(command, folder):
     folder.joinpath("riskguard.yaml").unlink()
     ended = command("check")

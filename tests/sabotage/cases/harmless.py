@@ -204,8 +204,7 @@ CASES = [
     harmless("last-failed", options="--lf", ways=PYTEST, words=["5 passed"]),
     harmless("reruns", options="--reruns 1", ways=PYTEST, words=["5 passed"]),
     harmless("report", write("reports/keep", ""), options="--riskguard-report=reports/r.json", ways=PYTEST),
-    harmless("required", options="--riskguard-require=5 --riskguard-strict", ways=PYTEST, words=["5 passed"]),
-    harmless("required-all", options="--riskguard-require=all", ways=PYTEST, words=["5 passed"]),
+    harmless("strict", options="--riskguard-strict", ways=PYTEST, words=["5 passed"]),
     # the shipped example and the tutorial
     example("improved", "improved", 0, "passed"),
     example("synonyms", "synonyms", 1, "queries lost more than 0.30; at most 6 may", passes=1),  # the mean rises

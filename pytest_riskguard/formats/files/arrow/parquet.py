@@ -10,7 +10,7 @@ from pytest_riskguard.formats.extras import imported
 from pytest_riskguard.formats.files.arrow import arrow_tables as tables
 from pytest_riskguard.formats.input_files import FREE_BYTES, LINES, RATIO
 from pytest_riskguard.formats.named_rows import NamedRows
-from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, TopicRow
+from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, Score, TopicRow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,6 +39,12 @@ def rankings(file: InputFile) -> Records[Ranking]:
 def topics(file: InputFile) -> Records[TopicRow]:
     """A row for each topic; further columns are tags."""
     return _rows(file, "topics").topics()
+
+
+def scores(file: InputFile) -> Records[Score]:
+    """A row for each topic and measure, of the one system in the file, or of the one that ``file.part`` names."""
+    by_system = _rows(file, "scores").scores()
+    return Records(file.chosen(by_system, "system") if by_system else ())
 
 
 def _rows(file: InputFile, kind: Kind) -> NamedRows:

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from pytest_riskguard.formats.columns import named, number, places
 from pytest_riskguard.formats.content import InputFile, Misfit
-from pytest_riskguard.formats.measure_names import standard_name
+from pytest_riskguard.formats.measure_names import AVERAGES, standard_name
 from pytest_riskguard.formats.records import Kind, Records, Score
 
 _WANTED = ("measure", "topic", "value", "system")
 _NEEDED = _WANTED[:3]
-#: Rows of averages have one of these in place of a topic.
-AVERAGES = frozenset({"all", "amean", "mean"})
 
 
 def fits(file: InputFile, _kind: Kind) -> Misfit | None:
