@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 #: Options of a gate that have a flag.
 _FLAGS = ("alpha", "level", "tolerance", "on_churn")
-_SETTINGS = tuple(name for name in OPTIONS if name not in (*_FLAGS, "slice"))
+_SETTINGS = tuple(name for name in OPTIONS if name not in ("alpha", "slice"))
 
 
 @click.command()
@@ -91,7 +91,10 @@ def compare(
     reports.withdraw()
     baselines, candidates = in_roles(runs, baselines)
     asked_kind = kind or NotSignificantlyRisky.kind
-    given = {name: value for name, value in flags.items() if value is not None} | collection.options
+    given = {name: value for name, value in flags.items() if value is not None}
+    if twice := sorted(given.keys() & collection.options.keys()):
+        raise UsageError(f"{twice[0]} given twice, as an option and with --set")
+    given |= collection.options
     for name in given if kind is None else ():
         if name not in options_of(NotSignificantlyRisky):
             raise UsageError(

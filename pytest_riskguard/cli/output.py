@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -47,7 +47,7 @@ class OutputError(RiskguardError):
 class Reports:
     """The reports that a command was asked to write."""
 
-    json: str | None
+    json: str | None = None
     html: Path | None = None
     markdown: Path | None = None
     charts: bool = False
@@ -153,14 +153,18 @@ def _place(path: Path) -> tuple[int, int] | str | None:
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
+#: The reports to write beside the JSON report.
+FILE_OPTIONS: tuple[Any, ...] = (
+    click.option("--html", type=FILE, help="Write the report as an HTML page here. Needs the extra [report]."),
+    click.option("--markdown", type=FILE, help="Write the report as Markdown here."),
+    click.option("--junit", type=FILE, help="Write the verdicts as JUnit XML here, one test case each."),
+)
 #: The reports to write, handed over as ``reports``.
 report_options = grouped(
     "reports",
     Reports,
     click.option("--json", metavar="PATH|-", help="Write the JSON report here; - is standard output."),
-    click.option("--html", type=FILE, help="Write the report as an HTML page here. Needs the extra [report]."),
-    click.option("--markdown", type=FILE, help="Write the report as Markdown here."),
-    click.option("--junit", type=FILE, help="Write the verdicts as JUnit XML here, one test case each."),
+    *FILE_OPTIONS,
 )
 
 

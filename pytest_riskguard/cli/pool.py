@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,20 +11,16 @@ from pytest_riskguard.cli.output import Reports, json_option, show_study, termin
 from pytest_riskguard.cli.parameters import Collection, NamedPath, collection_options, gate_options, named_path
 from pytest_riskguard.errors import UsageError
 
-if TYPE_CHECKING:
-    from pytest_riskguard.gates.kinds import Missing
-
 
 @click.command()
 @click.argument("systems", type=named_path, nargs=-1, metavar="[[NAME=]SYSTEM]...")
-@collection_options
-@gate_options("alpha", "missing")
+@collection_options("missing")
+@gate_options("alpha")
 @json_option("the figures")
 def pool(
     systems: tuple[NamedPath, ...],
     collection: Collection,
     alphas: tuple[float, ...],
-    missing: Missing,
     json_path: str | None,
 ) -> int:
     """Ask whether one baseline is a fair yardstick.
@@ -35,7 +30,7 @@ def pool(
     """
     from pytest_riskguard.cli.inputs import Inputs, once
     from pytest_riskguard.gates.alignment import on_one_list
-    from pytest_riskguard.gates.kinds import NotSignificantlyRisky
+    from pytest_riskguard.gates.kinds import OPTIONS, NotSignificantlyRisky
     from pytest_riskguard.pool_study.report import MAX_SYSTEMS, MIN_SYSTEMS, pool_report
     from pytest_riskguard.reports.studies.pool_study import dumps, explain
 
@@ -44,11 +39,12 @@ def pool(
     inputs = Inputs(collection, systems, whole=not systems)
     Reports(json_path).check(*inputs.files)
     sources = inputs.systems(systems, option="SYSTEM") if systems else inputs.whole_store()
+    alphas = alphas or (OPTIONS["alpha"].default,)
     once("--alpha", [f"{value:g}" for value in alphas])
     if not MIN_SYSTEMS <= len(sources) <= MAX_SYSTEMS:
         where = "given" if systems else "stored"
         raise UsageError(f"a pool has {MIN_SYSTEMS} to {MAX_SYSTEMS} systems; {len(sources)} {where}")
-    gate = NotSignificantlyRisky("pool", missing=missing)
+    gate = NotSignificantlyRisky("pool", **collection.options)
     pools = [
         on_one_list(gate, [inputs.engine.scores(source, measure) for source in sources])
         for measure in inputs.measures(Path(systems[0].text) if systems else Path())

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus, status_of
-from pytest_riskguard.cli.output import Reports, deliver, detail_options, ensure_apart, report_options, write_text
+from pytest_riskguard.cli.output import FILE_OPTIONS, Reports, deliver, detail_options, ensure_apart, write_text
 from pytest_riskguard.cli.output import show as show_verdicts
-from pytest_riskguard.cli.parameters import FILE, output_option
+from pytest_riskguard.cli.parameters import FILE, grouped, output_option
 from pytest_riskguard.errors import FileError, ReportFormatError, UsageError
 from pytest_riskguard.text import web_address
 
@@ -41,10 +40,14 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
 
 @click.command()
 @click.argument("report", type=FILE)
-@report_options
-@click.option("--charts", is_flag=True, help="Write the charts of the Markdown report beside it, as SVG.")
+@grouped(
+    "reports",
+    Reports,
+    *FILE_OPTIONS,
+    click.option("--charts", is_flag=True, help="Write the charts of the Markdown report beside it, as SVG."),
+)
 @click.option("--badge", type=FILE, help="Draw how the gates ended here, as SVG.")
-def report(report: Path, reports: Reports, charts: bool, badge: Path | None) -> int:
+def report(report: Path, reports: Reports, badge: Path | None) -> int:
     """Write the verdicts of a JSON report in other formats.
 
     The exit status is 0 if they were written, whatever the verdicts are. A report that cannot be read gives a grey
@@ -53,9 +56,8 @@ def report(report: Path, reports: Reports, charts: bool, badge: Path | None) -> 
     from pytest_riskguard.reports.ci.badge import NO_VERDICT, render, state
     from pytest_riskguard.reports.json import read
 
-    reports = replace(reports, charts=charts)
     if not reports.any and badge is None:
-        raise UsageError("nothing to write: give --html, --markdown, --junit, --json or --badge")
+        raise UsageError("nothing to write: give --html, --markdown, --junit or --badge")
     reports.check(report)
     ensure_apart("--badge", badge, report)
     reports.withdraw()

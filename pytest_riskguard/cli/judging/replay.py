@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import Reports, json_option, show_study, terminal_width
 from pytest_riskguard.cli.parameters import (
-    INTERVAL_OPTIONS,
     Collection,
     NamedPath,
     NumberType,
     collection_options,
-    gate_options,
     named_path,
 )
 from pytest_riskguard.errors import UsageError
@@ -41,21 +38,13 @@ ALPHAS = (0.0, 1.0, 2.0, 5.0, 10.0)
     metavar="NAME",
     help="A release that should not have been shipped. Repeatable.",
 )
-@collection_options
+@collection_options("level", "method", "tolerance", "missing", "max_loss")
 @click.option(
     "--alpha",
     "alphas",
     type=NumberType(Number(0, MAX_ALPHA)),
     multiple=True,
     help=f"An alpha to try. Repeatable. [default: {', '.join(f'{alpha:g}' for alpha in ALPHAS)}]",
-)
-@gate_options(*(name for name in INTERVAL_OPTIONS if name != "alpha"))
-@click.option(
-    "--max-loss",
-    type=NumberType(Number(0)),
-    default=OPTIONS["max_loss"].default,
-    show_default=True,
-    help="Show what no_topic_collapse with this limit would have stopped.",
 )
 @json_option("the figures")
 def replay(
@@ -64,9 +53,7 @@ def replay(
     regretted: tuple[str, ...],
     collection: Collection,
     alphas: tuple[float, ...],
-    max_loss: float,
     json_path: str | None,
-    **options: Any,
 ) -> int:
     """Judge past releases under several alphas.
 
@@ -81,6 +68,8 @@ def replay(
     from pytest_riskguard.gates.kinds import NoTopicCollapse, NotSignificantlyRisky
     from pytest_riskguard.reports.studies.replay_table import dumps, explain
 
+    options = collection.options
+    max_loss = options.pop("max_loss", OPTIONS["max_loss"].default)
     named = runs if baseline is None else (*runs, baseline)
     inputs = Inputs(collection, named)
     Reports(json_path).check(*inputs.files)

@@ -95,7 +95,7 @@ CASES = [
     Case("weight-nan", weigh("nan"), words=["topics.tsv:2", "nan"]),
     Case("weight-inf", weigh("inf"), words=["topics.tsv:2", "inf"]),
     Case("weighted-without-weights", WEIGHTED, words=["weight"], ways=SERIAL, status=1),
-    Case("weighted-command-without-weights", options="--weighted", status=2, words=["weight"], ways=CLI),
+    Case("weighted-command-without-weights", options="--set weighted=true", status=2, words=["weight"], ways=CLI),
     Case("weighted", [weigh("2"), WEIGHTED], status=1, ways=SERIAL, words=["got worse"]),
     Case(
         "slice-of-nothing",
