@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from pytest_riskguard.formats import limits
 from tests.shared_data import SHARED
 
 pytest_plugins = ["pytester"]
@@ -73,6 +74,16 @@ def _outside_ci() -> Iterator[None]:
         ):
             patch.delenv(name, raising=False)
         yield
+
+
+@pytest.fixture
+def set_limit(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int], None]:
+    """``set_limit("TOPICS", 2)``: another number for one limit of ``formats.limits``."""
+
+    def set_number(name: str, most: int) -> None:
+        monkeypatch.setitem(vars(getattr(limits, name)), "default", most)
+
+    return set_number
 
 
 Write = Callable[..., Path]

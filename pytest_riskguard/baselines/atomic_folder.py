@@ -25,7 +25,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pytest_riskguard.baselines.manifest import name_problem
-from pytest_riskguard.formats.input_files import GZIP, RUN_BYTES, ContentError, blocks, open_regular
+from pytest_riskguard.formats.input_files import GZIP, ContentError, blocks, open_regular
+from pytest_riskguard.formats.limits import RUN_BYTES
 
 #: Names of work folders; those of baselines begin with a letter or digit.
 _WORK = re.compile(r"\.tmp-[0-9a-f]{32}")

@@ -11,13 +11,13 @@ from pytest_riskguard.baselines import environment
 from pytest_riskguard.baselines.entry import MANIFEST, RUN, SCORES, StoredBaseline
 from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, StoredMeasure, StoredReplicate
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
-from pytest_riskguard.evaluation.cache.cached_scores import Reading, Wanted, text_scores
-from pytest_riskguard.evaluation.cache.file_digests import unpacking
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import parse_measure, provider_of
+from pytest_riskguard.evaluation.score_cache import Wanted, text_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.scoring.kept_depths import depth_for
+from pytest_riskguard.evaluation.scoring.run_parts import ScoredRun
 from pytest_riskguard.evaluation.scoring.run_scores import scored_run
 from pytest_riskguard.text import counted
 
@@ -100,12 +100,10 @@ class KeptRun:
         self._fetch = scored.fetch
         self._scores |= {str(scores.measure): scores for scores in scored.scores}
 
-    def _read(self, measures: Sequence[str], *, depth: int) -> Reading:
+    def _read(self, measures: Sequence[str], *, depth: int) -> ScoredRun:
         baseline = self.baseline
         try:
-            with unpacking(baseline.file(RUN)) as tell:
-                scored = scored_run(baseline.file(RUN), self.qrels, measures, name=baseline.place, depth=depth)
-                tell(scored.run.digest)
+            scored = scored_run(baseline.file(RUN), self.qrels, measures, name=baseline.place, depth=depth)
         except DataError:
             baseline.check_run()  # damage is named as such
             raise
@@ -113,7 +111,7 @@ class KeptRun:
             baseline.check_run()
             raise baseline.error(f"{RUN} changed while it was being read; try again")
         self.run, self._is_checked = scored.run, True
-        return Reading(scored.scores, scored.run, "docid", as_trec=True)
+        return scored
 
 
 def _depth_for(measures: Sequence[str], qrels: Qrels) -> int:

@@ -20,17 +20,10 @@ from pytest_riskguard.baselines.manifest import (
 )
 from pytest_riskguard.baselines.remote_stores import shown
 from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, ScoresFormatError
-from pytest_riskguard.evaluation.cache.file_digests import text_digest
 from pytest_riskguard.evaluation.score_files import read_score_table
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.formats.input_files import (
-    MANIFEST_BYTES,
-    TABLE_BYTES,
-    ContentError,
-    LimitError,
-    open_regular,
-    read_limited,
-)
+from pytest_riskguard.formats.input_files import ContentError, LimitError, open_regular, read_limited
+from pytest_riskguard.formats.limits import MANIFEST_BYTES, TABLE_BYTES
 from pytest_riskguard.formats.serialization import JsonError
 from pytest_riskguard.text import clean
 
@@ -183,7 +176,7 @@ class StoredBaseline:
             return
         path = self.file(RUN)
         try:
-            digest = text_digest(path, atomic_folder.gzip_digest)
+            digest = atomic_folder.gzip_digest(path)
         except LimitError as error:
             raise self.error(f"{RUN}: {error}") from None
         except (ContentError, MissingFileError) as error:

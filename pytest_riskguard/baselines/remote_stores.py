@@ -18,14 +18,9 @@ from pathlib import Path
 from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.baselines.pins import pinned
 from pytest_riskguard.errors import BaselineError, MissingFileError
-from pytest_riskguard.evaluation.cache.cache_folder import CacheFolder, cache_folder
 from pytest_riskguard.formats.files.remote_files import address_of, files_below, is_address, local_copy
-from pytest_riskguard.formats.input_files import Limit, LimitError
-
-BYTES = Limit("RISKGUARD_MAX_STORE_BYTES", 4_000_000_000, "bytes in the baselines at an address")
-FILES = Limit("RISKGUARD_MAX_STORE_FILES", 100_000, "files in the baselines at an address")
-#: The entries of the cache that hold listings and files of stores, each under its digest.
-KIND = "baselines"
+from pytest_riskguard.formats.input_files import LimitError
+from pytest_riskguard.formats.limits import STORE_BYTES, STORE_FILES
 
 _FILE = re.compile(
     r"(?P<name>[^/]+)(/history/[0-9]{1,9})?(/replicates/[0-9]{1,9})?"
@@ -44,32 +39,24 @@ def shown(path: Path) -> str:
 
 
 def local_folder(place: Path) -> Path:
-    """A folder with the baselines at an address, for this process; from the cache, if they are there.
+    """A folder with the baselines at an address, for this process.
 
     ``BaselineError`` if they cannot be read, exceed a limit or are not those that the digest pins.
     """
     address, digest = pinned(place)
-    copy = _Copy(address, cache_folder())
-    listing = copy.kept_listing(digest)
-    if listing is None:
-        listing = copy.everything()
-        if (found := _digest(listing.encode())) != digest:
-            raise copy.error(
-                f"expected the digest {digest}, found {found}: the baselines were changed after the digest was "
-                "pinned; if they should have been, pin the new digest, else restore them"
-            )
-        copy.keep(listing)
-    else:
-        copy.listed_files(listing)
+    copy = _Copy(address)
+    if (found := _digest(copy.everything().encode())) != digest:
+        raise copy.error(
+            f"expected the digest {digest}, found {found}: the baselines were changed after the digest was "
+            "pinned; if they should have been, pin the new digest, else restore them"
+        )
     return copy.folder
 
 
 def digest_of(place: Path) -> str:
     """The digest that pins a store, at an address or in a folder; a digest behind the address is not looked at."""
     if is_address(place):
-        copy = _Copy(address_of(place).partition("#")[0], cache_folder())
-        copy.keep(listing := copy.everything())
-        return _digest(listing.encode())
+        return _digest(_Copy(address_of(place).partition("#")[0]).everything().encode())
     files = {path.relative_to(place).as_posix(): path for path in place.rglob("*") if path.is_file()}
     listing = _listing((name, _digest(path.read_bytes())) for name, path in files.items() if _is_of_store(name))
     if not listing:
@@ -80,23 +67,18 @@ def digest_of(place: Path) -> str:
 class _Copy:
     """A folder of this process that receives the files of a store; it is deleted at the end of the process."""
 
-    def __init__(self, address: str, cache: CacheFolder | None) -> None:
-        self._address, self._cache = address, cache
+    def __init__(self, address: str) -> None:
+        self._address = address
         outer = Path(os.path.realpath(tempfile.mkdtemp(prefix="riskguard-")))
         atexit.register(shutil.rmtree, outer, ignore_errors=True)
         self._name = re.sub(r"[^A-Za-z0-9._-]", "_", address.rstrip("/").rpartition("/")[2]).strip(".") or "baselines"
         self.folder = outer / self._name
         self.folder.mkdir()
         _COPIES[self.folder] = address
-        self._bytes, self._fetched_names = 0, list[str]()
+        self._bytes = 0
 
     def error(self, problem: str, *, reason: str = "bad_baseline") -> BaselineError:
         return BaselineError(f"{self._address}: {problem}", reason=reason, problem=f"{self._name}: {problem}")
-
-    def kept_listing(self, digest: str) -> str | None:
-        """The listing with this digest, if the cache has it."""
-        content = self._kept(digest)
-        return None if content is None else content.decode()
 
     def everything(self) -> str:
         """Copy all files from the address; returns their listing."""
@@ -106,40 +88,14 @@ class _Copy:
             raise self._unreadable(error) from None
         if not files:
             raise self.error("no baselines there", reason="missing_input")
-        if len(files) > FILES.value:
-            raise self.error(FILES.problem(len(files)))
+        if len(files) > STORE_FILES.value:
+            raise self.error(STORE_FILES.problem(len(files)))
         self._check_size(sum(size or 0 for size in files.values()))
         return _listing((name, _digest(self._fetched(name))) for name in sorted(files))
 
-    def listed_files(self, listing: str) -> None:
-        """Copy the files of a listing from the cache, and those that it has lost from the address."""
-        for line in listing.splitlines():
-            digest, _, name = line.partition(" ")
-            content = self._kept(digest)
-            if content is not None:
-                self._write(name, content)
-            elif (found := _digest(self._fetched(name))) != digest:
-                raise self.error(f"{name}: expected the digest {digest}, found {found}; restore what was pinned")
-        self.keep(listing)
-
-    def keep(self, listing: str) -> None:
-        """Put what was fetched into the cache, and last the listing, which says that the files are there."""
-        if self._cache is None or not self._fetched_names:
-            return
-        for name in self._fetched_names:
-            content = (self.folder / name).read_bytes()
-            self._cache.write(KIND, _hexadecimal(_digest(content)), content)
-        self._cache.write(KIND, _hexadecimal(_digest(listing.encode())), listing.encode())
-        self._cache.trim()
-
-    def _kept(self, digest: str) -> bytes | None:
-        """What the cache holds under a digest, if that is its digest."""
-        content = None if self._cache is None else self._cache.read(KIND, _hexadecimal(digest))
-        return content if content is not None and _digest(content) == digest else None
-
     def _fetched(self, name: str) -> bytes:
         try:
-            with local_copy(Path(self._address) / name, BYTES) as path:
+            with local_copy(Path(self._address) / name, STORE_BYTES) as path:
                 content = path.read_bytes()
         except LimitError as error:
             raise self.error(f"{name}: {error}") from None
@@ -148,12 +104,11 @@ class _Copy:
         self._bytes += len(content)
         self._check_size(self._bytes)
         self._write(name, content)
-        self._fetched_names.append(name)
         return content
 
     def _check_size(self, found: int) -> None:
-        if found > BYTES.value:
-            raise self.error(BYTES.problem(found))
+        if found > STORE_BYTES.value:
+            raise self.error(STORE_BYTES.problem(found))
 
     def _unreadable(self, error: MissingFileError) -> BaselineError:
         return BaselineError(str(error), reason="missing_input", problem=f"{self._name}: {error.problem}")
@@ -177,7 +132,3 @@ def _is_of_store(name: str) -> bool:
 
 def _digest(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
-
-
-def _hexadecimal(digest: str) -> str:
-    return digest.removeprefix("sha256:")

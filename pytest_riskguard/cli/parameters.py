@@ -22,7 +22,7 @@ from pytest_riskguard import run_context
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.formats.given_file import TIES, GivenFile
-from pytest_riskguard.formats.known import formats_of
+from pytest_riskguard.formats.known import added_formats, formats_of
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.gates.kinds import (
     COMPUTED,
@@ -54,9 +54,17 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+\Z")
 _COMPUTED = re.compile(rf"({'|'.join(COMPUTED)})\((.*)\)\Z", re.DOTALL)
 #: A file's path; the gate, not click, checks whether the file exists and can be read.
 FILE = click.Path(path_type=Path, readable=False)
+
+
+def _format(name: str) -> str:
+    """The name of a format of rankings or of scores, of our own or of a plugin."""
+    known = {known.name for kind in ("rankings", "scores") for known in formats_of(kind)}
+    return name if name in added_formats() else OneOf(tuple(sorted(known)))(name)
+
+
 #: What ``--set`` takes besides the options of gates.
 _OF_RUNS: Mapping[str, Any] = {
-    "format": OneOf(tuple(sorted({known.name for kind in ("rankings", "scores") for known in formats_of(kind)}))),
+    "format": _format,
     "ties": OneOf(TIES),
 }
 _OF_FILE: Mapping[str, Any] = {
@@ -104,7 +112,7 @@ def place_words(known: Callable[[str], bool] = lambda _: True) -> list[str]:
 
 def belonging(text: str) -> str:
     """The text, whose commands about baselines name the same store and judgements as the command line."""
-    from pytest_riskguard.reports.terminal.hints import completed
+    from pytest_riskguard.reports.terminal.layout import completed
 
     def needed(command: str) -> list[str]:
         from pytest_riskguard.cli.baseline import baseline

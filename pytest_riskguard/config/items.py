@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.errors import ConfigError, DataError
-from pytest_riskguard.formats.input_files import GATES
+from pytest_riskguard.formats.limits import GATES
 from pytest_riskguard.gates.kinds import Correction, Gate
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def judged_together(config: Config) -> list[tuple[GateItem, int]]:
 def with_slices(config: Config) -> Config:
     """The settings with the slices of every gate looked up; ``ConfigError`` has the errors of all gates.
 
-    Also if there are more gates than ``input_files.GATES`` allows.
+    Also if there are more gates than ``limits.GATES`` allows.
     """
     _refuse_too_many(config, lambda gate: len(gate.slice or ()))
     config = _with_slices(config)

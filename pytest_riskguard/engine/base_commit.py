@@ -20,7 +20,8 @@ from pytest_riskguard.baselines.git import Repository
 from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import RiskguardError
-from pytest_riskguard.formats.input_files import MANIFEST_BYTES, YAML_BYTES, ContentError, Limit, read_limited
+from pytest_riskguard.formats.input_files import ContentError, read_limited
+from pytest_riskguard.formats.limits import MANIFEST_BYTES, YAML_BYTES, Limit
 from pytest_riskguard.reports.policy_changes import MOST_KEPT, Change, PolicyChanges, ordered
 from pytest_riskguard.text import clean, short
 

@@ -21,7 +21,8 @@ from pytest_riskguard.evaluation.collection import read_collection
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics, write_topics
-from pytest_riskguard.formats.input_files import REPORT_BYTES, LimitError, read_limited
+from pytest_riskguard.formats.input_files import LimitError, read_limited
+from pytest_riskguard.formats.limits import REPORT_BYTES
 from pytest_riskguard.formats.serialization import JsonError, decoded, parsed
 from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of
 from pytest_riskguard.gates.verdict import Verdict, digests

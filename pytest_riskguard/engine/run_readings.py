@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from pytest_riskguard.evaluation.cache.cached_scores import Reading, RunScores, Wanted, file_scores
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.runs.rankings import Rankings
+from pytest_riskguard.evaluation.score_cache import RunScores, Wanted, file_scores
+from pytest_riskguard.evaluation.scoring.run_parts import ScoredRun
 from pytest_riskguard.evaluation.scoring.run_scores import scored_run
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.topic_keys import TopicKeys
@@ -28,10 +29,9 @@ def read_judgements(given: Path | GivenFile, texts: Mapping[str, str]) -> Qrels:
     return read_qrels(given, TopicKeys(texts))
 
 
-def read_run(opened: Path | Rankings | GivenFile, wanted: Wanted, measures: Sequence[str]) -> Reading:
+def read_run(opened: Path | Rankings | GivenFile, wanted: Wanted, measures: Sequence[str]) -> ScoredRun:
     """Read a run and score it with some measures."""
-    as_trec = isinstance(opened, Path)
     run = GivenFile(opened, format="trec") if isinstance(opened, Path) else opened
     scored = scored_run(run, wanted.qrels, measures, name=wanted.name, queries=wanted.queries, depth=wanted.depth)
     wanted.qrels.arrays.documents.forget_hashes()
-    return Reading(scored.scores, scored.run, scored.ties, as_trec=as_trec)
+    return scored

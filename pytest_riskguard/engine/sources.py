@@ -17,13 +17,13 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine.recent_runs import RecentRuns
 from pytest_riskguard.engine.run_readings import read_file, read_judgements, read_run
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
-from pytest_riskguard.evaluation.cache.cached_scores import RunScores, Wanted
 from pytest_riskguard.evaluation.judgements.grades import scaled
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure
 from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import open_run
+from pytest_riskguard.evaluation.score_cache import RunScores, Wanted
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun

@@ -25,8 +25,9 @@ from pytest_riskguard.formats.columns import SYNONYMS
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.input_files import CELLS, TOPICS, is_folder
+from pytest_riskguard.formats.input_files import is_folder
 from pytest_riskguard.formats.known import system_name
+from pytest_riskguard.formats.limits import CELLS, TOPICS
 from pytest_riskguard.formats.records import Records, Score
 from pytest_riskguard.formats.text_files import LineReader
 from pytest_riskguard.text import nearest

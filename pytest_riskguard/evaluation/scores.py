@@ -18,7 +18,7 @@ from pytest_riskguard.errors import ScoringError
 from pytest_riskguard.evaluation.plain_tables import is_ascending
 
 if TYPE_CHECKING:
-    from pytest_riskguard.evaluation.id_checks.document_ids import Judged
+    from pytest_riskguard.evaluation.document_ids import Judged
 
 FloatArray = npt.NDArray[np.float64]
 

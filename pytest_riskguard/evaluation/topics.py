@@ -18,7 +18,7 @@ from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
 from pytest_riskguard.formats.files.tab_separated import TEXT_NAMES, TOPIC_NAMES
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.input_files import TOPICS
+from pytest_riskguard.formats.limits import TOPICS
 from pytest_riskguard.formats.records import Records, TopicRow
 from pytest_riskguard.formats.text_files import LineReader
 from pytest_riskguard.formats.topic_keys import derived_id

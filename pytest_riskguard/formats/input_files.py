@@ -1,18 +1,17 @@
-"""Input files: regular files only, opened once, and read up to limits that the environment can change."""
+"""Input files: regular files only, opened once, and read up to ``limits``."""
 
 from __future__ import annotations
 
 import gzip
 import os
-import re
 import stat
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from pytest_riskguard.errors import MissingFileError, UsageError
+from pytest_riskguard.errors import MissingFileError
+from pytest_riskguard.formats.limits import RATIO, Limit
 
 
 class ContentError(Exception):
@@ -20,66 +19,8 @@ class ContentError(Exception):
 
 
 class LimitError(ContentError):
-    """A file is larger than a limit; the message gives the figure, the limit and the variable that changes it."""
+    """A file is larger than a limit; the message gives the figure, the limit and the variable that scales it."""
 
-
-@dataclass(frozen=True)
-class Limit:
-    """The most that a file may hold of something; ``variable`` in the environment sets another number."""
-
-    variable: str
-    default: int
-    what: str
-
-    @property
-    def value(self) -> int:
-        """The number that holds now; ``UsageError`` if the environment gives none."""
-        text = os.environ.get(self.variable, "").strip()
-        if not text:
-            return self.default
-        if not re.fullmatch(r"[0-9]{1,15}", text) or int(text) == 0:
-            raise UsageError(f"{self.variable}: expected a whole number from 1, found {text!r:.60}")
-        return int(text)
-
-    def problem(self, found: int, *, limit: int | None = None) -> str:
-        """What is wrong with a file that holds more; ``found`` is how many were counted until it was refused."""
-        limit = self.value if limit is None else limit
-        return (
-            f"expected at most {limit:,} {self.what}, found {found:,}; "
-            f"if the file is right, set {self.variable} to a larger number"
-        )
-
-
-#: A run of 10 million rows has some 500 million bytes.
-RUN_BYTES = Limit("RISKGUARD_MAX_RUN_BYTES", 800_000_000, "bytes of text in a run")
-#: Qrels, topics and per-topic scores are held in memory as a whole.
-TABLE_BYTES = Limit("RISKGUARD_MAX_TABLE_BYTES", 200_000_000, "bytes of text in a table")
-#: Documents with their whole texts, of which only titles and addresses are kept.
-CORPUS_BYTES = Limit("RISKGUARD_MAX_CORPUS_BYTES", 8_000_000_000, "bytes of text in a documents file")
-LINES = Limit("RISKGUARD_MAX_LINES", 12_000_000, "lines")
-LINE_BYTES = Limit("RISKGUARD_MAX_LINE_BYTES", 2**20, "bytes in a line")
-#: An id is no longer than a row that could hold it, whatever the format; search engines allow ids of 512 bytes.
-ROW_BYTES = Limit("RISKGUARD_MAX_ROW_BYTES", 2048, "bytes in a row of a run or of qrels")
-TOPICS = Limit("RISKGUARD_MAX_TOPICS", 1_000_000, "topics")
-DOCUMENTS = Limit("RISKGUARD_MAX_DOCUMENTS", 200_000, "documents in a topic")
-JUDGEMENTS = Limit("RISKGUARD_MAX_JUDGEMENTS", 2_000_000, "judgements")
-CELLS = Limit("RISKGUARD_MAX_CELLS", 2_000_000, "cells in a table (rows times columns)")
-#: Text compresses to a tenth or a twentieth; only a file made to exhaust its reader compresses to a thousandth.
-RATIO = Limit("RISKGUARD_MAX_RATIO", 100, "times the compressed size after decompression")
-#: What a command prints, or an engine sends, for one query.
-ANSWER_BYTES = Limit("RISKGUARD_MAX_ANSWER_BYTES", 50_000_000, "bytes in the answer of a live system")
-MANIFEST_BYTES = Limit("RISKGUARD_MAX_MANIFEST_BYTES", 20_000_000, "bytes in a manifest")
-#: A report of 10,000 topics with the data of all charts has some 10 million bytes.
-REPORT_BYTES = Limit("RISKGUARD_MAX_REPORT_BYTES", 60_000_000, "bytes in a report")
-REPORTS = Limit("RISKGUARD_MAX_REPORTS", 1_000, "reports in a trend")
-#: An empty object in a list takes 75 bytes of memory and three of a file.
-JSON_VALUES = Limit("RISKGUARD_MAX_JSON_VALUES", 3_000_000, "values in a JSON file")
-#: A verdict on 200,000 topics has that many.
-YAML_BYTES = Limit("RISKGUARD_MAX_YAML_BYTES", 1_000_000, "bytes of settings")
-#: Measures, alphas, baselines and slices multiply.
-GATES = Limit(
-    "RISKGUARD_MAX_GATES", 2_000, "gates of a riskguard.yaml, counting each measure, alpha, baseline and slice"
-)
 
 GZIP = b"\x1f\x8b"
 _BLOCK = 2**20

@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.formats.columns import named, number, places
-from pytest_riskguard.formats.input_files import DOCUMENTS
+from pytest_riskguard.formats.limits import DOCUMENTS
 from pytest_riskguard.formats.measure_names import AVERAGES, standard_name
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, Score, TopicRow
 from pytest_riskguard.text import did_you_mean

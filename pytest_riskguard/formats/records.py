@@ -10,7 +10,8 @@ from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 from annotated_types import Ge
 
 from pytest_riskguard.formats.given_file import JudgeRule
-from pytest_riskguard.formats.input_files import LINE_BYTES, ROW_BYTES, bytes_beyond
+from pytest_riskguard.formats.input_files import bytes_beyond
+from pytest_riskguard.formats.limits import LINE_BYTES, ROW_BYTES
 from pytest_riskguard.text import counted
 
 #: What a file may hold.

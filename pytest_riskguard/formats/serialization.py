@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
-from pytest_riskguard.formats.input_files import JSON_VALUES
+from pytest_riskguard.formats.limits import JSON_VALUES
 
 #: Deeper than any report or manifest.
 MAX_DEPTH = 30

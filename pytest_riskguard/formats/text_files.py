@@ -10,16 +10,8 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from pytest_riskguard.errors import FileError
-from pytest_riskguard.formats.input_files import (
-    CELLS,
-    LINE_BYTES,
-    LINES,
-    TABLE_BYTES,
-    TOPICS,
-    ContentError,
-    Limit,
-    blocks,
-)
+from pytest_riskguard.formats.input_files import ContentError, blocks
+from pytest_riskguard.formats.limits import CELLS, LINE_BYTES, LINES, TABLE_BYTES, TOPICS, Limit
 
 #: The largest grade or gain, in either direction: trec_eval allocates a counter for every grade up to the largest.
 MAX_GRADE = 1000
@@ -44,7 +36,7 @@ class LineReader(Generic[Problem]):
 
     Lines end with LF; a CR before it stays in the line. Blank lines are included. A byte order mark is removed.
     ``error`` is raised for content that is not text (damaged gzip, bytes that are not UTF-8, NUL) and for more of it
-    than ``size``, ``line_size`` and ``input_files.LINES`` allow; ``MissingFileError`` for a path that is not a
+    than ``size``, ``line_size`` and ``limits.LINES`` allow; ``MissingFileError`` for a path that is not a
     readable regular file. With ``content`` the path only names the file, which has been read already.
     """
 

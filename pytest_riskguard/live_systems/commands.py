@@ -15,7 +15,7 @@ from typing import IO, cast
 
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import CommandCandidate
-from pytest_riskguard.formats.input_files import ANSWER_BYTES
+from pytest_riskguard.formats.limits import ANSWER_BYTES
 from pytest_riskguard.formats.serialization import JsonError, parsed_value
 from pytest_riskguard.live_systems.retrieval import FailedSearchError, Search
 from pytest_riskguard.live_systems.topic import Topic

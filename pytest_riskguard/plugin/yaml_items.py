@@ -124,7 +124,7 @@ class GateTest(_Reported):
         from pytest_riskguard.plugin.screen import with_paths_from_here
         from pytest_riskguard.reports.internal_errors import shown_or_plain
         from pytest_riskguard.reports.terminal.failure import explain
-        from pytest_riskguard.reports.terminal.hints import command, completed, report_hint
+        from pytest_riskguard.reports.terminal.layout import command, completed, report_hint
 
         problem = None
         if verdict.problem_with_paths is not None:

@@ -191,7 +191,7 @@ def test_a_run_that_cannot_be_opened_is_damaged_and_the_path_of_the_store_stands
     ]
 
 
-def test_a_manifest_that_is_too_large_is_no_newer_format(store, add, monkeypatch):
+def test_a_manifest_that_is_too_large_is_no_newer_format(store, add, set_limit):
     add()
-    monkeypatch.setenv("RISKGUARD_MAX_MANIFEST_BYTES", "10")
+    set_limit("MANIFEST_BYTES", 10)
     StoredBaseline(store.root, "prod", store.root / "prod").check_format()

@@ -596,9 +596,9 @@ def test_a_new_store_comes_with_files_for_git_that_are_left_alone_later(tmp_path
 
 
 @pytest.mark.parametrize(("limit", "file"), [("MANIFEST", "manifest.json"), ("TABLE", "scores.tsv")])
-def test_each_stored_file_has_its_own_limit(store, add, collection, monkeypatch, limit, file):
+def test_each_stored_file_has_its_own_limit(store, add, collection, set_limit, limit, file):
     add()
     qrels = read_qrels(collection.qrels)
-    monkeypatch.setenv(f"RISKGUARD_MAX_{limit}_BYTES", "100")
+    set_limit(f"{limit}_BYTES", 100)
     with pytest.raises(BaselineError, match=f"prod: {file}: "):
         store.scores("prod", "AP", qrels=qrels)

@@ -140,7 +140,7 @@ def score_files(topics: int) -> float:
             tables[-1].write_text("topic,nDCG@10\n" + "".join(rows))
         started = "import sys; from pytest_riskguard.cli import main; main(sys.argv[1:])"
         command = [sys.executable, "-c", started, "compare", "--scores", str(tables[0])]
-        environment = {**os.environ, "RISKGUARD_MAX_TOPICS": str(10 * topics)}
+        environment = {**os.environ, "RISKGUARD_LIMITS": "10"}
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         ended = subprocess.run([*command, "--baseline", str(tables[1])], env=environment, capture_output=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -286,7 +286,7 @@ CASES = (
             stored("bm25s_nostem", "--baseline prod"),
             "riskguard compare {c}/runs/bm25s_nostem.run.gz --baseline prod --qrels changed.txt --json -",
             add("porter", "fts5_porter_or", "--measure nDCG@10"),
-            "riskguard pool --qrels {c}/qrels.txt --json -",
+            "riskguard study pool --qrels {c}/qrels.txt --json -",
         ),
         write_few_topics,
     ),
@@ -398,10 +398,11 @@ CASES = (
     Case(
         "pool",
         (
-            f"riskguard pool {' '.join('{w}/runs/' + name + '.run.gz' for name in _WEB_POOL.split())} "
+            f"riskguard study pool {' '.join('{w}/runs/' + name + '.run.gz' for name in _WEB_POOL.split())} "
             "--qrels {w}/qrels.adhoc.txt.gz --measure nDCG@20 --measure ERR@20 --alpha 1 --alpha 5 --json -",
-            f"riskguard pool {' '.join('{c}/runs/' + name + '.run.gz' for name in _POOL.split())} {_QRELS} --json -",
-            "riskguard pool --scores baseline.csv candidate.csv other.csv --json -",
+            f"riskguard study pool {' '.join('{c}/runs/' + name + '.run.gz' for name in _POOL.split())} {_QRELS} "
+            "--json -",
+            "riskguard study pool --scores baseline.csv candidate.csv other.csv --json -",
         ),
         write_scores,
     ),

@@ -208,7 +208,7 @@ def test_hostile_names_reach_the_terminal_as_text(command):
 
 def test_each_field_of_a_plan_is_in_the_reference(command):
     page = (DOCS / "reference/command-line.md").read_text(encoding="utf-8")
-    section = page[page.index("## `riskguard power`") : page.index("## `riskguard replay`")]
+    section = page[page.index("## `riskguard power`") : page.index("## `riskguard study replay`")]
     rows = [line for line in section.splitlines() if line.startswith("| `")]
     said = [name for row in rows for name in re.findall(r"`(\w+)`", row.split(" | ")[0])]
     assert sorted(said) == sorted(field.name for field in fields(Plan))

@@ -195,12 +195,12 @@ def test_equal_ids_are_told_apart_by_what_they_were_made_of():
     assert unique(["g[a]", "g[a]", "g[a]"], ["w", "x", "y"])[1:] == first[:2]
 
 
-def test_gates_are_counted_before_any_is_made(errors, monkeypatch):
+def test_gates_are_counted_before_any_is_made(errors, set_limit):
     alphas = ", ".join(map(str, range(1001)))
     ((line, problem),) = errors(f"{GATE}, measure: [AP, RR], alpha: [{alphas}]")
     assert line == 1
     assert "expected at most 2,000 gates" in problem
-    assert "found 2,002; if the file is right, set RISKGUARD_MAX_GATES" in problem
-    monkeypatch.setenv("RISKGUARD_MAX_GATES", "1")
+    assert "found 2,002; if the file is right, set RISKGUARD_LIMITS" in problem
+    set_limit("GATES", 1)
     ((_, problem),) = errors(f"{GATE}, slice: kind")
     assert "found 2;" in problem

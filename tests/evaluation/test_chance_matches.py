@@ -20,7 +20,7 @@ from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Question, RunFile
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation import read_qrels, score_run
-from pytest_riskguard.evaluation.id_checks.chance_matches import OTHER_TOPICS, UNLIKELY, Count, are_by_chance, matches
+from pytest_riskguard.evaluation.examined_ids import OTHER_TOPICS, UNLIKELY, Count, are_by_chance, matches
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
 from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run, write_run
@@ -255,7 +255,7 @@ def test_matches_are_counted_as_sets_of_ids_are(seed, topics, skill, least):
         run[topic] = list(dict.fromkeys([*others[:5], *found, *others[5:], "last"]))
     for at_once in (500, 4):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("pytest_riskguard.evaluation.id_checks.chance_matches._TOPICS_AT_ONCE", at_once)
+            patch.setattr("pytest_riskguard.evaluation.examined_ids._TOPICS_AT_ONCE", at_once)
             assert list(matches(qrels, *columns_of(run, qrels))) == slow_matches(run, qrels)
 
 

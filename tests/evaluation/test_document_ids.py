@@ -10,7 +10,7 @@ import pytest
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation import read_qrels, score_run
-from pytest_riskguard.evaluation.id_checks.document_ids import Judged
+from pytest_riskguard.evaluation.document_ids import Judged
 
 TOPICS = range(30)
 FIRST_DOCID = 100

@@ -143,8 +143,8 @@ def test_damaged_parquet_is_refused_or_read(tmp_path):
         read(path, "d7")
 
 
-def test_parquet_that_unpacks_to_more_than_the_limit_is_refused(tmp_path, monkeypatch):
+def test_parquet_that_unpacks_to_more_than_the_limit_is_refused(tmp_path, set_limit):
     path = parquet(tmp_path, rows=100_000)
-    monkeypatch.setenv("RISKGUARD_MAX_CORPUS_BYTES", str(path.stat().st_size + 1000))
-    with pytest.raises(DocumentsFormatError, match="RISKGUARD_MAX_CORPUS_BYTES"):
+    set_limit("CORPUS_BYTES", path.stat().st_size + 1000)
+    with pytest.raises(DocumentsFormatError, match="RISKGUARD_LIMITS"):
         read(path, "d7")

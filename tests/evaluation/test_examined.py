@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation import examined_ids as module
 from pytest_riskguard.evaluation import score_run
-from pytest_riskguard.evaluation.id_checks import examined as module
-from pytest_riskguard.evaluation.id_checks.chance_matches import ENOUGH_JUDGED, MAX_RANKS
-from pytest_riskguard.evaluation.id_checks.examined import Examined, Sample
+from pytest_riskguard.evaluation.examined_ids import ENOUGH_JUDGED, MAX_RANKS, Examined, Sample
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers
 
 IntArray = np.typing.NDArray[np.int64]

@@ -100,14 +100,14 @@ def test_ordinary_tables_are_not_read_line_by_line(monkeypatch):
     assert (scores.topics, scores.values.tolist()) == (("1", "10", "9"), [1.0, 0.5, 0.25])
 
 
-def test_a_table_read_before_is_not_parsed_again_but_is_held_to_its_limits(monkeypatch):
+def test_a_table_read_before_is_not_parsed_again_but_is_held_to_its_limits(monkeypatch, set_limit):
     content = b"topic,AP,RR\n" + b"".join(b"%d,0.5,0.25\n" % topic for topic in range(20))
     monkeypatch.setattr(score_files, "_LAST_READ", {})
     read_score_table(Path("t"), content=content)
     monkeypatch.setattr(score_files, "read_columns", None)
     (scores,) = read_score_table(Path("other"), ["RR"], content=content)
     assert (scores.name, set(scores.values.tolist())) == ("other", {0.25})
-    monkeypatch.setenv("RISKGUARD_MAX_TOPICS", "19")
+    set_limit("TOPICS", 19)
     with pytest.raises(ScoresFormatError, match="expected at most 19 topics, found 20"):
         read_score_table(Path("t"), content=content)
 

@@ -27,15 +27,16 @@ LONG = 20_000_000
 @pytest.mark.parametrize(
     "case", [case for case in CASES if (case.known, case.kind) not in OWN], ids=lambda case: case.id
 )
-def test_every_format_refuses_what_is_too_long(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_format_refuses_what_is_too_long(
+    case: Case, tmp_path: Path, set_limit: Callable[[str, int], None]
+) -> None:
     for module in case.needs:
         pytest.importorskip(module)
     path = tmp_path / case.file
     path.write_bytes(case.content(WORLD))
-    variable = f"RISKGUARD_MAX_{'LINE' if case.kind == 'topics' else 'ROW'}_BYTES"  # topics may have texts alone
-    monkeypatch.setenv(variable, "1")
+    set_limit("LINE_BYTES" if case.kind == "topics" else "ROW_BYTES", 1)  # topics may have texts alone
     file = InputFile(path, error=FileError, part=case.part)
-    with pytest.raises(FileError, match=variable):
+    with pytest.raises(FileError, match="RISKGUARD_LIMITS"):
         list(format_named(case.known, case.kind).reader(case.kind)(file).rows)
 
 

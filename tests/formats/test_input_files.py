@@ -19,15 +19,16 @@ from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from pytest_riskguard.evaluation.runs.trec_runs import fold_run
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.topics import read_topics
-from pytest_riskguard.formats import input_files
-from pytest_riskguard.formats.input_files import ContentError, Limit, LimitError, blocks, open_regular, read_limited
+from pytest_riskguard.formats import limits
+from pytest_riskguard.formats.input_files import ContentError, LimitError, blocks, open_regular, read_limited
+from pytest_riskguard.formats.limits import Limit
 from pytest_riskguard.reports.json import read as read_report
 
-LIMIT = Limit("RISKGUARD_MAX_TEST", 10, "bytes in a test")
+LIMIT = Limit(10, "bytes in a test")
 
 
 def text_of(path: Path) -> bytes:
-    return b"".join(blocks(path, input_files.RUN_BYTES))
+    return b"".join(blocks(path, limits.RUN_BYTES))
 
 
 @pytest.fixture
@@ -130,24 +131,23 @@ def test_a_file_that_fails_while_it_is_read_is_missing(path, monkeypatch):
         open_regular(path / "below")
 
 
-def test_the_environment_changes_a_limit(path, monkeypatch):
+def test_the_environment_scales_all_limits(path, monkeypatch):
     path.write_bytes(b"x" * 11)
     with pytest.raises(LimitError) as caught:
         read_limited(path, LIMIT)
     assert str(caught.value) == (
         "expected at most 10 bytes in a test, found 11; "
-        "if the file is right, set RISKGUARD_MAX_TEST to a larger number"
+        "if the file is right, set RISKGUARD_LIMITS to a larger factor (now 1)"
     )
-    monkeypatch.setenv("RISKGUARD_MAX_TEST", "11")
-    assert read_limited(path, LIMIT) == b"x" * 11
-    monkeypatch.setenv("RISKGUARD_MAX_TEST", "")
-    assert LIMIT.value == 10
+    for text, value in (("1.1", 11), ("2", 20), ("1e-9", 1), ("", 10)):
+        monkeypatch.setenv("RISKGUARD_LIMITS", text)
+        assert (LIMIT.value, limits.TOPICS.value) == (value, round(1e6 * float(text or 1)) or 1)
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "1e6", "many", "1_000", "٣", "9" * 30])
-def test_a_limit_that_is_no_number_is_a_usage_error(monkeypatch, text):
-    monkeypatch.setenv("RISKGUARD_MAX_TEST", text)
-    with pytest.raises(UsageError, match=f"RISKGUARD_MAX_TEST: expected a whole number from 1, found '{text}'"):
+@pytest.mark.parametrize("text", ["0", "-1", "many", "nan", "inf"])
+def test_a_factor_that_is_none_is_a_usage_error(monkeypatch, text):
+    monkeypatch.setenv("RISKGUARD_LIMITS", text)
+    with pytest.raises(UsageError, match=f"RISKGUARD_LIMITS: expected a factor above 0, such as 2, found '{text}'"):
         _ = LIMIT.value
 
 
@@ -170,9 +170,7 @@ def test_text_beyond_the_limit_is_refused_with_its_size(path, compressed):
 
 def test_a_file_that_compresses_far_better_than_text_is_refused_early(path):
     path.write_bytes(gzip.compress(b"\n" * 2**27))  # 130 kB
-    with pytest.raises(
-        LimitError, match=r"at most 100 times the compressed size .*, found \d+; .*RISKGUARD_MAX_RATIO"
-    ):
+    with pytest.raises(LimitError, match=r"at most 100 times the compressed size .*, found \d+; .*RISKGUARD_LIMITS"):
         text_of(path)
 
 
@@ -208,44 +206,44 @@ def test_a_damaged_gzip_says_how_it_is_damaged(path):
 
 
 LIMITED = {
-    "RISKGUARD_MAX_RUN_BYTES": ("run", "t1 Q0 d1 1 2 x\nt2 Q0 d1 1 2 x\n", "bytes of text in a run, found 30"),
-    "RISKGUARD_MAX_TABLE_BYTES": ("qrels", "t1 0 d1 1\nt2 0 d1 1\n", "bytes of text in a table, found 20"),
-    "RISKGUARD_MAX_LINES": ("topics", "".join(f"t{i}\ta\n" for i in range(20)), "lines, found 20"),
-    "RISKGUARD_MAX_LINE_BYTES": ("topics", "t1\tabcdefghijk\n", "bytes in a line, found 14"),
-    "RISKGUARD_MAX_ROW_BYTES": ("run", "t1 Q0 d1 1 2 x\n", "bytes in a row of a run or of qrels, found 14"),
-    "RISKGUARD_MAX_TOPICS": ("run", "".join(f"t{i} Q0 d1 1 2 x\n" for i in range(20)), "topics, found 14"),
-    "RISKGUARD_MAX_DOCUMENTS": ("run", "".join(f"t Q0 d{i} 1 2 x\n" for i in range(20)), "in a topic, found 14"),
-    "RISKGUARD_MAX_JUDGEMENTS": ("qrels", "".join(f"t{i} 0 d 1\n" for i in range(20)), "judgements, found 14"),
-    "RISKGUARD_MAX_CELLS": ("scores", "topic,AP,RR\n" + "".join(f"t{i},0,1\n" for i in range(5)), "found 15"),
-    "RISKGUARD_MAX_CORPUS_BYTES": (
+    "RUN_BYTES": ("run", "t1 Q0 d1 1 2 x\nt2 Q0 d1 1 2 x\n", "bytes of text in a run, found 30"),
+    "TABLE_BYTES": ("qrels", "t1 0 d1 1\nt2 0 d1 1\n", "bytes of text in a table, found 20"),
+    "LINES": ("topics", "".join(f"t{i}\ta\n" for i in range(20)), "lines, found 20"),
+    "LINE_BYTES": ("topics", "t1\tabcdefghijk\n", "bytes in a line, found 14"),
+    "ROW_BYTES": ("run", "t1 Q0 d1 1 2 x\n", "bytes in a row of a run or of qrels, found 14"),
+    "TOPICS": ("run", "".join(f"t{i} Q0 d1 1 2 x\n" for i in range(20)), "topics, found 14"),
+    "DOCUMENTS": ("run", "".join(f"t Q0 d{i} 1 2 x\n" for i in range(20)), "in a topic, found 14"),
+    "JUDGEMENTS": ("qrels", "".join(f"t{i} 0 d 1\n" for i in range(20)), "judgements, found 14"),
+    "CELLS": ("scores", "topic,AP,RR\n" + "".join(f"t{i},0,1\n" for i in range(5)), "found 15"),
+    "CORPUS_BYTES": (
         "documents",
         '{"id": "d1"}\n\n\n\n',
         "in a documents file, found 16",
     ),
-    "RISKGUARD_MAX_REPORT_BYTES": ("report", "{}" + " " * 20, "bytes in a report, found 22"),
-    "RISKGUARD_MAX_YAML_BYTES": ("settings", "#" * 14, "bytes of settings, found 14"),
+    "REPORT_BYTES": ("report", "{}" + " " * 20, "bytes in a report, found 22"),
+    "YAML_BYTES": ("settings", "#" * 14, "bytes of settings, found 14"),
 }
 
 
-@pytest.mark.parametrize("variable", LIMITED)
-def test_each_limit_is_refused_with_the_number_found_and_can_be_raised(path, monkeypatch, variable):
-    reader, content, words = LIMITED[variable]
+@pytest.mark.parametrize("limit", LIMITED)
+def test_each_limit_is_refused_with_the_number_found_and_can_be_raised(path, set_limit, limit):
+    reader, content, words = LIMITED[limit]
     path.write_text(content)
-    monkeypatch.setenv(variable, "13")
-    problem = rf"expected at most 13 .*{words}; if the file is right, set {variable} to a larger"
+    set_limit(limit, 13)
+    problem = rf"expected at most 13 .*{words}; if the file is right, set RISKGUARD_LIMITS to a larger"
     with pytest.raises((DataError, ConfigError), match=problem):
         READERS[reader](path)
-    monkeypatch.setenv(variable, "40")
+    set_limit(limit, 40)
     if reader in ("report", "settings"):  # these are too short to be anything
-        with pytest.raises((DataError, ConfigError), match=rf"^(?!.*{variable})"):
+        with pytest.raises((DataError, ConfigError), match=r"^(?!.*RISKGUARD_LIMITS)"):
             READERS[reader](path)
     else:
         READERS[reader](path)
 
 
-def test_topics_and_documents_are_limited_in_every_table(path, monkeypatch):
-    monkeypatch.setenv("RISKGUARD_MAX_TOPICS", "2")
-    monkeypatch.setenv("RISKGUARD_MAX_DOCUMENTS", "2")
+def test_topics_and_documents_are_limited_in_every_table(path, set_limit):
+    set_limit("TOPICS", 2)
+    set_limit("DOCUMENTS", 2)
     for reader, content in {
         "qrels": "t1 0 d 1\nt2 0 d 1\nt3 0 d 1\n",
         "topics": "t1\ta\nt2\tb\nt3\tc\n",

@@ -11,9 +11,9 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from pytest_riskguard.errors import MissingFileError, RunFormatError, UsageError
-from pytest_riskguard.formats.files import remote_files
 from pytest_riskguard.formats.files.remote_files import address_of, files_below, is_address, local_copy
-from pytest_riskguard.formats.input_files import RUN_BYTES, LimitError
+from pytest_riskguard.formats.input_files import LimitError
+from pytest_riskguard.formats.limits import RUN_BYTES
 
 
 @pytest.fixture
@@ -66,8 +66,8 @@ def test_a_file_is_copied_under_its_name_and_the_copy_goes(bucket):
     assert not copy.parent.exists()
 
 
-def test_a_large_file_is_refused_while_it_is_copied(bucket, monkeypatch):
-    monkeypatch.setenv(RUN_BYTES.variable, "3")
+def test_a_large_file_is_refused_while_it_is_copied(bucket, set_limit):
+    set_limit("RUN_BYTES", 3)
     with pytest.raises(LimitError, match="at most 3 bytes"), local_copy(bucket / "run.txt", RUN_BYTES):
         pytest.fail("it was copied")
 
@@ -101,8 +101,8 @@ def test_what_a_package_raises_is_an_error_of_the_file(bucket, monkeypatch):
         pytest.fail("it was copied")
 
 
-def test_a_server_that_hangs_is_not_waited_for(bucket, monkeypatch):
-    monkeypatch.setenv(remote_files.SECONDS.variable, "1")
+def test_a_server_that_hangs_is_not_waited_for(bucket, monkeypatch, set_limit):
+    set_limit("REMOTE_SECONDS", 1)
     monkeypatch.setattr(MemoryFileSystem, "open", lambda *_, **__: time.sleep(20))
     with (
         pytest.raises(MissingFileError, match="at most 1 seconds for one remote file"),

@@ -149,8 +149,8 @@ def test_numbers_and_levels_up_to_the_limits_are_read():
     assert parsed(nested(MAX_DEPTH - 1, "[", "]"))
 
 
-def test_more_values_than_the_limit_are_refused_before_they_take_memory(monkeypatch):
-    monkeypatch.setenv("RISKGUARD_MAX_JSON_VALUES", "4")
+def test_more_values_than_the_limit_are_refused_before_they_take_memory(set_limit):
+    set_limit("JSON_VALUES", 4)
     assert parsed(b'{"a": [1, 2, 3]}') == {"a": [1, 2, 3]}
-    with pytest.raises(JsonError, match=r"at most 4 values in a JSON file, found 5; .*RISKGUARD_MAX_JSON_VALUES"):
+    with pytest.raises(JsonError, match=r"at most 4 values in a JSON file, found 5; .*RISKGUARD_LIMITS"):
         parsed(b'{"a": [1, 2, 3, 4]}')

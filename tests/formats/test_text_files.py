@@ -69,16 +69,16 @@ def test_content_that_is_held_is_read_in_blocks_as_a_file_is(write, monkeypatch)
 
 @pytest.mark.parametrize("lines", [[3], [4], [1, 1, 1, 3], [3, 3, 0, 3], [2, 4, 1], [1, 0, 4], [4, 0], []])
 @pytest.mark.parametrize("ends", [True, False])
-def test_sound_content_has_no_line_beyond_the_limit(write, monkeypatch, lines, ends):
-    monkeypatch.setenv("RISKGUARD_MAX_LINE_BYTES", "3")
+def test_sound_content_has_no_line_beyond_the_limit(write, set_limit, lines, ends):
+    set_limit("LINE_BYTES", 3)
     text = "\n".join("x" * length for length in lines) + "\n" * ends
     held = LineReader(write("a", text), error=RunFormatError).read()
     assert held.sound_content() == (None if 4 in lines else text.encode())
 
 
-def test_a_line_as_long_as_a_block_is_read(write, monkeypatch):
+def test_a_line_as_long_as_a_block_is_read(write, monkeypatch, set_limit):
     monkeypatch.setattr(input_files, "_BLOCK", 8)
-    monkeypatch.setenv("RISKGUARD_MAX_LINE_BYTES", "30")
+    set_limit("LINE_BYTES", 30)
     assert read(write("a", "x" * 29 + "\nshort\n")) == [(1, b"x" * 29), (2, b"short")]
     with pytest.raises(RunFormatError, match=r"a:2: expected at most 30 bytes in a line, found 31; .*'xxx"):
         read(write("a", "ok\n" + "x" * 31 + "\nshort\n"))
@@ -150,15 +150,15 @@ def test_a_path_that_cannot_be_read_is_a_missing_input(tmp_path):
         assert caught.value.reason == "missing_input"
 
 
-def test_more_lines_than_the_limit_are_refused_with_the_number_found(write, monkeypatch):
-    monkeypatch.setenv("RISKGUARD_MAX_LINES", "3")
+def test_more_lines_than_the_limit_are_refused_with_the_number_found(write, set_limit):
+    set_limit("LINES", 3)
     assert len(read(write("a", "1\n2\n3\n"))) == 3
-    with pytest.raises(RunFormatError, match=r"a: expected at most 3 lines, found 4; .*set RISKGUARD_MAX_LINES"):
+    with pytest.raises(RunFormatError, match=r"a: expected at most 3 lines, found 4; .*set RISKGUARD_LIMITS"):
         read(write("a", "1\n\n\n4\n5"))
 
 
-def test_half_a_character_at_the_end_of_the_longest_line_is_refused(write, monkeypatch):
-    monkeypatch.setenv("RISKGUARD_MAX_LINE_BYTES", "3")
+def test_half_a_character_at_the_end_of_the_longest_line_is_refused(write, set_limit):
+    set_limit("LINE_BYTES", 3)
     with pytest.raises(RunFormatError, match="a:1: expected UTF-8 text, found byte 0xc3"):
         read(write("a", b"ab\xc3"))
     with pytest.raises(RunFormatError, match="a:1: expected at most 3 bytes in a line, found 4"):

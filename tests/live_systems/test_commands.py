@@ -14,7 +14,7 @@ import pytest
 
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import CommandCandidate
-from pytest_riskguard.formats.input_files import ANSWER_BYTES
+from pytest_riskguard.formats.limits import ANSWER_BYTES
 from pytest_riskguard.live_systems import commands
 from pytest_riskguard.live_systems.commands import command_search
 from pytest_riskguard.live_systems.retrieval import Retrieved, retrieve
@@ -157,8 +157,8 @@ def test_a_child_outside_the_group_takes_little_time_from_each_query(asked, monk
     assert max(waits) <= 1
 
 
-def test_an_answer_without_end_is_cut_off(asked, monkeypatch):
-    monkeypatch.setenv("RISKGUARD_MAX_ANSWER_BYTES", "100000")
+def test_an_answer_without_end_is_cut_off(asked, set_limit):
+    set_limit("ANSWER_BYTES", 100000)
     failed = asked("while True: print('x' * 1000)", timeout=60).failed
     assert "bytes in the answer of a live system" in str(failed[0].error)
 

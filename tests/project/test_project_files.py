@@ -16,7 +16,20 @@ ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 NOX_SESSIONS = {
-    *("tests", "all", "nightly", "versions", "audit", "coverage", "lint", "mutation", "types", "docs", "benchmarks", "scale"),
+    *(
+        "tests",
+        "all",
+        "nightly",
+        "versions",
+        "audit",
+        "coverage",
+        "lint",
+        "mutation",
+        "types",
+        "docs",
+        "benchmarks",
+        "scale",
+    ),
 }
 #: Links to files of the project from its pages at the top.
 TOP_PAGES = ("CONTRIBUTING.md", "RELEASING.md")
@@ -95,7 +108,12 @@ def test_workflows_may_only_read_unless_a_job_says_otherwise(name, more):
 
 
 def test_every_workflow_is_known_here():
-    assert {path.name for path in (ROOT / ".github/workflows").iterdir()} == {"tests.yml", "nightly.yml", "docs.yml", "release.yml"}
+    assert {path.name for path in (ROOT / ".github/workflows").iterdir()} == {
+        "tests.yml",
+        "nightly.yml",
+        "docs.yml",
+        "release.yml",
+    }
 
 
 def test_actions_are_pinned_to_a_commit_with_its_version():
@@ -193,7 +211,10 @@ def test_sessions_and_groups_that_workflows_and_hooks_use_exist():
     assert len(used[0]) == len(used[1]) == 1
     assert {session for sessions in used for session in sessions} <= NOX_SESSIONS
     groups = set(PYPROJECT["dependency-groups"])
-    assert set(re.findall(r'--group(?:", "| )(\w+)', text(".ci/run") + text("noxfile.py") + text("CONTRIBUTING.md"))) <= groups
+    assert (
+        set(re.findall(r'--group(?:", "| )(\w+)', text(".ci/run") + text("noxfile.py") + text("CONTRIBUTING.md")))
+        <= groups
+    )
     hooks = yaml.safe_load(text(".pre-commit-config.yaml"))["repos"][0]["hooks"]
     lint = " ".join(PYPROJECT["dependency-groups"]["lint"])
     assert all(hook["entry"].split()[0] in lint for hook in hooks)

@@ -12,8 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.pool_study.agreement import changing_pairs, durbin_test, friedman_test
-from pytest_riskguard.pool_study.bias import every_baseline, principal_components, ranks
+from pytest_riskguard.studies.pool_statistics import (
+    changing_pairs,
+    durbin_test,
+    every_baseline,
+    friedman_test,
+    principal_components,
+    ranks,
+)
 
 RUNS = (
     "uogTrA44xi",

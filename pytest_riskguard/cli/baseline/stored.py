@@ -171,7 +171,7 @@ def _chain(manifest: Manifest) -> list[str]:
 def _drift(store: Store, name: str, measures: Sequence[str], *, alpha: float) -> list[str]:
     """Print the effect of the accepted changes for each measure; return the problems."""
     from pytest_riskguard.gates.chain.history import drift
-    from pytest_riskguard.reports.studies.drift import explain
+    from pytest_riskguard.reports.drift import explain
 
     (judgements, topics), problems = _collection(None), []
     for measure in measures:

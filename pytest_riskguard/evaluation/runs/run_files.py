@@ -16,7 +16,8 @@ from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
 from pytest_riskguard.formats.files.remote_files import is_address
 from pytest_riskguard.formats.given_file import GivenFile, Ties
-from pytest_riskguard.formats.input_files import DOCUMENTS, RUN_BYTES, TOPICS, is_folder
+from pytest_riskguard.formats.input_files import is_folder
+from pytest_riskguard.formats.limits import DOCUMENTS, RUN_BYTES, TOPICS
 from pytest_riskguard.formats.records import Ranking, Records
 from pytest_riskguard.formats.topic_keys import AmbiguousTextError, TopicKeys
 

@@ -8,14 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_riskguard.evaluation.runs.trec_columns import RefusedError
-from pytest_riskguard.formats.input_files import (
-    LINES,
-    ROW_BYTES,
-    RUN_BYTES,
-    ContentError,
-    Limit,
-    blocks,
-)
+from pytest_riskguard.formats.input_files import ContentError, blocks
+from pytest_riskguard.formats.limits import LINES, ROW_BYTES, RUN_BYTES, Limit
 
 _BOM = b"\xef\xbb\xbf"
 #: Smaller files are read without a second thread.

@@ -13,7 +13,7 @@ from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
 from pytest_riskguard.evaluation.runs.text_blocks import TextBlocks
 from pytest_riskguard.evaluation.runs.trec_columns import Columns, RefusedError, columns_of
 from pytest_riskguard.evaluation.runs.trec_rows import InterleavedError, contiguous, grouped, lines_of
-from pytest_riskguard.formats.input_files import DOCUMENTS, LINES, ROW_BYTES, TOPICS
+from pytest_riskguard.formats.limits import DOCUMENTS, LINES, ROW_BYTES, TOPICS
 
 #: The rows of a topic that goes on in the next block are parsed again if they are less than this part of a block.
 _CARRIED = 8

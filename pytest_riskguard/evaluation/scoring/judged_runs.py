@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.evaluation.id_checks.document_ids import Judged
+from pytest_riskguard.evaluation.document_ids import Judged
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
 from pytest_riskguard.evaluation.runs.order import Order
 

@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.id_checks.document_ids import FIRST_RANKS, Judged
-from pytest_riskguard.evaluation.id_checks.examined import Examined
-from pytest_riskguard.evaluation.id_checks.grades_as_scores import GradesAsScores
+from pytest_riskguard.evaluation.document_ids import FIRST_RANKS, GradesAsScores, Judged
+from pytest_riskguard.evaluation.examined_ids import Examined
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
 from pytest_riskguard.evaluation.runs.order import Order, RankColumn

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.id_checks.examined import refuse_other_ids
-from pytest_riskguard.evaluation.id_checks.grades_as_scores import same_file
+from pytest_riskguard.evaluation.document_ids import same_file
+from pytest_riskguard.evaluation.examined_ids import refuse_other_ids
 from pytest_riskguard.evaluation.judgements.grades import check_labels
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import parse_measure, provider_of

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
-from pytest_riskguard.formats.extras import imported
-from pytest_riskguard.formats.input_files import ContentError, Limit, LimitError
+from pytest_riskguard.formats.content import imported
+from pytest_riskguard.formats.input_files import ContentError, LimitError
+from pytest_riskguard.formats.limits import REMOTE_SECONDS, Limit
 
 Result = TypeVar("Result")
 
 #: Opening, listing or copying one file may take that long.
-SECONDS = Limit("RISKGUARD_MAX_REMOTE_SECONDS", 600, "seconds for one remote file")
 #: ``pathlib`` leaves one of the two slashes. One letter before the colon is a drive.
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+-]+):/+([^/].*)", re.DOTALL)
 _BLOCK = 2**20
@@ -156,11 +156,11 @@ def _in_time(address: str, work: Callable[[], Result]) -> Result:
 
     thread = threading.Thread(target=run, name="riskguard: remote file", daemon=True)
     thread.start()
-    thread.join(seconds := SECONDS.value)
+    thread.join(seconds := REMOTE_SECONDS.value)
     if results:
         return results[0]
     if not problems:
-        raise _missing(address, SECONDS.problem(seconds + 1))
+        raise _missing(address, REMOTE_SECONDS.problem(seconds + 1))
     problem = problems[0]
     if isinstance(problem, FileNotFoundError):
         raise _missing(address, "no such file") from None

@@ -11,7 +11,8 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from pytest_riskguard.config.request_templates import filled, filled_address, placeholders
 from pytest_riskguard.errors import MissingFileError, UsageError
-from pytest_riskguard.formats.input_files import TABLE_BYTES, LimitError, read_limited
+from pytest_riskguard.formats.input_files import LimitError, read_limited
+from pytest_riskguard.formats.limits import TABLE_BYTES
 from pytest_riskguard.formats.serialization import JsonError, parsed_value
 from pytest_riskguard.live_systems.retrieval import FailedSearchError
 

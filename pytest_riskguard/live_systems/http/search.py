@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.formats.engine_answers import AnswerError
-from pytest_riskguard.formats.input_files import ANSWER_BYTES
+from pytest_riskguard.formats.limits import ANSWER_BYTES
 from pytest_riskguard.formats.serialization import JsonError, parsed_value
 from pytest_riskguard.live_systems.http.requests import Asked, Request, Requests
 from pytest_riskguard.live_systems.http.responses import Answers, missing_extra

@@ -115,12 +115,10 @@ def test_files_of_several_blocks_are_read_alike(tmp_path):
     ("limit", "found"),
     [("JUDGEMENTS", "3 judgements"), ("TOPICS", "2 topics"), ("DOCUMENTS", "2 documents"), ("ROW_BYTES", "12 bytes")],
 )
-def test_limits_are_those_of_lines(write, monkeypatch, limit, found):
+def test_limits_are_those_of_lines(write, set_limit, limit, found):
     path = write("q.txt", "1 0 a 1\n1 0 b 1\n1 0 cccccc 1\n2 0 a 1\n")
     assert len(read_qrels(path).grades) == 2
-    monkeypatch.setenv(
-        f"RISKGUARD_MAX_{limit}", {"JUDGEMENTS": "2", "TOPICS": "1", "DOCUMENTS": "1"}.get(limit, "11")
-    )
+    set_limit(limit, {"JUDGEMENTS": 2, "TOPICS": 1, "DOCUMENTS": 1}.get(limit, 11))
     assert outcome(as_columns, path) == outcome(by_line, path)
     assert "expected at most" in str(outcome(as_columns, path))
 

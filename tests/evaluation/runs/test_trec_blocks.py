@@ -173,19 +173,19 @@ def test_the_same_document_may_stand_in_many_topics(write):
 
 @pytest.mark.parametrize("variable", ["RUN_BYTES", "ROW_BYTES", "LINES", "TOPICS", "DOCUMENTS"], ids=str.lower)
 @pytest.mark.parametrize("is_interleaved", [False, True])
-def test_limits_are_those_of_the_reading_line_by_line(variable, is_interleaved, write, monkeypatch):
+def test_limits_are_those_of_the_reading_line_by_line(variable, is_interleaved, write, set_limit):
     text = lines(30, 30)
     if is_interleaved:
         text += lines(2, 9).replace("doc", "other")
     for path in (write("a.run", text), write("a.run.gz", text)):
         for limit in (1, 29, 30, 38, 39, 899, 900, 917, 918):
-            monkeypatch.setenv(f"RISKGUARD_MAX_{variable}", str(limit))
+            set_limit(f"{variable}", limit)
             assert outcome(by_columns, path) == outcome(by_lines, path)
 
 
-def test_no_more_rows_of_a_topic_are_held_than_it_may_have_and_a_block(write, monkeypatch):
+def test_no_more_rows_of_a_topic_are_held_than_it_may_have_and_a_block(write, monkeypatch, set_limit):
     path = write("a.run", lines(1, 5000))
-    monkeypatch.setenv("RISKGUARD_MAX_DOCUMENTS", "20")
+    set_limit("DOCUMENTS", 20)
     monkeypatch.setattr(input_files, "_BLOCK", 1000)
     held: list[int] = []
     rows_of = trec_columns.Columns.rows

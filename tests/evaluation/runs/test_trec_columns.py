@@ -55,11 +55,11 @@ def test_what_line_by_line_is_a_run_is_the_same_in_columns(text: str, write: Wri
 
 
 @pytest.mark.parametrize("blank", [" ", "  ", "\t"])
-def test_the_longest_row_is_that_of_the_limit(blank: str, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_longest_row_is_that_of_the_limit(blank: str, write: Write, set_limit) -> None:
     row = blank.join(["1", "Q0", "a" * 40, "1", "2", "t"])
     path = write("a.run", f"{GOOD}{row}\n")
     for limit, is_read in ((len(row), True), (len(row) - 1, False)):
-        monkeypatch.setenv("RISKGUARD_MAX_ROW_BYTES", str(limit))
+        set_limit("ROW_BYTES", limit)
         found = outcome(by_columns, path)
         assert found == outcome(by_lines, path)
         assert ("RunFormatError" not in found) == is_read

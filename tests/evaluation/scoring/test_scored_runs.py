@@ -169,7 +169,7 @@ def test_parts_must_belong_together(collection, write):
 
 
 def test_large_runs_are_examined_by_topics_that_do_not_depend_on_the_order_of_reading(monkeypatch):
-    monkeypatch.setattr("pytest_riskguard.evaluation.id_checks.examined.MAX_TOPICS", 20)
+    monkeypatch.setattr("pytest_riskguard.evaluation.examined_ids.MAX_TOPICS", 20)
     qrels = qrels_of({f"t{topic}": {f"d{topic}": 1} for topic in range(100)})
     chunk: Chunk = {topic: Documents({f"x{topic}": 2.0, "y": 1.0}) for topic in qrels.topics}
     reader = PartReader(qrels, [], depth=10, source="run")
@@ -196,7 +196,7 @@ def _numbers(qrels: Qrels, places: np.ndarray) -> list[str]:
 
 
 def test_a_sample_says_that_it_is_one(monkeypatch):
-    monkeypatch.setattr("pytest_riskguard.evaluation.id_checks.examined.MAX_TOPICS", 20)
+    monkeypatch.setattr("pytest_riskguard.evaluation.examined_ids.MAX_TOPICS", 20)
     judged = {f"q{topic}": {f"page{topic}": 1, f"other{topic}": 0} for topic in range(50)}
     run = {f"q{topic}": [(f"PAGE{topic}", 2.0), (f"other{topic}", 1.0)] for topic in range(50)}
     with pytest.raises(DataError, match=re.escape("in 20 of the 20 topics that were examined they differ in upper")):

@@ -39,12 +39,6 @@ def test_looks_of_all_gates_are_one_sequence():
     assert looks.spent("c", looks=2) == 0.5
 
 
-def test_looks_of_one_run_follow_each_other_in_the_order_of_the_file():
-    run = [Looks([recorded("a")]).next("c", (f"g{place}",), "d", looks=2, before=place) for place in range(4)]
-    assert [look.number for look in run] == [2, 3, 4, 5]
-    assert [look.share for look in run] == [share_of_next_look(k, looks=2) for k in (1, 2, 3, 4)]
-
-
 def test_the_same_look_again_spends_nothing_and_keeps_its_share():
     looks = Looks([recorded("a"), recorded("b", number=2)])
     again = Looks([recorded("a", failed=True, number=9), *looks.at("c")])  # the record that cost counts

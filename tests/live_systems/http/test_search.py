@@ -365,8 +365,8 @@ def test_a_slow_answer_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not error.is_final
 
 
-def test_a_response_of_any_size_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RISKGUARD_MAX_ANSWER_BYTES", "1000")
+def test_a_response_of_any_size_is_not_read_to_its_end(set_limit) -> None:
+    set_limit("ANSWER_BYTES", 1000)
     with serving("solr") as server:
         server.instead = [Instead(content=b"[" + b"1," * 1_000_000 + b"1]")]
         error = failure("solr", server)

@@ -41,8 +41,8 @@ CASES = [
     Case(
         "too-large",
         (READ, write(FILE, '{"id": "d1"}\n')),
-        words=["bytes of text in a documents file", "set RISKGUARD_MAX_CORPUS_BYTES to a larger number"],
-        env={"RISKGUARD_MAX_CORPUS_BYTES": "5"},
+        words=["bytes of text in a documents file", "set RISKGUARD_LIMITS to a larger factor"],
+        env={"RISKGUARD_LIMITS": "1e-9"},
         in_pytest=3,
     ),
     Case(

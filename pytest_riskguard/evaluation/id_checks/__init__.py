@@ -1,1 +1,0 @@
-"""Whether the documents of a run are those that were judged."""

@@ -1,0 +1,208 @@
+"""Scores of frames are those of one machine, however queries are divided, and folders of them are read as scores."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import narwhals
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pytest_riskguard.errors import DataError, ScoresFormatError, UsageError
+from pytest_riskguard.evaluation import read_scores, run, score_frame, score_run, write_scores
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+
+#: With a kernel, without one, and with a value that other topics' grades could change if they were looked at.
+MEASURES = [
+    "nDCG@5",
+    "nDCG",
+    "AP(rel=2)",
+    "RR",
+    "ERR@10",
+    "Bpref",
+    "Judged@10",
+    "RBP(rel=1)",
+    "SetF",
+    "nDCG(dcg='exp-log2')",
+]
+
+
+def frames(seed: int, *, grades: tuple[float, ...] = (0, 0, 1, 2)) -> tuple[Any, Any]:
+    """Rankings with ties of 12 topics and judgements of others; some have no relevant document, some no ranking."""
+    generator = random.Random(seed)
+    topics = [f"q{number}" for number in generator.sample(range(20), 16)]
+    pools = {topic: [f"{topic}-{place}" for place in generator.sample(range(40), 30)] for topic in topics}
+    ranked = [(topic, name, generator.randint(0, 9)) for topic in topics[:12] for name in pools[topic][:20]]
+    judged = [(topic, name, generator.choice(grades)) for topic in topics[2:] for name in pools[topic][10:24]]
+    generator.shuffle(ranked)
+    return (
+        pd.DataFrame(ranked, columns=["query_id", "doc_id", "score"]),
+        pd.DataFrame(judged, columns=["query_id", "doc_id", "grade"]),
+    )
+
+
+def as_mapping(*parts: Any) -> dict[tuple[str, str], float]:
+    rows = [row for part in parts for row in part.itertuples(index=False)]
+    found = {(topic, measure): value for topic, measure, value in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+@settings(max_examples=5)
+@given(seed=st.integers(0, 10**6), parts=st.integers(1, 16))
+def test_scores_of_parts_are_those_of_one_machine_to_the_last_bit(seed, parts):
+    rankings, judgements = frames(seed)
+    expected = {
+        (topic, str(one.measure)): value
+        for one in score_run(run(rankings), judgements, MEASURES)
+        for topic, value in zip(one.topics, one.values.tolist(), strict=True)
+    }
+    part_of = {topic: random.Random(f"{seed} {topic}").randrange(parts) for topic in (f"q{n}" for n in range(20))}
+    divided = [
+        score_frame(*(frame[frame.query_id.map(part_of) == part] for frame in (rankings, judgements)), MEASURES)
+        for part in range(parts)
+    ]
+    assert as_mapping(*divided) == expected
+
+
+def test_grades_that_are_not_whole_score_alike_in_every_division():
+    rankings, judgements = frames(3, grades=(0, 0.5, 1, 1.25))
+    whole = score_frame(rankings, judgements, ["nDCG@5", "DCG"])
+    topics = judgements.query_id.unique()
+    alone = [
+        score_frame(rankings[rankings.query_id == one], judgements[judgements.query_id == one], ["nDCG@5", "DCG"])
+        for one in topics
+    ]
+    assert as_mapping(*alone) == as_mapping(whole)
+
+
+def test_one_ranking_upside_down_is_scored_as_among_others():
+    rankings = pd.DataFrame({"qid": ["a"] * 3, "docno": ["x", "y", "z"], "score": [1.0, 2.0, 3.0], "rank": [1, 2, 3]})
+    judgements = pd.DataFrame({"qid": ["a"], "docno": ["z"], "label": [1]})
+    assert score_frame(rankings, judgements, ["RR"]).value.tolist() == [1.0]
+
+
+def test_ranks_stand_for_scores_and_an_order_may_count():
+    judgements = pd.DataFrame({"qid": ["a"], "docno": ["y"], "label": [1]})
+    rankings = pd.DataFrame({"qid": ["a"] * 2, "docno": ["x", "y"], "rank": [2, 1]})
+    assert score_frame(rankings, judgements, "RR").value.tolist() == [1.0]
+    tied = pd.DataFrame({"qid": ["a"] * 2, "docno": ["x", "y"], "score": [1.0, 1.0]})
+    assert score_frame(tied, judgements, "RR").value.tolist() == [1.0]
+    assert score_frame(tied, judgements, "RR", ties="as_returned").value.tolist() == [0.5]
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_a_frame_comes_back_in_its_library(library):
+    module = pytest.importorskip(library)
+    rankings, judgements = frames(1)
+    convert = module.from_pandas if library == "polars" else module.Table.from_pandas
+    found = score_frame(convert(rankings), convert(judgements), ["AP"])
+    assert type(found).__module__.startswith(library)
+    columns = narwhals.from_native(found).to_dict(as_series=False)
+    assert columns == score_frame(rankings, judgements, ["AP"]).to_dict("list")
+
+
+def test_without_rows_there_are_no_scores_but_the_columns():
+    rankings, judgements = frames(1)
+    for one, other in ((rankings[:0], judgements[:0]), (rankings, judgements[:0])):
+        found = score_frame(one, other, ["AP"])
+        assert (list(found.columns), len(found), found.value.dtype) == (["topic", "measure", "value"], 0, "float64")
+    assert set(score_frame(rankings[:0], judgements, ["AP"]).value) == {0.0}
+
+
+def test_what_cannot_be_scored_is_refused():
+    rankings, judgements = frames(1)
+    with pytest.raises(UsageError, match="ir-measures knows no measure 'NOPE'"):
+        score_frame(rankings, judgements[:0], ["NOPE"])
+    with pytest.raises(DataError, match="rankings: expected named columns"):
+        score_frame(rankings[["query_id"]], judgements, ["AP"])
+    with pytest.raises(DataError, match="expected each document once"):
+        score_frame(pd.concat([rankings, rankings]), judgements, ["AP"])
+    with pytest.raises(TypeError, match="judgements: expected a frame, found dict"):
+        score_frame(rankings, {"q": {"d": 1}}, ["AP"])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Scores in three parts, as Spark writes them."""
+    scored = score_frame(*frames(5), ["AP", "nDCG@5"])
+    folder = tmp_path / "scores"
+    folder.mkdir()
+    topics = sorted(set(scored.topic))
+    for number in range(3):
+        part = scored[scored.topic.isin(topics[number::3])]
+        part.to_parquet(folder / f"part-0000{number}-5f3c-c000.snappy.parquet")
+    for note in ("_SUCCESS", "._SUCCESS.crc", ".part-00000-5f3c-c000.snappy.parquet.crc"):
+        (folder / note).write_bytes(b"")
+    return folder
+
+
+def test_a_folder_holds_what_one_file_holds(folder, tmp_path):
+    whole = pd.concat(map(pd.read_parquet, sorted(folder.glob("part-*"))))
+    whole.to_parquet(tmp_path / "whole.parquet")
+    tables = []
+    for path in (folder, tmp_path / "whole.parquet"):
+        scores = read_scores(path, ["nDCG@5", "AP"], name="s")
+        write_scores(tmp_path / "table", scores)
+        tables.append(((tmp_path / "table").read_bytes(), {one.digest for one in scores}))
+    assert tables[0] == tables[1]
+    assert read_scores(folder)[0].name == "scores"
+
+
+def refused(folder: Path) -> str:
+    with pytest.raises(ScoresFormatError) as found:
+        read_scores(folder)
+    return str(found.value)
+
+
+def test_a_part_that_is_missing_or_empty_is_refused(folder):
+    second = next(folder.glob("part-00001*"))
+    rows = pd.read_parquet(second)
+    second.unlink()
+    assert "expected parts without gaps in their numbers, found none of number 1" in refused(folder)
+    second.write_bytes(b"")
+    assert second.name in refused(folder)
+    rows[:0].to_parquet(second)
+    assert f"{second.name}: expected rows in each part, found none" in refused(folder)
+    rows.to_parquet(second)
+    read_scores(folder)
+
+
+def test_a_job_that_did_not_end_and_what_is_no_part_are_refused(folder):
+    (folder / "_temporary").mkdir()
+    assert "found _temporary, of a job that did not end; run it again" in refused(folder)
+    (folder / "_temporary").rmdir()
+    (folder / "notes.txt").write_text("x")
+    assert "expected a folder of Parquet files alone, found 'notes.txt' in it" in refused(folder)
+    (folder / "notes.txt").unlink()
+    for part in folder.glob("part*"):
+        part.unlink()
+    assert "expected Parquet files, found none" in refused(folder)
+
+
+def test_a_topic_in_two_parts_is_refused_even_with_other_measures(folder):
+    third = next(folder.glob("part-00002*"))
+    rows = pd.read_parquet(next(folder.glob("part-00001*")))
+    pd.concat([pd.read_parquet(third), rows[:1].assign(measure="RR")]).to_parquet(third)
+    assert f"expected each topic in one part, found {rows.topic.iloc[0]!r} in part-00001" in refused(folder)
+
+
+def test_a_folder_is_a_candidate_and_a_baseline(folder, tmp_path, monkeypatch):
+    from pytest_riskguard.cli.main import run as command
+
+    monkeypatch.chdir(tmp_path)
+    assert command(["baseline", "add", "prod", "scores", "--scores"]) == 0
+    (tmp_path / "qrels.txt").write_text("q1 0 d 1\n")
+    (tmp_path / "riskguard.yaml").write_text(
+        "candidate: {scores: scores}\nmeasures: [AP]\nstore: baselines\ncollection: {qrels: qrels.txt}\n"
+        "gates: [{name: a, kind: not_inferior, baseline: prod, tolerance: 0.5, on_inconclusive: warn}]\n"
+    )
+    assert command(["check"]) == 0
+    assert command(["compare", "--scores", "scores", "--baseline", "prod"]) == 0
+    next(folder.glob("part-00001*")).unlink()
+    assert command(["check"]) == 3
