@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import Reports, detail_options, present, report_options, typed_command
 from pytest_riskguard.cli.parameters import FILE, NamedPath, config_option, named_path, no_cache_option
 from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_gates
@@ -182,13 +181,13 @@ def config_path(given: Path | None) -> Path:
 
 def live_systems(settings: Config, engine: Engine) -> Callable[[Queried, int], LiveRun]:
     """Makes a live system of what a file says about it on a line; its progress is shown on the terminal."""
-    from pytest_riskguard.live_systems.candidates import live_candidate, project_of
+    from pytest_riskguard.live_systems.candidates import live_candidate
     from pytest_riskguard.live_systems.console import TerminalConsole
 
-    root, console = project_of(settings), TerminalConsole(exit_status=ExitStatus.INCOMPARABLE)
+    console = TerminalConsole()
 
     def live(candidate: Queried, line: int) -> LiveRun:
-        return live_candidate(engine, candidate, settings=settings, line=line, root=root, console=console)
+        return live_candidate(engine, candidate, settings=settings, line=line, console=console)
 
     return live
 

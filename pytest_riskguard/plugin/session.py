@@ -297,8 +297,8 @@ class RiskguardSession:
         shown = [(test, verdict) for test, verdict in self.relay.by_test() if not (quiet and _is_fine(verdict))]
         if len(shown) == 1 and self._has_shown(*shown[0], terminalreporter):
             shown = []
-        chosen = ("deselected", "not_collected") if is_selection_typed(self.config) and not self.problems else ()
-        unjudged = comparisons.summary([gate for gate in self.gates if gate.became not in chosen])
+        left_out = set() if self.problems else self._left_out()
+        unjudged = comparisons.summary([gate for gate in self.gates if gate.became not in left_out])
         if self.config.getoption("no_summary"):
             shown, unjudged = [], unjudged if self.problems else []
         changes = self.policy_changes if self.relay.by_test() else None
@@ -337,6 +337,12 @@ class RiskguardSession:
         for problem in self.problems:
             terminalreporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
         self.show_internal_errors(terminalreporter)
+
+    def _left_out(self) -> set[str]:
+        """How gates ended that the command line leaves out, as the user knows."""
+        if is_selection_typed(self.config):
+            return {"deselected", "not_collected"}
+        return {"not_collected"} if self.config.getoption("riskguard_no_yaml") else set()
 
     def _asks_about_means_alone(self, shown: Sequence[tuple[str, Verdict]]) -> bool:
         """Whether assertions pass, and no gate of the run asks how many queries lost much."""

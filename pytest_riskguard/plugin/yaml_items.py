@@ -51,11 +51,11 @@ class RiskguardFile(pytest.File):
         engine = engine_for(self.config, self.settings)
 
         def live(candidate: Queried, line: int) -> LiveRun:
-            from pytest_riskguard.live_systems.candidates import live_candidate, project_of
+            from pytest_riskguard.live_systems.candidates import live_candidate
             from pytest_riskguard.plugin.live_console import PytestConsole
 
-            root, console = project_of(self.settings, self.config.rootpath), PytestConsole(self.config)
-            return live_candidate(engine, candidate, settings=self.settings, line=line, root=root, console=console)
+            console = PytestConsole(self.config)
+            return live_candidate(engine, candidate, settings=self.settings, line=line, console=console)
 
         return DeclaredGates(self.settings, engine, live)
 
