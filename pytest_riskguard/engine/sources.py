@@ -389,7 +389,7 @@ class ScoreCache:
         """The store that a stored baseline is in."""
         if self._store is None:
             raise UsageError(
-                f"no run and no store for baseline {source.name!r}: give a path, --store, or a riskguard.yaml"
+                f"no run and no store for baseline {source.name!r}: give a path, or a riskguard.yaml with a store"
             )
         return self._store
 
