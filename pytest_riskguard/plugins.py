@@ -43,7 +43,9 @@ def manager() -> Any:
     for name, plugin in plugins.list_name_plugin():
         for part in dir(plugin):
             if part.startswith("riskguard_") and part not in known:
-                raise PluginError(name, f"{part} is no hook; expected one of {listed(sorted(known), most=len(known))}")
+                raise PluginError(
+                    name, f"{part} is no hook; expected one of {listed(sorted(known), most=len(known))}"
+                )
     return plugins
 
 

@@ -13,7 +13,6 @@ import pytest
 
 from pytest_riskguard import (
     RiskyError,
-    TopicScores,
     assert_equivalent,
     assert_georisk_not_worse,
     assert_no_drift,
@@ -23,6 +22,7 @@ from pytest_riskguard import (
     assertions,
     check,
 )
+from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
 from pytest_riskguard.plugin import fixture
 from pytest_riskguard.plugin.fixture import Riskguard

@@ -15,8 +15,8 @@ from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.verdict import Verdict, warning
-from pytest_riskguard.risk import mean_test
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
+from pytest_riskguard.risk.urisk import mean_test
 from pytest_riskguard.run_context import report_failure
 from pytest_riskguard.text import clean, counted, listed
 

@@ -15,8 +15,8 @@ from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.rule.limits import limit_of, own_method, witnesses
 from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
-from pytest_riskguard.risk import looks_like_percent
 from pytest_riskguard.risk.checks import mean
+from pytest_riskguard.risk.georisk import looks_like_percent
 
 if TYPE_CHECKING:
     from pytest_riskguard.evaluation.scores import TopicScores

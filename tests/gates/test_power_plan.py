@@ -17,14 +17,11 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.power_plan import Plan, plan_from_baseline, plan_from_runs
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.inference import (
-    critical_value,
-    minimum_detectable_effect,
-    power_of,
-    topics_for_tolerance,
-    topics_needed,
-)
-from pytest_riskguard.risk import linear, trisk
+from pytest_riskguard.inference import minimum_detectable_effect
+from pytest_riskguard.inference.intervals import critical_value
+from pytest_riskguard.inference.power_analysis import power_of, topics_for_tolerance, topics_needed
+from pytest_riskguard.risk import trisk
+from pytest_riskguard.risk.tradeoff import linear
 from tests.gates.conftest import pair
 from tests.strict import gate_of
 

@@ -12,7 +12,7 @@ from pytest_riskguard.gates.flips.flip_set import flip_set
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.responsible import standardised_parts
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.risk import linear
+from pytest_riskguard.risk.tradeoff import linear
 from tests.gates.conftest import evidence, pair
 from tests.strict import NotSignificantlyRisky, gate_of
 

@@ -18,7 +18,7 @@ from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import break_even, sign_flip
 from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.wording import worded
-from pytest_riskguard.risk import linear
+from pytest_riskguard.risk.tradeoff import linear
 from tests.gates.conftest import pair
 from tests.strict import gate_of
 

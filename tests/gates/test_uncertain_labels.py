@@ -10,8 +10,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation import Qrels, read_qrels
+from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.judgements.judges import regraded
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.formats.given_file import JudgeRule
 from pytest_riskguard.formats.label_rules import LabelRules

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_riskguard.inference import EffectSize, interval, share, standardised_mean
+from pytest_riskguard.inference import interval
+from pytest_riskguard.inference.effect_sizes import EffectSize, share, standardised_mean
 
 
 @pytest.mark.parametrize("n", [3, 10, 12, 50, 250])

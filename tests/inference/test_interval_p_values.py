@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
-from pytest_riskguard.inference import Sample, interval, intervals, mean_law, upper_p_value
-from pytest_riskguard.inference.intervals import METHODS, bias_correction
-from pytest_riskguard.risk import linear, trisk
+from pytest_riskguard.inference import interval
+from pytest_riskguard.inference._bootstrap.choice import mean_law
+from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference.intervals import METHODS, bias_correction, intervals, upper_p_value
+from pytest_riskguard.risk import trisk
+from pytest_riskguard.risk.tradeoff import linear
 from tests.inference.made_up_scores import made_up
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)

@@ -7,15 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.inference import (
-    benjamini_hochberg,
-    break_even,
-    effective_levels,
-    holm,
-    joint_flips,
-    pooled_draws,
-)
-from pytest_riskguard.inference.multiplicity import DRAWS
+from pytest_riskguard.inference import benjamini_hochberg, break_even, holm
+from pytest_riskguard.inference.multiplicity import DRAWS, effective_levels, joint_flips, pooled_draws
 
 METHODS = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
 # near the thresholds as well as anywhere, with ties

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from pytest_riskguard.inference import mean_law, qq_points, shapiro_wilk, skewness
+from pytest_riskguard.inference._bootstrap.choice import mean_law
+from pytest_riskguard.inference.normality import qq_points, shapiro_wilk, skewness
 
 VECTORS = (
     "normal50_r1",

@@ -7,17 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.inference import (
-    Interval,
-    critical_value,
-    interval,
-    minimum_detectable_effect,
-    observed_critical,
-    power_of,
-    topics_for_tolerance,
-    topics_needed,
-)
-from pytest_riskguard.risk import linear
+from pytest_riskguard.inference import Interval, interval, minimum_detectable_effect
+from pytest_riskguard.inference.intervals import critical_value
+from pytest_riskguard.inference.power_analysis import observed_critical, power_of, topics_for_tolerance, topics_needed
+from pytest_riskguard.risk.tradeoff import linear
 
 
 @pytest.mark.parametrize(

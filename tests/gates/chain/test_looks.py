@@ -14,7 +14,7 @@ from pytest_riskguard.gates.chain.families import at_the_rules_level, in_familie
 from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of, expected_false_alarms
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.inference import share_of_next_look
+from pytest_riskguard.inference.many_looks import share_of_next_look
 from tests.strict import NotSignificantlyRisky, gate_of
 
 GATES = ("no-risk",)

@@ -20,7 +20,8 @@ from pytest_riskguard.gates.pool.responsible import (
 )
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.slices import slices, tagged
-from pytest_riskguard.risk import georisk, topic_contributions, z_scores
+from pytest_riskguard.risk import georisk, topic_contributions
+from pytest_riskguard.risk.georisk import z_scores
 from tests.gates.conftest import topic_scores
 from tests.strict import gate_of
 

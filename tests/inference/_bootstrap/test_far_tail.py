@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import bdtr, log_ndtr, ndtri_exp
 
-from pytest_riskguard.inference import mean_law
+from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference._bootstrap.far_tail import (
     FarTail,
     SmoothPiece,

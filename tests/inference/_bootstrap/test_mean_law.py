@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.inference import interval, mean_law
+from pytest_riskguard.inference import interval
+from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference._bootstrap.fft_law import grid_law, lattice_law
 from pytest_riskguard.inference._bootstrap.inversion_law import smooth_law
 from pytest_riskguard.inference._bootstrap.laws import MeanLaw

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import bdtr
 
-from pytest_riskguard.inference import interval, studentized_law
+from pytest_riskguard.inference import interval
+from pytest_riskguard.inference._bootstrap.choice import studentized_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference._bootstrap.studentized_inversion import inverted_law
 from pytest_riskguard.inference._bootstrap.studentized_replicates import _weights, replicated_law
