@@ -18,7 +18,7 @@ from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.judgements.grades import scaled
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure
-from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
+from pytest_riskguard.evaluation.memory_runs import MemoryRun
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import open_run
 from pytest_riskguard.evaluation.score_cache import RunScores, Wanted, file_scores
@@ -426,7 +426,7 @@ class ScoreCache:
         """The store that a stored baseline is in."""
         if self._store is None:
             raise UsageError(
-                f"no run and no store for baseline {source.name!r}: give a path, --store, or a riskguard.yaml"
+                f"no run and no store for baseline {source.name!r}: give a path, or a riskguard.yaml with a store"
             )
         return self._store
 

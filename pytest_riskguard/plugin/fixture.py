@@ -17,9 +17,8 @@ from pytest_riskguard.engine.advice import about_runs, advised, config_words
 from pytest_riskguard.engine.in_memory import System
 from pytest_riskguard.engine.sources import LiveRun, Question, Ranked, RunFile, ScoreFile, Source, Stored
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
-from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun, run
-from pytest_riskguard.evaluation.memory.memory_systems import system_in_memory
-from pytest_riskguard.evaluation.memory.shapes import RankingsData, is_data
+from pytest_riskguard.evaluation.memory import RankingsData, is_data
+from pytest_riskguard.evaluation.memory_runs import MemoryRun, run, system_in_memory
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.formats.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.formats.metadata import checked_metadata

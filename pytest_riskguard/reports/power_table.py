@@ -202,7 +202,7 @@ def _notes(plans: Sequence[Plan]) -> list[str]:
             f"{needed} are needed. n assumes that the same share of topics changes"
         )
     if first.method == "student_t" and first.topics < MIN_PARAMETRIC_TOPICS:
-        notes.append(f"below about {MIN_PARAMETRIC_TOPICS} topics a nonparametric interval is safer (--method auto)")
+        notes.append(f"below about {MIN_PARAMETRIC_TOPICS} topics a nonparametric interval is safer (method auto)")
     if first.correlation is None:
         notes += [_shown(plan) for plan in plans if plan.changed]
     else:

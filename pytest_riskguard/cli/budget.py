@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pytest_riskguard.cli.check import config_path
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.judging.live import config_path
 from pytest_riskguard.cli.output import unwritable
 from pytest_riskguard.cli.parameters import FILE, config_option
 from pytest_riskguard.errors import UsageError

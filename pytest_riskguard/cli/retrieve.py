@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pytest_riskguard.cli.check import code_from, config_path, live_systems
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.judging.live import code_from, config_path, live_systems
 from pytest_riskguard.cli.output import ensure_apart, unwritable
 from pytest_riskguard.cli.parameters import FILE, config_option
 from pytest_riskguard.config.load import load_config

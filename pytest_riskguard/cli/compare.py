@@ -10,51 +10,42 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.judging.file_defaults import ON_SINGLE_QUERIES
-from pytest_riskguard.cli.judging.verdicts import present
-from pytest_riskguard.cli.output import Reports, changed_inputs_option, detail_options, github_option, report_options
+from pytest_riskguard.cli.output import Reports, detail_options, present, report_options
 from pytest_riskguard.cli.parameters import (
-    ALL_OPTIONS,
     Collection,
     NamedPath,
     SliceEntries,
     asked_alphas,
     baseline_option,
-    computed_options,
+    collection_options,
     gate_options,
     in_roles,
     metadata_option,
+    no_cache_option,
     place_words,
-    reported_options,
     runs_argument,
-    slice_options,
-    typed,
-    typed_options,
+    slice_option,
 )
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.kinds import (
-    COMPUTED,
-    CORRECTIONS,
-    KINDS,
-    OPTIONS,
-    POLICY,
-    NotSignificantlyRisky,
-    kinds_with,
-    options_of,
-)
+from pytest_riskguard.gates.kinds import KINDS, OPTIONS, POLICY, NotSignificantlyRisky, kinds_with, options_of
 from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import ComputedBaseline
     from pytest_riskguard.engine.sources import Baseline, Computed, Question, Source
-    from pytest_riskguard.gates.kinds import Response
     from pytest_riskguard.gates.verdict import Verdict
+
+
+#: Options of a gate that have a flag.
+_FLAGS = ("alpha", "level", "tolerance", "on_churn")
+_SETTINGS = tuple(name for name in OPTIONS if name not in ("alpha", "slice"))
 
 
 @click.command()
 @runs_argument()
-@baseline_option()
-@reported_options
+@baseline_option(computed=True)
+@collection_options(*_SETTINGS, "smallest_slice", "family", "on_changed_inputs")
+@no_cache_option
 @click.option(
     "--gate",
     "kind",
@@ -62,37 +53,23 @@ if TYPE_CHECKING:
     help="Ask this question alone. [default: not_significantly_risky, and no_topic_collapse twice: at most 5% of the "
     "queries may lose more than 0.3, and none more than 0.5]",
 )
-@gate_options(*ALL_OPTIONS, kinds=tuple(KINDS))
-@slice_options
-@computed_options
+@gate_options(*_FLAGS)
+@slice_option
 @metadata_option("--meta", help="What is known of every CANDIDATE, such as index=v8; reports say what differs.")
-@click.option(
-    "--family",
-    type=click.Choice(CORRECTIONS),
-    default="none",
-    show_default=True,
-    help="Correction for judging several gates; all risk gates of the command are one family.",
-)
-@changed_inputs_option
 @report_options
-@github_option
 @detail_options
 def compare(
     runs: tuple[NamedPath, ...],
     baselines: tuple[NamedPath, ...],
     collection: Collection,
-    candidate_inside: bool,
     kind: str | None,
     alphas: tuple[float, ...],
-    slices: SliceEntries,
+    slices: tuple[str, ...],
     metadata: dict[str, str],
-    family: str,
-    on_changed_inputs: Response | None,
     reports: Reports,
-    no_github: bool,
     verbose: bool,
     quiet: bool,
-    **options: Any,
+    **flags: Any,
 ) -> int:
     """Judge runs against baselines.
 
@@ -108,59 +85,64 @@ def compare(
     This applies to baselines, measures, alpha, the family and every option of a gate; the defaults below hold without
     a file. A line after the verdicts says what was taken from it.
     """
-    from pytest_riskguard.cli.inputs import Inputs
+    from pytest_riskguard.cli.inputs import ON_SINGLE_QUERIES, Inputs
     from pytest_riskguard.engine.advice import about_runs, advised
 
     reports.withdraw()
-    asked: dict[str, tuple[tuple[NamedPath, ...], ...]] = {word: options.pop(f"baseline_{word}") for word in COMPUTED}
-    systems = [given for groups in asked.values() for group in groups for given in group]
-    baselines, candidates = in_roles(runs, baselines, others=bool(systems))
-    named = [*baselines, *systems]
+    baselines, candidates = in_roles(runs, baselines)
     asked_kind = kind or NotSignificantlyRisky.kind
-    for name in typed_options(options) if kind is None else ():
+    given = {name: value for name, value in flags.items() if value is not None}
+    if twice := sorted(given.keys() & collection.options.keys()):
+        raise UsageError(f"{twice[0]} given twice, as an option and with --set")
+    given |= collection.options
+    for name in given if kind is None else ():
         if name not in options_of(NotSignificantlyRisky):
             raise UsageError(
-                f"{OPTIONS[name].flag}: without --gate the default gates are asked, which set or lack "
+                f"{name}: without --gate the default gates are asked, which set or lack "
                 f"that option; add --gate {kinds_with(name)[0]}, or declare gates in a riskguard.yaml"
             )
-    inputs = Inputs(collection, named, report=reports.any, kind=asked_kind, on_changed_inputs=on_changed_inputs)
+    inputs = Inputs(collection, baselines, report=reports.any, kind=asked_kind)
     declared = inputs.declared
-    if not named and not declared.baselines:
+    if not baselines and not declared.baselines:
         raise UsageError(
             "no baseline: write it first, as in riskguard compare BASELINE CANDIDATE --qrels QRELS, or give "
-            "--baseline, or --baseline-mean with several"
+            "--baseline"
         )
     tested = inputs.candidates(candidates, metadata)
     reports.check(*(candidate.path for candidate in tested), *inputs.files)
-    single, computed = inputs.systems(baselines), inputs.computed(asked, inside=candidate_inside)
+    single, computed = inputs.baselines(baselines)
     pools = (
         _pools(asked_kind, single, computed)
-        if named
+        if baselines
         else [_declared_pool(question) for question in declared.baselines]
     )
-    taken = declared.unless(typed(), has_baselines=bool(named))
-    values = {"alphas": asked_alphas(asked_kind, alphas), "family": family, **typed_options(options), **taken}
+    typed = {*given, *(("alphas",) if alphas else ()), *(("measures",) if collection.measures else ())}
+    typed |= {name for name in ("family",) if name in collection.settings}
+    taken = declared.unless(typed, has_baselines=bool(baselines))
+    family = collection.settings.get("family", "none")
+    values = {"alphas": asked_alphas(asked_kind, alphas), "family": family, **given, **taken}
     alphas, correction = values.pop("alphas"), values.pop("family")
     values.pop("measures", None)  # ``inputs`` knows them
     name = "" if kind else declared.gate or POLICY[0][0]
+    entries = SliceEntries(slices, collection.settings.get("smallest_slice"))
     questions: list[Question] = []
     for candidate in tested:
         questions += inputs.questions(
-            asked_kind, candidate, pools, alphas=alphas, options=values, name=name, slices=slices
+            asked_kind, candidate, pools, alphas=alphas, options=values, name=name, slices=entries
         )
         for gate in declared.beside if kind is None else ():
-            own = {name: value for name, value in gate.options.items() if name not in typed()}
+            own = {name: value for name, value in gate.options.items() if name not in typed}
             questions += inputs.questions(
                 gate.kind,
                 candidate,
-                pools if named or not gate.baselines else [_declared_pool(question) for question in gate.baselines],
-                alphas=alphas[:1] if "alphas" in typed() else gate.alphas,
+                pools if baselines or not gate.baselines else [_declared_pool(one) for one in gate.baselines],
+                alphas=alphas[:1] if "alphas" in typed else gate.alphas,
                 options={**_shared(values, gate.kind), **own},
                 name=gate.name,
                 measures=gate.measures,
-                slices=slices,
+                slices=entries,
             )
-    notes = [declared.line(taken, has_baselines=bool(named))]
+    notes = [declared.line(taken, has_baselines=bool(baselines))]
     if kind is None and declared.beside is ON_SINGLE_QUERIES and not collection.scores:
         questions, note = _within_its_scale(questions)
         notes.append(note)
@@ -176,7 +158,6 @@ def compare(
         reports=reports,
         verbose=verbose,
         quiet=quiet,
-        no_github=no_github,
         folder=Path.cwd(),
         notes=tuple(note for note in notes if note is not None),
         roles=_roles(verdicts),
@@ -204,7 +185,7 @@ def _within_its_scale(questions: Sequence[Question]) -> tuple[list[Question], st
     have = "has" if len(unlimited) == 1 else "have"
     return kept, (
         f"{listed(unlimited, most=5)} {have} no greatest value, so single queries were not judged; give a limit: "
-        "--gate no_topic_collapse --max-loss LIMIT"
+        "--gate no_topic_collapse --set max_loss=LIMIT"
     )
 
 

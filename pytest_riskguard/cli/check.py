@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.judging.live import code_from, config_path, live_systems
-from pytest_riskguard.cli.judging.verdicts import present, typed_command
-from pytest_riskguard.cli.output import Reports, changed_inputs_option, detail_options, github_option, report_options
-from pytest_riskguard.cli.parameters import FILE, NamedPath, config_option, named_path, options
-from pytest_riskguard.cli.reading import reading_options
-from pytest_riskguard.config.load import load_gates
+from pytest_riskguard.cli.output import Reports, detail_options, present, report_options, typed_command
+from pytest_riskguard.cli.parameters import FILE, NamedPath, config_option, named_path, no_cache_option
+from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_gates
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.text import did_you_mean, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.items import GateItem
+    from pytest_riskguard.config.queried_settings import Queried
     from pytest_riskguard.config.schema import Config
-    from pytest_riskguard.engine.sources import RunFile
-    from pytest_riskguard.gates.kinds import Response
+    from pytest_riskguard.engine import Engine
+    from pytest_riskguard.engine.sources import LiveRun, RunFile
     from pytest_riskguard.reports.comparisons import KnownGate
 
 
@@ -40,19 +40,15 @@ if TYPE_CHECKING:
     metavar="NAME=RUN",
     help="Compare with this run where a gate names the stored baseline NAME. Repeatable.",
 )
-@changed_inputs_option
-@options(*reading_options)
+@no_cache_option
 @report_options
-@github_option
 @detail_options
 def check(
     gate: tuple[str, ...],
     config: Path | None,
     candidate: Path | None,
     baselines: tuple[NamedPath, ...],
-    on_changed_inputs: Response | None,
     reports: Reports,
-    no_github: bool,
     verbose: bool,
     quiet: bool,
 ) -> int:
@@ -67,8 +63,6 @@ def check(
 
     reports.withdraw()
     settings = load_gates(config_path(config))
-    if on_changed_inputs is not None:
-        settings = settings.model_copy(update={"on_changed_inputs": on_changed_inputs})
     every = all_items(settings)
     items = asked_for(every, gate)
     tested, runs = None if candidate is None else run_of(candidate), replacements(baselines, settings)
@@ -87,7 +81,6 @@ def check(
         reports=reports,
         verbose=verbose,
         quiet=quiet,
-        no_github=no_github,
         folder=settings.path.parent,
         gates=_known(settings, every, items),
         config=settings.path,
@@ -176,3 +169,35 @@ def _known(settings: Config, every: Sequence[GateItem], judged: Sequence[GateIte
         )
         for item in every
     ]
+
+
+def config_path(given: Path | None) -> Path:
+    """The riskguard.yaml that is given, else the nearest."""
+    path = given or find_config(Path.cwd())
+    if path is None:
+        raise UsageError(f"no {CONFIG_NAME} here or above: name one with --config; `riskguard init` writes one")
+    return Path(os.path.normpath(path.absolute()))
+
+
+def live_systems(settings: Config, engine: Engine) -> Callable[[Queried, int], LiveRun]:
+    """Makes a live system of what a file says about it on a line; its progress is shown on the terminal."""
+    from pytest_riskguard.live_systems.candidates import live_candidate
+    from pytest_riskguard.live_systems.console import TerminalConsole
+
+    console = TerminalConsole()
+
+    def live(candidate: Queried, line: int) -> LiveRun:
+        return live_candidate(engine, candidate, settings=settings, line=line, console=console)
+
+    return live
+
+
+@contextmanager
+def code_from(folder: Path) -> Iterator[None]:
+    """Code is imported from this folder too, and prints to standard error."""
+    sys.path.insert(0, str(folder))
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        sys.path.remove(str(folder))
