@@ -11,13 +11,12 @@ from types import MappingProxyType
 from typing import Any
 
 from pytest_riskguard.errors import QrelsFormatError
+from pytest_riskguard.evaluation import memory
 from pytest_riskguard.evaluation.judgements.judged_topics import JudgedTopics
 from pytest_riskguard.evaluation.judgements.judgement_arrays import JudgementArrays
 from pytest_riskguard.evaluation.judgements.judges import ByJudge, put_together, regraded, shared_documents
 from pytest_riskguard.evaluation.judgements.trec_judgements import read_columns
-from pytest_riskguard.evaluation.memory import shapes
-from pytest_riskguard.evaluation.memory.input_data import Input, InputData
-from pytest_riskguard.evaluation.memory.shapes import JudgementsData
+from pytest_riskguard.evaluation.memory import Input, InputData, JudgementsData
 from pytest_riskguard.evaluation.runs.trec_columns import RefusedError
 from pytest_riskguard.formats.columns import whole
 from pytest_riskguard.formats.content import InputFile
@@ -141,7 +140,7 @@ def read_qrels(
     """
     if not isinstance(given, Path | str | GivenFile):
         data = InputData("judgements", reason=QrelsFormatError.reason)
-        return _of_records(data, shapes.judgements(given, data), keys, judges or "median", labels or AS_GIVEN)
+        return _of_records(data, memory.judgements(given, data), keys, judges or "median", labels or AS_GIVEN)
     given = GivenFile.of(given)
     given = replace(given, judges=judges or given.judges, labels=labels or given.labels)
     file = InputFile(

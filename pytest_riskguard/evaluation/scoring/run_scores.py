@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from pytest_riskguard.errors import DataError, RunFormatError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import bounds
-from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun, as_memory_run
-from pytest_riskguard.evaluation.memory.shapes import JudgementsData, RankingsData
+from pytest_riskguard.evaluation.memory import JudgementsData, RankingsData
+from pytest_riskguard.evaluation.memory_runs import MemoryRun, as_memory_run
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
 from pytest_riskguard.evaluation.runs.run_files import open_file

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Any
 
-from pytest_riskguard.errors import RunFormatError
-from pytest_riskguard.evaluation.memory import shapes
-from pytest_riskguard.evaluation.memory.input_data import InputData
-from pytest_riskguard.evaluation.memory.ranx_objects import is_of_ranx
-from pytest_riskguard.evaluation.memory.shapes import RankingsData
+from pytest_riskguard.errors import DataError, RunFormatError, ScoresFormatError
+from pytest_riskguard.evaluation import memory
+from pytest_riskguard.evaluation.memory import InputData, RankingsData, is_of_ranx, is_series
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import rankings_of
+from pytest_riskguard.evaluation.score_files import read_scores
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.formats.columns import SYNONYMS
 from pytest_riskguard.formats.given_file import TIES, Ties
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.formats.records import TopicKeys, derived_id
@@ -85,7 +87,7 @@ def run(
         raise ValueError(f"metadata: {error}") from None
     label = name or (getattr(data, "name", None) if is_of_ranx(data) else None) or ""
     given = InputData(label or "run", reason=RunFormatError.reason)
-    records = shapes.rankings(data, given)
+    records = memory.rankings(data, given)
     rows = tuple(records.rows)
     kept = replace(records, rows=rows)
     checked = rankings_of(given, kept, None, ties)  # bad data are refused where they come in
@@ -100,3 +102,33 @@ def run(
 def as_memory_run(data: RankingsData | MemoryRun, name: str) -> MemoryRun:
     """Rankings in memory under their own name, or under this one if they have none."""
     return data.named(name) if isinstance(data, MemoryRun) else run(data).named(name)
+
+
+# Systems that are objects in Python: per-topic scores, or rankings, whichever the object holds.
+
+
+def system_in_memory(data: Any, what: str, measure: str | None = None) -> TopicScores | MemoryRun:
+    """The scores or the rankings of a system, from whatever holds them; of several measures the one asked for.
+
+    ``TypeError`` for data of no known shape, ``DataError`` for what they hold.
+    """
+    if isinstance(data, TopicScores):
+        return data
+    if isinstance(data, MemoryRun):
+        return data.named(what)
+    data = memory.settled(data)
+    if not memory.are_topic_scores(data, what):
+        return as_memory_run(data, what)
+    if is_series(data):
+        return TopicScores.from_mapping(memory.topic_values(data, what), name=what)
+    if isinstance(data, Mapping):
+        return TopicScores.from_mapping(data, name=what)
+    scores = read_scores(data, name=what)
+    columns = scores if len(scores) == 1 else [column for column in scores if column.measure == measure]
+    if not columns:
+        several = ", ".join(str(column.measure) for column in scores)
+        problem = f"{what}: found scores of several measures ({several}): say which with `measure=`"
+        raise DataError(problem, reason=ScoresFormatError.reason)
+    (column,) = columns
+    is_nameless = str(column.measure).strip().lower() in SYNONYMS["value"]
+    return replace(column, measure=None, digest=None) if is_nameless else column
