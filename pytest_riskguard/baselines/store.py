@@ -30,8 +30,8 @@ from pytest_riskguard.baselines.reader import StoreReader, check_name
 from pytest_riskguard.baselines.rewrite import ScoredRun
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.evaluation.runs.rankings import Rankings
-from pytest_riskguard.formats.files.remote_files import address_of, is_address
 from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.remote_files import address_of, is_address
 
 
 class Scoring(TypedDict, total=False):
@@ -269,7 +269,6 @@ class Store(StoreReader):
         target = self.root / name
         with locked(self.root):
             baseline = StoredBaseline(self.root, name, target)
-            baseline.check_format()
             foreign = foreign_files.carried(baseline)
             with atomic_folder.temporary_folder(self.root, name) as folder:
                 yield folder

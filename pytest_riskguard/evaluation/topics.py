@@ -11,17 +11,15 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_riskguard.errors import TopicsFormatError
-from pytest_riskguard.evaluation.memory import shapes
-from pytest_riskguard.evaluation.memory.input_data import Input, InputData
-from pytest_riskguard.evaluation.memory.shapes import TopicsData
+from pytest_riskguard.evaluation import memory
+from pytest_riskguard.evaluation.memory import Input, InputData, TopicsData
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
-from pytest_riskguard.formats.files.tab_separated import TEXT_NAMES, TOPIC_NAMES
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.limits import TOPICS
-from pytest_riskguard.formats.records import Records, TopicRow
+from pytest_riskguard.formats.records import Records, TopicRow, derived_id
+from pytest_riskguard.formats.tables import TEXT_NAMES, TOPIC_NAMES
 from pytest_riskguard.formats.text_files import LineReader
-from pytest_riskguard.formats.topic_keys import derived_id
 
 _Lines = LineReader[TopicsFormatError]
 _WEIGHT = "weight"
@@ -89,7 +87,7 @@ def read_topics(given: Path | str | GivenFile | TopicsData) -> Topics:
     """
     if not isinstance(given, Path | str | GivenFile):
         data = InputData("topics", reason=TopicsFormatError.reason)
-        return _of_records(data, shapes.topics(given, data))
+        return _of_records(data, memory.topics(given, data))
     given = GivenFile.of(given)
     topics = _read_file(given)
     return replace(topics, shares=MappingProxyType(dict(given.strata))) if given.strata else topics

@@ -22,10 +22,10 @@ from tests.sabotage.processes import PYTEST_OPTIONS, Ended, environment, timed
 #: What every ``riskguard compare`` loads.
 _COMMAND = (
     "pytest_riskguard.cli.main",
-    "pytest_riskguard.cli.judging.compare",
+    "pytest_riskguard.cli.compare",
     "pytest_riskguard.cli.inputs",
     "pytest_riskguard.evaluation.scoring.providers.ranked_evaluator",
-    "pytest_riskguard.formats.files.trec",
+    "pytest_riskguard.formats.tables",
     "pytest_riskguard.reports.card",
     "pytest_riskguard.reports.terminal.failure",
     "pytest_riskguard.reports.json",

@@ -11,24 +11,20 @@ from types import MappingProxyType
 from typing import Any
 
 from pytest_riskguard.errors import QrelsFormatError
+from pytest_riskguard.evaluation import memory
 from pytest_riskguard.evaluation.judgements.judged_topics import JudgedTopics
 from pytest_riskguard.evaluation.judgements.judgement_arrays import JudgementArrays
 from pytest_riskguard.evaluation.judgements.judges import ByJudge, put_together, regraded, shared_documents
 from pytest_riskguard.evaluation.judgements.trec_judgements import read_columns
-from pytest_riskguard.evaluation.memory import shapes
-from pytest_riskguard.evaluation.memory.input_data import Input, InputData
-from pytest_riskguard.evaluation.memory.shapes import JudgementsData
+from pytest_riskguard.evaluation.memory import Input, InputData, JudgementsData
 from pytest_riskguard.evaluation.runs.trec_columns import RefusedError
 from pytest_riskguard.formats.columns import whole
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
-from pytest_riskguard.formats.escaping import ESCAPED, escaped, unescaped
-from pytest_riskguard.formats.given_file import GivenFile, JudgeRule
-from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
+from pytest_riskguard.formats.given_file import AS_GIVEN, GivenFile, JudgeRule, LabelRules
 from pytest_riskguard.formats.limits import DOCUMENTS, JUDGEMENTS, ROW_BYTES, TOPICS
-from pytest_riskguard.formats.records import Agreement, Judgement, Records
-from pytest_riskguard.formats.text_files import MAX_GRADE, LineReader
-from pytest_riskguard.formats.topic_keys import AmbiguousTextError, TopicKeys
+from pytest_riskguard.formats.records import Agreement, AmbiguousTextError, Judgement, Records, TopicKeys
+from pytest_riskguard.formats.text_files import ESCAPED, MAX_GRADE, LineReader, escaped, unescaped
 
 _COLUMNS = "4 columns (topic iteration docid grade)"
 
@@ -144,7 +140,7 @@ def read_qrels(
     """
     if not isinstance(given, Path | str | GivenFile):
         data = InputData("judgements", reason=QrelsFormatError.reason)
-        return _of_records(data, shapes.judgements(given, data), keys, judges or "median", labels or AS_GIVEN)
+        return _of_records(data, memory.judgements(given, data), keys, judges or "median", labels or AS_GIVEN)
     given = GivenFile.of(given)
     given = replace(given, judges=judges or given.judges, labels=labels or given.labels)
     file = InputFile(

@@ -15,9 +15,8 @@ from pytest_riskguard.evaluation.runs.identifiers import Identifiers
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
 from pytest_riskguard.evaluation.runs.text_blocks import TextBlocks
 from pytest_riskguard.evaluation.runs.trec_columns import RefusedError, differs_from_before, fields_of
-from pytest_riskguard.formats.escaping import ESCAPED
 from pytest_riskguard.formats.limits import DOCUMENTS, JUDGEMENTS, ROW_BYTES, TABLE_BYTES, TOPICS
-from pytest_riskguard.formats.text_files import MAX_GRADE
+from pytest_riskguard.formats.text_files import ESCAPED, MAX_GRADE
 
 _FIELDS = 4
 

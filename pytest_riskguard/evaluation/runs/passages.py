@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents
 from pytest_riskguard.evaluation.runs.order import as_written
-from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.formats.given_file import LabelRules
 
 
 def by_document(chunks: Iterable[Chunk], rules: LabelRules) -> Iterator[Chunk]:

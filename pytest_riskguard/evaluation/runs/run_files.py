@@ -7,19 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_riskguard.errors import DataError, FileError, MissingFileError, RunFormatError
-from pytest_riskguard.evaluation.memory.input_data import Input
+from pytest_riskguard.evaluation.memory import Input
 from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents
 from pytest_riskguard.evaluation.runs.order import RankColumn, as_listed, as_written
 from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run
 from pytest_riskguard.evaluation.runs.trec_runs import fold_run
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
-from pytest_riskguard.formats.files.remote_files import is_address
 from pytest_riskguard.formats.given_file import GivenFile, Ties
 from pytest_riskguard.formats.input_files import is_folder
 from pytest_riskguard.formats.limits import DOCUMENTS, RUN_BYTES, TOPICS
-from pytest_riskguard.formats.records import Ranking, Records
-from pytest_riskguard.formats.topic_keys import AmbiguousTextError, TopicKeys
+from pytest_riskguard.formats.records import AmbiguousTextError, Ranking, Records, TopicKeys
+from pytest_riskguard.formats.remote_files import is_address
 
 
 def open_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Path | Rankings | GivenFile:

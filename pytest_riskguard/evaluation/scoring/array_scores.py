@@ -21,7 +21,7 @@ from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.scoring.kernels import graded_gains as gains
 from pytest_riskguard.evaluation.scoring.kernels import relevance_labels as labels
 from pytest_riskguard.evaluation.scoring.kernels.counted_rows import CountedRows, FloatArray, IntArray, Kernel
-from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.formats.given_file import LabelRules
 
 if TYPE_CHECKING:
     from ir_measures import Measure

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from pytest_riskguard.errors import DataError, RunFormatError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import bounds
-from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun, as_memory_run
-from pytest_riskguard.evaluation.memory.shapes import JudgementsData, RankingsData
+from pytest_riskguard.evaluation.memory import JudgementsData, RankingsData
+from pytest_riskguard.evaluation.memory_runs import MemoryRun, as_memory_run
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
 from pytest_riskguard.evaluation.runs.run_files import open_file
@@ -34,12 +34,12 @@ from pytest_riskguard.evaluation.scoring.run_parts import (
     put_together,
     read_part,
 )
-from pytest_riskguard.formats.files.remote_files import is_address, local_copy
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.input_files import ContentError
 from pytest_riskguard.formats.known import system_name
 from pytest_riskguard.formats.limits import RUN_BYTES
-from pytest_riskguard.formats.topic_keys import TopicKeys
+from pytest_riskguard.formats.records import TopicKeys
+from pytest_riskguard.formats.remote_files import is_address, local_copy
 
 if TYPE_CHECKING:
     from ir_measures import Measure

@@ -7,8 +7,7 @@ import pytest
 
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.evaluation import read_qrels
-from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.formats.given_file import GivenFile, LabelRules
 
 
 def test_topics_are_those_with_a_relevant_document_sorted_as_text(write):

@@ -16,7 +16,7 @@ from pytest_riskguard.evaluation.judgements import qrels as module
 from pytest_riskguard.evaluation.judgements.judged_topics import JudgedTopics
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.trec_columns import RefusedError
-from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
+from pytest_riskguard.formats.given_file import AS_GIVEN, LabelRules
 
 
 def by_line(path: Path, rules: LabelRules = AS_GIVEN) -> Qrels:

@@ -26,7 +26,7 @@ from pytest_riskguard.evaluation.scoring.kept_topics import joined, judged_run
 from pytest_riskguard.evaluation.scoring.part_reading import PartReader
 from pytest_riskguard.evaluation.scoring.run_parts import put_together, read_part
 from pytest_riskguard.evaluation.scoring.run_scores import score_run, scored_run
-from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.formats.given_file import LabelRules
 from tests.evaluation.scoring import slow_judged_runs
 
 DOCUMENTS = [f"d{number}" for number in range(30)]

@@ -1,0 +1,123 @@
+"""Collections of ir_datasets: what is on this machine is read, and nothing is downloaded unless asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.evaluation import read_qrels, read_topics
+from pytest_riskguard.formats.given_file import GivenFile
+from tests.strict import STRICT_LINE
+
+pytest.importorskip("ir_datasets")
+TOPICS = range(1, 31)
+COMMAND = "from pytest_riskguard.cli.main import main; main()"
+#: Whoever looks for a host ends the process, which says so.
+OFFLINE = """\
+import os, socket
+def refuse(*_, **__):
+    print("CONNECTS", flush=True)
+    os._exit(9)
+socket.getaddrinfo = socket.socket.connect = refuse
+"""
+
+
+@pytest.fixture
+def home(tmp_path):
+    """The folder of ir_datasets, with Vaswani's files as the package keeps them, and a run."""
+    folder = tmp_path / "home" / "vaswani"
+    folder.mkdir(parents=True)
+    (folder / "qrels.txt").write_text("".join(f"{topic}\n {topic} 1{topic}\n   /\n" for topic in TOPICS))
+    (folder / "queries.txt").write_text("".join(f"{topic}\nRED SHOES {topic}\n/\n" for topic in TOPICS))
+    for name, documents in (("good", "{t} x"), ("bad", "x {t}")):
+        rows = (
+            f"{t} Q0 {d} {rank} {9 - rank} x\n"
+            for t in TOPICS
+            for rank, d in enumerate(documents.format(t=t).split(), 1)
+        )
+        (tmp_path / f"{name}.run").write_text("".join(rows))
+    return tmp_path
+
+
+def riskguard(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", OFFLINE + COMMAND, *arguments],
+        cwd=home,
+        env=os.environ | {"IR_DATASETS_HOME": str(home / "home")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_a_collection_on_this_machine_is_judged_by_its_name(home):
+    line = [
+        "compare",
+        "bad.run",
+        "--baseline",
+        "good.run",
+        "--measure",
+        "AP",
+        *STRICT_LINE.split(),
+        "--qrels",
+        "irds:vaswani",
+    ]
+    done = riskguard(home, *line, "--topics", "irds:vaswani", "--json", "-")
+    assert done.returncode == 1, done.stderr
+    (by_name,) = json.loads(done.stdout)["verdicts"]
+    for kind, name in (("judgements", "qrels.txt"), ("topics", "topics.tsv")):
+        assert riskguard(home, "convert", "irds:vaswani", name, "--kind", kind).returncode == 0
+    done = riskguard(home, *line[:-1], "qrels.txt", "--topics", "topics.tsv", "--json", "-")
+    assert json.loads(done.stdout)["verdicts"] == [by_name]
+    assert by_name["responsible_topics"][0]["query"].startswith("RED SHOES")
+
+
+def test_a_gate_of_riskguard_yaml_names_it(home):
+    (home / "riskguard.yaml").write_text(
+        "collection: {qrels: 'irds:vaswani', topics: {path: 'irds:vaswani', download: false}}\n"
+        "candidate: bad.run\nmeasures: [AP]\n"
+        "gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]\n"
+    )
+    assert riskguard(home, "check", "--baseline", "prod=good.run", "-q").returncode == 1
+
+
+def test_nothing_is_downloaded_unless_asked_for(home):
+    done = riskguard(home, "convert", "irds:cranfield", "qrels.txt", "--kind", "judgements")
+    assert done.returncode == 3
+    assert "CONNECTS" not in done.stdout
+    said = " ".join(done.stderr.split())
+    assert "irds:cranfield: its qrels are not on this machine" in said
+    assert "run `riskguard convert irds:cranfield qrels.tsv --kind judgements --download`" in said
+    asked = riskguard(home, "convert", "irds:cranfield", "qrels.txt", "--kind", "judgements", "--download")
+    assert asked.returncode == 9
+    assert "CONNECTS" in asked.stdout
+
+
+def test_what_is_no_collection_is_refused(home):
+    for name, problem in [
+        ("irds:vasvani", "ir_datasets has no collection 'vasvani'; did you mean 'vaswani'"),
+        ("irds:beir", "this collection has no qrels"),
+    ]:
+        done = riskguard(home, "convert", name, "qrels.txt", "--kind", "judgements")
+        assert (done.returncode, problem in " ".join(done.stderr.split())) == (3, True)
+    done = riskguard(home, "convert", "irds:vaswani", "qrels.txt")
+    assert "say which it holds with --kind judgements or --kind topics" in done.stderr
+
+
+def test_a_file_of_that_name_is_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("irds:mine").write_text("1 0 d1 1\n")
+    assert read_qrels(Path("irds:mine")).topics == ("1",)
+
+
+def test_the_package_is_named_where_it_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    for read in (read_qrels, read_topics):
+        with pytest.raises(UsageError, match="irds:vaswani needs ir_datasets: pip install ir_datasets"):
+            read(GivenFile(Path("irds:vaswani")))
