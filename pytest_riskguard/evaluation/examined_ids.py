@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.document_ids import FIRST_RANKS, Judged, JudgedTally, chance, mismatch
-from pytest_riskguard.evaluation.judgements.judgement_join import judgement_rows
+from pytest_riskguard.evaluation.judgements.arrays import judgement_rows
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.growing_columns import Column, IdentifierColumn
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray

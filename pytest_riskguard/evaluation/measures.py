@@ -152,16 +152,10 @@ def refuse_uninformative(text: str) -> None:
         )
 
 
-def limits_of(measure: Measure) -> tuple[float, float]:
-    """The least and greatest value that is taken for one of this measure: rounding may exceed a bound by 1e-9."""
-    low, high = bounds(measure) or (-math.inf, math.inf)
-    return low - 1e-9, high + 1e-9
-
-
 def within_bounds(measure: Measure, value: float) -> bool:
-    """Whether a value can be one of this measure; false for NaN."""
-    low, high = limits_of(measure)
-    return math.isfinite(value) and low <= value <= high
+    """Whether a value can be one of this measure, up to rounding; false for NaN."""
+    low, high = bounds(measure) or (-math.inf, math.inf)
+    return math.isfinite(value) and low - 1e-9 <= value <= high + 1e-9
 
 
 def cutoff_of(measure: Measure) -> int | None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation import Qrels, read_qrels
-from pytest_riskguard.evaluation.judgements.judges import regraded
+from pytest_riskguard.evaluation.judgements.qrels import regraded
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import JudgeRule

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import NamedTuple
 
 from pytest_riskguard.evaluation.runs.trec_columns import RefusedError
 from pytest_riskguard.formats.input_files import ContentError, blocks
-from pytest_riskguard.formats.limits import LINES, ROW_BYTES, RUN_BYTES, Limit
+from pytest_riskguard.formats.limits import ROW_BYTES, RUN_BYTES, Limit
 
 _BOM = b"\xef\xbb\xbf"
 #: Smaller files are read without a second thread.
@@ -42,14 +42,6 @@ class TextBlocks:
 
     def __exit__(self, *_: object) -> None:
         self._raw.close()
-
-    def __iter__(self) -> Iterator[TextBlock]:
-        lines, most = 0, LINES.value
-        while (block := self.read()) is not None:
-            lines += block.text.count(b"\n")
-            if lines > most:
-                raise RefusedError
-            yield block
 
     @property
     def digest(self) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_riskguard.evaluation.examined_ids import Sample
-from pytest_riskguard.evaluation.judgements.judgement_join import judgement_rows
+from pytest_riskguard.evaluation.judgements.arrays import judgement_rows
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.chunks import TOPICS_PER_CHUNK
 from pytest_riskguard.evaluation.runs.growing_columns import Column, IdentifierColumn, OrderColumns
