@@ -8,8 +8,7 @@ from pathlib import Path
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.score_cache import RunScores, Wanted, file_scores
-from pytest_riskguard.evaluation.scoring.run_parts import ScoredRun
-from pytest_riskguard.evaluation.scoring.run_scores import scored_run
+from pytest_riskguard.evaluation.scoring.run_scores import ScoredRun, scored_run
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.topic_keys import TopicKeys
 

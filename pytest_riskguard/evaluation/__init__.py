@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.evaluation.measures import bounds, ensure_available, measure_name, parse_measure
     from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun, run
     from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run, write_run
-    from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+    from pytest_riskguard.evaluation.runs.trec_files import fold_run
     from pytest_riskguard.evaluation.score_files import read_scores, write_scores
     from pytest_riskguard.evaluation.score_frames import score_frame
     from pytest_riskguard.evaluation.scores import TopicScores
@@ -54,7 +54,7 @@ _HOME = {
     "Topics": "evaluation.topics",
     "bounds": "evaluation.measures",
     "ensure_available": "evaluation.measures",
-    "fold_run": "evaluation.runs.trec_runs",
+    "fold_run": "evaluation.runs.trec_files",
     "measure_name": "evaluation.measures",
     "parse_measure": "evaluation.measures",
     "rankings_as_run": "evaluation.runs.rankings",

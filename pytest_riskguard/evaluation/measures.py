@@ -98,11 +98,11 @@ def parse_measure(text: str) -> Measure:
 def _with_scale(base: Measure) -> type[Measure]:
     """The class of a measure; those of ERR and RBP have a parameter for the highest grade."""
     if base.NAME == "ERR":
-        from pytest_riskguard.evaluation.scoring.providers.err import GradedERR
+        from pytest_riskguard.evaluation.scoring.providers import GradedERR
 
         return GradedERR
     if base.NAME == "RBP":
-        from pytest_riskguard.evaluation.scoring.providers.real_gains import GradedRBP
+        from pytest_riskguard.evaluation.scoring.providers import GradedRBP
 
         return GradedRBP
     return type(base)
@@ -314,7 +314,7 @@ def _suggestion(text: str, name: str | None = None) -> str:
 def _registry() -> dict[str, Any]:
     from ir_measures.measures import registry
 
-    from pytest_riskguard.evaluation.scoring.providers.real_gains import DCG
+    from pytest_riskguard.evaluation.scoring.providers import DCG
 
     dcg: Any = DCG
     return {**registry, "DCG": dcg()}
@@ -325,9 +325,9 @@ def _pipeline() -> Sequence[Any]:
     """The providers: riskguard's own, then those of ir-measures in their order; ir-measures' list is not changed."""
     import ir_measures
 
-    from pytest_riskguard.evaluation.scoring.providers import err, real_gains
+    from pytest_riskguard.evaluation.scoring.providers import GAIN_PROVIDER, GRADED_PROVIDER
 
-    return (err.PROVIDER, real_gains.PROVIDER, *ir_measures.DefaultPipeline.providers)
+    return (GRADED_PROVIDER, GAIN_PROVIDER, *ir_measures.DefaultPipeline.providers)
 
 
 def _discounted_gain(measure: Measure) -> Callable[[float], float]:

@@ -15,7 +15,7 @@ from pytest_riskguard.evaluation.judgements.grades import labels_for, scaled
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import open_run
-from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+from pytest_riskguard.evaluation.runs.trec_files import fold_run
 from pytest_riskguard.evaluation.scoring import array_scores, kept_depths, unjudged_documents
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedDocuments, RankedRun
 from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules

@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray, Places, Words
-from pytest_riskguard.evaluation.runs.rank_columns import rows_of
+from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray, Places, Words, rows_of
 
 #: Odd numbers without a pattern in their bits, which spread pairs of topic and document over all values.
 _TOPIC, _PAIR = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xA0761D6478BD642F)

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_riskguard.errors import DataError, RunFormatError
 from pytest_riskguard.evaluation import fold_run, rankings_as_run, write_run
-from pytest_riskguard.evaluation.runs.chunks import DOCUMENTS_PER_CHUNK, MAX_RUN_SCORE, TOPICS_PER_CHUNK, Chunk
+from pytest_riskguard.evaluation.runs.row_blocks import DOCUMENTS_PER_CHUNK, MAX_RUN_SCORE, TOPICS_PER_CHUNK, Chunk
 
 
 def merged(chunks: Iterator[Chunk]) -> Chunk:
