@@ -19,9 +19,8 @@ from rich.text import Text
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import Card, card
-from pytest_riskguard.reports.html.charts.lettering import text_width
-from pytest_riskguard.reports.html.charts.markup import Colour, disc, element, line, quoted, ring, words
-from pytest_riskguard.reports.html.escape import brief
+from pytest_riskguard.reports.html.charts.drawing import Colour, disc, element, line, quoted, ring, text_width, words
+from pytest_riskguard.reports.html.whole_page import brief
 from pytest_riskguard.reports.json import read
 from pytest_riskguard.text import percent, plain
 

@@ -20,17 +20,14 @@ if TYPE_CHECKING:
         check,
     )
     from pytest_riskguard.errors import RiskguardError, RiskyError
-    from pytest_riskguard.evaluation import MemoryRun, read_qrels, read_scores, read_topics, run, score_run
-    from pytest_riskguard.evaluation.scores import TopicScores
+    from pytest_riskguard.evaluation.memory.memory_runs import run
+    from pytest_riskguard.evaluation.scoring.run_scores import score_run
     from pytest_riskguard.gates.verdict import Verdict
 
 __all__ = [
-    "MemoryRun",
     "RiskguardError",
     "RiskyError",
-    "TopicScores",
     "Verdict",
-    "__version__",
     "assert_equivalent",
     "assert_georisk_not_worse",
     "assert_no_drift",
@@ -38,18 +35,13 @@ __all__ = [
     "assert_not_inferior",
     "assert_not_significantly_risky",
     "check",
-    "read_qrels",
-    "read_scores",
-    "read_topics",
     "run",
     "score_run",
 ]
 
 _HOME = {
-    "MemoryRun": "evaluation",
     "RiskguardError": "errors",
     "RiskyError": "errors",
-    "TopicScores": "evaluation.scores",
     "Verdict": "gates.verdict",
     "assert_georisk_not_worse": "assertions",
     "assert_equivalent": "assertions",
@@ -58,11 +50,8 @@ _HOME = {
     "assert_not_inferior": "assertions",
     "assert_not_significantly_risky": "assertions",
     "check": "assertions",
-    "read_qrels": "evaluation",
-    "read_scores": "evaluation",
-    "read_topics": "evaluation",
-    "run": "evaluation",
-    "score_run": "evaluation",
+    "run": "evaluation.memory.memory_runs",
+    "score_run": "evaluation.scoring.run_scores",
 }
 
 

@@ -31,7 +31,7 @@ from pytest_riskguard.gates.option_types import OptionTypeError, lists_options
 from pytest_riskguard.gates.verdict import Commands, Verdict, incomparable
 from pytest_riskguard.reports.internal_errors import shown_or_plain
 from pytest_riskguard.reports.terminal.failure import explain
-from pytest_riskguard.reports.terminal.hints import command, report_hint
+from pytest_riskguard.reports.terminal.layout import command, report_hint
 from pytest_riskguard.run_context import record
 
 #: What pytest puts before each line of a failed test: "E" and the indentation of a statement in a method.

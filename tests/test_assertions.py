@@ -13,7 +13,6 @@ import pytest
 
 from pytest_riskguard import (
     RiskyError,
-    TopicScores,
     assert_equivalent,
     assert_georisk_not_worse,
     assert_no_drift,
@@ -22,6 +21,7 @@ from pytest_riskguard import (
     assert_not_significantly_risky,
     check,
 )
+from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.plugin.fixture import Riskguard
 from tests.plugin.world import CHURN, GOOD, LOSS, differences

@@ -11,7 +11,7 @@ from pytest_riskguard.baselines import backing
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine, recent_runs
 from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, Source, Stored
-from pytest_riskguard.evaluation import rankings_as_run
+from pytest_riskguard.evaluation.runs.rankings import rankings_as_run
 from pytest_riskguard.evaluation.runs.trec_files import fold_run
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.scoring.run_scores import scored_run

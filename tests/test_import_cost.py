@@ -10,6 +10,9 @@ import pytest
 
 from tests.plugin import world
 
+#: Each starts processes of its own.
+pytestmark = pytest.mark.slow
+
 HEAVY = ("numpy", "scipy", "yaml", "pydantic", "rich", "click", "ir_measures", "filelock")
 #: What no gate over files needs unless it fails or writes a report.
 NOT_FOR_GATES = (

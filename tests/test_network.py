@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+#: Each starts processes of its own.
+pytestmark = pytest.mark.slow
+
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "help_center"
 
 #: Read by every Python process that starts with its folder on the path, so also by pytest-xdist's workers.

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from search_log import Floats, SearchLog
 
-from pytest_riskguard.ltr.judged_queries import JudgedQueries
+from pytest_riskguard.ltr.queries import JudgedQueries
 
 
 def read_sample(folder: Path) -> SearchLog:

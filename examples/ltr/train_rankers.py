@@ -25,11 +25,9 @@ from search_log import CLICK_FEATURES, KINDS, NAMES, Floats, SearchLog, make_log
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.cli.main import run as riskguard
 from pytest_riskguard.errors import RiskguardError
-from pytest_riskguard.formats.extras import imported
-from pytest_riskguard.ltr.baselines import QueryBaselines, measure_name
-from pytest_riskguard.ltr.judged_queries import JudgedQueries
-from pytest_riskguard.ltr.objectives import TFARO, TSARO, UCRO, GeoRisk
-from pytest_riskguard.ltr.ranking_objective import RankingObjective
+from pytest_riskguard.formats.content import imported
+from pytest_riskguard.ltr.objectives import TFARO, TSARO, UCRO, GeoRisk, RankingObjective
+from pytest_riskguard.ltr.queries import JudgedQueries, QueryBaselines, measure_name
 from pytest_riskguard.risk.urisk import urisk
 
 #: A score for each document of a part of the log.
@@ -157,7 +155,7 @@ def learn_and_compare(
     runs = [f"{name}={test / name}.run" for name in models]
     where = ["--store", str(test / "baselines"), "--qrels", str(test / "qrels.txt")]
     files = ["--json", str(folder / "models.json")]
-    riskguard(["train-report", *runs, "--baseline", "prod", *where, "--measure", MEASURE, *POLICY, *files])
+    riskguard(["ltr", "report", *runs, "--baseline", "prod", *where, "--measure", MEASURE, *POLICY, *files])
     return models, chosen
 
 

@@ -38,6 +38,14 @@ class LazyCommand(click.Command):
 class LazyGroup(click.Group):
     """A group that lists its commands without loading them."""
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands, then the groups of plugins."""
+        return sorted([*super().list_commands(ctx), *plugin_commands()])
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """A command by its name; plugins are loaded for names that are not our own."""
+        return super().get_command(ctx, name) or plugin_commands().get(name)
+
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; commands that an error names get the options that say where its baselines are."""
         try:
@@ -54,6 +62,14 @@ class LazyGroup(click.Group):
         """Load the command that is called."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.loaded() if isinstance(command, LazyCommand) else command, rest
+
+
+def plugin_commands() -> dict[str, click.Command]:
+    """The commands of all plugins, by their names."""
+    from pytest_riskguard import plugins
+
+    plugins.refuse_taken("riskguard_commands", cli.commands)
+    return {name: command for name, (_, command) in plugins.added("riskguard_commands").items()}
 
 
 @click.group(
@@ -76,15 +92,11 @@ for command in (
     LazyCommand("convert", "convert:convert", "Write file INPUT in another format."),
     LazyCommand("init", "init:init", "Write a first riskguard.yaml."),
     LazyCommand("judge-next", "judge_next:judge_next", "List the documents whose judgement would settle a verdict."),
-    LazyCommand("pool", "pool:pool", "Ask whether one baseline is a fair yardstick."),
     LazyCommand("power", "power:power", "Plan how many topics a gate needs."),
-    LazyCommand("replay", "judging.replay:replay", "Judge past releases under several alphas."),
     LazyCommand("report", "reports:report", "Write the verdicts of a JSON report in other formats."),
     LazyCommand("retrieve", "judging.retrieve:retrieve", "Write the answers of the live candidate to RUN."),
     LazyCommand("schema", "init:schema", "Print the JSON Schema of riskguard.yaml."),
     LazyCommand("show", "reports:show", "Print the verdicts of a JSON report."),
-    LazyCommand("train-report", "judging.train_report:train_report", "Compare trained models by mean and risk."),
-    LazyCommand("trend", "trend:trend", "Show verdicts, estimates and weak topics over time."),
 ):
     cli.add_command(command)
 

@@ -22,8 +22,8 @@ from pytest_riskguard.text import clean, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
+    from pytest_riskguard.reports.comparisons import KnownGate
     from pytest_riskguard.reports.files import Format
-    from pytest_riskguard.reports.known_gates import KnownGate
     from pytest_riskguard.reports.policy_changes import PolicyChanges
     from pytest_riskguard.reports.provenance import Provenance
 
@@ -247,7 +247,7 @@ def show(
     ``problems``, if given, say for each verdict why nothing can be compared, in other words than its own.
     Where not every gate was asked for, the run is not ``complete``, and has no answer.
     """
-    from pytest_riskguard.reports import known_gates
+    from pytest_riskguard.reports import comparisons
     from pytest_riskguard.reports.card import word
     from pytest_riskguard.reports.comparisons import answer
     from pytest_riskguard.reports.internal_errors import shown_or_plain
@@ -266,7 +266,7 @@ def show(
     screen = Screen(Detail.EVERYTHING if verbose else Detail.BRIEF, width, blocks=draws_blocks(sys.stdout.encoding))
 
     same_as: dict[int, int] = {}
-    judged = complete and not known_gates.missing(gates)
+    judged = complete and not comparisons.missing(gates)
     with suppress(Exception):  # what is wrong with a verdict is reported where it is shown
         same_as = repeats(verdicts, most=most_topics(screen))
 
@@ -293,7 +293,7 @@ def show(
     if len(verdicts) > 1 and complete and not quiet:
         with suppress(Exception):  # as above
             click.secho(answer(verdicts, gates).title, bold=True, err=to_stderr)
-    failures = known_gates.failures_before(gates)
+    failures = comparisons.failures_before(gates)
     for place, verdict in enumerate(verdicts):
         text = shown_or_plain(verdict, lambda place=place, verdict=verdict: in_words(place, verdict))  # type: ignore[misc]
         text = belonging(text)
@@ -301,8 +301,8 @@ def show(
         with suppress(Exception):  # as above
             ended = word(verdict)
         styled = click.style(ended.upper(), fg=_COLOURS.get(ended, "yellow"), bold=True)
-        click.echo(f"{styled}{known_gates.after(failures.get(place))} {text}", err=to_stderr)
-    for line in known_gates.summary(gates):
+        click.echo(f"{styled}{comparisons.after(failures.get(place))} {text}", err=to_stderr)
+    for line in comparisons.summary(gates):
         click.echo(line, err=to_stderr)
     for line in () if policy_changes is None else policy_changes.lines:
         click.secho(click.wrap_text(line, screen.width, "", "    "), fg="yellow", err=to_stderr)

@@ -21,7 +21,7 @@ from click.core import ParameterSource
 from pytest_riskguard.cli.reading import reading_options
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.formats.given_file import TIES, GivenFile, Ties
-from pytest_riskguard.formats.known import formats_of
+from pytest_riskguard.formats.known import added_formats, formats_of
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.formats.records import Kind
 from pytest_riskguard.gates.kinds import (
@@ -91,7 +91,7 @@ def place_words(known: Callable[[str], bool] = lambda _: True) -> list[str]:
 
 def belonging(text: str) -> str:
     """The text, whose commands about baselines name the same store and judgements as the command line."""
-    from pytest_riskguard.reports.terminal.hints import completed
+    from pytest_riskguard.reports.terminal.layout import completed
 
     def needed(command: str) -> list[str]:
         from pytest_riskguard.cli.baseline import baseline
@@ -217,7 +217,7 @@ class FormatType(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Refuse other names."""
-        if value not in self.names:
+        if value not in self.names and value not in added_formats():
             hint = did_you_mean(value, self.names)
             self.fail(f"{value!r} is not one of these formats{hint}: {', '.join(self.names)}", param, ctx)
         return str(value)

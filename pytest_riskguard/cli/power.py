@@ -98,7 +98,7 @@ def power(
     from pytest_riskguard.gates.chain.next_topics import NextTopics, next_topics
     from pytest_riskguard.gates.kinds import gate_of
     from pytest_riskguard.gates.power_plan import plan_from_baseline, plan_from_runs
-    from pytest_riskguard.reports.studies.power_table import dumps, explain
+    from pytest_riskguard.reports.power_table import dumps, explain
 
     if not baselines:
         baselines, runs = runs[:1], runs[1:]

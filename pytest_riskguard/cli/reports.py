@@ -22,8 +22,8 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
     The exit status is that of the verdicts, as it was when they were judged; 3 if a gate that the run knew was not
     judged, or none was.
     """
+    from pytest_riskguard.reports.comparisons import missing
     from pytest_riskguard.reports.json import read
-    from pytest_riskguard.reports.known_gates import missing
 
     verdicts, gates, _, changes = read(report)
     deliver(
@@ -40,17 +40,25 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
 @click.argument("report", type=FILE)
 @report_options
 @click.option("--badge", type=FILE, help="Draw how the gates ended here, as SVG.")
-def report(report: Path, reports: Reports, badge: Path | None) -> int:
+@click.option("-o", "--output", type=FILE, help="Write the report here, in the format that the suffix asks for.")
+def report(report: Path, reports: Reports, badge: Path | None, output: Path | None) -> int:
     """Write the verdicts of a JSON report in other formats.
 
     The exit status is 0 if they were written, whatever the verdicts are. A report that cannot be read gives a grey
     badge that says "no verdict", so that an old badge does not stay green, and status 3.
     """
+    from pytest_riskguard.reports import files
     from pytest_riskguard.reports.ci.badge import NO_VERDICT, render, state
     from pytest_riskguard.reports.json import read
 
-    if not reports.any and badge is None:
-        raise UsageError("nothing to write: give --html, --markdown, --junit, --json or --badge")
+    if not reports.any and badge is None and output is None:
+        raise UsageError("nothing to write: give --html, --markdown, --junit, --json, --badge or --output")
+    ensure_apart("--output", output, report)
+    if output is not None:
+        try:
+            files.check(output)
+        except UsageError as error:
+            raise UsageError(f"--output {output}: {error}") from None
     reports.check(report)
     ensure_apart("--badge", badge, report)
     reports.withdraw()
@@ -63,4 +71,12 @@ def report(report: Path, reports: Reports, badge: Path | None) -> int:
     if badge is not None:
         write_text(render(state(content.verdicts, content.gates)), badge, option="--badge")
     reports.write(*content)
+    if output is not None:
+        files.write(
+            output,
+            content.verdicts,
+            gates=content.gates,
+            provenance=content.provenance,
+            policy_changes=content.policy_changes,
+        )
     return ExitStatus.PASSED

@@ -24,7 +24,7 @@ from pytest_riskguard.config.setting_types import (
     is_importable,
 )
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.gates.option_types import OneOf, Text, TrueOrFalse, shown
+from pytest_riskguard.gates.option_types import OneOf, Text, shown
 
 
 def _target(name: str) -> str:
@@ -37,7 +37,6 @@ class Retrieve(Queried):
     """``candidate`` as a function, ``package.module:function``, which is queried as ``config.asking.Asking`` says."""
 
     retrieve: Annotated[str, PlainValidator(Text("package.module:function", parse=_target))]
-    isolate: Annotated[bool, PlainValidator(TrueOrFalse())] = False
 
 
 def _command(value: Any) -> tuple[str, ...]:
@@ -54,13 +53,15 @@ def _command(value: Any) -> tuple[str, ...]:
 
 
 class CommandCandidate(Queried):
-    """``candidate`` as a command that is run for each query; ``input`` says where it gets the query.
+    """``candidate`` as a command; ``input`` says where it gets the query: it is run for each, or once with ``lines``.
 
     ``{query}``, ``{topic}`` (its id) and ``{depth}`` in its arguments are replaced.
     """
 
     command: Annotated[tuple[str, ...], PlainValidator(_command, json_schema_input_type=list[str])]
-    input: Annotated[Literal["stdin", "argument"] | None, PlainValidator(OneOf(("stdin", "argument")))] = None
+    input: Annotated[
+        Literal["stdin", "argument", "lines"] | None, PlainValidator(OneOf(("stdin", "argument", "lines")))
+    ] = None
 
     @property
     def takes_argument(self) -> bool:
@@ -71,8 +72,12 @@ class CommandCandidate(Queried):
     def _one_input(self) -> CommandCandidate:
         if self.input == "argument" and not self.takes_argument:
             raise ValueError("expected {query} in an argument of the command, or `input: stdin`")
-        if self.input == "stdin" and self.takes_argument:
-            raise ValueError("expected no {query} in the arguments with `input: stdin`; write `input: argument`")
+        if self.input in ("stdin", "lines") and self.takes_argument:
+            raise ValueError(
+                f"expected no {{query}} in the arguments with `input: {self.input}`; write `input: argument`"
+            )
+        if self.input == "lines" and self.workers > 1:
+            raise ValueError("expected `workers: 1` with `input: lines`: one process is asked one query at a time")
         return self
 
 

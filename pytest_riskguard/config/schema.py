@@ -27,7 +27,7 @@ from pytest_riskguard.config import candidate_settings
 from pytest_riskguard.config.candidate_settings import Candidate
 from pytest_riskguard.config.collection_settings import Collection
 from pytest_riskguard.config.measure_notation import measure_notation
-from pytest_riskguard.config.setting_types import Distinct, File, Model, StorePlace, is_importable
+from pytest_riskguard.config.setting_types import Distinct, File, Model, StorePlace
 from pytest_riskguard.config.value_checks import distinct, list_of, whole
 from pytest_riskguard.config.yaml_lines import Document
 from pytest_riskguard.gates.kinds import (
@@ -76,12 +76,6 @@ def _slice_entry(text: str) -> str:
     return tag if wanted is None else f"{tag}={wanted}"
 
 
-def _listed(name: str) -> str:
-    if not is_importable(name):
-        raise ValueError(f"expected package.module:function or package.module, found {shown(name)}")
-    return name
-
-
 #: The most looks that may be expected: the levels of more would be out of reach of any interval.
 MAX_LOOKS = 10_000
 MAPPING, TEXT = "<mapping>", "<text>"
@@ -116,7 +110,6 @@ _Since = Annotated[str, PlainValidator(Text("a stored baseline, or NAME/RUN for 
 _Slice = Annotated[str, PlainValidator(Text("TAG=VALUE or TAG", parse=_slice_entry))]
 _Correction = Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))]
 _DistinctMeasures = AfterValidator(_distinct_measures)
-_Listed = Annotated[str, PlainValidator(Text("package.module:function or package.module", parse=_listed))]
 _Names = Annotated[tuple[_BaselineName, ...], list_of("a list of stored baselines"), Distinct]
 
 
@@ -273,7 +266,6 @@ class Config(Model):
     store: StorePlace = Field(default="baselines", validate_default=True)
     measures: Annotated[tuple[_Measure, ...], list_of("a list of measures"), _DistinctMeasures] | None = None
     candidate: Candidate | None = None
-    retrieve_from: Annotated[tuple[_Listed, ...], list_of("a list of functions"), Distinct] | None = None
     family: _Family | None = None
     budget: BudgetSettings | None = None
     on_changed_inputs: Annotated[Response, PlainValidator(OneOf(RESPONSES))] = "warn"

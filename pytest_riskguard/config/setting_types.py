@@ -14,7 +14,7 @@ from pytest_riskguard.config.value_checks import distinct
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.formats.files.remote_files import is_address
 from pytest_riskguard.formats.given_file import IRDS, TIES, Ties
-from pytest_riskguard.formats.known import formats_of
+from pytest_riskguard.formats.known import added_formats, formats_of
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.formats.named_rows import WANTED
 from pytest_riskguard.formats.records import Kind
@@ -49,7 +49,14 @@ def _metadata(value: Any) -> tuple[tuple[str, str], ...]:
 
 def _named_format(kind: Kind) -> Any:
     """A check for the name of a format that can hold something."""
-    return PlainValidator(OneOf(tuple(known.name for known in formats_of(kind))))
+    own = OneOf(tuple(known.name for known in formats_of(kind)))
+
+    def check(value: Any) -> Any:
+        if isinstance(value, str) and value not in own.words and value in added_formats():
+            return value
+        return own(value)
+
+    return PlainValidator(check)
 
 
 def _named_columns(kind: Kind) -> Any:

@@ -58,6 +58,7 @@ from pytest_riskguard.gates.rankings.side_by_side import side_by_side, titled
 from pytest_riskguard.gates.rankings.unjudged import Known, Rejudged, judgements, rests_on_labels
 from pytest_riskguard.gates.slices import all_within, slices_of
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
+from pytest_riskguard.plugins import told
 from pytest_riskguard.reports.internal_errors import caught
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.text import counted, listed
@@ -120,6 +121,10 @@ class Engine:
         return self._cache.topics
 
     def verdict(self, question: Question, *, family: Family | None = None, together: int = 1) -> Verdict:
+        """As ``_verdict``; plugins receive it."""
+        return told(self._verdict(question, family, together))
+
+    def _verdict(self, question: Question, family: Family | None, together: int) -> Verdict:
         """The gate's verdict; ``family`` holds the level that a correction over several gates leaves it.
 
         ``together`` is how many gates are judged together, with or without a p-value. ``UsageError`` for an unknown

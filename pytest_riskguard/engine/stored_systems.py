@@ -12,8 +12,8 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.verdict import Verdict, warning
-from pytest_riskguard.risk import mean_test
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
+from pytest_riskguard.risk.urisk import mean_test
 from pytest_riskguard.text import counted, listed
 
 #: How topics of a baseline may have shrunk, as the warning calls them.

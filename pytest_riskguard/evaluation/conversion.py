@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from pytest_riskguard.errors import DataError, FileError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels, write_qrels
 from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run, write_run
@@ -17,6 +19,7 @@ from pytest_riskguard.evaluation.runs.trec_files import fold_run
 from pytest_riskguard.evaluation.score_files import read_scores, write_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics, read_topics, write_topics
+from pytest_riskguard.formats import writing
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of, kinds_of
 from pytest_riskguard.formats.given_file import GivenFile
@@ -26,6 +29,12 @@ from pytest_riskguard.formats.records import KINDS, Kind, Ranking, Records
 from pytest_riskguard.formats.topic_keys import AmbiguousTextError, TopicKeys
 from pytest_riskguard.text import counted, listed
 
+#: What a conversion must not change.
+_CHANGED: Mapping[Kind, str] = {
+    "judgements": "grades",
+    "rankings": "the order or scores of documents",
+    "scores": "scores",
+}
 Grades = Mapping[str, Mapping[str, float]]
 Documents = Mapping[str, tuple[tuple[str, float], ...]]
 ByMeasure = Mapping[str, Mapping[str, float]]
@@ -147,67 +156,50 @@ def _only(texts: Mapping[str, str], topics: Mapping[str, object]) -> dict[str, s
 
 
 def _written(target: Format, kind: Kind, data: _Data, name: str) -> bytes:
-    """The new content: TREC's formats and the tables of riskguard are written here, others by their modules."""
-    match kind, target.name:
-        case "judgements", "trec":
-            return write_qrels(data.grades)
-        case "rankings", "trec":
-            buffer = io.BytesIO()
-            write_run(buffer, Rankings(data.rankings, ""))
-            return buffer.getvalue()
-        case "topics", "tsv" if data.topics is not None:
-            return write_topics(data.topics.queries, data.topics.tags, data.topics.weights)
-        case "scores", "scores":
-            return _score_table(
-                data.scores, delimiter="," if name.lower().removesuffix(".gz").endswith(".csv") else "\t"
-            )
-    writer = target.writer(kind)
-    if data.topics is not None:
-        return writer(data.topics.queries, data.topics.tags, data.topics.weights)
-    if kind == "scores":
-        return writer(data.scores)
-    return writer(data.grades if kind == "judgements" else data.rankings, data.texts)
-
-
-def _score_table(by_measure: ByMeasure, *, delimiter: str) -> bytes:
-    import numpy as np
-
     buffer = io.BytesIO()
+    if kind == "scores":
+        _write_score_table(buffer, data.scores, delimiter="," if ".csv" in name.lower()[-7:] else "\t")
+    elif target.name == "trec" and kind == "rankings":
+        write_run(buffer, Rankings(data.rankings, ""))
+    elif target.name == "trec":
+        buffer.write(write_qrels(data.grades))
+    elif data.topics is not None:
+        known = (data.topics.queries, data.topics.tags, data.topics.weights)
+        buffer.write(
+            write_topics(*known) if target.name == "tsv" else writing.WRITERS[target.name](writing.topics(*known))
+        )
+    else:
+        held = (
+            writing.judgements(data.grades, data.texts)
+            if kind == "judgements"
+            else writing.rankings(data.rankings, data.texts)
+        )
+        buffer.write(writing.WRITERS[target.name](held))
+    return buffer.getvalue()
+
+
+def _write_score_table(buffer: io.BytesIO, by_measure: ByMeasure, *, delimiter: str) -> None:
     columns = [
         TopicScores("", measure, tuple(sorted(values)), np.array([values[topic] for topic in sorted(values)]))
         for measure, values in by_measure.items()
     ]
     write_scores(buffer, columns, delimiter=delimiter)
-    return buffer.getvalue()
-
-
-def _read_back(target: Format, kind: Kind, content: bytes, texts: Mapping[str, str]) -> _Data:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "converted"
-        path.write_bytes(content)
-        return _READERS[kind](GivenFile(path, format=target.name), texts)
 
 
 def _lost(kind: Kind, data: _Data, content: bytes, target: Format) -> list[str]:
     """What a reader of the new file misses, in words; ``ValueError`` if that is more than a format may leave out."""
-    before, plain = _keyed(kind, data), _read_back(target, kind, content, {})
-    ids_are_kept = _keyed(kind, plain).keys() == before.keys()
-    back = plain if ids_are_kept else _read_back(target, kind, content, data.texts)
-    after = _keyed(kind, back)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "converted"
+        path.write_bytes(content)
+        back = _READERS[kind](GivenFile(path, format=target.name), {})
+    before, after = _keyed(kind, data), _keyed(kind, back)
     if missing := sorted(before.keys() ^ after.keys()):
         raise ValueError(f"topics would change ({listed(tuple(missing), most=5)})")
+    if kind != "topics" and before != after:
+        raise ValueError(f"{_CHANGED[kind]} would change")
     lost = []
-    if kind == "rankings" and before != after:
-        orders = [{t: [d for d, _ in documents] for t, documents in one.rankings.items()} for one in (data, back)]
-        if orders[0] != orders[1]:
-            raise ValueError("documents would be ranked in another order")
-        lost.append("scores: only the order of documents is kept")
-    elif kind in ("judgements", "scores") and before != after:
-        raise ValueError(f"{'grades' if kind == 'judgements' else 'scores'} would change")
-    if not ids_are_kept:
-        lost.append("topic ids: queries are known by their texts, so the new file is read with the topics file")
-    elif any(
-        " ".join(text.split()) != " ".join(plain.texts.get(topic, "").split()) for topic, text in data.texts.items()
+    if any(
+        " ".join(text.split()) != " ".join(back.texts.get(topic, "").split()) for topic, text in data.texts.items()
     ):
         lost.append("query texts")
     if data.topics is not None and back.topics is not None:

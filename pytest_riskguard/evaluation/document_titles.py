@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_riskguard.errors import DocumentsFormatError
-from pytest_riskguard.formats.extras import imported
+from pytest_riskguard.formats.content import imported
 from pytest_riskguard.formats.files.arrow.arrow_tables import errors as arrow_errors
 from pytest_riskguard.formats.input_files import LimitError, open_regular, read_limited
 from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules

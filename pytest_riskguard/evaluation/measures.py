@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pytest_riskguard import plugins
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.formats.text_files import MAX_GRADE
 from pytest_riskguard.text import nearest
@@ -74,6 +75,11 @@ def parse_measure(text: str) -> Measure:
     text = text.strip()
     name, arguments, cutoff = _parts(text)
     measures = _registry()
+    if name not in measures:
+        from pytest_riskguard.evaluation.scoring.providers import added_measures
+
+        plugins.refuse_taken("riskguard_measures", measures)
+        measures = added_measures()
     if name not in measures:
         raise UsageError(f"{text!r}: ir-measures knows no measure {name!r}{_suggestion(text, name)}")
     base = measures[name]
@@ -197,7 +203,7 @@ def provider_of(measure: Measure) -> Any:
     It is the first in ir-measures' order that supports the measure, after those of riskguard. If it is
     not installed, no other is used: a score must not depend on what is installed. Errors as ``ensure_available``.
     """
-    provider = next((provider for provider in _pipeline() if provider.supports(measure)), None)
+    provider = next((provider for provider in _pipeline() if provider.supports(measure)), None) or _added(measure)
     if provider is None:
         raise UsageError(f"'{measure}': ir-measures has no provider that computes this combination")
     if provider.NAME == "pyndeval":
@@ -318,6 +324,13 @@ def _registry() -> dict[str, Any]:
 
     dcg: Any = DCG
     return {**registry, "DCG": dcg()}
+
+
+def _added(measure: Measure) -> Any:
+    """The provider of a plugin's measure."""
+    from pytest_riskguard.evaluation.scoring.providers import ADDED_PROVIDER
+
+    return ADDED_PROVIDER if ADDED_PROVIDER.supports(measure) else None
 
 
 @functools.cache

@@ -34,6 +34,7 @@ from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.scoring.run_scores import ScoredRun
 from pytest_riskguard.formats.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.formats.input_files import open_regular
+from pytest_riskguard.formats.known import added_formats
 from pytest_riskguard.formats.limits import RUN_BYTES, factor
 
 VARIABLE, OFF = "RISKGUARD_CACHE", "off"
@@ -88,6 +89,8 @@ def file_scores(given: GivenFile, wanted: Wanted, read: Read, *, texts: Mapping[
     """The scores of a run file; ``texts`` are the query texts by which formats without ids know topics."""
 
     def run() -> list[object] | None:
+        if given.format is not None and given.format in added_formats():
+            return None  # a plugin's reader, whose code no key would cover
         digest = _bytes_digest(given.path)
         known_as = _digest([*texts.items()])
         endings = "".join(Path(given.path.name.lower()).suffixes)

@@ -7,10 +7,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
-from pytest_riskguard.errors import FileError
+from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.formats.given_file import names_collection
 from pytest_riskguard.formats.input_files import ContentError, blocks
 from pytest_riskguard.formats.limits import TABLE_BYTES, Limit
@@ -201,3 +203,13 @@ def _json_value(content: bytes) -> Any:
             line, escape = content.count(b"\n", 0, half.start()) + 1, half[0].decode()
             raise JsonError(f"expected whole characters, found half of one ({escape}...)", line=line) from None
     return value
+
+
+def imported(module: str, *, what: str, extra: str | None = None) -> ModuleType:
+    """A module of another package; ``UsageError`` if it is not installed, which says how to install it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        install = package if extra is None else f"'pytest-riskguard[{extra}]'"
+        raise UsageError(f"{what} needs {package}: pip install {install}") from None

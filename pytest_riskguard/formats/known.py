@@ -1,21 +1,22 @@
-"""The table of all formats: what each is called, what it can hold, and the module that reads and writes it.
+"""The table of all formats: what each is called, what it can hold, what is written in it, and where its reader is.
 
 The order is that of detection: a format that says more about its files comes before one that says less.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pytest_riskguard import plugins
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.records import Kind, limited
+from pytest_riskguard.formats.records import KINDS, Judgement, Kind, Ranking, Records, Score, limited
 from pytest_riskguard.text import did_you_mean
 
 
@@ -24,9 +25,8 @@ class Format:
     """One format of files.
 
     Its ``module`` in ``formats/files`` has ``fits(file, kind)``, which returns None or why the file does not fit,
-    and for each kind a function of that name, such as ``judgements(file)``, which returns ``Records``; to write, one
-    named ``write_judgements`` and so on. ``extra`` is the extra of this package that it needs; ``parts`` are the
-    kinds of which a file may hold several, ``FILE#PART``.
+    and for each kind a function of that name, such as ``judgements(file)``, which returns ``Records``. ``extra`` is
+    the extra of this package that it needs; ``parts`` are the kinds of which a file may hold several, ``FILE#PART``.
     """
 
     name: str
@@ -47,11 +47,6 @@ class Format:
         """The function that reads what a file of this format holds, with ids and texts of a sensible length."""
         function: Callable[..., Any] = getattr(self._module, kind)
         return lambda file: limited(function(file), file.refuse)
-
-    def writer(self, kind: Kind) -> Callable[..., bytes]:
-        """The function that makes the content of such a file."""
-        function: Callable[..., bytes] = getattr(self._module, f"write_{kind}")
-        return function
 
     @property
     def _module(self) -> ModuleType:
@@ -75,7 +70,6 @@ _JUDGING_TOOLS: tuple[Format, ...] = (
         "ratings of a Quepid case (CSV, JSON)",
         "judging_tools.quepid",
         reads=("judgements",),
-        writes=("judgements",),
         suffixes=(".csv", ".txt", ".json"),
     ),
     Format(
@@ -105,7 +99,6 @@ _JUDGING_TOOLS: tuple[Format, ...] = (
         "OpenSearch Search Relevance Workbench",
         "judging_tools.workbench",
         reads=("judgements", "rankings", "topics"),
-        writes=("judgements", "topics"),
         suffixes=(".json", ".jsonl", ".ndjson"),
         parts=("judgements", "rankings", "topics"),
     ),
@@ -131,7 +124,6 @@ FORMATS: tuple[Format, ...] = (
         "a collection of ir_datasets, named irds:NAME",
         "irds",
         reads=("judgements", "topics"),
-        extra="irds",
     ),
     Format(
         "parquet",
@@ -148,7 +140,6 @@ FORMATS: tuple[Format, ...] = (
         "Arrow and Feather with named columns",
         "arrow.arrow_ipc",
         reads=("judgements", "rankings", "topics"),
-        writes=("judgements", "rankings", "topics"),
         suffixes=(".arrow", ".feather", ".ipc", ".arrows"),
         extra="arrow",
     ),
@@ -157,9 +148,7 @@ FORMATS: tuple[Format, ...] = (
         "ranx, compressed (LZ4)",
         "libraries.ranx_lz4",
         reads=("judgements", "rankings"),
-        writes=("judgements", "rankings"),
         suffixes=(".lz4",),
-        extra="ranx",
     ),
     *_JUDGING_TOOLS,
     Format(
@@ -167,7 +156,6 @@ FORMATS: tuple[Format, ...] = (
         "ranx, pytrec_eval (JSON: topic, document, number)",
         "libraries.ranx",
         reads=("judgements", "rankings"),
-        writes=("judgements", "rankings"),
         suffixes=(".json",),
     ),
     Format(
@@ -190,7 +178,6 @@ FORMATS: tuple[Format, ...] = (
         "BEIR: qrels with a header (TSV), queries.jsonl",
         "libraries.beir",
         reads=("judgements", "topics"),
-        writes=("judgements", "topics"),
         suffixes=(".tsv", ".jsonl"),
     ),
     _responses("elasticsearch", "Elasticsearch and OpenSearch _search and _msearch"),
@@ -204,7 +191,6 @@ FORMATS: tuple[Format, ...] = (
         "scores of ranx (JSON: measure, topic, number) and pytrec_eval (topic, measure, number)",
         "scores.nested_scores",
         reads=("scores",),
-        writes=("scores",),
         suffixes=(".json",),
     ),
     Format(
@@ -212,7 +198,6 @@ FORMATS: tuple[Format, ...] = (
         "trec_eval -q: measure, topic, value",
         "scores.trec_eval",
         reads=("scores",),
-        writes=("scores",),
         suffixes=(".eval", ".txt"),
     ),
     Format(
@@ -220,7 +205,6 @@ FORMATS: tuple[Format, ...] = (
         "ir_measures -q: topic, measure, value with tabs, or JSON Lines",
         "scores.ir_measures_output",
         reads=("scores",),
-        writes=("scores",),
         suffixes=(".tsv", ".jsonl", ".txt"),
     ),
     Format(
@@ -228,7 +212,6 @@ FORMATS: tuple[Format, ...] = (
         "a row for each topic and measure, as PyTerrier's perquery.csv",
         "scores.long_scores",
         reads=("scores",),
-        writes=("scores",),
         suffixes=(".csv", ".tsv"),
         parts=("scores",),
     ),
@@ -253,7 +236,7 @@ FORMATS: tuple[Format, ...] = (
         "tables with tabs and named columns; topics: id, query text, tags",
         "tab_separated",
         reads=("judgements", "rankings", "topics"),
-        writes=("judgements", "rankings", "topics"),
+        writes=("topics",),
         suffixes=(".tsv", ".txt"),
     ),
     Format(
@@ -269,7 +252,6 @@ FORMATS: tuple[Format, ...] = (
         "MS MARCO: query, passage and rank with tabs, no header",
         "libraries.msmarco",
         reads=("rankings",),
-        writes=("rankings",),
         suffixes=(".txt", ".tsv"),
     ),
     Format(
@@ -286,6 +268,58 @@ OWN = frozenset({("trec", "judgements"), ("trec", "rankings"), ("tsv", "topics")
 _BY_NAME = {known.name: known for known in FORMATS}
 
 
+@dataclass(frozen=True)
+class AddedFormat(Format):
+    """A format of a plugin, whose functions turn the content of a file into plain mappings."""
+
+    plugin: str = ""
+    readers: Mapping[str, Callable[[bytes], Any]] = field(default_factory=dict)
+
+    def reader(self, kind: Kind) -> Callable[..., Any]:
+        """The plugin's function, with its mappings as rows."""
+        return lambda file: limited(Records(self._rows(file, kind)), file.refuse)
+
+    def _rows(self, file: InputFile, kind: Kind) -> Iterator[Any]:
+        def given() -> dict[str, Any]:
+            return {str(topic): found for topic, found in self.readers[kind](file.content).items()}
+
+        def rows() -> list[Any]:
+            if kind == "scores":
+                return [Score(topic, self.name, float(value)) for topic, value in content.items()]
+            pairs = {
+                topic: [(str(one), float(number)) for one, number in of.items()] for topic, of in content.items()
+            }
+            if kind == "judgements":
+                return [Judgement(topic, *pair) for topic, of in pairs.items() for pair in of]
+            return [
+                Ranking(topic, [one for one, _ in of], [number for _, number in of]) for topic, of in pairs.items()
+            ]
+
+        try:
+            content = given()
+        except ValueError as error:  # the content is not of this format
+            raise file.refuse(None, f"expected {self.name}: {error}") from None
+        except Exception as error:
+            raise plugins.PluginError(self.plugin, f"format {self.name} fails ({error!r:.200})") from error
+        yield from plugins.called(self.plugin, f"format {self.name}", rows)
+
+
+def added_formats() -> dict[str, AddedFormat]:
+    """The formats of plugins by name."""
+    plugins.refuse_taken("riskguard_formats", _BY_NAME)
+    return {
+        name: AddedFormat(
+            name,
+            f"{name}, of the plugin {plugin}",
+            "",
+            tuple(kind for kind in KINDS if kind in readers),
+            plugin=plugin,
+            readers=readers,
+        )
+        for name, (plugin, readers) in plugins.added("riskguard_formats").items()
+    }
+
+
 def formats_of(kind: Kind) -> tuple[Format, ...]:
     """All formats that can hold something, in the order of detection."""
     return tuple(known for known in FORMATS if kind in known.reads)
@@ -295,6 +329,10 @@ def format_named(name: str, kind: Kind) -> Format:
     """The format of this name; ``UsageError`` if there is none, or it cannot hold that."""
     names = [known.name for known in formats_of(kind)]
     if name not in names:
+        added = added_formats()
+        if name in added and kind in added[name].reads:
+            return added[name]
+        names += [known.name for known in added.values() if kind in known.reads]
         hint = did_you_mean(name, names)
         what = f"a format that holds {kind}"
         raise UsageError(f"format: {name!r} is not {what}{hint}; these are: {', '.join(names)}")

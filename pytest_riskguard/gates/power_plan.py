@@ -21,15 +21,15 @@ from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import Power
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
 from pytest_riskguard.gates.ruling import Comparison, Ruling, could_fail
-from pytest_riskguard.inference import (
-    minimum_detectable_effect,
+from pytest_riskguard.inference import minimum_detectable_effect
+from pytest_riskguard.inference.power_analysis import (
     power_of,
     topics_for_equivalence,
     topics_for_tolerance,
     topics_needed,
 )
-from pytest_riskguard.risk import mean_test
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, mean
+from pytest_riskguard.risk.urisk import mean_test
 
 
 def power_of_verdict(ruling: Ruling) -> Power:

@@ -17,7 +17,7 @@ from pytest_riskguard.gates.flips.left_out import LeftOut
 from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.slices import Tagged, longest, slices, tagged
 from pytest_riskguard.gates.verdict import Findings
-from pytest_riskguard.inference import critical_value
+from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.risk import standard_error
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, stable_order
 from pytest_riskguard.risk.urisk import varies

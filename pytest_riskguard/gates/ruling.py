@@ -28,23 +28,14 @@ from pytest_riskguard.gates.rule.limits import (
     own_method,
     witnesses,
 )
-from pytest_riskguard.inference import (
-    Interval,
-    Sample,
-    break_even,
-    break_even_above,
-    break_even_quantile,
-    intervals,
-    largest_ratio,
-    leave_one_out_upper,
-    minimum_detectable_effect,
-    observed_critical,
-    upper_p_value,
-)
-from pytest_riskguard.inference.break_even import MOST_RATIO
-from pytest_riskguard.risk import RiskTest, mean_test
+from pytest_riskguard.inference import Interval, break_even, minimum_detectable_effect
+from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference.break_even import MOST_RATIO, break_even_above, break_even_quantile, largest_ratio
+from pytest_riskguard.inference.intervals import intervals, upper_p_value
+from pytest_riskguard.inference.jackknife import leave_one_out_upper
+from pytest_riskguard.inference.power_analysis import observed_critical
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
-from pytest_riskguard.risk.urisk import mean_test_of
+from pytest_riskguard.risk.urisk import RiskTest, mean_test, mean_test_of
 
 #: With fewer changes no gate may show that a candidate is good enough: at alpha 0, and at alpha 1 and above.
 CHANGES_TO_SHOW = 10, 25

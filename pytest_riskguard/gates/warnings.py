@@ -15,9 +15,8 @@ from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.rule.limits import limit_of, own_method, witnesses
 from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
-from pytest_riskguard.pool_study import yardstick_fit
-from pytest_riskguard.risk import looks_like_percent
 from pytest_riskguard.risk.checks import mean
+from pytest_riskguard.risk.georisk import looks_like_percent
 
 if TYPE_CHECKING:
     from pytest_riskguard.evaluation.scores import TopicScores
@@ -246,22 +245,8 @@ def _about_the_pools_answer(comparison: PoolComparison) -> Iterator[VerdictWarni
         yield warning("churn")
     if disagree := disagreement(ruling):
         yield disagree
-    yield from _about_the_reference(comparison)
     if comparison.vanished:
         largest, largest_at_0 = comparison.largest(gate.alpha), comparison.largest(0.0)
         yield warning("georisk_vanishes", largest=largest, largest_at_0=largest_at_0)
     if gate.alpha == 0:
         yield warning("georisk_at_alpha_0")
-
-
-def _about_the_reference(comparison: PoolComparison) -> Iterator[VerdictWarning]:
-    """Whether the reference is an odd yardstick for this candidate (ECIR 2014)."""
-    row = comparison.reference.row
-    if isinstance(row, str):
-        return
-    candidate, *baselines = comparison.scores
-    reference = baselines.pop(row - 1)
-    fit = yardstick_fit(candidate, reference, np.array(baselines))
-    if fit.odd:
-        name = comparison.reference.name
-        yield warning("odd_yardstick", reference=name, correlation=fit.correlation, median=fit.median)

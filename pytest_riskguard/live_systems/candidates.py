@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import CommandCandidate, Retrieve, key_of
 from pytest_riskguard.config.http_settings import HttpCandidate
-from pytest_riskguard.config.load import repository_of
 from pytest_riskguard.config.queried_settings import ASKING, Queried
 from pytest_riskguard.engine.sources import LiveRun
 from pytest_riskguard.errors import ConfigError, ScoringError, UsageError
@@ -23,16 +22,22 @@ from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.live_systems.commands import command_search
 from pytest_riskguard.live_systems.console import Console
 from pytest_riskguard.live_systems.failures import failure, imported
-from pytest_riskguard.live_systems.http.search import http_search
-from pytest_riskguard.live_systems.isolation import retrieve_isolated
-from pytest_riskguard.live_systems.retrieval import Retrieved, Search, retrieve
-from pytest_riskguard.live_systems.search_import import RefusedSearchError
-from pytest_riskguard.live_systems.signature import SignatureError, asked_by_topic
-from pytest_riskguard.live_systems.topic import Topic
+from pytest_riskguard.live_systems.http import http_search
+from pytest_riskguard.live_systems.retrieval import Retrieved, Search, Topic, retrieve
 from pytest_riskguard.text import counted
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
+
+
+#: The name of a first parameter that takes the topic, with its id and tags, where a text would be passed otherwise.
+TOPIC = "topic"
+_TAKEN = "a search takes (query), (query, k) or (topic)"
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+class SignatureError(TypeError):
+    """A search whose arguments are not those that it gets."""
 
 
 class Collection(Protocol):
@@ -84,14 +89,10 @@ def live_run(
 
 
 def live_candidate(
-    collection: Collection, candidate: Queried, *, settings: Config, line: int, root: Path, console: Console
+    collection: Collection, candidate: Queried, *, settings: Config, line: int, console: Console
 ) -> LiveRun:
-    """The live candidate of a riskguard.yaml, which stands in this line; nothing is imported before it is queried.
-
-    ``root`` is the project's folder, as ``project_of`` gives it.
-    """
+    """The live candidate of a riskguard.yaml, which stands in this line; nothing is imported before it is queried."""
     asking = Asking(**{option: getattr(candidate, option) for option in ASKING})
-    listed = settings.retrieve_from or ()
 
     def retrieved() -> Rankings:
         try:
@@ -104,29 +105,14 @@ def live_candidate(
                     unlimited = replace(asking, timeout=None)
                     with command_search(candidate, asking, settings.path.parent) as command:
                         return _retrieved(collection, command, unlimited, console, candidate.ties)
-                case Retrieve(isolate=True):
-                    wanted = _wanted(collection)
-                    with console.progress() as progress:
-                        answers = retrieve_isolated(
-                            candidate.retrieve, wanted, asking, root=root, listed=listed, progress=progress
-                        )
-                    return _as_run(answers, candidate.ties)
                 case Retrieve():
-                    search = asked_by_topic(imported(candidate.retrieve, root, listed), depth=asking.depth)
+                    search = asked_by_topic(imported(candidate.retrieve), depth=asking.depth)
                     return _retrieved(collection, search, asking, console, candidate.ties)
             raise TypeError(f"not a system that can be queried: {type(candidate).__name__}")
-        except (RefusedSearchError, SignatureError, UsageError) as error:
+        except (SignatureError, UsageError) as error:
             raise ConfigError(settings.path, line, f"candidate.{key_of(candidate)}: {error}") from None
 
     return LiveRun(retrieved, metadata=dict(candidate.metadata))
-
-
-def project_of(settings: Config, rootdir: Path | None = None) -> Path:
-    """The folder that the project of a riskguard.yaml is in: its repository, else a ``rootdir`` around it."""
-    folder = settings.path.parent
-    if (root := repository_of(folder)) is not None:
-        return root
-    return rootdir if rootdir is not None and folder.is_relative_to(rootdir) else folder
 
 
 def _wanted(collection: Collection) -> dict[str, Topic]:
@@ -146,7 +132,7 @@ def _wanted(collection: Collection) -> dict[str, Topic]:
 def _retrieved(collection: Collection, search: Search, asking: Asking, console: Console, ties: Ties) -> Rankings:
     wanted = _wanted(collection)
     with console.progress() as progress:
-        retrieved = retrieve(search, wanted, asking, progress=progress, stuck=lambda: console.end_stuck_run(asking))
+        retrieved = retrieve(search, wanted, asking, progress=progress)
     if retrieved.failed:
         raise failure(retrieved, len(wanted))
     return _as_run(retrieved, ties)
@@ -159,3 +145,59 @@ def _as_run(retrieved: Retrieved, ties: Ties) -> Rankings:
         return run
     again = rankings_as_run(retrieved.again, as_returned=as_returned)
     return replace(run, again=again, asked_again=tuple(sorted(retrieved.again)))
+
+
+def asked_by_topic(search: Callable[..., object], *, depth: int) -> Search:
+    """A search that is called with a topic, made of one that takes ``(query)``, ``(query, k)`` or ``(topic)``.
+
+    A first parameter that is named ``topic`` or annotated with ``Topic`` gets the topic, any other the query's text.
+    A second one gets the depth if it has no default. ``SignatureError`` for other signatures.
+    """
+    parameters = _parameters(search)
+    if parameters is None:  # written in C
+        return lambda topic: search(topic.text)
+    _check(search, parameters)
+    positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
+    takes_topic = bool(positional) and _is_topic(positional[0])
+    takes_depth = len(positional) > 1 and positional[1].default is inspect.Parameter.empty
+
+    def ask(topic: Topic) -> object:
+        query = topic if takes_topic else topic.text
+        return search(query, depth) if takes_depth else search(query)
+
+    return ask
+
+
+def _parameters(search: Callable[..., object]) -> list[inspect.Parameter] | None:
+    try:
+        return list(inspect.signature(search).parameters.values())
+    except (TypeError, ValueError):
+        return None
+
+
+def _check(search: object, parameters: list[inspect.Parameter]) -> None:
+    required = [p for p in parameters if p.default is inspect.Parameter.empty and p.kind in _POSITIONAL]
+    takes_any = any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters)
+    named = [
+        p for p in parameters if p.default is inspect.Parameter.empty and p.kind is inspect.Parameter.KEYWORD_ONLY
+    ]
+    if not takes_any and not any(parameter.kind in _POSITIONAL for parameter in parameters):
+        problem = "takes no argument" if not named else f"takes {named[0].name!r} only by name"
+    elif len(required) > 2:
+        problem = f"needs {len(required)} arguments ({', '.join(parameter.name for parameter in required)})"
+    elif named:
+        problem = f"needs {named[0].name!r}, and takes it only by name"
+    else:
+        return
+    raise SignatureError(f"{_TAKEN}, {_name(search)} {problem}; give the others defaults, or wrap it in a function")
+
+
+def _is_topic(parameter: inspect.Parameter) -> bool:
+    annotation: Any = parameter.annotation
+    name = annotation.rpartition(".")[2] if isinstance(annotation, str) else annotation
+    return parameter.name == TOPIC or name in (Topic, Topic.__name__)
+
+
+def _name(search: object) -> str:
+    name = getattr(search, "__name__", None)
+    return f"{name}()" if isinstance(name, str) else f"one of type {type(search).__name__}"

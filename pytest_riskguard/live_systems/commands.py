@@ -1,8 +1,13 @@
-"""A command as a live system, in any language: started for each query, and ended with everything that it started."""
+"""A command as a live system, in any language: started for each query, or once and asked line by line.
+
+It is ended with everything that it started.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import queue
 import re
 import signal
 import subprocess
@@ -15,10 +20,10 @@ from typing import IO, cast
 
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import CommandCandidate
+from pytest_riskguard.errors import DataError
 from pytest_riskguard.formats.limits import ANSWER_BYTES
 from pytest_riskguard.formats.serialization import JsonError, parsed_value
-from pytest_riskguard.live_systems.retrieval import FailedSearchError, Search
-from pytest_riskguard.live_systems.topic import Topic
+from pytest_riskguard.live_systems.retrieval import FailedSearchError, Search, Topic
 from pytest_riskguard.text import clean
 
 #: Bytes of standard error that are kept, from its end, and the characters of its last line that a message repeats.
@@ -36,6 +41,10 @@ def command_search(candidate: CommandCandidate, asking: Asking, folder: Path) ->
 
     Commands that still run when the context ends are killed.
     """
+    if candidate.input == "lines":
+        with _Lines(candidate.command, folder, asking) as lines:
+            yield lines.ask
+        return
     runs = _Runs(candidate.command[0], folder, asking.timeout)
 
     def search(topic: Topic) -> object:
@@ -48,6 +57,116 @@ def command_search(candidate: CommandCandidate, asking: Asking, folder: Path) ->
         yield search
     finally:
         runs.end()
+
+
+class _Lines:
+    """A process that is asked for every query: a line of JSON in, a line of JSON out.
+
+    It is started for the first query. After a failure it is not asked again, since its next line could be the answer
+    to another query.
+    """
+
+    def __init__(self, command: Sequence[str], folder: Path, asking: Asking) -> None:
+        self._command, self._folder, self._asking = command, folder, asking
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._failed: FailedSearchError | None = None
+
+    def __enter__(self) -> _Lines:
+        return self
+
+    def ask(self, topic: Topic) -> object:
+        """The results for a topic; ``FailedSearchError`` for anything but its answer, and ever after."""
+        if self._failed is None:
+            try:
+                return self._answer(topic)
+            except FailedSearchError as error:
+                self._failed = error
+                self._kill()
+        raise self._failed
+
+    def _answer(self, topic: Topic) -> object:
+        process = self._started()
+        line = json.dumps({"id": topic.id, "query": topic.text, "depth": self._asking.depth}) + "\n"
+        stdin = cast("IO[bytes]", process.stdin)
+        threading.Thread(target=_write, args=(stdin, line), name="riskguard-command", daemon=True).start()
+        try:
+            written = self._lines.get(timeout=self._asking.timeout)
+        except queue.Empty:
+            raise self._failure(
+                f"no answer to {topic.id!r} within {self._asking.timeout:g} s; it was killed"
+            ) from None
+        if not written:
+            raise self._failure(f"it ended without an answer to {topic.id!r}{self._how_it_ended()}")
+        if len(written) > ANSWER_BYTES.value:
+            raise self._failure(ANSWER_BYTES.problem(len(written)))
+        try:
+            answer = parsed_value(written)
+        except JsonError:
+            answer = None
+        if not isinstance(answer, dict) or "id" not in answer or "results" not in answer:
+            expected = 'a line of JSON such as {"id": "q1", "results": ["d1", "d2"]}'
+            raise self._failure(f"expected {expected}, found {_shown(written)}")
+        if answer["id"] != topic.id:
+            raise self._failure(f"expected the answer to {topic.id!r}, found one to {str(answer['id'])[:80]!r}")
+        return answer["results"]
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            process = self._process = _start(self._command, self._folder, self._failure)
+            self._errors = _Reader(cast("IO[bytes]", process.stderr), most=None)
+            stdout = cast("IO[bytes]", process.stdout)
+            threading.Thread(target=self._read, args=(stdout,), name="riskguard-command", daemon=True).start()
+        return self._process
+
+    def _read(self, stream: IO[bytes]) -> None:
+        with suppress(OSError, ValueError), stream:
+            while line := stream.readline(ANSWER_BYTES.value + 1):
+                self._lines.put(line)
+        self._lines.put(b"")
+
+    def _how_it_ended(self) -> str:
+        process = cast("subprocess.Popen[bytes]", self._process)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_GLANCE)
+        status = process.poll()
+        self._kill()
+        self._errors.finish()
+        return f" ({'it closed its output' if status is None else _ending(status)}){_last_line(self._errors.content)}"
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """End the process; ``DataError`` if it leaves more than was asked for, or fails at its end."""
+        process = self._process
+        if process is None:
+            return
+        try:
+            if kind is None and self._failed is None:
+                self._check_end(process)
+        finally:
+            self._kill()
+            _close(process.stdin)
+
+    def _check_end(self, process: subprocess.Popen[bytes]) -> None:
+        _close(process.stdin)
+        with suppress(subprocess.TimeoutExpired, queue.Empty):
+            process.wait(_MAX_END)  # one that does not end by itself is killed
+            if left := self._lines.get(timeout=_MAX_END).strip():
+                problem = f"it wrote more than one line for each query: {_shown(left)}"
+                raise DataError(str(self._failure(problem)), reason="bad_run")
+        if process.returncode:
+            problem = f"it failed after its last answer{self._how_it_ended()}"
+            raise DataError(str(self._failure(problem)), reason="bad_run")
+
+    def _kill(self) -> None:
+        if self._process is not None:
+            _kill(self._process)
+
+    def _failure(self, problem: str) -> FailedSearchError:
+        return FailedSearchError(f"{clean(self._command[0], limit=80)}: {problem}", is_final=True)
+
+
+def _shown(line: bytes) -> str:
+    return clean(repr(line[:_MAX_SAID].decode(errors="replace")))
 
 
 def _results(output: bytes, failure: Callable[[str], FailedSearchError]) -> object:
@@ -102,18 +221,7 @@ class _Runs:
         with self._lock:
             if self._has_ended:
                 raise self.failure("not started, since the run has ended")
-            try:
-                process = subprocess.Popen(  # noqa: S603 - the command that riskguard.yaml names; no shell reads it
-                    [self._program, *arguments],
-                    cwd=self._folder,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    start_new_session=True,
-                )
-            except (OSError, ValueError) as error:  # ValueError: an argument with a NUL
-                said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-                raise self.failure(f"cannot be started in {self._folder}: {said}") from None
+            process = _start([self._program, *arguments], self._folder, self.failure)
             self._running.add(process)
             return process
 
@@ -122,7 +230,7 @@ class _Runs:
         stdin, stdout, stderr = cast("tuple[IO[bytes], ...]", (process.stdin, process.stdout, process.stderr))
         answer = _Reader(stdout, most=limit, full=lambda: _kill(process))
         errors = _Reader(stderr, most=None)
-        threading.Thread(target=_write, args=(stdin, text), name="riskguard-command", daemon=True).start()
+        threading.Thread(target=_write, args=(stdin, text), kwargs={"closes": True}, daemon=True).start()
         deadline = float("inf") if self._timeout is None else started + self._timeout
         while answer.is_open or process.poll() is None:
             left = deadline - time.monotonic()
@@ -143,6 +251,23 @@ class _Runs:
             errors.finish()
             raise self.failure(f"{_ending(process.returncode)}{_last_line(errors.content)}", is_final=False)
         return answer.content
+
+
+def _start(
+    command: Sequence[str], folder: Path, failure: Callable[[str], FailedSearchError]
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(  # noqa: S603 - the command that riskguard.yaml names; no shell reads it
+            command,
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:  # ValueError: an argument with a NUL
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise failure(f"cannot be started in {folder}: {said}") from None
 
 
 class _Reader:
@@ -187,9 +312,18 @@ class _Reader:
                     return
 
 
-def _write(stream: IO[bytes], text: str) -> None:
-    with suppress(OSError, ValueError), stream:  # it need not read its input
+def _write(stream: IO[bytes], text: str, *, closes: bool = False) -> None:
+    with suppress(OSError, ValueError):  # it need not read its input
         stream.write(text.encode())
+        stream.flush()
+    if closes:
+        _close(stream)
+
+
+def _close(stream: IO[bytes] | None) -> None:
+    with suppress(OSError, ValueError):
+        if stream is not None:
+            stream.close()
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -1,17 +1,14 @@
-"""What people see while a live system is queried: a line that counts topics, and why a stuck run ends."""
+"""What people see while a live system is queried: a line that counts topics."""
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import NoReturn, Protocol, TextIO
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Protocol, TextIO
 
-from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.live_systems.retrieval import Progress
-from pytest_riskguard.live_systems.time_limit import GRACE
 
 #: Seconds between two changes of the line.
 _EVERY = 0.1
@@ -20,20 +17,14 @@ _ROOM = 79
 
 
 class Console(Protocol):
-    """Where a retrieval shows how far it is, and what ends a process that it blocks."""
+    """Where a retrieval shows how far it is."""
 
     def progress(self) -> AbstractContextManager[Progress | None]:
         """A function to call with the number of topics done and their total, or None if no one would see it."""
 
-    def end_stuck_run(self, asking: Asking) -> None:
-        """End the process: a call that cannot be interrupted would block it forever."""
-
 
 class TerminalConsole:
     """Standard error of a command."""
-
-    def __init__(self, *, exit_status: int) -> None:
-        self._exit_status = exit_status
 
     @contextmanager
     def progress(self) -> Iterator[Progress | None]:
@@ -46,20 +37,6 @@ class TerminalConsole:
             yield line.show
         finally:
             line.erase()
-
-    def end_stuck_run(self, asking: Asking) -> NoReturn:
-        """End the process with the exit status for what cannot be compared."""
-        with suppress(OSError, ValueError):
-            print(f"\nriskguard: {stuck(asking)}", file=sys.stderr, flush=True)
-        os._exit(self._exit_status)
-
-
-def stuck(asking: Asking) -> str:
-    """Why a run ends that a search blocks."""
-    return (
-        f"a search gave no answer in {asking.timeout:g} s, and could not be interrupted for {GRACE:g} s more; "
-        "the run ends here. Set a time limit in its client."
-    )
 
 
 class Line:

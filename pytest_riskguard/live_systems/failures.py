@@ -1,23 +1,49 @@
-"""Failures of searches as errors of the gate: on import, and for which queries."""
+"""Failures of searches as errors of the gate: on import, and for which queries, at which line of which file."""
 
 from __future__ import annotations
 
+import sys
+import sysconfig
+import traceback
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from pytest_riskguard.config.asking import MAX_TIMEOUTS
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.live_systems.results import NoAnswerError
-from pytest_riskguard.live_systems.retrieval import FailedQuery, FailedSearchError, Retrieved
-from pytest_riskguard.live_systems.search_import import RefusedSearchError, import_search
-from pytest_riskguard.live_systems.time_limit import OutOfTimeError
-from pytest_riskguard.live_systems.user_code import blamed, ending, how
+from pytest_riskguard.live_systems.retrieval import FailedQuery, FailedSearchError, OutOfTimeError, Retrieved
 from pytest_riskguard.text import counted, listed
 
 #: How many failed queries a message names; the others are counted.
 MAX_NAMED = 5
 MAX_QUERY = 80
+#: How much of an error message is shown; some contain a whole page of a server.
+MAX_MESSAGE = 300
+_SCHEMES = ("stdlib", "platstdlib", "purelib", "platlib")
+_LIBRARIES = tuple(Path(path) for name in _SCHEMES if (path := sysconfig.get_path(name)))
+#: This package, whose frames called the code under test.
+_PACKAGE = Path(__file__).parents[1]
+
+
+def imported(target: str) -> Callable[..., Any]:
+    """The search ``package.module:function``; ``DataError`` if it cannot be imported, or is no function."""
+    module, _, function = target.partition(":")
+    try:
+        search: Callable[..., Any] = attrgetter(function)(import_module(module))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        advice = "; expected 'module:function' that python can import (pytest's `pythonpath` setting adds folders)"
+        advice = advice if isinstance(error, ImportError | AttributeError) else ""
+        long, short = _ending(error)
+        said = f"cannot import {target!r}: "
+        raise DataError(f"{said}{long}{advice}", reason="missing_input", problem=f"{said}{short}{advice}") from None
+    if not callable(search):
+        raise DataError(f"{target!r} is not a function", reason="missing_input")
+    return search
 
 
 def failure(retrieved: Retrieved, asked: int) -> DataError:
@@ -28,18 +54,14 @@ def failure(retrieved: Retrieved, asked: int) -> DataError:
     else:
         rest = ""
         if left := asked - retrieved.asked:
+            in_time = " in time" if isinstance(failed[-1].error, OutOfTimeError) else ""
             rest = f"; {counted(left, 'topic was', 'topics were')} not queried, because {MAX_TIMEOUTS} queries in a "
-            rest += "row had no answer" if _is_refused(failed[-1]) else "row had no answer in time"
+            rest += f"row had no answer{in_time}"
         count = f"all {asked}" if len(failed) == asked else f"{len(failed)} of {asked}"
         start = f"the search failed for {count} topics"
         parts = _shared(failed) if len({_how(query)[2] for query in failed}) == 1 else _listed(failed)
         said, problem = (start + part + rest for part in parts)
     return DataError(said, reason="bad_run", problem=problem)
-
-
-def _is_refused(query: FailedQuery) -> bool:
-    """Whether the system itself gave no answer, in whatever time."""
-    return isinstance(query.error, FailedSearchError)
 
 
 def _shared(failed: Sequence[FailedQuery]) -> tuple[str, str]:
@@ -80,20 +102,40 @@ def _how(failed: FailedQuery) -> tuple[str, str, str]:
     """
     if isinstance(failed.error, NoAnswerError | FailedSearchError):
         return (str(failed.error),) * 3
-    long, short = ending(failed.error)
-    plain = how(failed.error)
-    if isinstance(failed.error, OutOfTimeError):
-        long, short, plain = (text.partition(": ")[2] for text in (long, short, plain))
-    return long, short, plain
+    return *_ending(failed.error), _said(failed.error)
 
 
-def imported(target: str, root: Path, listed: Sequence[str]) -> Callable[..., Any]:
-    """The search that is named; ``DataError`` if it cannot be imported, ``RefusedSearchError`` if it must not be."""
+def _ending(error: BaseException) -> tuple[str, str]:
+    """How code failed and at which line, once with the full path of its file and once with the file name."""
+    text = _said(error)
+    path, line = _place(error)
+    return (text, text) if path is None else (f"{text} ({path}:{line})", f"{text} ({path.name}:{line})")
+
+
+def _said(error: BaseException) -> str:
+    """The kind of an error and its message."""
     try:
-        return import_search(target, root=root, listed=listed)
-    except (KeyboardInterrupt, RefusedSearchError):
+        text = str(error.msg if isinstance(error, SyntaxError) else error)
+    except KeyboardInterrupt:
         raise
-    except BaseException as error:
-        advice = "; expected 'module:function' that python can import (pytest's `pythonpath` setting adds folders)"
-        advice = advice if isinstance(error, ImportError | AttributeError) else ""
-        raise blamed(f"cannot import {target!r}: ", error, advice, reason="missing_input") from None
+    except BaseException as second:  # an exception of the code under test may have a broken __str__
+        text = f"(its __str__ raised {type(second).__name__})"
+    text = text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]}..."
+    pytest = sys.modules.get("pytest")
+    for call in () if pytest is None else ("skip", "xfail", "fail", "exit"):
+        if isinstance(error, getattr(pytest, call).Exception):
+            return f"it called pytest.{call} ({text})"
+    kind = type(error).__name__
+    return f"{kind}: {text}" if text else kind
+
+
+def _place(error: BaseException) -> tuple[Path | None, int | None]:
+    """Where an error must be fixed: the line of a syntax error, or the innermost frame outside libraries."""
+    if isinstance(error, SyntaxError) and isinstance(error.filename, str):
+        return Path(error.filename), error.lineno
+    frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    for file, line in reversed(frames):
+        path = Path(file)
+        if not file.startswith("<") and not any(path.is_relative_to(root) for root in (_PACKAGE, *_LIBRARIES)):
+            return path, line
+    return None, None

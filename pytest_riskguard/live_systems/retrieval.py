@@ -1,29 +1,71 @@
-"""Queries a live system: several queries at a time, each with a time limit and a number of attempts.
+"""Queries a live system, several queries at a time if need be, each with a time limit and a number of attempts.
 
 Answers are kept in the order of the queries, whichever arrives first, so that how a system is queried never changes a
-verdict. A single worker is the calling thread itself, whose call is interrupted at its time limit. Several workers
-cannot be stopped: a thread that exceeds its time limit is abandoned, its query counts as failed, and another thread
-takes over.
-All threads are daemons, so a process can end without waiting for them.
+verdict. A single worker is the calling thread itself; further ones are daemon threads. How long a call took is
+measured when it has come back: an answer that is late counts as none, and a call that hangs is not interrupted, since
+Python cannot stop one. What has to be awaited runs on one event loop of the process, in a thread of its own, and is
+cancelled at the time limit: a client that belongs to a loop finds the same one for every query.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
-import heapq
+import inspect
 import math
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pytest_riskguard.config.asking import MAX_TIMEOUTS, TIMEOUT, Asking
-from pytest_riskguard.live_systems.event_loop import Awaiting
 from pytest_riskguard.live_systems.results import NoAnswerError, Pairs, pairs_of
-from pytest_riskguard.live_systems.time_limit import OutOfTimeError, within
-from pytest_riskguard.live_systems.topic import Topic
+
+#: Seconds before the second attempt; each further one waits twice as long as the one before, up to the maximum.
+_FIRST_PAUSE, _MAX_PAUSE = 0.5, 30.0
+#: The longest wait that a system may ask for; where it asks for more, there is no further attempt.
+_MAX_WAIT_ASKED = 120.0
+#: How many failed queries keep the traceback of their error.
+MAX_TRACEBACKS = 10
+#: Seconds after which a wait ends to notice Ctrl-C, where a wait cannot be interrupted (Windows).
+_MAX_WAIT = 0.2
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
+class Topic(str):
+    """The text of a query, with the topic's id and tags: a search that takes topics may use it as text.
+
+    Attributes
+    ----------
+    id : str
+    text : str
+        The query, as plain text.
+    tags : mapping tag -> value
+        Further columns of the topics file.
+    """
+
+    id: str
+    tags: Mapping[str, str]
+
+    def __new__(cls, text: str, *, id: str = "", tags: Mapping[str, str] = _NONE) -> Topic:
+        """A topic with this query."""
+        topic = super().__new__(cls, text)
+        topic.id, topic.tags = id, tags
+        return topic
+
+    @property
+    def text(self) -> str:
+        """The query, as plain text."""
+        return str.__str__(self)
+
+
+#: A live system: what it returns for a topic, in any of the shapes of ``results``.
+Search = Callable[[Topic], object]
+Progress = Callable[[int, int], None]
 
 
 class Answer(NamedTuple):
@@ -33,20 +75,24 @@ class Answer(NamedTuple):
     seconds: float
 
 
-#: A live system: what it returns for a topic, in any of the shapes of ``results``.
-Search = Callable[[Topic], object]
-Progress = Callable[[int, int], None]
-#: Called with a topic, its answer, and whether that is the second one.
-Answered = Callable[[str, Answer, bool], None]
+class FailedSearchError(Exception):
+    """A query without an answer; the message says why, in words for people.
 
-#: Seconds before the second attempt; each further one waits twice as long as the one before, up to the maximum.
-_FIRST_PAUSE, MAX_PAUSE = 0.5, 30.0
-#: The longest wait that a system may ask for; where it asks for more, there is no further attempt.
-MAX_WAIT_ASKED = 120.0
-#: How many failed queries keep the traceback of their error.
-MAX_TRACEBACKS = 10
-#: Seconds after which a wait ends to notice Ctrl-C, where a wait cannot be interrupted (Windows).
-_MAX_WAIT = 0.2
+    ``is_final`` if another attempt would end like this one; ``wait`` is how many seconds the system asks to wait
+    before it.
+    """
+
+    def __init__(self, problem: str, *, is_final: bool = False, wait: float = 0.0) -> None:
+        super().__init__(problem)
+        self.is_final, self.wait = is_final, wait
+
+
+class OutOfTimeError(FailedSearchError):
+    """An answer took longer than it may."""
+
+    def __init__(self, timeout: float | None) -> None:
+        hint = " (the default; `timeout` changes it)" if timeout == TIMEOUT else ""
+        super().__init__(f"no answer within {timeout:g} s{hint}")
 
 
 @dataclass(frozen=True)
@@ -76,57 +122,34 @@ class Retrieved:
         return len(self.answers.keys() | {query.topic for query in self.failed})
 
 
-class FailedSearchError(Exception):
-    """A search of riskguard's own without an answer; the message says why, in words for people.
-
-    ``is_final`` if another attempt would end like this one; ``wait`` is how many seconds the system asks to wait
-    before it.
-    """
-
-    def __init__(self, problem: str, *, is_final: bool = False, wait: float = 0.0) -> None:
-        super().__init__(problem)
-        self.is_final, self.wait = is_final, wait
-
-
-def backoff(attempt: int) -> float:
-    """Seconds between a failed attempt (the first is 1) and the next, without a random part."""
-    return min(_FIRST_PAUSE * 2.0 ** min(attempt - 1, 60), MAX_PAUSE)
-
-
 def pause(attempt: int, error: BaseException) -> float | None:
-    """Seconds between an attempt that ended so and the next; None if there is to be none."""
+    """Seconds between an attempt (the first is 1) that ended so and the next; None if there is to be none."""
     if isinstance(error, NoAnswerError):
         return None
+    backoff = min(_FIRST_PAUSE * 2.0 ** min(attempt - 1, 60), _MAX_PAUSE)
     if not isinstance(error, FailedSearchError):
-        return backoff(attempt)
-    return None if error.is_final or error.wait > MAX_WAIT_ASKED else max(backoff(attempt), error.wait)
+        return backoff
+    return None if error.is_final or error.wait > _MAX_WAIT_ASKED else max(backoff, error.wait)
 
 
 def retrieve(
-    search: Search,
-    queries: Mapping[str, Topic],
-    asking: Asking,
-    *,
-    progress: Progress | None = None,
-    stuck: Callable[[], None] | None = None,
-    answered: Answered = lambda *_: None,
+    search: Search, queries: Mapping[str, Topic], asking: Asking, *, progress: Progress | None = None
 ) -> Retrieved:
     """Send every query, by topic; a generator that ``search`` returns is read in the thread that called it.
 
-    What has to be awaited runs on the event loop of the process.
-
     Anything that a search raises is a failure of its query, except a KeyboardInterrupt in the calling thread, which
-    is raised here. ``progress`` is called in the calling thread with the numbers of topics done and of all topics,
-    and ``answered`` with each answer; ``stuck`` as in ``time_limit.within``.
+    is raised here. ``progress`` is called in the calling thread with the numbers of topics done and of all topics.
     """
-    book = _asked(search, _Book(queries, asking, progress, answered), stuck)
-    failed = [book.failed[topic] for topic in queries if topic in book.failed]
-    answers = {topic: book.answers[topic].pairs for topic in queries if topic in book.answers}
-    seconds = tuple(answer.seconds for answer in book.answers.values())
+    first = _Round(search, queries, asking, progress)
+    first.ask_all()
+    failed = [first.failed[topic] for topic in queries if topic in first.failed]
+    answers = {topic: first.answers[topic].pairs for topic in queries if topic in first.answers}
+    seconds = tuple(answer.seconds for answer in first.answers.values())
     if failed or asking.ask_twice == 0:
         return Retrieved(answers, tuple(failed), seconds=seconds)
     sample = {topic: queries[topic] for topic in spread(list(queries), asking.ask_twice)}
-    second = _asked(search, _Book(sample, asking, None, answered, is_second=True), stuck)
+    second = _Round(search, sample, asking, None)
+    second.ask_all()
     again = {topic: second.answers[topic].pairs for topic in sample if topic in second.answers}
     failed = [second.failed[topic] for topic in sample if topic in second.failed]
     return Retrieved(answers, tuple(failed), again, seconds)
@@ -137,187 +160,161 @@ def spread(topics: Sequence[str], size: int) -> list[str]:
     return [topics[i * len(topics) // size] for i in range(size)] if size < len(topics) else list(topics)
 
 
-def _asked(search: Search, book: _Book, stuck: Callable[[], None] | None) -> _Book:
-    if book.asking.workers == 1:
-        _ask_here(search, book, stuck)
-    else:
-        _ask_in_threads(search, book)
-    return book
+class _Round:
+    """Sends each of some queries, and notes which have an answer and which have failed."""
 
-
-@dataclass
-class _Book:
-    """Which queries have an answer, which have failed, and which are to be retried."""
-
-    queries: Mapping[str, Topic]
-    asking: Asking
-    progress: Progress | None
-    answered: Answered
-    is_second: bool = False  # whether these queries are sent for the second time
-    answers: dict[str, Answer] = field(default_factory=dict)
-    failed: dict[str, FailedQuery] = field(default_factory=dict)
-    unanswered: int = 0  # queries in a row that had no answer in time, or that the system did not answer
-    next_send: float = -math.inf  # when the rate lets the next query be sent
+    def __init__(
+        self, search: Search, queries: Mapping[str, Topic], asking: Asking, progress: Progress | None
+    ) -> None:
+        self._search, self._queries, self._asking, self._progress = search, queries, asking, progress
+        self.answers: dict[str, Answer] = {}
+        self.failed: dict[str, FailedQuery] = {}
+        self._told = 0
+        self._unanswered = 0  # queries in a row that had no answer in time, or that the system did not answer
+        self._lock, self._next_send = threading.Lock(), -math.inf
 
     @property
-    def gives_up(self) -> bool:
-        """Whether the system seems to have stopped answering."""
-        return self.unanswered >= MAX_TIMEOUTS
+    def _is_over(self) -> bool:
+        """Whether all is done, or the system seems to have stopped answering."""
+        return len(self.answers) + len(self.failed) >= len(self._queries) or self._unanswered >= MAX_TIMEOUTS
 
-    def send(self, now: float) -> None:
-        """Note that a query is sent now."""
-        if self.asking.rate is not None:
-            self.next_send = max(now, self.next_send) + 1 / self.asking.rate
+    def ask_all(self) -> None:
+        """Send the queries, in the calling thread if it is the only worker."""
+        if self._asking.workers == 1:
+            for topic in self._queries:
+                self._note(topic, *self._asked(topic, interrupts=(KeyboardInterrupt,)))
+                self._tell()
+                if self._is_over:
+                    return
+            return
+        todo, done = iter(self._queries), queue.SimpleQueue[None]()
 
-    def note(self, topic: str, attempt: int, outcome: Answer | BaseException) -> float | None:
-        """Record how an attempt ended; return the seconds until the next one, or None if there will be none."""
+        def work() -> None:
+            while True:
+                with self._lock:
+                    topic = None if self._is_over else next(todo, None)
+                if topic is None:
+                    return
+                outcome, attempts = self._asked(topic)
+                with self._lock:
+                    if not self._is_over:
+                        self._note(topic, outcome, attempts)
+                done.put(None)
+
+        for _ in range(min(self._asking.workers, len(self._queries))):
+            # A copy of the caller's context, so that its context variables hold for the search too.
+            target = contextvars.copy_context().run
+            threading.Thread(target=target, args=(work,), name="riskguard-search", daemon=True).start()
+        try:
+            while not self._is_over or not done.empty():
+                with suppress(queue.Empty):
+                    done.get(timeout=_MAX_WAIT)
+                    self._tell()
+        finally:
+            with self._lock:
+                self._unanswered = MAX_TIMEOUTS
+
+    def _asked(
+        self, topic: str, *, interrupts: tuple[type[BaseException], ...] = ()
+    ) -> tuple[Answer | BaseException, int]:
+        """The answer, or the error of the last attempt; and how many attempts there were."""
+        attempt = 1
+        while True:
+            time.sleep(self._turn())
+            try:
+                outcome: Answer | BaseException = self._answer(self._queries[topic])
+            except interrupts:
+                raise
+            except BaseException as error:
+                outcome = error
+            if not isinstance(outcome, BaseException) or attempt > self._asking.retries:
+                return outcome, attempt
+            if (wait := pause(attempt, outcome)) is None:
+                return outcome, attempt
+            time.sleep(wait)
+            attempt += 1
+
+    def _turn(self) -> float:
+        """Seconds until the rate lets the next query be sent, which has this turn."""
+        if self._asking.rate is None:
+            return 0.0
+        with self._lock:
+            now = time.monotonic()
+            turn = max(now, self._next_send)
+            self._next_send = turn + 1 / self._asking.rate
+            return turn - now
+
+    def _answer(self, topic: Topic) -> Answer:
+        """The first documents of an answer; ``NoAnswerError`` if it holds anything else."""
+        depth, timeout = self._asking.depth, self._asking.timeout
+        start = time.perf_counter()
+        pairs = pairs_of(_awaited(self._search(topic), depth, timeout), depth)
+        seconds = time.perf_counter() - start
+        if timeout is not None and seconds > timeout:
+            raise OutOfTimeError(timeout)
+        return Answer(pairs, seconds)
+
+    def _note(self, topic: str, outcome: Answer | BaseException, attempts: int) -> None:
         if not isinstance(outcome, BaseException):
-            self.answers[topic], self.unanswered = outcome, 0
-            self.answered(topic, outcome, self.is_second)
-        elif attempt <= self.asking.retries and (wait := pause(attempt, outcome)) is not None:
-            return wait
+            self.answers[topic], self._unanswered = outcome, 0
         else:
             if isinstance(outcome, NoAnswerError) or len(self.failed) >= MAX_TRACEBACKS:
                 outcome = outcome.with_traceback(None)  # its frames hold whole answers
-            self.failed[topic] = FailedQuery(topic, self.queries[topic], outcome, attempt)
-            is_silent = isinstance(outcome, OutOfTimeError | FailedSearchError)
-            self.unanswered = self.unanswered + 1 if is_silent else 0
-        if self.progress is not None:
-            self.progress(len(self.answers) + len(self.failed), len(self.queries))
-        return None
+            self.failed[topic] = FailedQuery(topic, self._queries[topic], outcome, attempts)
+            self._unanswered = self._unanswered + 1 if isinstance(outcome, FailedSearchError) else 0
+
+    def _tell(self) -> None:
+        self._told += 1
+        if self._progress is not None:
+            self._progress(self._told, len(self._queries))
 
 
-def _ask_here(search: Search, book: _Book, stuck: Callable[[], None] | None) -> None:
-    """One query after another, in the calling thread."""
-    asking = book.asking
-
-    def outcome(query: Topic) -> Answer | BaseException:
-        awaiting = Awaiting(asking.timeout)
-        try:
-            return within(asking.timeout, lambda: _answer(search, query, asking.depth, awaiting), stuck=stuck)
-        except OutOfTimeError as error:
-            return _out_of_time(asking, "").with_traceback(error.__traceback__)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            return error
-
-    for topic, query in book.queries.items():
-        attempt, wait = 1, 0.0
-        while True:
-            time.sleep(max(wait, book.next_send - time.monotonic()))
-            book.send(time.monotonic())
-            if (pause_before_next := book.note(topic, attempt, outcome(query))) is None:
-                break
-            attempt, wait = attempt + 1, pause_before_next
-        if book.gives_up:
-            return
+_loop_lock = threading.Lock()
+_loop: asyncio.AbstractEventLoop | None = None
 
 
-def _out_of_time(asking: Asking, note: str) -> OutOfTimeError:
-    hint = " (the default; `timeout` changes it)" if asking.timeout == TIMEOUT else ""
-    return OutOfTimeError(f"no answer within {asking.timeout:g} s{hint}{note}")
-
-
-def _outcome(search: Search, topic: Topic, depth: int, awaiting: Awaiting) -> Answer | BaseException:
-    """The answer, or the error that ended the call."""
+def _awaited(results: object, depth: int, timeout: float | None) -> object:
+    """What a search returned, awaited if need be; at most ``depth`` results of an asynchronous iterator."""
+    if not inspect.isawaitable(results) and not isinstance(results, AsyncIterable):
+        return results
+    future = asyncio.run_coroutine_threadsafe(_on_loop(results, depth), _running_loop())
     try:
-        return _answer(search, topic, depth, awaiting)
-    except BaseException as error:
-        return error
-
-
-def _answer(search: Search, topic: Topic, depth: int, awaiting: Awaiting) -> Answer:
-    """The first documents of an answer; ``NoAnswerError`` if it holds anything else."""
-    start = time.perf_counter()
-    pairs = pairs_of(awaiting.result(search(topic), depth), depth)
-    return Answer(pairs, time.perf_counter() - start)
-
-
-@dataclass(order=True)
-class _Task:
-    """An attempt, due at ``ready``; attempts due at the same time go in the order of the queries."""
-
-    ready: float
-    place: int
-    topic: str = field(compare=False)
-    attempt: int = field(compare=False, default=1)
-
-
-def _ask_in_threads(search: Search, book: _Book) -> None:
-    asking = book.asking
-    todo = [_Task(-math.inf, place, topic) for place, topic in enumerate(book.queries)]  # in order: a heap
-    done: _Done = queue.SimpleQueue()
-    idle: list[_Worker] = []
-    busy: dict[_Worker, tuple[_Task, float]] = {}
-
-    def ended(worker: _Worker, outcome: Answer | BaseException) -> None:
-        task, _ = busy.pop(worker)
-        if (wait := book.note(task.topic, task.attempt, outcome)) is not None:
-            heapq.heappush(todo, _Task(time.monotonic() + wait, task.place, task.topic, task.attempt + 1))
-
-    try:
-        while (todo or busy) and not book.gives_up:
-            now = time.monotonic()
-            while todo and len(busy) < asking.workers and max(todo[0].ready, book.next_send) <= now:
-                task = heapq.heappop(todo)
-                book.send(now)
-                worker = idle.pop() if idle else _Worker(search, asking, done)
-                busy[worker] = (task, math.inf if asking.timeout is None else now + asking.timeout)
-                worker.ask(book.queries[task.topic])
-            next_try = max(todo[0].ready, book.next_send) if todo and len(busy) < asking.workers else math.inf
-            until = min([next_try, *(deadline for _, deadline in busy.values())])
-            for worker, outcome in _arrived(done, timeout=min(max(until - now, 0.0), _MAX_WAIT)):
-                if worker in busy:  # else it is too late: its query has already failed
-                    idle.append(worker)
-                    ended(worker, outcome)
-            now = time.monotonic()
-            for worker in [worker for worker, (_, deadline) in busy.items() if deadline <= now]:
-                note = "" if worker.dismiss() else "; its thread cannot be stopped and may keep running"
-                ended(worker, _out_of_time(asking, note))
+        entries, error = future.result(timeout)
+    except TimeoutError:
+        raise OutOfTimeError(timeout) from None
     finally:
-        for worker in (*idle, *busy):
-            worker.dismiss()
-        for worker in idle:
-            worker.thread.join()
+        future.cancel()
+    if error is not None:
+        raise error
+    return entries
 
 
-def _arrived(done: _Done, *, timeout: float) -> list[tuple[_Worker, Answer | BaseException]]:
-    """All outcomes that have arrived, after waiting for the first."""
-    arrived = []
+async def _on_loop(results: object, depth: int) -> tuple[object, BaseException | None]:
+    """The results, or the error: one such as SystemExit would end the loop."""
     try:
-        arrived.append(done.get(timeout=timeout))
-        while True:
-            arrived.append(done.get_nowait())
-    except queue.Empty:
-        return arrived
+        if inspect.isawaitable(results):
+            results = await results
+        if not isinstance(results, AsyncIterable):
+            return results, None
+        entries: list[object] = []
+        async for entry in results:
+            entries.append(entry)
+            if len(entries) == depth:
+                break
+        if inspect.isasyncgen(results):
+            await results.aclose()
+        return entries, None
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:
+        return None, error
 
 
-class _Worker:
-    """A thread that sends one query after another until it is dismissed."""
-
-    def __init__(self, search: Search, asking: Asking, done: _Done) -> None:
-        self._search, self._depth, self._done = search, asking.depth, done
-        self._awaiting = Awaiting(timeout=None)  # it is cancelled when it is dismissed
-        self._inbox: queue.SimpleQueue[Topic | None] = queue.SimpleQueue()
-        # A copy of the caller's context, so that its context variables hold for the search too.
-        context = contextvars.copy_context()
-        self.thread = threading.Thread(target=context.run, args=(self._work,), name="riskguard-search", daemon=True)
-        self.thread.start()
-
-    def ask(self, query: Topic) -> None:
-        """Give it the next query."""
-        self._inbox.put(query)
-
-    def dismiss(self) -> bool:
-        """Let it end after its present query; whether that could be cancelled."""
-        self._inbox.put(None)
-        return self._awaiting.cancel()
-
-    def _work(self) -> None:
-        while (query := self._inbox.get()) is not None:
-            self._done.put((self, _outcome(self._search, query, self._depth, self._awaiting)))
-
-
-#: What workers bring back.
-_Done = queue.SimpleQueue[tuple[_Worker, Answer | BaseException]]
+def _running_loop() -> asyncio.AbstractEventLoop:
+    """The loop of this process."""
+    global _loop
+    with _loop_lock:
+        if _loop is None:
+            _loop = asyncio.new_event_loop()
+            threading.Thread(target=_loop.run_forever, name="riskguard-loop", daemon=True).start()
+        return _loop

@@ -11,9 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError, UsageError
-from pytest_riskguard.ltr.baselines import QueryBaselines, check_baselines
-from pytest_riskguard.ltr.judged_queries import JudgedQueries
-from pytest_riskguard.ltr.lightgbm_data import check_whole_queries
+from pytest_riskguard.ltr.queries import JudgedQueries, QueryBaselines, check_baselines, check_whole_queries
 from pytest_riskguard.risk import georisk, trisk, urisk
 from pytest_riskguard.risk.checks import FloatArray, IntArray, loss_weight, mean
 from pytest_riskguard.text import counted, listed

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 
-from pytest_riskguard.ltr.swap_effects import GEORISK, TRADEOFF, WEIGHTED, GeoRiskNow, Pairs, SwapEffects
+from pytest_riskguard.ltr.objectives import GEORISK, TRADEOFF, WEIGHTED, GeoRiskNow, Pairs, SwapEffects
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray
 
 #: Added to the difference of scores by which a pair is divided, as LightGBM does.

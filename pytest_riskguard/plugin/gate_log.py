@@ -12,7 +12,7 @@ import pytest
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import ConfigError
 from pytest_riskguard.plugin.relay import Payload
-from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.comparisons import KnownGate
 
 #: ``when`` of a report that xdist makes for a test whose worker died.
 _CRASHED = "???"

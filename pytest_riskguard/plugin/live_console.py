@@ -1,26 +1,21 @@
-"""The terminal of pytest while a live system is queried: the line that counts topics, the end of a stuck run."""
+"""The terminal of pytest while a live system is queried: the line that counts topics."""
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import NoReturn, TextIO
+from contextlib import contextmanager
+from typing import TextIO
 
 import pytest
 
-from pytest_riskguard.config.asking import Asking
-from pytest_riskguard.live_systems.console import Line, stuck
+from pytest_riskguard.live_systems.console import Line
 from pytest_riskguard.live_systems.retrieval import Progress
-from pytest_riskguard.text import clean
 
 #: Environment variables of CI systems, as pytest knows them.
 _CI = ("CI", "BUILD_NUMBER")
 #: Capture methods that keep output of the search off the terminal.
 _CAPTURES = ("fd", "sys")
-#: Characters of a test's name in a message.
-_MAX_TEST = 80
 
 
 class PytestConsole:
@@ -49,17 +44,6 @@ class PytestConsole:
             yield line.show
         finally:
             line.erase()
-
-    def end_stuck_run(self, asking: Asking) -> NoReturn:
-        """End the process, and name the test."""
-        capture = self._config.pluginmanager.get_plugin("capturemanager")
-        if capture is not None:
-            capture.suspend_global_capture(in_=True)
-        test = (os.environ.get("PYTEST_CURRENT_TEST") or "a test").rpartition(" (")[0]
-        with suppress(OSError, ValueError):
-            message = f"\npytest-riskguard: {clean(test, limit=_MAX_TEST)}: {stuck(asking)}"
-            print(message, file=sys.stderr, flush=True)
-        os._exit(pytest.ExitCode.INTERNAL_ERROR)
 
 
 def _watched(config: pytest.Config) -> bool:

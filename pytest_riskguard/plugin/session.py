@@ -15,7 +15,7 @@ from pytest_riskguard import run_context
 from pytest_riskguard.plugin.gate_log import XFAILED, GateLog, RollEntry, declared
 from pytest_riskguard.plugin.mode import Mode, asks_for_single_tests, is_selection_typed, is_strict
 from pytest_riskguard.plugin.relay import Relay
-from pytest_riskguard.reports import known_gates
+from pytest_riskguard.reports import comparisons
 from pytest_riskguard.reports.internal_errors import caught, plain
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.plugin.yaml_items import RiskguardFile
-    from pytest_riskguard.reports.known_gates import KnownGate
+    from pytest_riskguard.reports.comparisons import KnownGate
     from pytest_riskguard.reports.policy_changes import PolicyChanges
     from pytest_riskguard.reports.provenance import Provenance
 
@@ -255,7 +255,7 @@ class RiskguardSession:
             if self.log.ended(gate) == XFAILED:
                 lenient.append(f"{gate.id} failed as expected (xfail), which {strict} does not accept")
             elif gate.failures:
-                lenient.append(f"{gate.id} passed{known_gates.after(gate.failures)}, which {strict} does not accept")
+                lenient.append(f"{gate.id} passed{comparisons.after(gate.failures)}, which {strict} does not accept")
         return lenient
 
     def _lost(self) -> list[str]:
@@ -297,8 +297,8 @@ class RiskguardSession:
         shown = [(test, verdict) for test, verdict in self.relay.by_test() if not (quiet and _is_fine(verdict))]
         if len(shown) == 1 and self._has_shown(*shown[0], terminalreporter):
             shown = []
-        chosen = ("deselected", "not_collected") if is_selection_typed(self.config) and not self.problems else ()
-        unjudged = known_gates.summary([gate for gate in self.gates if gate.became not in chosen])
+        left_out = set() if self.problems else self._left_out()
+        unjudged = comparisons.summary([gate for gate in self.gates if gate.became not in left_out])
         if self.config.getoption("no_summary"):
             shown, unjudged = [], unjudged if self.problems else []
         changes = self.policy_changes if self.relay.by_test() else None
@@ -314,7 +314,7 @@ class RiskguardSession:
         # pytest knows what --color and NO_COLOR want.
         colour, lines = self.config.get_terminal_writer().hasmarkup, list[str]()
         with caught("listing the gates"):
-            attempts, complete = {gate.id: gate.failures for gate in self.gates}, not known_gates.missing(self.gates)
+            attempts, complete = {gate.id: gate.failures for gate in self.gates}, not comparisons.missing(self.gates)
             lines += (
                 gates_table.lines(shown, screen, colour=colour, failures=attempts, complete=complete) if shown else []
             )
@@ -337,6 +337,12 @@ class RiskguardSession:
         for problem in self.problems:
             terminalreporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
         self.show_internal_errors(terminalreporter)
+
+    def _left_out(self) -> set[str]:
+        """How gates ended that the command line leaves out, as the user knows."""
+        if is_selection_typed(self.config):
+            return {"deselected", "not_collected"}
+        return {"not_collected"} if self.config.getoption("riskguard_no_yaml") else set()
 
     def _asks_about_means_alone(self, shown: Sequence[tuple[str, Verdict]]) -> bool:
         """Whether assertions pass, and no gate of the run asks how many queries lost much."""

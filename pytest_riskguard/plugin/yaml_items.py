@@ -51,11 +51,11 @@ class RiskguardFile(pytest.File):
         engine = engine_for(self.config, self.settings)
 
         def live(candidate: Queried, line: int) -> LiveRun:
-            from pytest_riskguard.live_systems.candidates import live_candidate, project_of
+            from pytest_riskguard.live_systems.candidates import live_candidate
             from pytest_riskguard.plugin.live_console import PytestConsole
 
-            root, console = project_of(self.settings, self.config.rootpath), PytestConsole(self.config)
-            return live_candidate(engine, candidate, settings=self.settings, line=line, root=root, console=console)
+            console = PytestConsole(self.config)
+            return live_candidate(engine, candidate, settings=self.settings, line=line, console=console)
 
         return DeclaredGates(self.settings, engine, live)
 
@@ -124,7 +124,7 @@ class GateTest(_Reported):
         from pytest_riskguard.plugin.screen import with_paths_from_here
         from pytest_riskguard.reports.internal_errors import shown_or_plain
         from pytest_riskguard.reports.terminal.failure import explain
-        from pytest_riskguard.reports.terminal.hints import command, completed, report_hint
+        from pytest_riskguard.reports.terminal.layout import command, completed, report_hint
 
         problem = None
         if verdict.problem_with_paths is not None:

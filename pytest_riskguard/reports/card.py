@@ -11,10 +11,8 @@ from pytest_riskguard.gates.verdict import Commands, Verdict, VerdictWarning
 from pytest_riskguard.reports.figures import floored
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.wording import headlines
-from pytest_riskguard.reports.wording.numbers import digits_of
 from pytest_riskguard.reports.wording.paragraph import paragraph
-from pytest_riskguard.reports.wording.remedies import remedy
-from pytest_riskguard.reports.wording.sentences import limits_of, times, weakness
+from pytest_riskguard.reports.wording.sentences import digits_of, limits_of, remedy, times, weakness
 from pytest_riskguard.text import clean, counted, percent, short
 
 #: What is wrong with data that cannot be compared is cut to this length.

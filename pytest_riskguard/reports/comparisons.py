@@ -1,17 +1,137 @@
-"""Verdicts about one candidate, its baselines and one measure, which share their topics; and the answer of a run."""
+"""The gates that a run knew, and how each of them ended: no report leaves out a gate that was not judged."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
-from pytest_riskguard.formats.serialization import to_plain
+from pytest_riskguard.formats.serialization import Words, to_plain
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import known_gates
 from pytest_riskguard.reports.card import MARKS, WITH_CARE, Tone, advice, tone
-from pytest_riskguard.reports.known_gates import KnownGate
-from pytest_riskguard.text import counted
+from pytest_riskguard.text import clean, counted
+
+#: How a gate can end, in the words of reports.
+BECAME: Mapping[str, str] = {
+    "judged": "judged",
+    "no_verdict": "asked for no verdict",
+    "broken": "its file cannot be read",
+    "failed": "failed before it was judged",
+    "crashed": "its worker crashed",
+    "lost": "its worker sent no verdict",
+    "interrupted": "interrupted",
+    "not_run": "not run, because the run ended first",
+    "skipped": "skipped",
+    "deselected": "deselected",
+    "not_collected": "not collected",
+}
+#: A test that uses the fixture for something else is not a missing gate.
+_COMPLETE = ("judged", "no_verdict")
+#: How many gates a terminal names for each reason.
+_MAX_NAMED = 10
+#: Characters of a command that reports show.
+_MAX_COMMAND = 2000
+
+
+@dataclass(frozen=True)
+class KnownGate:
+    """One test that is a gate.
+
+    Attributes
+    ----------
+    id : str
+        The node id; for a gate of a file that was not collected, the one it would have had.
+    file : str
+    line : int or None
+        From 1.
+    became : str
+        A key of ``BECAME``; later versions may have more.
+    failures : int
+        Attempts before the last one that failed.
+    verdicts : tuple of int
+        Places of its verdicts in the report, from 0.
+    command : str or None
+        What judges it again; None where ``pytest --riskguard`` does.
+    """
+
+    id: str
+    file: str
+    line: int | None
+    became: Annotated[str, Words(tuple(BECAME), open=True)]
+    failures: int
+    verdicts: tuple[int, ...]
+    command: str | None = None
+
+    @property
+    def reproduce(self) -> str:
+        """The command that judges it again."""
+        return clean(self.command or shlex.join(["pytest", "--riskguard", self.id]), limit=_MAX_COMMAND)
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether there is no verdict although there should be one."""
+        return self.became not in _COMPLETE
+
+    @property
+    def place(self) -> str:
+        """File and line."""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+    @property
+    def words(self) -> str:
+        """How it ended."""
+        return BECAME.get(self.became, clean(self.became))
+
+
+def missing(gates: Sequence[KnownGate]) -> list[KnownGate]:
+    """The gates without a verdict."""
+    return [gate for gate in gates if gate.is_missing]
+
+
+def title(gates: Sequence[KnownGate]) -> str:
+    """How many gates were not judged; empty if all or none were."""
+    count = len(missing(gates))
+    return f"{count} of {counted(len(gates), 'gate')} not judged" if 0 < count < len(gates) else ""
+
+
+def summary(gates: Sequence[KnownGate]) -> list[str]:
+    """The gates that were not judged, one line for each reason."""
+    lines = []
+    for became in dict.fromkeys(gate.became for gate in missing(gates)):
+        same = [gate for gate in missing(gates) if gate.became == became]
+        names = ", ".join(clean(gate.id) for gate in same[:_MAX_NAMED])
+        more = f" and {len(same) - _MAX_NAMED} more" if len(same) > _MAX_NAMED else ""
+        lines.append(f"not judged ({same[0].words}): {names}{more}")
+    return lines
+
+
+def failures_before(gates: Sequence[KnownGate]) -> dict[int, int]:
+    """How often the gate of a verdict failed before its last attempt, by the verdict's place; none if never."""
+    return {place: gate.failures for gate in gates if gate.failures for place in gate.verdicts}
+
+
+def after(failures: int | None) -> str:
+    """What follows an outcome that took several attempts: `` (after 1 failure)``, or nothing."""
+    return f" (after {counted(failures, 'failure')})" if failures else ""
+
+
+def check(gates: Sequence[KnownGate], verdicts: int) -> None:
+    """Check that each verdict is the verdict of one gate; the ``ValueError`` names a gate that lacks its own."""
+    owners: dict[int, str] = {}
+    for gate in gates:
+        if (gate.became == "judged") != bool(gate.verdicts) and gate.became != "crashed":
+            raise ValueError(
+                f"gates: {gate.id!r:.200} is {gate.became!r:.60} with {counted(len(gate.verdicts), 'verdict')}"
+            )
+        for place in gate.verdicts:
+            if not 0 <= place < verdicts:
+                raise ValueError(f"gates: the verdict of {gate.id!r:.200} is missing (verdicts[{place}])")
+            if place in owners:
+                raise ValueError(f"gates: verdicts[{place}] belongs to {owners[place]!r:.200} and {gate.id!r:.200}")
+            owners[place] = gate.id
+
 
 #: Verdicts of one comparison, and comparisons, in the order in which a reader needs them.
 _ORDER: tuple[Tone, ...] = ("stop", "caution", "go")
@@ -83,15 +203,15 @@ class Answer:
 
 def answer(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> Answer:
     """The answer of all gates of a run; ``gates`` are those that it knew."""
-    missing = known_gates.missing(gates)
+    unjudged = missing(gates)
     by_candidate: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         by_candidate.setdefault(verdict.candidate, []).append(verdict)
     shipped = sum(all(verdict.passed for verdict in one) for one in by_candidate.values())
-    how, what = advice(verdicts, complete=not missing)
+    how, what = advice(verdicts, complete=not unjudged)
     if what == "Don't ship" and shipped:
         what = f"{shipped} of {len(by_candidate)} candidates may ship"
-    return Answer(how, what, "; ".join(filter(None, (_counts(verdicts), known_gates.title(gates)))))
+    return Answer(how, what, "; ".join(filter(None, (_counts(verdicts), title(gates)))))
 
 
 def _counts(verdicts: Sequence[Verdict]) -> str:

@@ -6,16 +6,17 @@ import errno
 import os
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pytest_riskguard import plugins
 from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
-    from pytest_riskguard.reports.known_gates import KnownGate
+    from pytest_riskguard.reports.comparisons import KnownGate
     from pytest_riskguard.reports.policy_changes import PolicyChanges
     from pytest_riskguard.reports.provenance import Provenance
 
@@ -25,6 +26,22 @@ class Format:
     """A format, and the suffixes of files that have it."""
 
     suffixes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AddedFormat(Format):
+    """A format of a plugin, whose function turns the JSON report into the content of a file."""
+
+    plugin: str
+    function: Callable[[dict[str, Any]], str | bytes]
+
+    def content(self, report: dict[str, Any]) -> bytes:
+        """What the file holds."""
+        what = f"report {self.suffixes[0]}"
+        made = plugins.called(self.plugin, what, self.function, report)
+        if not isinstance(made, str | bytes):
+            raise plugins.PluginError(self.plugin, f"{what} gave {type(made).__name__}, expected text or bytes")
+        return made.encode() if isinstance(made, str) else made
 
 
 #: How a report begins, by which one that an earlier run left is told from any other file, and in how many bytes.
@@ -47,6 +64,12 @@ def format_of(path: Path) -> Format:
         if path.suffix.lower() in known_format.suffixes:
             return known_format
     known = [suffix for known_format in FORMATS for suffix in known_format.suffixes]
+    plugins.refuse_taken("riskguard_reports", [*known, *JUNIT.suffixes])
+    added = plugins.added("riskguard_reports")
+    if path.suffix.lower() in added:
+        plugin, function = added[path.suffix.lower()]
+        return AddedFormat((path.suffix.lower(),), plugin, function)
+    known += added
     raise UsageError(f"the format is chosen by the suffix, expected {', '.join(known[:-1])} or {known[-1]}")
 
 
@@ -80,6 +103,11 @@ def write(
     Markdown report are written next to it, and before it.
     """
     kind = kind or format_of(path)
+    if isinstance(kind, AddedFormat):
+        from pytest_riskguard.reports.json import report
+
+        write_bytes(path, kind.content(report(verdicts, gates, provenance, policy_changes)))
+        return
     if kind is JSON:
         from pytest_riskguard.reports.json import dumps
 

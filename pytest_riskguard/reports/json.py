@@ -17,8 +17,8 @@ from pytest_riskguard.gates import rankings
 from pytest_riskguard.gates.findings import Exhibits
 from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import known_gates
-from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports import comparisons
+from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.reports.policy_changes import PolicyChanges
 from pytest_riskguard.reports.provenance import Provenance
 from pytest_riskguard.text import counted, listed, short
@@ -140,7 +140,7 @@ def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
 def _gates_of(report: dict[str, Any], verdicts: int) -> tuple[KnownGate, ...]:
     """The gates of a report; a ``ValueError`` if a verdict of one of them is missing."""
     gates = decoded(tuple[KnownGate, ...], report.get("gates", []), where="gates")
-    known_gates.check(gates, verdicts)
+    comparisons.check(gates, verdicts)
     return gates
 
 

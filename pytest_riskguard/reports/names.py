@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import groupby, takewhile
+from urllib.parse import quote, urljoin
 
 from pytest_riskguard.text import clean, columns, fitted
 
@@ -105,3 +108,20 @@ def ends(name: str, width: int) -> str:
         return name
     end = fitted(name[::-1], width // 2 + 1)[:-1]  # without the ellipsis
     return fitted(name, width - columns(end)) + end[::-1]
+
+
+@cache
+def documentation() -> str | None:
+    """Where the documentation begins; None in a copy of the package that was never installed."""
+    try:
+        addresses = importlib.metadata.metadata("pytest-riskguard").get_all("Project-URL") or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    named = dict(address.split(", ", 1) for address in addresses if ", " in address)
+    return named.get("Documentation")
+
+
+def glossary(term: str = "") -> str | None:
+    """The page that explains the words of a report, or the entry of one of them."""
+    start = documentation()
+    return start and urljoin(start, "glossary.md") + (f"#{quote(term)}" if term else "")

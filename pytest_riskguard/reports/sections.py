@@ -15,7 +15,7 @@ from pytest_riskguard.gates.kinds import options_of
 from pytest_riskguard.gates.rankings.label_findings import Judgements, LabelInterval
 from pytest_riskguard.gates.verdict import JSON_TYPES, Verdict
 from pytest_riskguard.reports.shown import OUTCOMES, Shown
-from pytest_riskguard.reports.wording.numbers import from_to
+from pytest_riskguard.reports.wording.sentences import from_to
 from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, sentence, short, signed
 
 T = TypeVar("T")

@@ -1,69 +1,21 @@
 """Risk measures: arrays in, numbers out; no files, no pytest."""
 
-from pytest_riskguard.risk.georisk import (
-    expected_scores,
-    georisk,
-    georisk_curve,
-    looks_like_percent,
-    topic_contributions,
-    z_scores,
-    zrisk,
-    zrisk_curve,
-)
-from pytest_riskguard.risk.reference import reference_scores
-from pytest_riskguard.risk.tradeoff import linear, smooth, tradeoff
-from pytest_riskguard.risk.urisk import (
-    Counts,
-    RiskTest,
-    alpha_hat,
-    break_even,
-    counts,
-    freward,
-    frisk,
-    jackknife_standard_error,
-    jackknife_standardised,
-    mean_test,
-    minus,
-    minus_limits,
-    share_changed,
-    standard_error,
-    standardised,
-    tgain,
-    trisk,
-    ugain,
-    urisk,
-)
+from pytest_riskguard.risk import checks
+from pytest_riskguard.risk.components import principal_components
+from pytest_riskguard.risk.georisk import expected_scores, georisk, topic_contributions, zrisk
+from pytest_riskguard.risk.urisk import counts, freward, frisk, standard_error, trisk, urisk
 
 __all__ = [
-    "Counts",
-    "RiskTest",
-    "alpha_hat",
-    "break_even",
+    "checks",
     "counts",
     "expected_scores",
     "freward",
     "frisk",
     "georisk",
-    "georisk_curve",
-    "jackknife_standard_error",
-    "jackknife_standardised",
-    "linear",
-    "looks_like_percent",
-    "mean_test",
-    "minus",
-    "minus_limits",
-    "reference_scores",
-    "share_changed",
-    "smooth",
+    "principal_components",
     "standard_error",
-    "standardised",
-    "tgain",
     "topic_contributions",
-    "tradeoff",
     "trisk",
-    "ugain",
     "urisk",
-    "z_scores",
     "zrisk",
-    "zrisk_curve",
 ]

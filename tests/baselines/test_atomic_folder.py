@@ -13,15 +13,10 @@ import pytest
 from pytest_riskguard.baselines.atomic_folder import (
     _flush,
     _flush_all,
-    _is_barely_made,
     _is_between,
-    _is_held,
-    _is_marker,
     _made_work_folder,
     copy_compressed,
-    delete,
     held_names,
-    is_link,
     newest,
     sha256,
 )
@@ -43,33 +38,6 @@ def test_a_copy_is_the_same_bytes_whatever_the_run_is_called_and_whenever_it_is_
     assert (copies[0][3], copies[0][4:8]) == (0, bytes(4))
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_a_junction_is_a_link_where_python_knows_junctions(tmp_path, monkeypatch, known):
-    if known:
-        monkeypatch.setattr(os.path, "isjunction", lambda path: path == tmp_path, raising=False)
-    else:
-        monkeypatch.delattr(os.path, "isjunction", raising=False)
-    assert is_link(tmp_path) == known
-    assert not is_link(tmp_path.parent)
-
-
-def test_a_folder_that_cannot_be_emptied_is_deleted_as_far_as_possible(tmp_path, monkeypatch):
-    kept, deleted = tmp_path / "folder" / "kept", tmp_path / "folder" / "sub" / "deleted"
-    deleted.parent.mkdir(parents=True)
-    for path in (kept, deleted):
-        path.touch()
-    unlink = os.unlink
-
-    def refuse(path, **options):
-        if "kept" in os.fspath(path):
-            raise PermissionError(path)
-        unlink(path, **options)
-
-    monkeypatch.setattr(os, "unlink", refuse)
-    delete(tmp_path / "folder")
-    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["kept"]
-
-
 def test_files_and_the_entries_of_folders_are_flushed(tmp_path, monkeypatch):
     flushed: list[int] = []
     monkeypatch.setattr(os, "fsync", lambda handle: flushed.append(os.fstat(handle).st_ino))
@@ -89,22 +57,6 @@ def test_links_are_not_flushed_and_what_comes_after_them_is(tmp_path, monkeypatc
     monkeypatch.setattr(type(tmp_path), "iterdir", lambda _: iter(paths))
     _flush_all(tmp_path)
     assert flushed == ["a", "z", tmp_path.name]
-
-
-def test_a_work_folder_that_is_gone_was_not_barely_made(tmp_path):
-    assert not _is_barely_made(tmp_path / "gone")
-
-
-def test_a_marker_is_a_regular_file_that_is_not_large(tmp_path):
-    (tmp_path / "small").write_text("{}")
-    (tmp_path / "large").write_text("{}" * 501)
-    (tmp_path / "folder").mkdir()
-    assert [_is_marker(tmp_path / name) for name in ("small", "large", "folder")] == [True, False, False]
-
-
-def test_a_work_folder_of_something_else_is_not_barely_made(tmp_path):
-    (tmp_path / "notes.txt").touch()
-    assert not _is_barely_made(tmp_path)
 
 
 @pytest.mark.parametrize("look_up", [held_names, lambda root: {"prod"} if newest(root, "prod") else set()])
@@ -136,13 +88,6 @@ def test_a_folder_that_leaves_its_place_and_is_back_while_it_is_looked_for_is_fo
     assert not steps
 
 
-def test_files_beside_the_folders_of_a_store_are_not_held(tmp_path):
-    (tmp_path / "notes.txt").touch()
-    (tmp_path / "prod").mkdir()
-    assert held_names(tmp_path) == {"prod"}
-    assert held_names(tmp_path / "gone") == set()
-
-
 @pytest.mark.parametrize(
     "listings",
     [
@@ -158,17 +103,3 @@ def test_a_store_is_listed_until_nothing_is_being_replaced(tmp_path, monkeypatch
     monkeypatch.setattr(type(tmp_path), "iterdir", lambda _: iter(left.pop(0)))
     assert held_names(tmp_path) == {"prod"}
     assert not left
-
-
-def test_a_folder_that_is_back_right_after_it_was_not_there_is_no_file(tmp_path, monkeypatch):
-    (tmp_path / "elsewhere").mkdir()
-    is_dir = type(tmp_path).is_dir
-
-    def look_and_step(path: Path) -> bool:
-        answer = is_dir(path)
-        if is_dir(tmp_path / "elsewhere"):
-            (tmp_path / "elsewhere").rename(tmp_path / "prod")
-        return answer
-
-    monkeypatch.setattr(type(tmp_path), "is_dir", look_and_step)
-    assert _is_held(tmp_path, "prod")

@@ -104,16 +104,6 @@ def test_topics_called_unanswered_that_the_run_answers_are_found(store, add, qre
         store.scores("prod", "AP", qrels=qrels)
 
 
-def test_a_run_is_scored_once_in_a_process_for_all_its_measures(store, add, replicate, qrels, passes):
-    add()
-    replicate()
-    for _ in range(2):
-        for measure in ("AP", "nDCG@10"):
-            assert store.scores("prod", measure, qrels=qrels).backed
-            store.replicates("prod", measure, qrels=qrels)
-    assert passes == [("nDCG@10", "AP")] * 2  # the baseline and its replicate
-
-
 def test_a_baseline_that_was_replaced_is_compared_anew(store, add, collection, qrels, passes, lie):
     add()
     store.scores("prod", "AP", qrels=qrels)
@@ -177,59 +167,3 @@ def test_a_baseline_under_another_name_is_refused(store, add, collection, qrels,
     assert store.verify("prod") == [caught.value.problem]
     add("prod", replace=True)
     assert store.verify("prod", qrels=qrels) == []
-
-
-def test_a_project_may_be_renamed(store, add, qrels):
-    add()
-    store.root.rename(store.root.with_name("elsewhere"))
-    moved = type(store)(store.root.with_name("elsewhere"))
-    assert moved.verify("prod", qrels=qrels) == []
-
-
-def as_older_formats(store):
-    """Turn every manifest into what earlier versions wrote."""
-    for path in store.root.rglob("manifest.json"):
-        old = json.loads(path.read_text())
-        later = ("name", "queries", "judged", "source", "latency", "metadata", "allow_unanswered", "predecessor")
-        old = {key: value for key, value in old.items() if key not in later}
-        old["format"] = 3 if old["kind"] != "fixed" or old["history"] else 2 if old["replicates"] else 1
-        for key in ("kind", "history") if old["format"] < 3 else ():
-            del old[key]
-        if old["format"] < 2:
-            del old["replicates"]
-        path.write_text(json.dumps(old))
-
-
-def test_an_old_baseline_is_known_to_have_no_name_until_it_is_written_again(store, add, replicate, collection, qrels):
-    add(kind="previous")
-    assert store.scores("prod", "AP", qrels=qrels).named
-    as_older_formats(store)
-    assert not store.scores("prod", "AP", qrels=qrels).named
-    replicate()
-    assert json.loads((store.root / "prod/manifest.json").read_text())["name"] == "prod"
-    as_older_formats(store)
-    store.promote("prod", collection.other_run(), qrels=collection.qrels, topics=None)
-    assert json.loads((store.root / "prod/history/0001/manifest.json").read_text())["name"] == "prod"
-    assert store.verify("prod", qrels=qrels) == []
-
-
-def test_rescoring_brings_an_old_baseline_to_the_present_format(store, add, replicate, collection, qrels):
-    add(kind="previous")
-    replicate()
-    store.promote("prod", collection.other_run(), qrels=collection.qrels, topics=None)
-    as_older_formats(store)
-    assert store.verify("prod", qrels=qrels) == []
-    assert [store.manifest("prod").format, store.manifest("prod").judged] == [3, None]
-    store.rescore("prod", qrels=collection.qrels, topics=collection.topics)
-    for path in store.root.rglob("manifest.json"):
-        assert json.loads(path.read_text())["format"] == (7 if path.parent.name == "prod" else 4)
-        assert json.loads(path.read_text())["name"] == "prod"
-        assert path.with_name("queries.tsv").exists()
-    assert store.verify("prod", qrels=qrels) == []
-
-
-def test_the_manifest_says_how_much_is_judged(store, add, qrels):
-    judged = add().judged
-    # Documents d1 to d7 of topics t1 to t12 are judged, runs return six of d1 to d9 there, and nothing for t14.
-    assert judged.topics == 12
-    assert 0.6 < judged.share < 0.9

@@ -36,10 +36,6 @@ def test_a_fall_is_more_than_rounding(after, falls):
     assert [fall.topic for fall in change.fallen] == (["a"] if falls else [])
 
 
-def test_a_mean_that_is_no_number_counts_as_a_fall():
-    assert ScoreChange("AP", 0.5, float("nan"), 1, ()).falls
-
-
 def test_measures_of_one_side_only_are_left_out():
     before = (scores("AP", a=0.5), scores("RR", a=1.0))
     after = (scores("P@10", a=0.5), scores("RR", a=0.5), scores("AP", a=0.75))

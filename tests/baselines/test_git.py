@@ -67,17 +67,6 @@ def test_the_commit_is_that_of_the_repository_around_the_store(repository):
     assert not state.dirty
 
 
-def test_a_repository_whose_hashes_have_64_digits_is_compared_too(tmp_path):
-    repository = Repository(tmp_path / "long", tmp_path / "program.sh", "--object-format=sha256")
-    if len(repository.head) != 64:
-        pytest.skip("this git has no SHA-256")
-    repository.touch()
-    state = git_state(repository.store)
-    assert (state.commit, state.dirty) == (repository.head, False)
-    (repository.root / "search.py").write_text("2\n")
-    assert git_state(repository.store).dirty is True
-
-
 def test_changed_code_is_dirty_but_changed_baselines_and_new_files_are_not(repository):
     (repository.store / "scores.tsv").write_text("2\n")
     (repository.root / "new.txt").write_text("2\n")
@@ -89,19 +78,6 @@ def test_changed_code_is_dirty_but_changed_baselines_and_new_files_are_not(repos
     assert git_state(repository.store).dirty is True
     repository.git("add", ".")
     assert git_state(repository.store).dirty is True
-
-
-def test_a_store_whose_name_looks_like_a_pattern_is_left_out_by_its_name(repository):
-    store = repository.root / "[b]*"
-    store.mkdir()
-    (store / "scores.tsv").write_text("1\n")
-    (repository.root / "bx").write_text("1\n")
-    repository.git("add", ".")
-    repository.git("commit", "-q", "-m", "second")
-    (store / "scores.tsv").write_text("2\n")
-    assert git_state(store).dirty is False
-    (repository.root / "bx").write_text("2\n")
-    assert git_state(store).dirty is True
 
 
 def test_without_repository_commit_or_git_there_is_no_state(tmp_path, monkeypatch):
@@ -135,18 +111,6 @@ def test_a_git_that_cannot_compare_says_nothing_of_the_commit(repository, monkey
     assert git_state(repository.store) is None
 
 
-def test_git_has_no_input_and_ten_seconds(repository, monkeypatch):
-    run, given = subprocess.run, []
-
-    def noting(command, **options):
-        given.append((options["stdin"], options["timeout"]))
-        return run(command, **options)
-
-    monkeypatch.setattr("subprocess.run", noting)
-    assert git_state(repository.store) is not None
-    assert set(given) == {(subprocess.DEVNULL, 10.0)}
-
-
 def test_a_git_that_hangs_is_not_waited_for(repository, monkeypatch):
     def hang(*arguments, timeout, **options):
         raise subprocess.TimeoutExpired("git", timeout)
@@ -168,15 +132,6 @@ def test_a_work_tree_a_submodule_and_a_shallow_clone_have_a_commit(repository, t
         assert (state.commit, state.dirty) == (head, False)
         (place / "search.py").write_text("2\n")
         assert git_state(place / "baselines").dirty is True
-
-
-def test_line_ends_that_git_changes_are_no_change(repository):
-    repository.git("config", "core.autocrlf", "true")
-    (repository.root / "search.py").unlink()
-    repository.git("checkout", "search.py")
-    assert (repository.root / "search.py").read_bytes() == b"1\r\n"
-    os.utime(repository.root / "search.py", (1, 1))
-    assert git_state(repository.store).dirty is False
 
 
 def test_files_that_a_filter_made_are_no_change_and_their_changes_are(repository, tmp_path, monkeypatch):
@@ -321,38 +276,3 @@ def test_no_program_that_a_repository_names_is_started(repository, plant):
     assert state is None or state.commit == repository.head
     repository.git(*command)
     assert repository.started.exists()  # the planted program works
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="this system (Windows) starts no shell script by its name")
-@pytest.mark.parametrize("around", [True, False], ids=["in a repository", "outside any"])
-def test_a_store_that_looks_like_a_bare_repository_is_not_used_as_one(repository, around):
-    # HEAD, config, index, objects and refs, which a pull request can commit like any other file
-    (repository.root / ".gitattributes").write_text("* filter=planted\n")
-    shutil.copytree(repository.root / ".git", repository.store, dirs_exist_ok=True)
-    with (repository.store / "config").open("a") as config:
-        config.write(f'[core]\n\tbare = false\n\tworktree = ..\n[filter "planted"]\n\tclean = {repository.program}\n')
-    repository.touch()
-    if not around:
-        shutil.rmtree(repository.root / ".git")
-    state = git_state(repository.store)
-    assert not repository.started.exists()
-    assert (state is not None and state.commit == repository.head) if around else state is None
-    repository.git("status", folder=repository.store)
-    assert repository.started.exists()  # the planted program works
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="this system (Windows) starts no shell script by its name")
-def test_a_broken_git_folder_does_not_lead_to_a_bare_repository(repository):
-    shutil.copytree(repository.root / ".git", repository.store, dirs_exist_ok=True)
-    repository.git("config", "--file", str(repository.store / "config"), "core.fsmonitor", str(repository.program))
-    (repository.store / ".git").mkdir()
-    assert git_state(repository.store) is None
-    assert not repository.started.exists()
-
-
-def test_a_repository_of_another_user_gives_no_commit(repository):
-    if not hasattr(os, "chown") or os.geteuid() != 0:
-        pytest.skip("this system does not let the user give files away")
-    for place in (repository.root, repository.root / ".git"):
-        os.chown(place, 12345, 12345)
-    assert git_state(repository.store) is None

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from pathlib import Path
 
-import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from pytest_riskguard.baselines import environment
-from pytest_riskguard.baselines.lock import LOCK
-from pytest_riskguard.baselines.manifest import GitState, Manifest
+from pytest_riskguard.baselines.manifest import GitState
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
+from pytest_riskguard.errors import BaselineError, DataError, RiskguardError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from tests.baselines.conftest import MEASURES
@@ -83,13 +80,6 @@ def test_the_chain_is_read_back_bit_for_bit_oldest_first(store, add, promote, co
     assert store.verify("prod") == []
 
 
-def test_a_baseline_for_which_nothing_was_accepted_is_a_chain_of_one(store, add, qrels):
-    add()
-    (only,) = store.lineage("prod", "AP", qrels=qrels)
-    assert_same_scores(only.scores, store.scores("prod", "AP", qrels=qrels).scores)
-    assert store.manifest("prod").history == ()
-
-
 def test_the_manifest_lists_what_was_held(store, chain, qrels):
     manifest = store.manifest("prod")
     assert (manifest.kind, manifest.note) == ("previous", "change 2")
@@ -99,15 +89,6 @@ def test_the_manifest_lists_what_was_held(store, chain, qrels):
         scores = score_run(run, qrels, MEASURES)
         assert earlier.run == scores[0].digest
         assert earlier.means == {s.measure: math.fsum(s.values) / len(s.values) for s in scores}
-
-
-def test_an_earlier_run_keeps_the_commit_it_was_stored_at(store, add, promote, monkeypatch):
-    commits = [GitState(digit * 40, dirty=digit == "a") for digit in "ab"]
-    for state, store_run in zip(commits, (add, promote), strict=True):
-        monkeypatch.setattr("pytest_riskguard.baselines.rewrite.git_state", lambda _, state=state: state)
-        store_run(**({"kind": "previous"} if store_run is add else {}))
-    manifest = store.manifest("prod")
-    assert [manifest.history[0].git, manifest.git] == commits
 
 
 def test_an_earlier_run_is_the_very_files_of_a_fixed_baseline_without_history(store, add, promote, collection):
@@ -144,74 +125,6 @@ def test_replicates_stay_with_the_run_that_they_repeat(store, add, replicate, pr
     (problem,) = store.verify("prod")
     assert problem.startswith("baselines/prod/history/0001/replicates/1: scores.tsv was changed")
     assert problem.endswith("(`riskguard baseline remove prod`) and add the run again")
-
-
-def test_a_fixed_baseline_is_not_moved_until_one_says_so(store, add, promote):
-    add()
-    before = content(store.root)
-    with pytest.raises(UsageError, match=r"prod: is fixed, .* --kind previous, .*`riskguard baseline update prod"):
-        promote()
-    with pytest.raises(UsageError, match="is fixed"):
-        promote(kind="fixed")
-    assert content(store.root) == before
-    assert promote(kind="release").moved
-    assert store.manifest("prod").kind == "release"
-    assert len(store.manifest("prod").history) == 1
-
-
-def test_an_unknown_kind_is_refused(add, promote):
-    with pytest.raises(UsageError, match=r"'newest' is not a kind of baseline; expected one of fixed, previous"):
-        add(kind="newest")
-    add(kind="previous")
-    with pytest.raises(UsageError, match="'newest' is not a kind"):
-        promote(kind="newest")
-
-
-def test_the_very_run_is_no_change(store, add, promote, collection):
-    add(kind="previous")
-    before = content(store.root)
-    with pytest.raises(UsageError, match=r"already holds this run; .*`riskguard baseline rescore prod`"):
-        promote(run=collection.run)
-    assert content(store.root) == before
-
-
-def test_a_run_may_come_back(store, chain, promote, collection, qrels):
-    promote(run=collection.run)
-    first, *_, last = store.lineage("prod", "AP", qrels=qrels)
-    assert_array_equal(first.scores.values, last.scores.values)
-    assert store.verify("prod") == []
-
-
-def test_a_promoted_run_has_the_measures_of_the_baseline_and_those_asked_for(store, add, promote, collection):
-    add(kind="previous")
-    promote(measures=["RR", "MAP"])
-    assert [measure.name for measure in store.manifest("prod").measures] == [*MEASURES, "RR"]
-
-
-def test_means_before_and_after_are_told(add, promote, collection, qrels):
-    add(kind="previous")
-    done = promote()
-    for change, old, new in zip(
-        done.changes,
-        score_run(collection.run, qrels, MEASURES),
-        score_run(collection.other_run(), qrels, MEASURES),
-        strict=True,
-    ):
-        assert change.measure == old.measure
-        assert (change.before, change.after) == pytest.approx((old.values.mean(), new.values.mean()), rel=1e-14)
-
-
-def test_changed_judgements_without_the_run_leave_no_means_to_tell(add, promote, collection):
-    add(kind="previous", keep_run=False)
-    done = promote(qrels=collection.other_qrels())
-    assert done.moved
-    assert done.changes == ()
-
-
-def test_nothing_is_promoted_where_there_is_nothing(promote):
-    with pytest.raises(BaselineError, match="no baseline 'prod'") as caught:
-        promote()
-    assert caught.value.reason == "missing_input"
 
 
 def test_a_bad_run_changes_nothing(store, add, promote, tmp_path):
@@ -256,22 +169,6 @@ def test_the_best_moves_up_and_never_down(store, add, promote, collection, ideal
     assert content(store.root) == before
 
 
-def test_the_best_stays_where_one_measure_falls(store, add, promote, ideal):
-    best, binary = ideal
-    add(run=best, kind="best")
-    done = promote(run=binary)
-    assert [change.measure for change in done.changes if change.falls] == ["nDCG@10"]
-    assert not done.moved
-    add("ap", run=best, kind="best", measures=["AP"])
-    assert promote("ap", run=binary).moved  # means that are the same do not fall
-
-
-def test_the_best_is_not_guessed(add, promote, collection):
-    add(kind="best", keep_run=False)
-    with pytest.raises(BaselineError, match="has changed since it was scored, and its run was not kept"):
-        promote(qrels=collection.other_qrels())
-
-
 # Replacing and removing
 
 
@@ -283,65 +180,6 @@ def test_an_update_keeps_the_history_and_does_not_add_to_it(store, chain, add, c
     assert content(store.root / "prod" / "history") == before
     assert store.verify("prod") == []
     assert len(store.lineage("prod", "AP", qrels=qrels)) == 3
-
-
-def test_an_update_that_says_nothing_of_the_history_keeps_it(store, chain, collection):
-    listed = store.manifest("prod").history
-    scoring = {"qrels": collection.qrels, "topics": collection.topics, "measures": MEASURES}
-    store.update("prod", collection.other_run(), **scoring)
-    assert store.manifest("prod").history == listed != ()
-
-
-def test_an_update_says_what_the_baseline_stands_for_from_now_on(store, add):
-    add(kind="best")
-    add(kind="fixed", replace=True)
-    assert store.manifest("prod").kind == "fixed"
-
-
-def test_an_update_of_a_damaged_manifest_does_not_lose_the_history(store, chain, add):
-    store.root.joinpath("prod/manifest.json").write_text("{")
-    before = content(store.root)
-    with pytest.raises(
-        BaselineError, match=r"line 1: not JSON.*history would be lost: .*`riskguard baseline remove prod`"
-    ):
-        add(replace=True)
-    assert content(store.root) == before
-    store.remove("prod")
-    add()
-    assert store.verify("prod") == []
-    assert store.manifest("prod").kind == "fixed"
-
-
-def test_a_damaged_earlier_run_is_still_damaged_after_an_update(store, chain, add, collection):
-    place(store, 1).joinpath("scores.tsv").write_text("x")
-    (problem,) = store.verify("prod")
-    add(run=collection.other_run(), replace=True)
-    assert store.verify("prod") == [problem]
-
-
-def test_a_lost_history_is_still_missed_after_an_update(store, chain, add, collection):
-    shutil.rmtree(store.root / "prod" / "history")
-    problems = store.verify("prod")
-    add(run=collection.other_run(), replace=True)
-    assert store.verify("prod") == problems != []
-
-
-def test_an_empty_folder_of_earlier_runs_is_left_out(store, add, collection):
-    add()
-    (store.root / "prod" / "history").mkdir()
-    add(run=collection.other_run(), replace=True)
-    assert not (store.root / "prod" / "history").exists()
-
-
-def test_an_update_to_an_unknown_kind_is_refused(store, add, collection):
-    add()
-    with pytest.raises(UsageError, match="newest"):
-        store.update("prod", collection.other_run(), kind="newest", qrels=collection.qrels, topics=None)
-
-
-def test_a_removed_baseline_takes_its_history_along(store, chain):
-    store.remove("prod")
-    assert [path.name for path in store.root.iterdir()] == [LOCK]
 
 
 # Judgements
@@ -369,15 +207,6 @@ def test_without_judgements_the_scores_are_those_stored(store, chain, add, colle
     with pytest.raises(BaselineError, match=r"different judgements; .*`riskguard baseline rescore prod`") as caught:
         store.lineage("prod", "AP")
     assert caught.value.reason == "inputs_changed"
-
-
-def test_changed_judgements_without_its_run_name_the_earlier_run(store, add, promote, collection):
-    add(kind="previous", keep_run=False)
-    promote()
-    with pytest.raises(BaselineError, match=r"prod/history/0001: qrels-new\.txt has changed") as caught:
-        store.lineage("prod", "AP", qrels=read_qrels(collection.other_qrels()))
-    assert caught.value.reason == "inputs_changed"
-    assert "`riskguard baseline remove prod`" in str(caught.value)
 
 
 # Scoring again
@@ -410,61 +239,6 @@ def test_rescoring_stores_what_would_be_scored_in_memory(store, chain, replicate
     assert store.verify("prod") == []
 
 
-def test_rescoring_with_the_same_judgements_changes_no_byte(store, chain, replicate, collection):
-    replicate(run=collection.noisy_run(9))
-    before = content(store.root)
-    store.rescore("prod", qrels=collection.qrels, topics=collection.topics)
-    assert content(store.root) == before
-
-
-def test_rescoring_may_bring_other_measures(store, chain, collection):
-    store.rescore("prod", qrels=collection.qrels, topics=None, measures=["RR"])
-    assert [measure.name for measure in store.manifest("prod").measures] == ["RR"]
-    assert len(store.lineage("prod", "RR")) == 3
-
-
-def test_runs_that_were_not_kept_are_named_and_keep_their_scores(store, add, promote, collection):
-    add(kind="previous", keep_run=False)
-    promote()
-    before = content(place(store, 1))
-    assert store.rescore("prod", qrels=collection.other_qrels(), topics=None) == ("prod/history/0001",)
-    assert content(place(store, 1)) == before
-    assert store.verify("prod") == []
-
-
-def test_every_run_that_was_not_kept_is_named(store, add, promote, collection, replicate):
-    add(kind="previous", keep_run=False)
-    promote()
-    promote(run=collection.noisy_run(3))
-    for number in (1, 2):
-        replicate(run=collection.noisy_run(10 + number), keep_run=False)
-    # the second run was not kept either
-    place(store, 2).joinpath("run.gz").unlink()
-    manifest = place(store, 2) / "manifest.json"
-    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"run_kept": False}))
-    assert set(store.rescore("prod", qrels=collection.other_qrels(), topics=None)) == {
-        "prod/history/0001",
-        "prod/history/0002",
-        "prod/replicates/1",
-        "prod/replicates/2",
-    }
-
-
-def test_a_baseline_whose_run_was_not_kept_cannot_be_rescored(store, add, collection):
-    add(keep_run=False)
-    with pytest.raises(BaselineError, match="baselines/prod: its run was not kept") as caught:
-        store.rescore("prod", qrels=collection.qrels, topics=None)
-    assert caught.value.reason == "missing_input"
-
-
-def test_damage_is_not_scored_over(store, chain, collection):
-    place(store, 1).joinpath("scores.tsv").write_text("x")
-    before = content(store.root)
-    with pytest.raises(BaselineError, match=r"history/0001: scores\.tsv was changed"):
-        store.rescore("prod", qrels=collection.qrels, topics=None)
-    assert content(store.root) == before
-
-
 # Damage
 
 
@@ -488,31 +262,12 @@ def test_damage_is_found_and_named_and_stops_what_needs_the_run(store, chain, qr
     assert store.verify("prod") == []
 
 
-def test_a_lost_earlier_run_is_missed(store, chain, qrels):
-    shutil.rmtree(place(store, 1))
-    with pytest.raises(BaselineError, match=r"history/0001: manifest\.json is missing"):
-        store.lineage("prod", "AP", qrels=qrels)
-    assert len(store.verify("prod")) == 1
-
-
-def test_a_lost_history_is_missed(store, chain):
-    shutil.rmtree(store.root / "prod" / "history")
-    assert len(store.verify("prod")) == 2
-
-
 def test_an_earlier_run_that_is_not_listed_is_not_passed_over(store, chain, qrels, promote):
     shutil.copytree(place(store, 1), place(store, 3))
     for work in (lambda: store.lineage("prod", "AP", qrels=qrels), promote):
         with pytest.raises(BaselineError, match=r"history/0003 is not listed in manifest\.json"):
             work()
     assert len(store.verify("prod")) == 1
-
-
-def test_what_is_no_run_does_no_harm(store, chain, qrels):
-    store.root.joinpath("prod/history/README").write_text("x")
-    store.root.joinpath("prod/history/empty").mkdir()
-    assert store.verify("prod") == []
-    assert len(store.lineage("prod", "AP", qrels=qrels)) == 3
 
 
 def test_earlier_runs_that_changed_places_are_found(store, chain, qrels):
@@ -538,41 +293,11 @@ def test_a_list_that_says_other_things_than_the_run_is_found(store, chain, qrels
     assert len(store.verify("prod")) == 1
 
 
-def test_an_earlier_run_has_neither_kind_nor_history(store, chain, add, promote, collection, qrels):
-    other = Store(store.root.with_name("elsewhere"))
-    other.add("prod", collection.run, qrels=collection.qrels, topics=None, measures=MEASURES, kind="previous")
-    shutil.rmtree(place(store, 1))
-    shutil.copytree(other.root / "prod", place(store, 1))
-    with pytest.raises(BaselineError, match=r"manifest\.json gives an earlier run a kind or a history"):
-        store.lineage("prod", "AP", qrels=qrels)
-
-
-def test_a_history_is_no_link(store, chain, tmp_path, qrels, promote, link):
-    store.root.joinpath("prod/history").rename(tmp_path / "elsewhere")
-    link(store.root / "prod" / "history", tmp_path / "elsewhere")
-    for work in (lambda: store.lineage("prod", "AP", qrels=qrels), promote):
-        with pytest.raises(BaselineError, match="history is a link"):
-            work()
-    assert store.verify("prod") != []
-
-
 def test_an_earlier_run_is_no_link(store, chain, tmp_path, qrels, link):
     place(store, 1).rename(tmp_path / "elsewhere")
     link(place(store, 1), tmp_path / "elsewhere")
     with pytest.raises(BaselineError, match=r"history/0001: is a link"):
         store.lineage("prod", "AP", qrels=qrels)
-
-
-def test_a_file_behind_a_link_is_kept_as_a_file(store, add, promote, link, qrels):
-    add("other")
-    add(kind="previous")
-    scores = store.root / "prod" / "scores.tsv"
-    scores.unlink()
-    link(scores, Path("../other/scores.tsv"))
-    assert store.verify("prod") == []
-    promote()
-    assert not place(store, 1).joinpath("scores.tsv").is_symlink()
-    assert store.verify("prod") == []
 
 
 # Meanwhile
@@ -593,31 +318,3 @@ def test_a_baseline_that_is_replaced_while_the_run_is_scored_is_not_promoted(
     with pytest.raises(RiskguardError, match=r": was replaced while the run was being scored; try again$"):
         promote()
     assert store.manifest("prod").history == ()
-
-
-def test_a_run_that_is_stored_can_be_promoted_elsewhere(store, add, promote, collection):
-    add()
-    add("release", run=collection.other_run(), kind="release")
-    assert promote("release", run=store.run("prod")).moved
-    assert store.manifest("release").digests.run == store.manifest("prod").digests.run
-    add("bare", keep_run=False)
-    with pytest.raises(BaselineError, match="baselines/bare: its run was not kept"):
-        store.run("bare")
-    store.root.joinpath("prod/run.gz").write_text("x")
-    with pytest.raises(BaselineError, match=r"run\.gz is damaged"):
-        store.run("prod")
-
-
-def test_real_runs_form_a_chain(store, shared):
-    data = shared / "data" / "cranfield_runs"
-    runs = [data / "runs" / f"{name}.run.gz" for name in ("lsa200_dense", "fts5_and", "bm25s_lucene")]
-    qrels = data / "qrels.txt"
-    options = {"qrels": qrels, "topics": None}
-    store.add("prod", runs[0], measures=["AP"], kind="previous", **options)
-    for run in runs[1:]:
-        store.promote("prod", run, allow_unanswered=True, **options)  # one finds nothing unless every word is there
-    read = store.lineage("prod", "AP", qrels=read_qrels(qrels))
-    for stored, run in zip(read, runs, strict=True):
-        (scored,) = score_run(run, read_qrels(qrels), ["AP"])
-        assert np.array_equal(stored.scores.values, scored.values)
-    assert Manifest.from_bytes(store.root.joinpath("prod/manifest.json").read_bytes()) == store.manifest("prod")

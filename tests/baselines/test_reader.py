@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from pytest_riskguard.baselines.entry import StoredBaseline
 from pytest_riskguard.baselines.reader import StoreReader
-from pytest_riskguard.errors import BaselineError, MissingFileError, UsageError
-from pytest_riskguard.evaluation.judgements.qrels import read_qrels
+from pytest_riskguard.errors import BaselineError
 
 ADD = "store it with `riskguard baseline add"
 
@@ -41,22 +37,6 @@ def test_an_unknown_name_is_told_with_what_the_store_holds(tmp_path, folders, na
     assert caught.value.reason == "missing_input"
 
 
-def test_a_name_that_is_none_says_why(tmp_path):
-    with pytest.raises(UsageError) as caught:
-        StoreReader(tmp_path).manifest("a..b")
-    assert str(caught.value) == (
-        "'a..b' cannot name a baseline: '..' and a final '.' have a special meaning in file systems"
-    )
-
-
-def test_a_store_that_cannot_be_read_says_why(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(BaselineError) as caught:
-        StoreReader(tmp_path / "file").names()
-    assert caught.value.problem == "file: the store cannot be read (Not a directory)"
-    assert caught.value.reason == "missing_input"
-
-
 def test_names_of_interrupted_writes_are_told_sorted(store, add, monkeypatch):
     add("web")
     add("bm25")
@@ -71,13 +51,6 @@ def test_names_of_interrupted_writes_are_told_sorted(store, add, monkeypatch):
     assert store.names() == ("bm25", "web")
 
 
-def test_a_run_that_was_not_kept_is_missing(store, add):
-    add(keep_run=False)
-    with pytest.raises(BaselineError) as caught:
-        store.run("prod")
-    assert (caught.value.problem, caught.value.reason) == ("baselines/prod: its run was not kept", "missing_input")
-
-
 def test_a_replicate_that_is_not_there_is_told_with_those_there_are(store, add, replicate, collection):
     add()
     for seed, existing in enumerate(("none", "1", "1, 2")):
@@ -89,41 +62,6 @@ def test_a_replicate_that_is_not_there_is_told_with_those_there_are(store, add, 
         replicate(run=collection.noisy_run(seed))
     assert store.stored_scores("prod", replicate=2)[0].name == "prod/replicates/2"
     assert store.stored_scores("prod")[0].name == "prod"
-
-
-def test_numbers_of_replicates_come_from_their_folders_where_the_manifest_is_damaged(store, add):
-    add()
-    for name in ("10", "2", "x", "\N{SUPERSCRIPT TWO}"):
-        folder = store.root / "prod/replicates" / name
-        folder.mkdir(parents=True)
-        (folder / "manifest.json").touch()
-    (store.root / "prod/replicates/3").mkdir()  # holds nothing
-    (store.root / "prod/manifest.json").write_text("{")
-    assert store.replicate_numbers("prod") == (2, 10)
-
-
-def test_runs_that_were_scored_with_different_judgements_have_no_lineage_without_judgements(store, add, collection):
-    add(kind="previous", keep_run=False)
-    store.promote("prod", collection.other_run(), qrels=collection.other_qrels(), topics=None)
-    with pytest.raises(BaselineError) as caught:
-        store.lineage("prod", "AP")
-    assert caught.value.problem == (
-        "baselines/prod: its runs were scored with different judgements; give the present ones with --qrels, or "
-        "rescore all runs with `riskguard baseline rescore prod`"
-    )
-    assert caught.value.reason == "inputs_changed"
-
-
-def test_scores_that_were_not_stored_have_no_lineage_without_judgements(store, add):
-    add()
-    with pytest.raises(BaselineError) as caught:
-        store.lineage("prod", "RR")
-    assert caught.value.problem == "baselines/prod: it has scores of nDCG@10, AP, not of RR"
-    assert caught.value.reason == "missing_input"
-    (scored,) = store.lineage("prod", "AP")
-    manifest = store.manifest("prod")
-    assert (scored.scores.digest, scored.scores.qrels_digest) == (manifest.digests.run, manifest.digests.qrels)
-    assert (scored.scores.unanswered, scored.scores.unknown, scored.scores.from_run) == (("t14",), ("t99",), True)
 
 
 def test_links_out_of_the_store_are_named(store, add, tmp_path, link):
@@ -169,29 +107,3 @@ def test_a_baseline_that_changes_at_every_look_is_given_up_in_the_end(store, add
         store.manifest("prod")
     assert pauses[:7] == [0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.16]
     assert len(pauses) == 49
-
-
-def test_verify_compares_scores_only_with_the_judgements_they_came_from(store, add, collection, lie):
-    add()
-    lie(store.root / "prod", "t5", 0.001)
-    assert store.verify("prod", qrels=read_qrels(collection.other_qrels())) == []
-    assert len(store.verify("prod", qrels=read_qrels(collection.qrels))) == 1
-
-
-def test_a_run_that_cannot_be_opened_is_damaged_and_the_path_of_the_store_stands_once(store, add, monkeypatch):
-    add()
-
-    def refuse(path: Path) -> str:
-        raise MissingFileError(path, None, "cannot be read (Permission denied)")
-
-    monkeypatch.setattr("pytest_riskguard.baselines.atomic_folder.gzip_digest", refuse)
-    assert store.verify("prod") == [
-        "baselines/prod: run.gz is damaged (run.gz: cannot be read (Permission denied)); restore it from version "
-        "control, or store it again with `riskguard baseline update prod RUN --note WHY`"
-    ]
-
-
-def test_a_manifest_that_is_too_large_is_no_newer_format(store, add, set_limit):
-    add()
-    set_limit("MANIFEST_BYTES", 10)
-    StoredBaseline(store.root, "prod", store.root / "prod").check_format()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import time
 from pathlib import Path
 
@@ -142,31 +141,6 @@ def test_the_digest_changes_with_every_file_and_with_its_name_but_not_with_forei
     assert digest_of(uploaded / "baselines") != pin
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "../prod/manifest.json",
-        "prod/../../manifest.json",
-        "/prod/manifest.json",
-        "..\\prod/manifest.json",
-        "prod/history/../../../run.gz",
-        "prod/history/x/run.gz",
-        "con/manifest.json",
-        "prod/manifest.json\n",
-        "prod/other",
-        "manifest.json",
-        "",
-    ],
-)
-def test_files_with_other_paths_are_left_where_they_are(uploaded, pin, name, monkeypatch):
-    assert not remote_stores._is_of_store(name)
-    found = files_below
-    monkeypatch.setattr(
-        remote_stores, "files_below", lambda path: {**found(path), name: found(path)["prod/manifest.json"]}
-    )
-    assert Store(at(pin)).names() == ("moved", "prod")
-
-
 @pytest.mark.parametrize("digest", ["", "sha256:", "sha256:" + "A" * 64, "md5:" + "0" * 64, "sha256:" + "0" * 65])
 def test_an_address_without_a_digest_is_refused_before_anything_is_read(uploaded, digest):
     gone()
@@ -244,22 +218,3 @@ def test_a_server_that_does_not_answer_in_time_is_given_up(pin, monkeypatch, set
     with pytest.raises(BaselineError, match="seconds for one remote file") as refused:
         Store(at(pin)).names()
     assert refused.value.reason == "missing_input"
-
-
-def test_a_missing_package_is_named(pin, monkeypatch):
-    with pytest.raises(UsageError, match="s3fs"):
-        Store(Path(f"s3://bucket/baselines#{pin}")).names()
-    monkeypatch.setitem(sys.modules, "fsspec.core", None)
-    with pytest.raises(UsageError, match=r"needs fsspec: pip install 'pytest-riskguard\[remote\]'"):
-        Store(at(pin)).names()
-
-
-def test_errors_about_a_baseline_name_its_address(pin):
-    with pytest.raises(BaselineError) as missing:
-        Store(at(pin)).manifest("pord")
-    assert str(missing.value).startswith(f"{ADDRESS}: no baseline 'pord' (the store holds moved, prod)")
-    piped("prod/scores.tsv", b"not what the manifest says")
-    with pytest.raises(BaselineError) as damaged:
-        Store(at(digest_of(Path(ADDRESS)))).stored_scores("prod")
-    assert str(damaged.value).startswith(f"{ADDRESS}/prod: scores.tsv was changed after it was stored")
-    assert damaged.value.problem.startswith("baselines/prod: scores.tsv")

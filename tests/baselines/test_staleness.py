@@ -57,22 +57,6 @@ def test_changes_accepted_later_by_others_count_once_each():
     assert found == {"previous": 0, "best": 0, "release": 2, "bm25": 3, "new": 1}
 
 
-def test_the_oldest_of_a_chain_was_not_accepted_in_place_of_anything():
-    manifests = {"bm25": stored(1, "e", kind="fixed"), "previous": stored(10, "b", earlier(1, 5, "a"))}
-    assert staleness("bm25", manifests, now="2025-02-01T00:00:00Z").accepted_since == 1
-
-
-def test_what_was_accepted_in_the_same_second_is_not_later():
-    manifests = {"bm25": stored(5, "e", kind="fixed"), "previous": stored(5, "b", earlier(1, 1, "a"))}
-    assert staleness("bm25", manifests, now="2025-02-01T00:00:00Z").accepted_since == 0
-
-
-def test_a_run_is_no_change_since_itself():
-    # release is promoted first, previous a second later, with the same run
-    manifests = {"release": stored(10, "b", earlier(1, 1, "a")), "previous": stored(11, "b", earlier(1, 1, "a"))}
-    assert staleness("release", manifests, now="2025-02-01T00:00:00Z").accepted_since == 0
-
-
 def test_the_store_reads_the_clock(store, add, collection, monkeypatch):
     monkeypatch.setattr(environment, "now", lambda: "2025-01-01T00:00:00Z")
     add("bm25")

@@ -12,12 +12,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pytest_riskguard.baselines import atomic_folder, environment, version_control
-from pytest_riskguard.baselines.manifest import GitState, Manifest
-from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, RunFormatError, UsageError
+from pytest_riskguard.baselines.manifest import GitState
+from pytest_riskguard.errors import BaselineError, MissingFileError, RunFormatError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from pytest_riskguard.evaluation.scoring.run_scores import score_run, scored_run
-from pytest_riskguard.formats.input_files import ContentError
 from tests.baselines.conftest import MEASURES
 
 
@@ -45,39 +43,6 @@ def test_scores_are_read_back_bit_for_bit(store, add, collection, qrels, keep_ru
         assert not stored.rescored
         assert len(set(scored.values)) > 5  # the collection tells its topics apart
     assert (scored.unanswered, scored.unknown, scored.without_relevant) == (("t14",), ("t99",), ("t13",))
-
-
-def test_real_runs_are_read_back_bit_for_bit(store, shared):
-    data = shared / "data" / "cranfield_runs"
-    qrels = read_qrels(data / "qrels.txt")
-    run = data / "runs" / "lsa200_dense.run.gz"
-    store.add("lsa", run, qrels=data / "qrels.txt", topics=data / "queries.tsv", measures=["nDCG@10", "RR"])
-    for scored in score_run(run, qrels, ["nDCG@10", "RR"], name="lsa"):
-        assert_same_scores(store.scores("lsa", scored.measure, qrels=qrels).scores, scored)
-    assert store.verify("lsa") == []
-
-
-def test_stored_scores_are_read_not_computed(store, add, qrels, monkeypatch):
-    add()
-
-    def never(*arguments, **options):
-        raise AssertionError("scored again")
-
-    monkeypatch.setattr("pytest_riskguard.baselines.backing.scored_run", never)
-    store.scores("prod", "nDCG@10", qrels=qrels)
-
-
-def test_a_measure_is_known_by_any_of_its_spellings(store, add, qrels):
-    add(measures=["NDCG@10", "nDCG@10", "MAP"])
-    assert [measure.name for measure in store.manifest("prod").measures] == ["nDCG@10", "AP"]
-    assert store.scores("prod", "MAP", qrels=qrels).scores.measure == "AP"
-
-
-def test_a_measure_that_was_not_stored_is_scored_from_the_kept_run(store, add, collection, qrels):
-    add()
-    stored = store.scores("prod", "RR", qrels=qrels)
-    assert_same_scores(stored.scores, score_run(collection.run, qrels, ["RR"], name="prod")[0])
-    assert not stored.rescored
 
 
 def test_a_measure_that_was_not_stored_is_missing_without_the_run(store, add, qrels):
@@ -174,25 +139,6 @@ def test_the_folder_holds_four_files_with_scores_fit_for_a_diff(store, add):
     ]
 
 
-def test_the_kept_run_is_the_same_file_for_a_plain_and_a_packed_run(store, add, collection):
-    packed = collection.folder / "packed.run.gz"
-    packed.write_bytes(gzip.compress(collection.run.read_bytes(), mtime=12345))
-    add("plain")
-    add("packed", packed)
-    content = (store.root / "plain" / "run.gz").read_bytes()
-    assert content == (store.root / "packed" / "run.gz").read_bytes()
-    assert gzip.decompress(content) == collection.run.read_bytes()
-    assert content[3] == 0  # no file name (RFC 1952, 2.3.1: FLG)
-    assert content[4:8] == b"\0\0\0\0"  # no time (MTIME)
-
-
-def test_windows_lines_of_a_run_are_kept_as_they_are(store, add, collection):
-    run = collection.folder / "crlf.run"
-    run.write_bytes(collection.run.read_bytes().replace(b"\n", b"\r\n"))
-    add("crlf", run)
-    assert gzip.decompress((store.root / "crlf" / "run.gz").read_bytes()) == run.read_bytes()
-
-
 def test_names_are_sorted_and_nothing_else_in_the_store_is_one(store, add):
     assert store.names() == ()
     for name in ("web", "a", "bm25"):
@@ -213,14 +159,6 @@ def test_a_taken_name_is_refused_with_the_command_that_replaces(store, add, coll
     assert not np.array_equal(before.values, after.values)
     assert store.manifest("prod").note == "better"
     assert store.names() == ("prod",)
-
-
-def test_a_baseline_is_replaced_by_its_own_run(store, add, collection, qrels):
-    add()
-    add(run=store.root / "prod" / "run.gz", qrels=collection.other_qrels(), replace=True)
-    changed = read_qrels(collection.other_qrels())
-    assert not store.scores("prod", "AP", qrels=changed).rescored
-    assert store.verify("prod") == []
 
 
 def test_a_name_that_differs_in_case_only_is_refused(add):
@@ -262,12 +200,6 @@ def test_a_linked_file_cannot_lie_outside_the_store(store, add, tmp_path, qrels,
         store.scores("prod", "AP", qrels=qrels)
 
 
-def test_a_store_may_itself_be_behind_a_link(store, add, tmp_path, qrels, link):
-    add()
-    link(tmp_path / "link", store.root)
-    assert Store(tmp_path / "link").scores("prod", "AP", qrels=qrels)
-
-
 def test_an_unknown_name_is_told_with_those_there_are(store, add, qrels):
     with pytest.raises(BaselineError, match=r"no such folder.*`riskguard baseline add prod RUN`") as caught:
         store.scores("prod", "AP", qrels=qrels)
@@ -278,27 +210,6 @@ def test_an_unknown_name_is_told_with_those_there_are(store, add, qrels):
     with pytest.raises(BaselineError, match=message) as caught:
         store.manifest("relase-7")
     assert str(store.root) not in caught.value.problem
-
-
-def test_a_removed_baseline_is_gone(store, add):
-    add("a")
-    add("b")
-    store.remove("a")
-    assert store.names() == ("b",)
-    with pytest.raises(BaselineError, match="no baseline 'a'"):
-        store.remove("a")
-
-
-def test_a_damaged_baseline_can_be_removed_and_replaced(store, add):
-    add("a")
-    add("b")
-    for name in ("a", "b"):
-        (store.root / name / "manifest.json").write_text("{")
-    assert store.names() == ("a", "b")
-    store.remove("a")
-    add("b", replace=True)
-    assert store.names() == ("b",)
-    assert store.verify("b") == []
 
 
 # What cannot be stored leaves nothing behind.
@@ -316,15 +227,6 @@ def test_a_wrong_question_stores_nothing(store, add, options, error, message):
     with pytest.raises(error, match=message):
         add(**options)
     assert store.names() == ()
-
-
-def test_a_run_that_answers_no_judged_topic_is_not_stored(store, add, tmp_path):
-    run = tmp_path / "other.run"
-    run.write_text("x1 Q0 d1 1 1.0 x\n")
-    with pytest.raises(DataError) as caught:
-        add(run=run)
-    assert caught.value.reason == "no_common_topic"
-    assert not store.root.exists()
 
 
 def test_bad_files_are_told_as_they_are_and_store_nothing(store, add, tmp_path):
@@ -348,16 +250,6 @@ def test_a_run_that_changes_while_it_is_stored_is_not_stored(store, add, collect
         add()
     assert store.names() == ()
     assert [path.name for path in store.root.iterdir()] == [".lock"]
-
-
-def test_a_run_that_is_damaged_while_it_is_stored_is_not_stored(store, add, monkeypatch):
-    def fail(source, target):
-        raise ContentError("the compressed data end too early")
-
-    monkeypatch.setattr(atomic_folder, "copy_compressed", fail)
-    with pytest.raises(BaselineError, match="changed while it was being stored"):
-        add()
-    assert store.names() == ()
 
 
 # Damage: each is found by verify, and stops the scores from being used.
@@ -473,17 +365,6 @@ def test_verify_tells_all_that_is_wrong(store, add):
     assert [problem.split()[1] for problem in store.verify("prod")] == ["scores.tsv", "run.gz"]
 
 
-def test_topics_that_are_not_those_of_the_qrels_are_damage(store, add, qrels):
-    add()
-    with pytest.raises(BaselineError, match=r"does not hold the topics of qrels\.txt"):
-        store.scores("prod", "AP", qrels=replace(qrels, topics=qrels.topics[1:]))
-
-
-def test_manifest_is_what_is_on_disk(store, add):
-    add()
-    assert store.manifest("prod") == Manifest.from_bytes((store.root / "prod" / "manifest.json").read_bytes())
-
-
 def test_what_is_refused_says_why_and_what_to_do(store, add, collection):
     add()
     prod, scoring = store.root / "prod", {"qrels": collection.qrels, "topics": None}
@@ -540,49 +421,6 @@ def test_dry_runs_say_what_would_change_and_write_nothing(store, add, collection
     assert (promoted.moved, promoted.changes) == (True, updated.changes)
     assert promoted.manifest == store.manifest("prod")
     assert {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()} == before
-
-
-def test_an_update_returns_what_it_stored(store, add, collection):
-    add(note="old")
-    assert store.manifest("prod").note == "old"
-    replaced = store.update(
-        "prod", collection.other_run(), kind="best", qrels=collection.qrels, topics=None, measures=["RR", "AP"]
-    )
-    assert replaced.manifest == store.manifest("prod")
-    assert (replaced.manifest.kind, replaced.manifest.note, replaced.manifest.run_kept) == ("best", "", True)
-    assert replaced.run == replaced.manifest.digests.run
-    assert [change.measure for change in replaced.changes] == ["RR", "AP"]
-
-
-def test_only_what_is_stored_can_be_updated(store, add, collection):
-    add()
-    with pytest.raises(BaselineError, match="no baseline 'other'"):
-        store.update("other", collection.run, qrels=collection.qrels, topics=None, measures=["AP"])
-    assert store.names() == ("prod",)
-
-
-def test_topics_that_are_gone_are_told_with_the_change(store, add, collection):
-    add()
-    fewer = collection.folder / "fewer.txt"
-    fewer.write_text(
-        "".join(f"{line}\n" for line in collection.qrels.read_text().splitlines() if line[:3] not in ("t5 ", "t7 "))
-    )
-    (change,) = store.update("prod", collection.run, dry_run=True, qrels=fewer, topics=None, measures=["AP"]).changes
-    assert (change.gone, change.added, change.topics, change.fallen) == (("t5", "t7"), (), 11, ())
-
-
-def test_measures_that_cannot_be_compared_are_left_out_of_the_change(store, add, collection):
-    add(keep_run=False)
-    changes = store.update(
-        "prod", collection.run, dry_run=True, qrels=collection.qrels, topics=None, measures=["RR", "AP"]
-    ).changes
-    assert [change.measure for change in changes] == ["AP"]
-
-
-def test_versions_of_the_libraries_are_recorded(add, monkeypatch):
-    assert add().versions == {"ir-measures": version("ir-measures"), "pytest-riskguard": version("pytest-riskguard")}
-    monkeypatch.setattr(environment, "distribution_version", lambda _: None)
-    assert add("unknown").versions["ir-measures"] == "unknown"
 
 
 def test_a_new_store_comes_with_files_for_git_that_are_left_alone_later(tmp_path):

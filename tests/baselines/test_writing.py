@@ -14,12 +14,10 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.baselines import atomic_folder
-from pytest_riskguard.baselines.entry import StoredBaseline
 from pytest_riskguard.baselines.lock import LOCK
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.errors import BaselineError, RiskguardError
+from pytest_riskguard.errors import BaselineError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
-from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from tests.baselines.conftest import MEASURES
 from tests.baselines.other_process import Writer
 
@@ -146,44 +144,6 @@ def test_a_rename_that_fails_leaves_the_history_there_was(store, add, collection
     assert store.verify("prod") == []
 
 
-def test_runs_that_two_processes_promote_at_once_are_both_in_the_chain_or_one_says_why(store, add, collection):
-    add(kind="previous")
-    runs = [collection.noisy_run(seed) for seed in (1, 2)]
-    writers = [Writer(store.root, "prod", run, collection.qrels, "promote") for run in runs]
-    problems = [problem for writer in writers if (problem := writer.problem()) is not None]
-    assert all("was replaced while the run was being scored" in problem for problem in problems)
-    accepted = len(writers) - len(problems)
-    assert accepted >= 1
-    assert len(store.lineage("prod", "AP")) == 1 + accepted
-    assert store.verify("prod") == []
-
-
-@pytest.mark.parametrize("what", ["replicate", "remove"])
-@pytest.mark.parametrize("failing", [1, 2])
-def test_a_rename_that_fails_leaves_the_replicates_there_were(
-    store, add, replicate, collection, qrels, monkeypatch, failing, what
-):
-    add()
-    replicate()
-    run = collection.noisy_run(2)
-    calls = []
-    rename = Path.rename
-
-    def fails(self, target):
-        calls.append(self.name)
-        if len(calls) == failing:
-            raise OSError(28, "No space left on device")
-        return rename(self, target)
-
-    monkeypatch.setattr(Path, "rename", fails)
-    with pytest.raises(BaselineError, match=r"the store cannot be written .No space left on device"):
-        replicate(run=run) if what == "replicate" else store.remove_replicate("prod", 1)
-    assert len(calls) >= failing
-    assert store.replicate_numbers("prod") == (1,)
-    assert store.verify("prod") == []
-    assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
-
-
 @pytest.mark.parametrize("failing", [1, 2])
 def test_a_rename_that_fails_leaves_the_old_baseline(store, add, collection, qrels, monkeypatch, failing):
     add()
@@ -225,78 +185,6 @@ def test_every_file_and_folder_is_flushed_before_it_is_in_place(store, add, monk
     assert parent == store.root.name
 
 
-def _written(flushed, work):
-    """The flushed paths in the new folder; it is flushed itself, as are the marker, the work folder and the store."""
-    assert {work / "new", work / "riskguard.json"} < set(flushed)
-    assert flushed[-2:] == [work, work.parent]
-    new = work / "new"
-    return sorted(path.relative_to(new).as_posix() for path in flushed if new in path.parents)
-
-
-def test_files_of_replicates_are_flushed_too_the_old_ones_included(add, replicate, collection, monkeypatch):
-    add()
-    replicate()
-    run = collection.noisy_run(2)
-    flushed: list[Any] = []
-    monkeypatch.setattr(atomic_folder, "_flush", flushed.append)
-    replicate(run=run)
-    work = flushed[-2]
-    assert work.name.startswith(".tmp-")
-    files = ["manifest.json", "queries.tsv", "run.gz", "scores.tsv"]
-    expected = [f"{place}{name}" for place in ("", "replicates/1/", "replicates/2/") for name in files]
-    expected += ["replicates", "replicates/1", "replicates/2"]
-    assert _written(flushed, work) == sorted(expected)
-    # The entries of a folder are complete only when everything in it is there.
-    positions = {path: position for position, path in enumerate(flushed)}
-    assert all(positions[path] < positions[path.parent] for path in flushed[:-2])
-
-
-def test_files_of_earlier_runs_are_flushed_too(add, store, collection, monkeypatch):
-    add(kind="previous")
-    flushed: list[Any] = []
-    monkeypatch.setattr(atomic_folder, "_flush", flushed.append)
-    store.promote("prod", collection.other_run(), qrels=collection.qrels, topics=collection.topics)
-    work = flushed[-2]
-    files = ["manifest.json", "queries.tsv", "run.gz", "scores.tsv"]
-    expected = [f"{place}{name}" for place in ("", "history/0001/") for name in files]
-    assert _written(flushed, work) == sorted([*expected, "history", "history/0001"])
-
-
-def test_a_baseline_whose_files_cannot_be_changed_takes_replicates(store, add, replicate):
-    add()
-    for path in (store.root / "prod").iterdir():
-        path.chmod(0o444)
-    replicate()
-    assert store.verify("prod") == []
-
-
-def test_replicates_that_two_processes_store_at_once_are_both_there(store, add, collection, qrels):
-    add()
-    runs = [collection.noisy_run(seed) for seed in (1, 2)]
-    writers = [Writer(store.root, "prod", run, collection.qrels, "replicate") for run in runs]
-    assert [writer.problem() for writer in writers] == [None, None]
-    assert store.replicate_numbers("prod") == (1, 2)
-    assert store.verify("prod") == []
-
-
-@pytest.mark.parametrize("first", ["replace", "copy"])
-def test_what_happened_before_the_lock_was_there_is_seen(store, add, replicate, collection, monkeypatch, first):
-    add()
-    run, score = collection.noisy_run(1), score_run
-
-    def slow(*arguments, **options):
-        monkeypatch.setattr("pytest_riskguard.baselines.rewrite.score_run", score)
-        add(run=collection.other_run(), replace=True) if first == "replace" else replicate(run=run)
-        return score(*arguments, **options)
-
-    monkeypatch.setattr("pytest_riskguard.baselines.rewrite.score_run", slow)
-    message = {"replace": "was replaced while the run was being scored", "copy": "already holds this run"}[first]
-    with pytest.raises(RiskguardError, match=message):
-        replicate(run=run)
-    assert store.replicate_numbers("prod") == {"replace": (), "copy": (1,)}[first]
-    assert store.verify("prod") == []
-
-
 def test_two_processes_that_store_at_once_both_succeed(store, collection, qrels):
     runs = {"a": collection.run, "b": collection.other_run()}
     writers = [Writer(store.root, name, run, collection.qrels) for name, run in runs.items() for _ in range(2)]
@@ -307,20 +195,6 @@ def test_two_processes_that_store_at_once_both_succeed(store, collection, qrels)
     assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "a", "b"]
 
 
-def test_of_two_that_add_one_name_the_second_is_refused_under_the_lock(store, add, collection, monkeypatch):
-    # The other one comes between the first look at the names and the lock.
-    score = score_run
-
-    def slow(*arguments, **options):
-        monkeypatch.undo()
-        add(run=collection.other_run())
-        return score(*arguments, **options)
-
-    monkeypatch.setattr("pytest_riskguard.baselines.rewrite.score_run", slow)
-    with pytest.raises(Exception, match="a baseline of that name already exists"):
-        add()
-
-
 def test_a_lock_that_is_held_is_waited_for_and_then_named(add, store, monkeypatch):
     add()
     monkeypatch.setattr("pytest_riskguard.baselines.lock.LOCK_TIMEOUT", 0.05)
@@ -329,12 +203,6 @@ def test_a_lock_that_is_held_is_waited_for_and_then_named(add, store, monkeypatc
         pytest.raises(BaselineError, match=r"\.lock: another process has been writing to this store for over 0\.05"),
     ):
         add("b")
-
-
-def test_a_lock_file_that_was_left_behind_blocks_nobody(add, store):
-    store.root.mkdir()
-    (store.root / LOCK).touch()
-    add()
 
 
 def test_readers_take_no_lock_and_write_nothing(store, add, replicate, qrels, monkeypatch):
@@ -374,17 +242,6 @@ def test_a_folder_without_write_permission_is_read_and_not_written(store, add, q
     finally:
         for folder in folders:
             folder.chmod(0o755)
-
-
-def test_a_place_that_cannot_be_a_folder_is_told(tmp_path, collection):
-    (tmp_path / "file").touch()
-    store = Store(tmp_path / "file" / "baselines")
-    with pytest.raises(BaselineError, match=r"the store cannot be read .Not a directory"):
-        store.names()
-    with pytest.raises(BaselineError, match=r"no baseline 'a'|the store cannot be read"):
-        store.manifest("a")
-    with pytest.raises(BaselineError, match=r"the store cannot be read .Not a directory"):
-        store.add("a", collection.run, qrels=collection.qrels, topics=None, measures=MEASURES)
 
 
 def test_a_reader_follows_a_baseline_that_is_replaced_under_its_eyes(store, add, collection, qrels, monkeypatch):
@@ -427,39 +284,3 @@ def test_readers_see_a_whole_baseline_while_it_is_replaced_over_and_over(store, 
     assert process.returncode == 0, process.communicate()[1].decode()
     process.communicate()
     assert seen == valid
-
-
-@pytest.mark.skipif(os.name == "nt", reason="this system (Windows) renames no folder whose files are being read")
-def test_a_baseline_whose_folder_was_gone_at_both_looks_is_read_again(store, add, monkeypatch):
-    stored = add()
-    stamps, manifests = [None, None], [BaselineError("manifest.json is missing")]
-    stamp, manifest = StoredBaseline.stamp, vars(StoredBaseline)["manifest"].func
-
-    def failing_once(baseline):
-        if manifests:
-            raise manifests.pop()
-        return manifest(baseline)
-
-    monkeypatch.setattr(StoredBaseline, "stamp", lambda baseline: stamps.pop() if stamps else stamp(baseline))
-    monkeypatch.setattr(StoredBaseline, "manifest", property(failing_once))
-    assert store.manifest("prod") == stored
-
-
-def test_readers_see_one_state_of_the_replicates_while_they_come_and_go(store, add, replicate, collection, qrels):
-    add()
-    replicate()
-    code = (
-        "import sys; from pathlib import Path; from pytest_riskguard.baselines.store import Store\n"
-        "root, qrels, run = map(Path, sys.argv[1:])\n"
-        "for _ in range(25):\n"
-        "    number = Store(root).add_replicate('prod', run, qrels=qrels, topics=None)\n"
-        "    Store(root).remove_replicate('prod', number)\n"
-    )
-    arguments = [store.root, collection.qrels, collection.noisy_run(2)]
-    process = subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], stderr=subprocess.PIPE)
-    seen = set()
-    while process.poll() is None:
-        seen.add(tuple(stored.scores.name for stored in store.replicates("prod", "AP", qrels=qrels)))
-    assert process.returncode == 0, process.communicate()[1].decode()
-    process.communicate()
-    assert seen == {("prod/replicates/1",), ("prod/replicates/1", "prod/replicates/2")}

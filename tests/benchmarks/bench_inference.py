@@ -23,8 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pytest_riskguard.inference import intervals
-from pytest_riskguard.risk import linear
+from pytest_riskguard.inference.intervals import intervals
+from pytest_riskguard.risk.tradeoff import linear
 from tests.benchmarks.kept_laws import forget_laws
 from tests.inference._bootstrap.brute_force import furthest_off, resampled_in_blocks
 

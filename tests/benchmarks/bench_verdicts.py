@@ -47,7 +47,7 @@ def repeated(call: Callable[[], object], *, repeats: int = 20) -> float:
 
 
 def topic_scores(name: str, values: np.ndarray):
-    from pytest_riskguard import TopicScores
+    from pytest_riskguard.evaluation import TopicScores
 
     width = len(str(values.size))
     topics = tuple(f"{topic:0{width}d}" for topic in range(values.size))
@@ -55,16 +55,16 @@ def topic_scores(name: str, values: np.ndarray):
 
 
 def three_intervals(topics: int) -> float:
-    from pytest_riskguard.inference import intervals
-    from pytest_riskguard.risk import linear
+    from pytest_riskguard.inference.intervals import intervals
+    from pytest_riskguard.risk.tradeoff import linear
 
     x = linear(np.random.default_rng(0).normal(size=topics) * 0.2, alpha=1)
     return repeated(lambda: intervals(x, methods=METHODS, level=LEVELS))
 
 
 def many_statistics(changed: int, decimals: int | None) -> float:
-    from pytest_riskguard.inference import intervals
-    from pytest_riskguard.risk import linear
+    from pytest_riskguard.inference.intervals import intervals
+    from pytest_riskguard.risk.tradeoff import linear
 
     d = np.random.default_rng(0).normal(size=(250, 100)) * 0.2
     d[changed:] = 0

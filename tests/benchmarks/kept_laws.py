@@ -6,9 +6,9 @@ import sys
 
 from pytest_riskguard.gates import judge
 from pytest_riskguard.inference import break_even as break_even_test
-from pytest_riskguard.inference import intervals
 from pytest_riskguard.inference import sign_flip as sign_flip_test
 from pytest_riskguard.inference._bootstrap import choice
+from pytest_riskguard.inference.intervals import intervals
 
 
 def forget_laws() -> None:

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from pytest_riskguard.inference import Interval, intervals, shapiro_wilk
-from pytest_riskguard.inference.intervals import METHODS
-from pytest_riskguard.risk import linear, minus_limits
+from pytest_riskguard.inference import Interval
+from pytest_riskguard.inference.intervals import METHODS, intervals
+from pytest_riskguard.inference.normality import shapiro_wilk
+from pytest_riskguard.risk.tradeoff import linear
+from pytest_riskguard.risk.urisk import minus_limits
 from tests.published import web2012
 from tests.published.csv_tables import print_or_write
 from tests.shared_data import SHARED

@@ -279,7 +279,7 @@ CASES = (
             "riskguard compare {c}/runs/bm25s_nostem.run.gz --baseline prod --qrels changed.txt --store baselines "
             "--json -",
             add("porter", "fts5_porter_or", "--measure nDCG@10"),
-            "riskguard pool --qrels {c}/qrels.txt --store baselines --json -",
+            "riskguard study pool --qrels {c}/qrels.txt --store baselines --json -",
         ),
         write_few_topics,
     ),
@@ -386,10 +386,11 @@ CASES = (
     Case(
         "pool",
         (
-            f"riskguard pool {' '.join('{w}/runs/' + name + '.run.gz' for name in _WEB_POOL.split())} "
+            f"riskguard study pool {' '.join('{w}/runs/' + name + '.run.gz' for name in _WEB_POOL.split())} "
             "--qrels {w}/qrels.adhoc.txt.gz --measure nDCG@20 --measure ERR@20 --alpha 1 --alpha 5 --json -",
-            f"riskguard pool {' '.join('{c}/runs/' + name + '.run.gz' for name in _POOL.split())} {_QRELS} --json -",
-            "riskguard pool --scores baseline.csv candidate.csv other.csv --json -",
+            f"riskguard study pool {' '.join('{c}/runs/' + name + '.run.gz' for name in _POOL.split())} {_QRELS} "
+            "--json -",
+            "riskguard study pool --scores baseline.csv candidate.csv other.csv --json -",
         ),
         write_scores,
     ),

@@ -14,8 +14,10 @@ import pytest
 from pytest_riskguard.gates.chain.policy_cost import policy_cost
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.power_plan import Effect, Plan
-from pytest_riskguard.inference import critical_value, minimum_detectable_effect, topics_needed
-from pytest_riskguard.risk import linear
+from pytest_riskguard.inference import minimum_detectable_effect
+from pytest_riskguard.inference.intervals import critical_value
+from pytest_riskguard.inference.power_analysis import topics_needed
+from pytest_riskguard.risk.tradeoff import linear
 from tests.docs.pages import DOCS
 from tests.plugin import world
 from tests.plugin.world import read_report
@@ -206,7 +208,7 @@ def test_hostile_names_reach_the_terminal_as_text(command):
 
 def test_each_field_of_a_plan_is_in_the_reference(command):
     page = (DOCS / "reference/command-line.md").read_text(encoding="utf-8")
-    section = page[page.index("## `riskguard power`") : page.index("## `riskguard replay`")]
+    section = page[page.index("## `riskguard power`") : page.index("## `riskguard study replay`")]
     rows = [line for line in section.splitlines() if line.startswith("| `")]
     said = [name for row in rows for name in re.findall(r"`(\w+)`", row.split(" | ")[0])]
     assert sorted(said) == sorted(field.name for field in fields(Plan))

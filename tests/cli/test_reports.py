@@ -22,7 +22,7 @@ from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import files
 from pytest_riskguard.reports import json as report_json
-from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.comparisons import KnownGate
 from tests.plugin.world import CHURN, GOOD, LOSS, differences, read_report
 from tests.reports.html.verdicts import pair
 from tests.reports.html.verdicts import pool as drawn_pool
@@ -111,7 +111,7 @@ def test_show_says_what_could_not_be_judged(command):
         ("judge-next loss.run --baseline prod --out loss.run", "--out loss.run would overwrite"),
         ("power loss.run --baseline prod --json loss.run", "--json loss.run would overwrite"),
         ("power --baseline prod --json qrels.txt", "--json qrels.txt would overwrite"),
-        ("pool loss.run good.run --json good.run", "--json good.run would overwrite"),
+        ("study pool loss.run good.run --json good.run", "--json good.run would overwrite"),
     ],
 )
 def test_no_report_replaces_a_file_that_is_read_or_another_report(command, page, line, said):
@@ -241,7 +241,7 @@ def test_report_wants_to_know_what_to_write(command):
     command(f"{COMPARE.format('good')} --json r.json")
     ended = command("report r.json")
     assert ended.status == 2
-    assert "nothing to write: give --html, --markdown, --junit or --json" in ended.err
+    assert "nothing to write: give --html, --markdown, --junit, --json, --badge or --output" in ended.err
 
 
 def test_a_report_without_verdicts_says_so(command):
@@ -252,8 +252,8 @@ def test_a_report_without_verdicts_says_so(command):
 
 def test_a_gate_of_the_report_that_was_not_judged_is_named_and_is_no_pass(command):
     gates = [
-        KnownGate("a.yaml::a", "a.yaml", 3, "judged", 3, 2, (0,)),
-        KnownGate("a.yaml::b", "a.yaml", 4, "crashed", 1, 0, ()),
+        KnownGate("a.yaml::a", "a.yaml", 3, "judged", 2, (0,)),
+        KnownGate("a.yaml::b", "a.yaml", 4, "crashed", 0, ()),
     ]
     passed = report_json.dumps([VERDICTS["pass"]()], gates)
     Path("r.json").write_text(passed)

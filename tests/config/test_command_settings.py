@@ -55,8 +55,7 @@ def test_no_query_is_the_name_of_a_program(tmp_path: Path) -> None:
         ('command: [a, "b\\0c"]', "expected arguments without the character NUL"),
         ("command: [a], input: argument", "expected {query} in an argument of the command, or `input: stdin`"),
         ("command: [a, '{query}'], input: stdin", "expected no {query} in the arguments with `input: stdin`"),
-        ("command: [a], input: file", "candidate.input: expected stdin or argument, found 'file'"),
-        ("command: [a], isolate: true", "unknown key 'isolate' in 'candidate'"),
+        ("command: [a], input: file", "candidate.input: expected stdin, argument or lines, found 'file'"),
         ("command: [a], ties: rank", "candidate.ties: expected as_returned or docid, found 'rank'"),
     ],
 )

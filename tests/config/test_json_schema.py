@@ -79,12 +79,12 @@ def test_what_the_documentation_shows_is_right(text):
         ("name: b, kind: no_topic_collapse, baseline: prod, max_loss: null, max_share: 0.5, protected: [q1]", ""),
         ("name: b, kind: georisk_not_worse, baselines: [prod, other], reference: any", ""),
         ("name: b, kind: not_inferior, baseline: {mean: [p, q], candidate_inside: true}, tolerance: 0.1", ""),
-        (f"{RISK}, candidate: {{retrieve: 'a.b:c', timeout: none, isolate: true, metadata: {{index: v8}}}}", ""),
+        (f"{RISK}, candidate: {{retrieve: 'a.b:c', timeout: none, metadata: {{index: v8}}}}", ""),
         ("name: b, kind: no_topic_collapse, baseline: prod, max_loss: 0.3, allowed: 0.05", ""),
         ("name: b, kind: no_topic_collapse, baseline: prod, allowed: 3", ""),
         (f"{RISK}, candidate: {{run: a.run, metadata: {{index: v8}}}}", ""),
         (RISK, "family: holm\nstore: b\n"),
-        (RISK, "family: {correction: benjamini_hochberg, gates: [a]}\nretrieve_from: [a.b]\n"),
+        (RISK, "family: {correction: benjamini_hochberg, gates: [a]}\n"),
     ],
 )
 def test_what_riskguard_accepts_is_right(tmp_path: Path, gate, keys):

@@ -13,7 +13,7 @@ import click
 import pytest
 
 import pytest_riskguard
-from pytest_riskguard import evaluation, inference, ltr, pool_study, risk
+from pytest_riskguard import evaluation, inference, ltr, risk, studies
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.main import LazyCommand, cli
 from pytest_riskguard.config.candidate_settings import CommandCandidate, DescribedRun, DescribedScores, Retrieve
@@ -31,8 +31,8 @@ from pytest_riskguard.gates import kinds
 from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import JSON_TYPES, Outcome
 from pytest_riskguard.plugin.options import add_options
+from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.reports.json import SCHEMA_FILE
-from pytest_riskguard.reports.known_gates import KnownGate
 from pytest_riskguard.reports.policy_changes import PolicyChanges
 from pytest_riskguard.reports.provenance import Provenance
 from tests.docs.pages import DOCS
@@ -270,7 +270,7 @@ def test_each_warning_code_is_in_the_reference():
 
 def test_each_public_name_is_in_the_reference():
     text = page("python.md")
-    for module in (pytest_riskguard, risk, pool_study, inference, ltr, evaluation):
+    for module in (pytest_riskguard, risk, studies, inference, ltr, evaluation):
         under = section(text, f"`{module.__name__}`")
         missing = [name for name in module.__all__ if not re.search(rf"`{name}\b", under)]
         assert not missing, module.__name__

@@ -13,6 +13,7 @@ from tests.docs.pages import DOCS
 
 DRAW: dict[str, Any] = runpy.run_path(str(DOCS / "draw_pictures.py"))
 PICTURES = DOCS / "pictures"
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,9 @@ from tests.docs.exports import EXPORTS
 from tests.docs.pages import DOCS, PAGES, Player, as_pattern, blocks, normalised, played
 
 TUTORIAL = DOCS / "tutorial.md"
+#: Played by the quick tests, beside the tutorial; CI plays all.
+QUICK = ("explanation/topics.md", "how-to/ask-other-questions.md", "how-to/use-per-topic-scores.md")
+PLAYED = [page.relative_to(DOCS).as_posix() for page in PAGES if page != TUTORIAL and played(page)]
 
 
 def test_the_tutorial_does_what_it_says(tutorial):
@@ -18,11 +21,10 @@ def test_the_tutorial_does_what_it_says(tutorial):
 
 
 @pytest.mark.parametrize(
-    "page",
-    [page for page in PAGES if page != TUTORIAL and played(page)],
-    ids=lambda page: page.relative_to(DOCS).as_posix(),
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PLAYED]
 )
-def test_a_page_does_what_it_says(page: Path, tmp_path: Path, request: pytest.FixtureRequest):
+def test_a_page_does_what_it_says(name: str, tmp_path: Path, request: pytest.FixtureRequest):
+    page = DOCS / name
     folder = tmp_path / "page"
     starts = [block.argument for block in blocks(page) if block.action == "start"]
     if starts:

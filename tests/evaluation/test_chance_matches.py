@@ -19,12 +19,13 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Question, RunFile
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation import read_qrels, score_run
+from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.examined_ids import OTHER_TOPICS, UNLIKELY, Count, are_by_chance, matches
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
 from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run, write_run
 from pytest_riskguard.evaluation.runs.trec_files import fold_run
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.label_rules import LabelRules
 from pytest_riskguard.gates.kinds import gate_of

@@ -9,8 +9,9 @@ from contextlib import nullcontext
 import pytest
 
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation import read_qrels, score_run
+from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.document_ids import Judged
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 
 TOPICS = range(30)
 FIRST_DOCID = 100

@@ -9,9 +9,9 @@ import pytest
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation import examined_ids as module
-from pytest_riskguard.evaluation import score_run
 from pytest_riskguard.evaluation.examined_ids import ENOUGH_JUDGED, MAX_RANKS, Examined, Sample
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 
 IntArray = np.typing.NDArray[np.int64]
 

@@ -11,8 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.evaluation import bounds, ensure_available, measure_name, parse_measure
-from pytest_riskguard.evaluation.measures import provider_of, within_bounds
+from pytest_riskguard.evaluation.measures import (
+    bounds,
+    ensure_available,
+    measure_name,
+    parse_measure,
+    provider_of,
+    within_bounds,
+)
 
 CANONICAL = {
     "nDCG@10": "nDCG@10",

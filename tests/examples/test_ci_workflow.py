@@ -16,6 +16,9 @@ import yaml
 
 from tests.reports.hostile import STRINGS, verdict_with
 
+#: Each starts processes of its own.
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 CI = ROOT / "examples" / "ci"
 OWN_ACTION = "pytest-riskguard/pytest-riskguard@v1"

@@ -14,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+#: Each starts processes of its own.
+pytestmark = pytest.mark.slow
+
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "help_center"
 
 

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from examples.ltr.search_log import KINDS, NAMES, NOTHING_RELEVANT, SearchLog, make_log
-from pytest_riskguard.ltr.judged_queries import JudgedQueries
+from pytest_riskguard.ltr.queries import JudgedQueries
+
+#: Each starts processes of its own.
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.ltr.judged_queries import JudgedQueries
+from pytest_riskguard.ltr.queries import JudgedQueries
 from tests.docs.pages import blocks
 from tests.shared_data import SHARED
+
+#: Each starts processes of its own.
+pytestmark = pytest.mark.slow
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "ltr"
 SMALL = ("--queries", "3000", "--trees", "20", "--sample", "nowhere")
@@ -74,7 +77,6 @@ def test_the_report_compares_all_models_with_the_stored_baseline(small):
     assert [line.split()[0] for line in kinds[:3]] == ["head", "prod", "lambdamart"]
 
 
-@pytest.mark.slow
 def test_the_command_makes_the_same_files_again(small):
     folder, printed = small
     again = trained(folder.with_name("again"), *SMALL)
@@ -85,7 +87,6 @@ def test_the_command_makes_the_same_files_again(small):
         assert (folder.with_name("again") / path).read_bytes() == (folder / path).read_bytes(), path
 
 
-@pytest.mark.slow
 def test_plain_lambdamart_passes_where_the_tail_is_judged_like_the_rest(tmp_path: Path):
     pytest.importorskip("lightgbm")
     pytest.importorskip("numba")
@@ -136,7 +137,6 @@ def test_the_example_data_of_lightgbm_are_read(tmp_path: Path, monkeypatch: pyte
 # ---- the README
 
 
-@pytest.mark.slow
 def test_the_readme_shows_what_the_command_prints(tmp_path: Path):
     pytest.importorskip("lightgbm")
     pytest.importorskip("numba")

@@ -6,7 +6,7 @@ import gzip
 import json
 
 from pytest_riskguard.reports import json as report_json
-from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.comparisons import KnownGate
 from tests.baselines.test_manifest import GIVEN, MANIFEST, MOVED, NOISY
 from tests.reports.test_json import VERDICTS
 from tests.sabotage.project import YAML
@@ -26,8 +26,8 @@ EVALUATIONS = (
 )
 
 GATES = (
-    KnownGate("riskguard.yaml::a", "riskguard.yaml", 3, "judged", 2, 1, (0,)),
-    KnownGate("tests/test_b.py::test_b", "tests/test_b.py", None, "deselected", 0, 0, ()),
+    KnownGate("riskguard.yaml::a", "riskguard.yaml", 3, "judged", 1, (0,)),
+    KnownGate("tests/test_b.py::test_b", "tests/test_b.py", None, "deselected", 0, ()),
 )
 SETTINGS = (
     YAML,

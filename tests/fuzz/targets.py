@@ -23,8 +23,8 @@ from pytest_riskguard.evaluation.runs.trec_files import fold_run
 from pytest_riskguard.evaluation.score_files import read_scores, write_scores
 from pytest_riskguard.evaluation.topics import read_topics
 from pytest_riskguard.formats.serialization import JsonError
+from pytest_riskguard.reports import comparisons, markdown
 from pytest_riskguard.reports import json as report_json
-from pytest_riskguard.reports import known_gates, markdown
 from pytest_riskguard.reports.terminal import failure as terminal
 from pytest_riskguard.run_context import Detail, Screen
 
@@ -92,7 +92,7 @@ def read_report(content: bytes) -> bool:
     verdicts, gates, provenance, changes = report_json.read(_file("report.json", content))
     for verdict in verdicts:
         terminal.explain(verdict, Screen(Detail.EVERYTHING, 100))
-    known_gates.summary(gates)
+    comparisons.summary(gates)
     markdown.render(verdicts, gates=gates, provenance=provenance, policy_changes=changes)
     path = _file("again.json", report_json.dumps(verdicts, gates, provenance, changes).encode())
     assert report_json.report(*report_json.read(path)) == report_json.report(verdicts, gates, provenance, changes)

@@ -16,15 +16,12 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import break_even
 from pytest_riskguard.reports.figures import figures
-from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.risk import linear
 from tests.gates.conftest import pair
 from tests.strict import gate_of
 
 RNG = np.random.default_rng(11)
 SIZES = RNG.integers(1, 6, 30)
 UNEQUAL = np.repeat(np.arange(30), SIZES)
-EQUAL = np.repeat(np.arange(30), 4)
 
 
 def evidence_of(clusters, *, weights=None, replicates: int = 0, seed: int = 5) -> Evidence:
@@ -52,12 +49,6 @@ def test_the_estimate_is_that_of_topics_and_its_spread_the_jackknife_over_cluste
     left = np.array([evidence.only(np.flatnonzero(cluster != UNEQUAL)).estimate(alpha) for cluster in range(30)])
     jackknife = np.sqrt(29 / 30 * np.sum((left - left.mean()) ** 2))
     assert scores.std(ddof=1) / np.sqrt(30) == pytest.approx(jackknife, rel=1e-12)
-
-
-def test_scores_of_equal_clusters_are_their_means():
-    evidence = evidence_of(EQUAL)
-    means = linear(evidence.differences, alpha=1).reshape(30, 4).mean(axis=1)
-    assert evidence.scores(1.0) == pytest.approx(means, abs=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -117,21 +108,6 @@ def test_the_break_even_test_bets_on_whole_clusters(alpha, replicates):
     assert Ruling(gate_of("g", alpha=alpha), evidence).break_even == pytest.approx(p, rel=1e-12)
 
 
-def test_wins_and_losses_that_cancel_within_a_cluster_leave_nothing_to_bet_on():
-    d = np.tile([0.1, 0.2, -0.3], 12)  # 0.1 + 0.2 is not 0.3 in floating point
-    evidence = Evidence(d, np.zeros((0, 36)), clusters=np.repeat(np.arange(12), 3))
-    assert [part.size for part in evidence.stakes(0.0)] == [0, 0, 0]
-    assert not np.any(evidence.scores(0.0))
-    assert evidence.changed(0.0) == 36
-
-
-def test_leaving_out_topics_keeps_clusters_together():
-    evidence = evidence_of(EQUAL)
-    rest = evidence.without(np.array([0, 1, 2, 3, 4]))  # a whole cluster, and a part of the next
-    assert rest.units == 29
-    assert np.bincount(rest.clusters).tolist() == [3] + 28 * [4]
-
-
 def test_clusters_come_from_the_topics_file_and_a_topic_without_one_stands_alone():
     candidate, baseline = pair([0.1] * 6)
     names = list(baseline.topics)
@@ -147,18 +123,6 @@ def test_clusters_come_from_the_topics_file_and_a_topic_without_one_stands_alone
     ]  # though one is named like the cluster
     single = Topics({}, {names[0]: {"cluster": "a"}, names[1]: {"cluster": "b"}})
     assert align(gate_of("g"), candidate, baseline, topics=single).clusters is None
-
-
-def test_clusters_within_which_differences_balance_are_not_said_to_be_more_topics_than_there_are():
-    d = np.tile([0.1, -0.1], 20) + np.random.default_rng(1).normal(0, 0.01, 40)
-    candidate, baseline = pair(d.tolist())
-    topics = clusters_of(baseline.topics, np.repeat(np.arange(20), 2))
-    verdict = judge(gate_of("g", alpha=0), candidate, baseline, topics=topics)
-    assert verdict.topics.effective > 40
-    said = "\n".join(figures(verdict))
-    assert "40 topics in 20 clusters, which do not widen this interval" in said
-    assert "independent topics" not in said
-    assert Shown(verdict).part_of_topics == "40 topics in 20 clusters"
 
 
 def test_a_loss_of_few_clusters_is_no_evidence_and_too_few_are_none():

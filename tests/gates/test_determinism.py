@@ -13,7 +13,7 @@ import pytest
 
 from pytest_riskguard.gates.kinds import KINDS
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.inference import mean_law
+from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.reports.json import dumps
 from tests.gates import same_bytes
 from tests.strict import check

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.gates.chain.families import Compared, in_families
-from pytest_riskguard.gates.chain.looks import Look
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.verdict import Family, Verdict
@@ -73,19 +72,6 @@ def test_without_correction_or_p_value_there_is_no_family():
     assert second.level == pytest.approx(0.95)
     assert (second.size, second.adjusted_p_value) == (1, 0.02)
     assert in_families(gates, [None, None], correction="holm") == [None, None]
-
-
-def test_a_family_has_one_level():
-    with pytest.raises(ValueError, match=r"a family of gates has one level, got 0.9, 0.95"):
-        in_families([gate_of("a"), gate_of("b", level=0.9)], [0.1, 0.2], correction="holm")
-
-
-def test_a_family_too_large_for_its_level_is_refused():
-    gates, p_values = [gate_of("g", level=0.9999)] * 200, [0.5] * 200
-    with pytest.raises(
-        ValueError, match=r"family of 200 gates at level 0.9999 leaves level 0.9999995 to one of them"
-    ):
-        in_families(gates, p_values, correction="holm")
 
 
 def test_holm_keeps_the_chance_of_any_false_alarm_at_the_level():
@@ -189,18 +175,6 @@ def test_any_gate_whose_topics_do_not_count_alike_leaves_the_family_to_holm(aske
         assert {family.correction for family in judged_by([other, *asked[1:]])} == {"holm"}
 
 
-def test_gates_about_pools_leave_the_family_to_holm():
-    gates, p_values, compared = zip(*together(), strict=True)
-    found = in_families(gates, p_values, correction="auto", compared=[None, *compared[1:]])
-    assert {family.correction for family in found} == {"holm"}
-
-
-@pytest.mark.parametrize("asked", [apart(), together()])
-def test_an_adjusted_p_value_is_never_below_the_gates_own(asked):
-    for (_, p, _), family in zip(asked, judged_by(asked), strict=True):
-        assert family.adjusted_p_value >= p
-
-
 def test_pooled_draws_see_a_loss_that_holm_does_not():
     asked = apart(seed=39, gates=10, means=(-0.06, 0.0, 0.01, 0.02), alpha=0)
     by_draws, by_holm = judged_by(asked), judged_by(asked, "holm")
@@ -214,18 +188,6 @@ def test_where_churn_only_warns_both_conditions_are_drawn(make):
     strict, plain = judged_by(make(**conditions)), judged_by(make(alpha=0.0))
     for both, one, other in zip(warned, strict, plain, strict=True):
         assert both.adjusted_p_value == max(one.adjusted_p_value, other.adjusted_p_value)
-
-
-def test_no_order_of_gates_moves_a_family():
-    for asked in (apart(), together()):
-        assert judged_by(asked[::-1])[::-1] == judged_by(asked)
-
-
-def test_a_look_is_left_to_holm():
-    gates, p_values, compared = zip(*together(), strict=True)
-    look = Look("c", ("g",), "i", 1, 0.5)
-    (first, *_) = in_families(gates, p_values, correction="auto", compared=compared, look=look)
-    assert (first.correction, first.look) == ("holm", look)
 
 
 def harmed(count=40):
@@ -246,11 +208,6 @@ def test_a_gate_fails_where_its_own_rule_and_the_draws_of_its_family_say_so():
     assert passed.estimates.alpha_star is None
     assert passed.explanation.pivotal_topics == ()
     assert not any(raised.code == "churn" for raised in passed.warnings)
-
-
-def test_no_family_fails_a_gate_that_passes_alone():
-    both = pair(np.random.default_rng(1).normal(0.02, 0.1, 40))
-    assert judge(gate_of("g"), *both, family=Family("joint_flips", 10, 0.95, 0.0001)).outcome == "pass"
 
 
 def test_what_a_gate_of_a_family_could_detect_is_more_than_alone():

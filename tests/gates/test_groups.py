@@ -13,7 +13,7 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.responsible import groups
 from pytest_riskguard.gates.slices import Tagged
-from tests.gates.conftest import pair, topic_scores
+from tests.gates.conftest import pair
 
 D = np.array([-0.4, -0.3, -0.1, 0.0, 0.2, 0.1, -0.2, 0.3, 0.0, 0.05, -0.05, 0.0])
 INTENT = ["code"] * 5 + ["word"] * 5 + [""] * 2
@@ -67,12 +67,6 @@ def test_the_largest_part_comes_first_and_the_largest_topic_in_it():
         assert changes == sorted(changes, reverse=group.change == "win")
 
 
-def test_a_single_topic_and_topics_without_the_tag_are_no_group():
-    d = np.zeros(12)
-    d[[0, 10, 11]] = -0.3
-    assert found(d, tagged(12, intent=INTENT)) == ()
-
-
 @pytest.mark.parametrize(
     ("values", "divides"),
     [
@@ -87,29 +81,6 @@ def test_a_tag_that_names_topics_divides_nothing(values, divides):
     verdict = judge(gate_of("g"), *pair(np.full(120, -0.1)), topics=tagged(120, url=values))
     assert verdict.explanation is not None
     assert bool(verdict.explanation.groups) is bool(verdict.explanation.slices) is divides
-
-
-def test_a_value_that_all_topics_have_divides_nothing():
-    verdict = judge(gate_of("g"), *pair(np.full(12, -0.1)), topics=tagged(12, kind=["code"] * 12))
-    assert verdict.explanation is not None
-    assert (verdict.explanation.groups, verdict.explanation.slices) == ((), ())
-
-
-def test_replicates_are_taken_off_and_weights_multiplied_in():
-    rng = np.random.default_rng(8)
-    d, n = rng.normal(-0.1, 0.1, 40), 40
-    topics = tagged(n, kind=["a", "b"] * 20)
-    weights = dict(zip(topics.queries, rng.uniform(1, 3, n).tolist(), strict=True))
-    weighted = Topics(topics.queries, topics.tags, weights)
-    again = topic_scores("again", 0.5 + rng.normal(0, 0.03, n))
-    for gate, replicates in ((gate_of("g", weighted=True), []), (gate_of("g"), [again])):
-        verdict = judge(gate, *pair(d), topics=weighted, replicates=replicates)
-        assert verdict.explanation is not None
-        parts = {topic.topic: topic for topic in verdict.responsible_topics}
-        for group in verdict.explanation.groups:
-            if group.change == "loss":
-                assert group.contribution == math.fsum(parts[topic].contribution for topic in group.topics)
-                assert group.share == pytest.approx(math.fsum(parts[topic].share or 0 for topic in group.topics))
 
 
 NAMES = ("t0", "t1", "t2", "t3", "t4", "t5")
@@ -130,19 +101,6 @@ def test_groups_by_hand():
     ]
     assert [group.contribution for group in found] == pytest.approx([-0.6 / 6, -0.5 / 6, 0.4 / 6])
     assert [group.share for group in found] == pytest.approx([6 / 7, 5 / 7, 1.0])
-
-
-def test_groups_that_weigh_the_same_go_by_tag_value_and_change():
-    d = np.array([-0.1, -0.1, 0.1, 0.1, -0.1, -0.1])
-    parts = d + np.array([0, 1, 0, 0, 0, 2]) * 1e-14
-    tags = (places("k", "b", 1, 0), places("k", "a", 4, 5), places("j", "z", 0, 1, 2, 3))
-    found = groups(d, parts, NAMES, tags)
-    assert [(g.tag, g.value, g.change, g.topics) for g in found] == [
-        ("j", "z", "loss", ("t0", "t1")),
-        ("j", "z", "win", ("t2", "t3")),
-        ("k", "a", "loss", ("t4", "t5")),
-        ("k", "b", "loss", ("t1", "t0")),
-    ]
 
 
 def test_losses_that_noise_outweighs_have_no_share():

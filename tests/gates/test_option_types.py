@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any
 
 import pytest
-from annotated_types import Interval
 
-from pytest_riskguard.formats.serialization import Words
 from pytest_riskguard.gates.kinds import parse_slice
 from pytest_riskguard.gates.option_types import (
     Check,
@@ -24,9 +19,7 @@ from pytest_riskguard.gates.option_types import (
     Texts,
     TrueOrFalse,
     declared,
-    lists_options,
     option,
-    shown,
 )
 
 FRUIT = OneOf(("apple", "pear", "plum"))
@@ -54,56 +47,6 @@ def test_what_a_class_declares_is_what_every_way_in_reads():
         "fruit": Option("Which fruit.", FRUIT, "--pick", "FRUIT", name="fruit", type="str", default="pear"),
     }
     assert [known.type_text for known in options.values()] == ["{'apple', 'pear', 'plum'}", "float"]
-
-
-def listed(docstring: str | None) -> Callable[..., Any]:
-    """A function with this docstring, with the two options; one of them is its own parameter."""
-
-    def function(first, *, fruit, **options):
-        return first, fruit, options
-
-    function.__doc__ = docstring
-    return lists_options(kind_of_two_options())(function)
-
-
-ENTRIES = "fruit : {'apple', 'pear', 'plum'}\n    Which fruit.\nmax_size : float, default 0.5\n    How large."
-
-
-@pytest.mark.parametrize(
-    ("docstring", "shown_text"),
-    [
-        ("Do it.\n\n    Notes\n    {options}\n    End.", f"Do it.\n\nNotes\n{ENTRIES}\nEnd."),
-        ("Do it.", f"Do it.\n\nParameters\n----------\n{ENTRIES}"),
-        (None, f"\n\nParameters\n----------\n{ENTRIES}"),
-    ],
-)
-def test_a_function_that_takes_options_lists_them(docstring, shown_text):
-    function = listed(docstring)
-    assert function.__doc__ == shown_text
-    parameters = inspect.signature(function).parameters
-    assert [*parameters] == ["first", "fruit", "max_size"]
-    size = parameters["max_size"]
-    assert (size.default, size.annotation, size.kind) == (0.5, "float", inspect.Parameter.KEYWORD_ONLY)
-    assert parameters["fruit"].default is inspect.Parameter.empty
-    assert function(1, fruit="plum", max_size=0.25) == (1, "plum", {"max_size": 0.25})
-
-
-@pytest.mark.parametrize(
-    ("known", "expected"),
-    [
-        (Option("", Number(0, 1)), Annotated[float, Interval(ge=0, le=1)]),
-        (Option("", Number(2)), Annotated[float, Interval(ge=2, le=None)]),
-        (Option("", Number(0, optional=True)), Annotated[float, Interval(ge=0, le=None)] | None),
-        (Option("", FRUIT), Annotated[str, Words(("apple", "pear", "plum"))]),
-        (Option("", TrueOrFalse()), bool),
-        (Option("", Texts(Text("a word"), "words")), tuple[str, ...]),
-        (Option("", Text("a word")), str),
-        (Option("", Text("a word", optional=True)), str | None),
-        (Option("", Number(0, 1), report_type=int), int),
-    ],
-)
-def test_the_type_in_a_report_is_that_of_the_check(known, expected):
-    assert known.json_type == expected
 
 
 @pytest.mark.parametrize(
@@ -192,39 +135,8 @@ def test_a_value_that_does_not_fit_is_refused_in_words(check: Check, value, erro
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, "nothing"),
-        (True, "true"),
-        ({}, "a mapping"),
-        ([], "an empty list"),
-        ([0], "a list"),
-        ("x" * 60, repr("x" * 60)),
-        ("x" * 61, repr("x" * 60 + "...")),
-        (0.5, "the number 0.5"),
-        (10**59, f"the number 1{'0' * 59}"),
-        (10**60, f"the number 1{'0' * 59}..."),
-        pytest.param(10**5000, "a number of thousands of digits", id="huge"),
-    ],
-)
-def test_an_error_shows_a_value_in_plain_words_and_cut_short(value, text):
-    assert shown(value) == text
-
-
-def test_other_objects_are_shown_by_their_type():
-    assert shown(1j) == "complex 1j"
-
-
-@pytest.mark.parametrize(
     ("text", "tag", "value"),
     [("kind=brand", "kind", "brand"), (" kind = a=b ", "kind", "a=b"), ("kind", "kind", None)],
 )
 def test_a_slice_is_a_tag_or_one_value_of_it(text, tag, value):
     assert parse_slice(text) == (tag, value)
-
-
-@pytest.mark.parametrize("text", ["=brand", "kind=", " = ", "="])
-def test_half_a_slice_is_refused(text):
-    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the message is compared in full
-        parse_slice(text)
-    assert str(refused.value) == f"expected TAG=VALUE or TAG, a column of the topics file, found {text!r}"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
 from dataclasses import replace
 
 import pytest
 
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.gates.rankings import Rankings, TopicRanking, collected, restored
-from pytest_riskguard.gates.rankings.side_by_side import MAX_DEPTH, MAX_WINS, side_by_side, titled
+from pytest_riskguard.gates.rankings.side_by_side import MAX_WINS, side_by_side, titled
 from tests.gates.runs import Pair
 from tests.verdicts import altered
 
@@ -57,13 +56,6 @@ def test_the_largest_win_comes_first():
     assert [topic.topic for topic in wins.topics] == ["t2", "t3", "t1"]
 
 
-def test_deep_measures_show_few_ranks_and_measures_without_a_cutoff_ten():
-    long = {"t1": [f"d{number}" for number in range(200)]}
-    deep = side_by_side(Pair(long, long, {"t1": {"d0": 1}}, measure="nDCG@100").rejudged(), ["t1"])
-    assert deep.depth == len(deep.topics[0].documents) == MAX_DEPTH
-    assert side_by_side(Pair(long, long, {"t1": {"d0": 1}}, measure="AP").rejudged(), ["t1"]).depth == 10
-
-
 def judged(rankings: Rankings | None, **changes):
     verdict = altered(pair().verdict(), candidate="c", baselines=("b",), measure="nDCG@2", **changes)
     return replace(verdict, rankings=rankings)
@@ -86,14 +78,6 @@ def test_verdicts_on_the_same_runs_share_one_entry_which_reading_gives_each_of_t
     assert again == verdicts  # they are no part of the answer
 
 
-def test_runs_of_one_name_with_other_contents_are_kept_apart():
-    verdicts = [judged(RANKINGS), judged(RANKINGS)]
-    inputs = verdicts[1].inputs
-    assert inputs is not None
-    verdicts[1] = replace(verdicts[1], inputs=replace(inputs, candidate="sha256:other"))
-    assert [entry.verdicts for entry in collected(verdicts)] == [(0,), (1,)]
-
-
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
@@ -107,27 +91,6 @@ def test_runs_of_one_name_with_other_contents_are_kept_apart():
 def test_an_entry_about_other_verdicts_is_refused(changes, problem):
     with pytest.raises(ValueError, match=problem):
         restored([judged(None)], [replace(RANKINGS, **changes)])
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"depth": 1001}, "depth: expected at most 1000, found 1001"),
-        ({"depth": 1}, "topic 't1': documents: expected at most 2, found 3"),
-        ({"titles": {"a": "x" * 301}}, "titles: expected at most 300 characters, found 301"),
-        ({"urls": {"a": "javascript:alert(1)"}}, "expected an address with http or https, found 'javascript"),
-        ({"urls": {"a": "https://user:password@host/"}}, "expected an address with http or https"),
-        ({"document_url": "file:///{id}"}, "expected an address with http or https"),
-    ],
-)
-def test_what_no_report_should_hold_is_refused(changes, problem):
-    with pytest.raises(ValueError, match=problem):
-        replace(RANKINGS, **changes)
-
-
-def test_columns_have_one_length():
-    with pytest.raises(ValueError, match="topic 't1': grades: expected 3 values, found 1"):
-        replace(RANKINGS.topics[0], grades=(1,))
 
 
 def test_an_address_is_the_documents_own_or_made_of_its_id():
@@ -148,8 +111,3 @@ def test_titles_are_those_of_the_documents_shown_and_the_file_is_read_once(tmp_p
     assert named.document_url == "https://host/{id}"
     file.unlink()
     assert titled(RANKINGS, rejudged, titles).titles == {"a": "T a", "b": "T b", "c": "T c"}
-
-
-def test_rankings_are_pickled_with_their_verdict():
-    verdict = judged(RANKINGS)
-    assert pickle.loads(pickle.dumps(verdict)).rankings == RANKINGS  # noqa: S301 - our own

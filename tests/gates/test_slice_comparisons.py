@@ -9,17 +9,15 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.findings import Slice
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import MAX_LEVEL
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.inference import holm, pooled_draws
+from pytest_riskguard.inference import holm
+from pytest_riskguard.inference.multiplicity import pooled_draws
 from tests.gates.conftest import pair, topic_scores
 from tests.gates.test_groups import tagged
 from tests.strict import gate_of
-from tests.verdicts import altered
 
 N = 70
 #: Of 9, 11, 20 and 30 topics.
@@ -122,29 +120,11 @@ def test_weights_that_leave_too_little_of_a_slice_leave_it_untested():
     assert slices(verdict)["kind=d"].p_value is not None
 
 
-def test_what_is_tested_is_a_loss_for_a_gate_that_wants_evidence_too():
-    gate = gate_of("g", kind="not_inferior", alpha=1, tolerance=0.01)
-    told = slices(judge(gate, *pair(D), topics=TOPICS))
-    assert told == slices(judge(gate_of("g", alpha=1, tolerance=0.01, on_churn="warn"), *pair(D), topics=TOPICS))
-    assert told["kind=b"].p_value < 0.05 < told["kind=d"].p_value
-
-
 def test_a_gate_about_single_topics_tests_no_slice():
     told = slices(judge(gate_of("g", kind="no_topic_collapse"), *pair(D), topics=TOPICS))
     assert len(told) == 6
     assert all(each.p_value is each.lower is each.risky is None for each in told.values())
     assert told["kind=a"].mean_difference == pytest.approx(D[:9].mean())
-
-
-def test_flagged_topics_are_those_that_tr_flags_among_all():
-    d = np.random.default_rng(2).normal(0, 0.05, N)
-    d[[3, 40]] = [-0.5, 0.45]
-    verdict = judge(gate_of("g"), *pair(d), topics=TOPICS)
-    flagged = {t.topic for t in (*verdict.responsible_topics, *verdict.flagged_wins) if t.flagged}
-    assert flagged >= {"t00003", "t00040"}
-    told = slices(verdict)
-    assert {topic for name, each in told.items() if name.startswith("kind") for topic in each.flagged} == flagged
-    assert "t00003" in told["kind=a"].flagged
 
 
 def test_slices_of_a_pool_are_the_paired_question_against_the_reference_that_decided():
@@ -164,17 +144,3 @@ def test_slices_of_a_pool_are_the_paired_question_against_the_reference_that_dec
     losers = {topic.topic: topic for topic in verdict.responsible_topics}
     group = next(group for group in verdict.explanation.groups if (group.value, group.change) == ("b", "loss"))
     assert group.contribution == math.fsum(losers[topic].contribution for topic in group.topics)
-
-
-def test_tags_decide_nothing():
-    bare = judge(gate_of("g"), *pair(D), topics=Topics({}))
-    told = judge(gate_of("g"), *pair(D), topics=TOPICS)
-    assert altered(told, explanation=None) == altered(bare, explanation=None)
-
-
-def test_slices_are_corrected_at_the_highest_level_too():
-    """There a family could leave none of them a level of its own."""
-    told = slices(judge(gate_of("g", level=MAX_LEVEL), *pair(D), topics=TOPICS)).values()
-    tested = [each for each in told if each.p_value is not None]
-    assert len(tested) == 5
-    assert [each.adjusted_p_value for each in tested] == holm([each.p_value for each in tested]).tolist()

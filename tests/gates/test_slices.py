@@ -8,7 +8,6 @@ import pytest
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import Repeated, TopicScores
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.slices import slices_of, within
 
 TAGS = {
@@ -83,60 +82,6 @@ def test_what_there_is_not_is_refused_with_the_nearest(entry, message):
         slices_of(entry, JUDGED, TAGS)
 
 
-@pytest.mark.parametrize(
-    ("entry", "topics", "message"),
-    [
-        (
-            "n",
-            [("n", f"v{i:02d}") for i in range(14) for _ in range(1 + (i == 13))],
-            "no value of 'n' has 25 judged topics (largest: v13 2, v00 1, v01 1, v02 1, v03 1, v04 1, v05 1, v06 1, "
-            "v07 1, v08 1, v09 1, v10 1); set smallest_slice lower, or name the slices to ask about, such as n=v13",
-        ),
-        (
-            "n=x",
-            [("n", f"v{i:02d}") for i in range(13)],
-            "no judged topic has n=x; there are n=v00, n=v01, n=v02, n=v03, n=v04, n=v05, n=v06, n=v07, n=v08, "
-            "n=v09, n=v10, n=v11, ...",
-        ),
-        (
-            "n=x",
-            [("n", f"v{i:02d}") for i in range(12)],
-            "no judged topic has n=x; there are n=v00, n=v01, n=v02, n=v03, n=v04, n=v05, n=v06, n=v07, n=v08, "
-            "n=v09, n=v10, n=v11",
-        ),
-        (
-            "a=b=c",
-            [("a=b", "c")],
-            "tag 'a=b' has a '=' in its name, which ends a tag's name here; rename this column of the topics file",
-        ),
-        ("intention", [("intent", "c")], "there is no tag 'intention'; did you mean 'intent'?"),
-        ("z", [("a=b", "c"), ("n", "v")], "there is no tag 'z'; there are a=b, n"),
-        (
-            "n",
-            [],
-            "no judged topic has tags: they are further columns of the topics file, below a header line",
-        ),
-        ("n", [("n", "")], "no judged topic has a value of 'n': its column of the topics file is empty"),
-        (
-            "n",
-            [("n", "a"), ("other", "b")],  # the second has no value of this tag
-            "no value of 'n' has 25 judged topics (largest: a 1); set smallest_slice lower, or name the slices to "
-            "ask about, such as n=a",
-        ),
-    ],
-)
-def test_what_is_wrong_with_an_entry_is_said_in_full(entry, topics, message):
-    tags = {f"t{place:02d}": {tag: value} for place, (tag, value) in enumerate(topics)}
-    with pytest.raises(ValueError) as refused:  # noqa: PT011 (the whole message is compared below)
-        slices_of(entry, [*tags, "untagged"], tags)
-    assert str(refused.value) == message
-
-
-def test_a_tag_whose_values_are_all_small_says_their_sizes():
-    with pytest.raises(ValueError, match=r"has 31 judged topics \(largest: code 30, howto 12\); set few lower, or"):
-        slices_of("intent", JUDGED, TAGS, smallest=31, option="few")
-
-
 @pytest.mark.parametrize("value", ["a\x1b[2Jb", "a\u202eb", "a\xa0b"])
 def test_a_value_that_cannot_be_printed_is_refused(value):
     tags = {f"t{i}": {"intent": value} for i in range(30)}
@@ -145,35 +90,8 @@ def test_a_value_that_cannot_be_printed_is_refused(value):
     assert str(refused.value).isprintable()
 
 
-def test_values_in_messages_are_printable():
-    tags = {f"t{i}": {"intent": "a\x1b[2Jb", "kind\x1b": "b"} for i in range(9)}
-    for entry in ("intent", "intent=z", "zzz"):
-        with pytest.raises(ValueError, match=r"no value of|no judged topic|there is no tag") as refused:
-            slices_of(entry, list(tags), tags)
-        assert str(refused.value).isprintable()
-
-
-def test_a_tag_with_an_equals_sign_cannot_be_named():
-    tags = {"q1": {"a=b": "c"}}
-    with pytest.raises(ValueError, match="tag 'a=b' has a '=' in its name"):
-        slices_of("a=b=c", ["q1"], tags)
-
-
 def test_topics_without_any_tag_say_where_tags_come_from():
     with pytest.raises(ValueError, match="no judged topic has tags: they are further columns"):
         slices_of("intent", ["q1"], {"q1": {}})
     with pytest.raises(ValueError, match="no judged topic has a value of 'intent'"):
         slices_of("intent", ["q1"], {"q1": {"intent": ""}})
-
-
-def test_a_value_may_hold_an_equals_sign():
-    tags = {f"q{i}": {"formula": "a=b"} for i in range(3)}
-    assert slices_of("formula=a=b", list(tags), tags) == ("formula=a=b",)
-    assert within(scores("q0", "q1"), "formula=a=b", tags).topics == ("q0", "q1")
-
-
-@pytest.mark.parametrize("value", ["intent", "", "=x", 3])
-def test_a_single_gate_is_about_one_slice(value):
-    with pytest.raises(ValueError, match="TAG=VALUE"):
-        gate_of("g", slice=value)
-    assert gate_of("g", slice=" intent = code").slice == "intent=code"

@@ -14,12 +14,11 @@ from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import Strata, align
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.inference import Sample, break_even, interval, sign_flip
+from pytest_riskguard.inference import break_even, sign_flip
 from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.wording import worded
-from pytest_riskguard.risk import linear
+from pytest_riskguard.risk.tradeoff import linear
 from tests.gates.conftest import pair
 from tests.strict import gate_of
 
@@ -62,27 +61,6 @@ def test_the_estimate_adds_up_strata_and_its_error_is_that_of_a_stratified_mean(
     interval = Ruling(gate_of("g", alpha=alpha), evidence).interval("student_t")
     half = student.ppf(0.975, freedom) * np.sqrt(sum(terms))
     assert (interval.lower, interval.upper) == pytest.approx((estimate - half, estimate + half), abs=1e-12)
-
-
-def test_limits_that_are_kept_go_by_the_degrees_of_freedom_too():
-    x = np.random.default_rng(0).normal(size=30)
-    for freedom in (29.0, 4.0, None):
-        limits = interval(Sample.of(x, freedom=freedom), method="student_t")
-        half = student.ppf(0.975, freedom or 29) * x.std(ddof=1) / np.sqrt(30)
-        assert limits.upper - limits.lower == pytest.approx(2 * half, rel=1e-9)
-
-
-def test_the_third_moment_is_that_of_a_stratified_mean():
-    """What BCa corrects for: the sum of the cubes of shares times third moments over squared numbers."""
-    rng = np.random.default_rng(3)
-    counts = 40 * COUNTS
-    strata = Strata(STRATA.names, STRATA.shares, np.repeat(np.arange(3), counts))
-    d = rng.gamma(1, size=counts.sum()) * np.array([0.05, 0.1, 0.3])[strata.numbers]
-    scores = Evidence(d, np.zeros((0, d.size)), strata=strata).scores(0.0)
-    ours = np.mean((scores - scores.mean()) ** 3) / scores.size**2
-    parts = [d[stratum == strata.numbers] for stratum in range(3)]
-    theirs = sum(w**3 * np.mean((x - x.mean()) ** 3) / x.size**2 for w, x in zip(strata.shares, parts, strict=True))
-    assert ours == pytest.approx(theirs, rel=0.01)  # the vector differs by terms in 1/n
 
 
 def test_strata_drawn_by_their_shares_and_equal_means_say_what_no_strata_say_but_for_freedom():
@@ -204,12 +182,6 @@ def test_a_slice_has_no_strata_for_shares_within_it_are_not_known():
     assert align(sliced, candidate, baseline, topics=topics).strata is None
 
 
-def test_a_gate_on_single_topics_needs_no_strata():
-    candidate, baseline = pair([0.0] * 12)
-    gate = gate_of("g", "no_topic_collapse", max_loss=0.5)
-    assert judge(gate, candidate, baseline, topics=Topics({}, shares=SHARES)).outcome == "pass"
-
-
 def refusal(topics: Topics, count: int = NUMBERS.size, **options) -> str:
     candidate, baseline = pair([0.1] * count)
     with pytest.raises((DataError, ValueError)) as refused:
@@ -248,25 +220,6 @@ def test_the_effect_size_leaves_0_out_exactly_where_student_t_does():
         assert (effect.upper < 0, effect.lower > 0) == (student_t.upper < 0, student_t.lower > 0)
         sides.append(student_t.upper < 0)
     assert 20 < sum(sides) < 130
-
-
-def test_georisk_is_not_asked_of_strata():
-    candidate, baseline = pair([0.1] * 62)
-    topics = topics_in(baseline.topics)
-    with pytest.raises(ValueError, match=r"GeoRisk is not defined for strata with shares; .*slice: stratum=head"):
-        judge_pool(gate_of("g", "georisk_not_worse"), candidate, [baseline], topics=topics)
-    sliced = gate_of("g", "georisk_not_worse", slice="stratum=head")
-    assert judge_pool(sliced, candidate, [baseline], topics=topics).outcome == "pass"
-
-
-def test_few_topics_of_a_large_stratum_decide_nothing():
-    candidate, baseline = pair(np.random.default_rng(1).normal(size=62).tolist())
-    topics = topics_in(baseline.topics, np.repeat([0, 1, 2], [5, 27, 30]), {"head": 0.9, "torso": 0.05, "tail": 0.05})
-    verdict = worded(judge(gate_of("g"), candidate, baseline, topics=topics))
-    assert (verdict.outcome, verdict.reason) == ("inconclusive", "too_few_topics")
-    (warned,) = (one for one in verdict.warnings if one.code == "few_effective_topics")
-    assert "drawn from 3 strata as they are, 62 topics are worth as much as" in warned.message
-    assert "Too few queries are drawn from the strata that count most" in verdict.explanation.summary
 
 
 @pytest.mark.slow

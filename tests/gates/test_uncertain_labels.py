@@ -10,10 +10,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation import Qrels, read_qrels
-from pytest_riskguard.evaluation.judgements.qrels import regraded
+from pytest_riskguard.evaluation import read_qrels
+from pytest_riskguard.evaluation.judgements.qrels import Qrels, regraded
 from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import JudgeRule
 from pytest_riskguard.formats.label_rules import LabelRules
 from pytest_riskguard.gates.kinds import gate_of
@@ -26,7 +25,7 @@ from pytest_riskguard.gates.rankings.uncertain_labels import (
     under_judges,
     variance_of_judges,
 )
-from pytest_riskguard.gates.rankings.unjudged import Case, Rejudged, judgements, rests_on_labels
+from pytest_riskguard.gates.rankings.unjudged import Rejudged, rests_on_labels
 from pytest_riskguard.gates.verdict import Outcome
 from tests.gates.runs import Pair, ranked
 from tests.gates.slow_rankings import scores_of
@@ -219,55 +218,6 @@ def test_where_all_ways_are_too_many_those_drawn_are_near_them(monkeypatch):
     monkeypatch.setattr(uncertain_labels, "LEAST_DRAWN", 3)
     assert expected(rejudged(pair, qrels)) == few
     assert few.urisk == pytest.approx(exact.urisk, abs=0.05)
-
-
-def test_what_is_certain_adds_nothing():
-    pair, qrels = judged(9, judges=2)
-    cases: tuple[tuple[float, Case], ...] = ((0.0, "irrelevant"), (1.0, "relevant"))
-    for chance, case in cases:
-        asked = rejudged(pair, replace(qrels, rules=LabelRules(unjudged_relevance=chance)))
-        found = expected(asked)
-        assert found.urisk == pytest.approx(asked.in_case(case)[0], abs=1e-12)
-        assert found.share == pytest.approx(0, abs=1e-12)
-    assert expected(rejudged(pair, qrels)) is None
-    pair = replace(pair, gate=gate_of("g", kind="no_topic_collapse"))
-    assert expected(rejudged(pair, replace(qrels, rules=LabelRules(unjudged_relevance=0.1)))) is None
-
-
-def test_what_may_be_churn_gets_no_answer_where_churn_only_warns():
-    answers = {}
-    for on_churn in ("fail", "warn"):
-        found = []
-        for seed in range(12):
-            pair, qrels = judged(seed, judges=2)
-            pair = replace(pair, gate=gate_of("g", alpha=5.0, on_churn=on_churn))
-            asked = rejudged(pair, replace(qrels, rules=LabelRules(unjudged_relevance=0.0)))
-            both = (expected(asked), under_judges(asked).interval)
-            found += [interval.outcome for interval in both if interval is not None]
-        answers[on_churn] = found
-    assert {*answers["fail"]} == {"pass", "fail"}
-    assert answers["warn"] == [None if answer == "fail" else answer for answer in answers["fail"]]
-
-
-def test_a_stated_relevance_that_is_not_used_is_said():
-    pair, qrels = judged(9, judges=2)
-    stated = replace(qrels, rules=LabelRules(unjudged_relevance=0.2))
-    together = Topics({}, {topic: {"cluster": topic[:-1]} for topic in pair.candidate})
-    asked = rejudged(pair, stated)
-    for one, is_unused in (
-        (asked, False),
-        (replace(asked, topics=together), True),
-        (replace(asked, gate=gate_of("g", kind="no_topic_collapse")), True),
-        (rejudged(pair, qrels), False),
-    ):
-        assert judgements(one).relevance_unused is is_unused
-
-
-def test_complete_judgements_by_several_judges_tell_of_these_alone():
-    pair, qrels = judged(10, judges=3)
-    found = judgements(rejudged(pair, replace(qrels, rules=LabelRules(is_complete=True))))
-    assert (found.documents, found.cases, found.depends, found.certain) == (0, (), False, True)
-    assert found.judges == under_judges(rejudged(pair, qrels))
 
 
 def test_judges_who_decide_are_named_in_a_warning_whatever_the_outcome():

@@ -12,34 +12,23 @@ import pytest
 
 from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.formats.serialization import JsonError
-from pytest_riskguard.gates.findings import Diagnostics, Estimates
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import (
     REQUIRED,
     Deferred,
     Family,
-    Findings,
     Inputs,
     Verdict,
-    VerdictWarning,
     digests,
     incomparable,
     refused,
     unanswered,
-    warning,
 )
 from tests.gates.conftest import pair, topic_scores
 
 NEW, PROD, OLD, AGAIN = (topic_scores(name, [0.1, 0.2]) for name in ("new", "prod", "old", "again"))
 GATE = gate_of("g", alpha=2, tolerance=0.01)
-DIAGNOSTICS = Diagnostics(0.1, None, None, "lattice", ())
-
-
-def test_a_warning_keeps_its_figures():
-    assert warning("rescored") == VerdictWarning("rescored")
-    assert warning("few_topics", enough=25).parameters == {"enough": 25}
-    assert warning("few_topics", enough=25).message == ""
 
 
 def test_a_deferred_finding_is_computed_once_when_it_is_read():
@@ -83,12 +72,6 @@ def test_a_question_names_everything_that_is_compared():
         getattr(question, word)
 
 
-def test_two_measures_are_no_question():
-    with pytest.raises(ValueError) as refusal:  # noqa: PT011 (the whole message is compared below)
-        unanswered(GATE, NEW, [PROD, replace(OLD, measure="AP")])
-    assert str(refusal.value) == "expected scores in one measure, found nDCG@10 (prod), AP (old)"
-
-
 def test_digests_are_those_of_each_system():
     systems = [replace(system, digest=f"sha256:{system.name}") for system in (NEW, PROD, OLD, AGAIN)]
     systems[2] = replace(systems[2], qrels_digest="sha256:qrels")
@@ -119,26 +102,6 @@ def test_what_cannot_be_compared_keeps_the_question_and_says_why():
 
 def judged() -> Verdict:
     return judge(GATE, *pair(np.random.default_rng(7).normal(-0.1, 0.1, 30)))
-
-
-def test_findings_can_be_changed_before_they_are_computed():
-    verdict = Verdict(GATE, "pass", None, "AP", "new", ("prod",))
-    asked: list[int] = []
-
-    def compute() -> Findings:
-        asked.append(1)
-        return Findings(estimates=Estimates(urisk=0.5), diagnostics=Deferred.of(DIAGNOSTICS))
-
-    verdict = replace(verdict, findings=Deferred(compute))
-    warned = verdict.warned(warning("rescored")).warned(warning("churn"))
-    bare = warned.without_diagnostics()
-    assert asked == []
-    assert [notice.code for notice in bare.warnings] == ["rescored", "churn"]
-    assert bare.estimates.urisk == 0.5
-    assert asked == [1]
-    assert warned.diagnostics == DIAGNOSTICS
-    assert bare.diagnostics is None
-    assert Verdict.warnings is Verdict.__dict__["warnings"]
 
 
 def test_what_is_written_is_read_back():

@@ -198,32 +198,6 @@ def test_answers_that_change_are_said_with_what_they_do_to_urisk(options, urisk)
     assert "unstable_answers" not in _of(replace(candidate, repeated=stable), baseline, **options)
 
 
-def test_second_answers_that_the_smooth_trade_off_does_not_take_have_no_urisk():
-    candidate, baseline = pair(changes([0.1], 30), level=0.5)
-    repeated = Repeated(("t00000",), ("t00000",), (0.6,), (1.6,))
-    found = _of(replace(candidate, repeated=repeated), baseline, tradeoff="smooth")
-    assert found["unstable_answers"]["urisk"] is None
-
-
-def test_an_order_that_is_not_the_one_written_is_said_of_each_side():
-    candidate, baseline = pair(NOISE[:30], level=0.5)
-    written = dict.fromkeys(candidate.topics[:4], 0.0)
-    expected = {
-        "system": "the candidate",
-        "topics": 4,
-        "mean": candidate.mean,
-        "mean_as_written": pytest.approx(candidate.mean - sum(candidate.values[:4]) / 30),
-    }
-    assert _of(replace(candidate, as_written=written), baseline, alpha=0) == {"order_as_written": expected}
-    found = _of(candidate, replace(baseline, as_written=written, contradicted=("t00007",)), alpha=0)
-    assert [*found] == ["order_as_written", "rank_contradicts_score"]
-    assert (found["order_as_written"]["system"], found["order_as_written"]["topics"]) == ("the baseline", 4)
-    assert found["rank_contradicts_score"] == {"system": "the baseline", "topics": ("t00007",)}
-    assert _of(replace(candidate, contradicted=("t00003",)), baseline, alpha=0) == {
-        "rank_contradicts_score": {"system": "the candidate", "topics": ("t00003",)}
-    }
-
-
 def pool(*, n: int = 60, seed: int = 4) -> list[TopicScores]:
     """Four systems that are equally good."""
     rng = np.random.default_rng(seed)
@@ -235,12 +209,6 @@ def of_pool(systems: Sequence[TopicScores], *, rescored: bool = False, **options
     gate = gate_of("g", kind="georisk_not_worse", **options)
     found = pool_warnings(PoolComparison(gate, systems[0], systems[1:]), rescored=rescored)
     return {warning.code: warning.parameters for warning in found}
-
-
-def with_losses(systems: list[TopicScores], count: int, size: float = 0.1) -> list[TopicScores]:
-    """A candidate that is the first baseline but for a loss in the first topics."""
-    values = systems[1].values - np.append(np.full(count, size), np.zeros(len(systems[1].topics) - count))
-    return [topic_scores("new", values), *systems[1:]]
 
 
 @pytest.mark.parametrize(
@@ -258,38 +226,3 @@ def with_losses(systems: list[TopicScores], count: int, size: float = 0.1) -> li
 )
 def test_the_warnings_of_a_pool(n, options, expected):
     assert of_pool(pool(n=n), **{"alpha": 1.0, "level": 0.5, **options}) == expected
-
-
-@pytest.mark.parametrize(
-    ("losses", "expected"),
-    [
-        (0, {"no_variation": {"reference": "a"}}),
-        (5, {"few_changed_topics": {"topics": NAMES[:5], "reference": "a"}}),
-        (6, {}),
-    ],
-)
-def test_a_candidate_that_hardly_differs_from_its_reference(losses, expected):
-    assert of_pool(with_losses(pool(), losses), alpha=1.0) == expected
-
-
-def test_the_same_run_in_a_pool_is_not_warned_of():
-    systems = [replace(system, digest=f"sha256:{system.name}") for system in pool()]
-    assert of_pool([replace(systems[1], name="new"), *systems[1:]], alpha=1.0) == {}
-
-
-def test_what_the_systems_of_a_pool_lack_is_said_by_name():
-    systems = pool()
-    systems[2] = TopicScores("b", "nDCG@10", systems[2].topics[1:], systems[2].values[1:])
-    systems[0] = replace(systems[0], unknown=("x",), contradicted=("t00002",))
-    systems[3] = replace(systems[3], as_written=dict.fromkeys(NAMES[:4], 0.0))
-    found = of_pool(systems, missing="zero", alpha=1.0, level=0.5, rescored=True)
-    assert [*found] == ["missing_topics", "unknown_topics", "rescored", "rank_contradicts_score", "order_as_written"]
-    assert found["missing_topics"] == {"system": "b", "topics": ("t00000",)}
-    assert found["rank_contradicts_score"] == {"system": "new", "topics": ("t00002",)}
-    assert (found["order_as_written"]["system"], found["order_as_written"]["topics"]) == ("c", 4)
-
-
-def test_scores_in_percent_are_said_with_the_largest():
-    systems = [topic_scores(system.name, 100 * system.values) for system in pool()]
-    largest = max(float(system.values.max()) for system in systems)
-    assert of_pool(systems, alpha=1.0, level=0.5) == {"large_scores": {"largest": largest}}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +14,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from pytest_riskguard.inference import holm, pool_inference, replicates_for
+from pytest_riskguard.inference import holm
 from pytest_riskguard.inference._bootstrap.replicates import draw_counts
-from pytest_riskguard.inference.georisk_pool import METHODS, Draws, _above, georisk_differences
-from pytest_riskguard.inference.georisk_ranks import candidate_ranks
+from pytest_riskguard.inference.georisk_pool import METHODS, _above, pool_inference
 from tests.inference._bootstrap.direct_georisk import georisk, replicate
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.995)
@@ -212,36 +210,6 @@ def test_references_and_alphas_share_their_draws_so_each_is_what_it_is_alone():
     assert [(each.reference, each.alpha) for each in together.differences][:4] == [(1, 0), (1, 1), (1, 5), (2, 0)]
 
 
-def test_the_median_of_two_systems_is_the_other_one():
-    scores = pool(7, (2, 20))
-    result = pool_inference(scores, candidate=1, references=[0, "median"], alphas=[1], replicates=2000)
-    assert result.differences[0].interval() == result.differences[1].interval()
-
-
-def test_more_draws_hardly_move_a_limit():
-    scores = pool(8)
-    few = pool_inference(scores, candidate=0, references=[1], alphas=[5], replicates=8000).differences[0]
-    many = pool_inference(scores, candidate=0, references=[1], alphas=[5], replicates=100_000).differences[0]
-    for method in ("percentile", "bca"):
-        moved = abs(few.interval(method=method).upper - many.interval(method=method).upper)
-        # four standard deviations of a quantile of 8,000 draws
-        assert moved <= 0.17 * few.standard_error
-
-
-def test_replicates_are_as_many_as_the_level_asks_for_and_work_allows():
-    small = {"n_systems": 10, "n_topics": 50}
-    assert replicates_for(level=0.8, **small) == 20_000
-    assert replicates_for(level=0.95, **small) == pytest.approx(40_000, abs=1)
-    assert replicates_for(level=0.999, **small) == 200_000
-    assert replicates_for(level=0.95, n_tests=3, **small) == pytest.approx(120_000, abs=1)
-    assert replicates_for(level=0.95, n_systems=200, n_topics=2000) == 2**32 // 400_000
-    assert replicates_for(level=0.95, n_systems=200, n_topics=50, n_differences=199 * 4) == 2**24 // 796
-    # however much work that is, the strictest of Holm's levels needs its draws
-    assert replicates_for(level=0.95, n_systems=200, n_topics=10_000, n_tests=199) >= 2 * 199 / 0.05
-    with pytest.raises(ValueError, match="level must be between 0 and 1, got 1"):
-        replicates_for(level=1, **small)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -259,16 +227,6 @@ def test_questions_about_what_is_not_there_are_refused(options, message):
     asked = {"scores": pool(9, (3, 5)), "candidate": 0, "references": [1], "alphas": [1], "replicates": 10, **options}
     with pytest.raises(ValueError, match=message):
         pool_inference(asked.pop("scores"), **asked)
-
-
-def test_unknown_methods_levels_and_differences_are_named():
-    result = pool_inference(pool(9), candidate=0, references=[1], alphas=[1], replicates=100)
-    with pytest.raises(ValueError, match=r"among 1 at 1; got 2 at 1\.0"):
-        result.difference(reference=2, alpha=1.0)
-    with pytest.raises(ValueError, match=r"method must be one of student_t, percentile, bca, got 'basic'"):
-        result.differences[0].interval(method="basic")
-    with pytest.raises(ValueError, match=r"level must be between 0 and 1, got 1\.0"):
-        result.differences[0].interval(level=1.0)
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -315,83 +273,12 @@ def test_cranfield_runs_against_bm25_in_the_pool_of_all(cranfield, candidate, al
         assert result.means[names.index("improved_rrf")] > result.means[names.index("bm25s_lucene")]
 
 
-#: On two topics: a replicate has the first one twice, each once, or the second one twice, with 1/4, 1/2 and 1/4.
-TWO = np.array([[0.1, 0.9], [0.4, 0.3]])
-
-
-@pytest.mark.parametrize("replicates", [3000, 20_000])
-def test_shares_are_those_of_all_replicates_however_many_chunks_they_come_in(replicates):
-    result = pool_inference(TWO, candidate=0, references=[1], alphas=[2.0], replicates=replicates)
-    kinds = [georisk(TWO[:, topics], alpha=2.0) for topics in ([0, 0], [0, 1], [1, 1])]
-    below = sum(share for share, (own, other) in zip((0.25, 0.5, 0.25), kinds, strict=True) if own < other)
-    noise = 5 * math.sqrt(0.25 / replicates)
-    assert result.replicates == result.differences[0].law.size == replicates
-    assert 0 < below < 1
-    assert result.probability_below.tolist() == [[0.0, pytest.approx(below, abs=noise)]]
-    assert result.rank_probabilities[0, 0].tolist() == pytest.approx([1 - below, below], abs=noise)
-    assert result.rank_probabilities.sum(axis=2) == pytest.approx(1.0, abs=1e-12)
-    law, each = result.differences[0].law, np.array([own - other for own, other in kinds])
-    order = np.argsort(each)
-    up_to = [law.cdf(float(difference) + 1e-9) for difference in each[order]]
-    assert up_to == pytest.approx(np.cumsum(np.array([0.25, 0.5, 0.25])[order]), abs=noise)
-
-
-def test_the_smooth_trade_off_is_used_throughout():
-    scores = pool(12, (3, 9))
-    result = pool_inference(scores, candidate=0, references=[1], alphas=[1], tradeoff="smooth", replicates=200)
-    counts = draw_counts(9, chunk=0)[:, :200]
-    drawn = np.array([georisk(replicate(scores, counts[:, r]), alpha=1, tradeoff="smooth") for r in range(200)])
-    (difference,) = result.differences
-    assert_allclose(result.georisk[0], georisk(scores, alpha=1, tradeoff="smooth"), atol=1e-12)
-    for p in (0.1, 0.5, 0.9):
-        expected = np.quantile(drawn[:, 0] - drawn[:, 1], p, method="inverted_cdf")
-        assert difference.law.quantile(p) == pytest.approx(float(expected), abs=1e-12)
-    left = [georisk(np.delete(scores, j, axis=1), alpha=1, tradeoff="smooth") for j in range(9)]
-    assert_allclose(difference.left_out, [own - other for own, other, _ in left], atol=1e-12)
-
-
-def test_as_many_replicates_are_drawn_as_references_and_alphas_need():
-    several = pool_inference(TWO, candidate=0, references=[1, "median"], alphas=[0, 5], level=0.8)
-    assert several.replicates == replicates_for(level=0.8, n_systems=2, n_topics=2, n_differences=4, n_tests=2)
-    assert several.replicates == pytest.approx(20_000, abs=1)
-    assert pool_inference(TWO, candidate=0, references=[1], alphas=[0], replicates=1).replicates == 1
-
-
-def test_replicates_that_would_not_fit_in_memory_are_refused():
-    # four replicates beyond a limit are 24,000 in all, times 4,000 references: more than 2^26
-    assert replicates_for(level=1 - 1.6e-7, n_systems=2, n_topics=2) == pytest.approx(5e7, rel=1e-6)
-    with pytest.raises(
-        ValueError,
-        match=r"^level 0\.999 with 3 tests needs \d+ replicates of 4000 differences each, more than memory holds: "
-        r"lower the level, or give fewer references$",
-    ):
-        replicates_for(level=0.999, n_systems=4001, n_topics=50, n_differences=4000, n_tests=3)
-
-
-@pytest.mark.parametrize(("level", "needed"), [(0.998, 1000), (0.99, 200), (0.5, 4)])
-def test_a_level_needs_a_replicate_beyond_each_limit(level, needed):
-    enough = pool_inference(pool(9), candidate=0, references=[1], alphas=[1], replicates=needed)
-    assert enough.differences[0].interval(level=level).level == level
-    fewer = pool_inference(pool(9), candidate=0, references=[1], alphas=[1], replicates=needed - 1)
-    with pytest.raises(ValueError, match=rf"^level {level} needs at least \d+ replicates, there are {needed - 1}$"):
-        fewer.differences[0].interval(level=level)
-
-
 def test_student_t_has_p_values_far_below_what_draws_show():
     result = pool_inference(pool(3, shift=-0.9), candidate=0, references=[1], alphas=[1], replicates=100)
     (difference,) = result.differences
     p = difference.p_value(method="student_t")
     assert 0 < p < 1e-6
     assert p == pytest.approx(2 * student.cdf(difference.estimate / difference.standard_error, 29), rel=1e-3)
-
-
-def test_every_difference_that_was_computed_is_named_where_another_is_asked_for():
-    result = pool_inference(TWO, candidate=0, references=[1, "median"], alphas=[0, 2.5], replicates=5)
-    with pytest.raises(
-        ValueError,
-        match=r"^expected a reference and alpha among 1 at 0, 1 at 2\.5, median at 0, median at 2\.5; got 1 at 7$",
-    ):
-        result.difference(reference=1, alpha=7)
 
 
 @pytest.mark.parametrize("systems", [2, 3, 4, 5, 6])
@@ -405,35 +292,6 @@ def test_the_median_is_that_of_all_systems_but_the_candidate(systems):
     assert result.ranks[0, int(np.argmax(of_each))] == 1
 
 
-@pytest.mark.parametrize("references", [(2,), (4, 0, 2), ("median", 3)])
-@pytest.mark.parametrize(("alphas", "tradeoff"), [((0.0, 2.0), "linear"), ((1.0,), "smooth")])
-def test_differences_and_ranks_alone_are_those_of_the_whole_pool(references, alphas, tradeoff):
-    scores, draws = pool(5, (6, 25)), Draws(25)
-    scores[4] = scores[1]  # systems with the same rank
-    asked: dict[str, Any] = {"candidate": 1, "tradeoff": tradeoff, "replicates": 1200}
-    whole = pool_inference(scores, references=references, alphas=alphas, **asked)
-    for i, alpha in enumerate(alphas):
-        for shared in (None, draws, draws):
-            found = georisk_differences(
-                scores, references=references, alphas=(alpha,), beside=alphas, draws=shared, **asked
-            )
-            assert_array_equal(found.georisk[0], whole.georisk[i])
-            for ours, theirs in zip(found.differences, whole.differences[i :: len(alphas)], strict=True):
-                assert (ours.reference, ours.alpha, ours.estimate) == (
-                    theirs.reference,
-                    theirs.alpha,
-                    theirs.estimate,
-                )
-                assert_array_equal(ours.left_out, theirs.left_out)
-                for method in METHODS:
-                    assert ours.interval(method=method) == theirs.interval(method=method)
-                    assert ours.p_value(method=method) == theirs.p_value(method=method)
-        ranks = candidate_ranks(scores, alpha=alpha, beside=alphas, draws=draws, **asked)
-        assert ranks.rank == whole.ranks[i, 1]
-        assert_array_equal(ranks.rank_probabilities, whole.rank_probabilities[i, 1])
-        assert_array_equal(ranks.probability_below, whole.probability_below[i])
-
-
 @settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=1, max_size=9))
 def test_ranks_by_sorting_are_those_of_all_comparisons(scores):
@@ -441,12 +299,3 @@ def test_ranks_by_sorting_are_those_of_all_comparisons(scores):
     found = _above(georisk, same)
     by_pairs = [[sum(other > own + same for other in column) for own in column] for column in georisk.T]
     assert found.T.tolist() == by_pairs
-
-
-def test_draws_that_are_kept_are_those_drawn_anew():
-    draws = Draws(200)
-    for replicates in (6000, 12_000, 100):
-        counts = np.hstack([*draws.counts(replicates)])
-        assert counts.shape == (200, replicates)
-        assert_array_equal(counts[:, :100], draw_counts(200, chunk=0)[:, :100])
-        assert_array_equal(counts, np.hstack([*Draws(200).counts(replicates)]))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -51,23 +49,6 @@ FLIPS = {
 TABLES = pytest.mark.parametrize(
     ("package", "table"), [(_bootstrap, BOOTSTRAP), (_flips, FLIPS)], ids=["_bootstrap", "_flips"]
 )
-
-
-def modules_of(package: ModuleType) -> list[Path]:
-    return [path for path in Path(str(package.__file__)).parent.glob("*.py") if path.stem != "__init__"]
-
-
-def imported(module: Path, package: ModuleType) -> set[str]:
-    return {
-        node.module.removeprefix(package.__name__ + ".")
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(package.__name__ + ".")
-    }
-
-
-@TABLES
-def test_imports_are_those_of_the_table(package, table):
-    assert {path.stem: imported(path, package) for path in modules_of(package)} == table
 
 
 @TABLES

@@ -10,14 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.inference import (
-    always_valid_e_value,
-    always_valid_upper_limit,
-    intervals,
-    share_left,
-    share_of_next_look,
-)
-from pytest_riskguard.risk import linear
+from pytest_riskguard.inference import always_valid_upper_limit
+from pytest_riskguard.inference.many_looks import always_valid_e_value, share_left, share_of_next_look
+from pytest_riskguard.risk.tradeoff import linear
 
 YEARS = 10_000
 #: One-sided, as of a gate at level 0.95.
@@ -35,14 +30,6 @@ def test_shares_fall_and_sum_to_1():
     for k, looks in ((-1, 20), (0, 0)):
         with pytest.raises(ValueError, match="expected k from 0 and looks from 1"):
             share_of_next_look(k, looks=looks)
-
-
-def test_what_is_left_is_one_less_the_shares():
-    for looks in (1, 3, 20):
-        shares = [share_of_next_look(k, looks=looks) for k in range(5 * looks)]
-        for k in range(5 * looks):
-            assert share_left({looks: k}) == pytest.approx(1 - math.fsum(shares[:k]), abs=1e-15)
-    assert share_left({}) == 1.0
 
 
 @given(st.lists(st.sampled_from([1, 2, 10, 1000]), max_size=60))
@@ -117,28 +104,6 @@ def test_false_alarms_of_a_year_stay_within_the_budget(dependence, harmful):
     assert uncorrected > 0.9 or dependence != "independent"
 
 
-def test_a_look_that_rejects_costs_nothing():
-    rng = np.random.default_rng(3)
-    p = rng.random((YEARS, 40))
-    p[:, ::2] = 0.0
-    true = np.arange(40) % 2 == 1
-    with_harm = years_with_a_false_alarm(p, true, looks=20)
-    without = years_with_a_false_alarm(p[:, 1::2], np.ones(20, dtype=bool), looks=20)
-    assert with_harm == without
-
-
-@pytest.mark.parametrize("at_once", [2, 10, 50])
-def test_looks_taken_at_once_exceed_the_budget_by_no_more_than_said(at_once):
-    """The first of each group has the right share and so have the others, but for the edges between two shares."""
-    looks, number = 20, 200
-    g = [share_of_next_look(at_once * (k // at_once), looks=looks) for k in range(number)]
-    edges = np.concatenate([[0], np.cumsum(ERROR * np.array(g))])
-    p = (np.random.default_rng(6).random((YEARS, 1)) - edges[:-1]) % 1.0  # least favourable: no two looks reject
-    found = years_with_a_false_alarm(p, np.ones(number, dtype=bool), looks=looks, at_once=at_once)
-    bound = ERROR * (1 + at_once / (2 * looks))
-    assert found <= bound + 3 * math.sqrt(bound / YEARS)
-
-
 def growing(rng, *, alpha, topics):
     """Trade-off scores with mean 0 of topics half of which change, most of them a little and some much."""
     changed = rng.random((YEARS, topics)) < 0.5
@@ -203,25 +168,6 @@ def test_what_never_varies_and_what_is_lost_for_certain():
 
 
 @pytest.mark.parametrize(
-    ("sd", "topics", "factor"),
-    [
-        *((0.02, 10, 24), (0.02, 50, 14), (0.02, 200, 8.0), (0.02, 1000, 3.8)),
-        *((0.05, 10, 8.9), (0.05, 50, 6.3), (0.05, 200, 3.5), (0.05, 1000, 2.0)),
-        *((0.2, 10, 2.6), (0.2, 50, 2.0), (0.2, 200, 1.7), (0.2, 1000, 1.7)),
-    ],
-)
-def test_the_price_of_looking_at_any_time(sd, topics, factor):
-    """The table of docs/explanation/a-year-of-gates.md: how much further off than Student-t's limit."""
-    rng = np.random.default_rng([21, topics])
-    ratios = []
-    for _ in range(20):
-        x = linear(np.clip(rng.normal(0, sd, topics), -1, 1), alpha=1)
-        mean, (ordinary,) = np.mean(x), intervals(x, methods=["student_t"], level=0.95)
-        ratios.append((always_valid_upper_limit(x, greatest=1.0) - mean) / (ordinary.upper - mean))
-    assert np.median(ratios) == pytest.approx(factor, rel=0.2)
-
-
-@pytest.mark.parametrize(
     ("scores", "options", "words"),
     [
         ([], {"greatest": 1.0}, "at least one"),
@@ -238,8 +184,3 @@ def test_what_has_no_limit(scores, options, words):
     if words != "level":
         with pytest.raises(ValueError, match=words):
             always_valid_e_value(scores, bound=0.0, greatest=options["greatest"])
-
-
-def test_a_bound_that_no_mean_can_exceed_is_refused():
-    with pytest.raises(ValueError, match=r"bound must be below the greatest possible score 1.0, got 1.0"):
-        always_valid_e_value([0.1], bound=1.0, greatest=1.0)

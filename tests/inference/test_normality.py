@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from pytest_riskguard.inference import mean_law, qq_points, shapiro_wilk, skewness
+from pytest_riskguard.inference._bootstrap.choice import mean_law
+from pytest_riskguard.inference.normality import qq_points, shapiro_wilk, skewness
 
 VECTORS = (
     "normal50_r1",
@@ -49,19 +50,6 @@ def test_three_topics_have_an_exact_law() -> None:
     rng = np.random.default_rng(3)
     p_values = [statistic.p_value for x in rng.normal(size=(2000, 3)) if (statistic := shapiro_wilk(x))]
     assert scipy.stats.kstest(p_values, "uniform").pvalue > 0.001
-
-
-def test_normal_scores_are_seldom_called_otherwise() -> None:
-    rng = np.random.default_rng(5)
-    for n in (10, 50):
-        p_values = [statistic.p_value for x in rng.normal(size=(2000, n)) if (statistic := shapiro_wilk(x))]
-        # 100 of 2000 expected at 5 %: 4.5 standard deviations of the count
-        assert sum(p < 0.05 for p in p_values) == pytest.approx(100, abs=45)
-
-
-@pytest.mark.parametrize("x", [[1.0, 2.0], [0.0] * 50, [0.1] * 3, np.arange(5001.0)])
-def test_where_the_approximation_does_not_hold_there_is_no_answer(x: list[float]) -> None:
-    assert shapiro_wilk(x) is None
 
 
 finite = st.lists(st.integers(-1000, 1000), min_size=3, max_size=60).filter(lambda x: len(set(x)) > 1)
@@ -99,14 +87,6 @@ def test_skewness_by_hand() -> None:
         skewness([1])
 
 
-def test_a_normal_looking_law_lies_on_the_diagonal() -> None:
-    x = np.random.default_rng(1).uniform(size=2000)
-    points = qq_points(x)
-    assert points is not None
-    assert points.normal.tolist() == pytest.approx(np.linspace(-3, 3, 25).tolist())
-    assert np.max(np.abs(points.bootstrap - points.normal)) < 0.01
-
-
 def test_points_are_quantiles_of_the_exact_law_and_those_of_replicates() -> None:
     rng = np.random.default_rng(2)
     x = -(rng.exponential(size=40))
@@ -121,37 +101,3 @@ def test_points_are_quantiles_of_the_exact_law_and_those_of_replicates() -> None
     # losses reach further than wins: both ends of the law lie below the diagonal
     assert points.bootstrap[0] < -2.5
     assert points.bootstrap[-1] < 2.5
-
-
-def test_points_of_no_law_and_points_too_far_out() -> None:
-    assert qq_points([0.5] * 20) is None
-    with pytest.raises(ValueError, match="z must lie between -8 and 8, got 9"):
-        qq_points([1, 2, 3], z=[0, 9])
-
-
-def test_points_may_be_none_and_reach_to_8() -> None:
-    points = qq_points([1, 2, 4], z=[])
-    assert points is not None
-    assert points.bootstrap.size == 0
-    ends = qq_points([1, 2, 4], z=[-8, 8])
-    assert ends is not None
-    # the mean of three draws is at least 1 and at most 4; the mean is 7/3, the standard error root(14/27)
-    assert ends.bootstrap * math.sqrt(14 / 27) + 7 / 3 == pytest.approx([1, 4], abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("z", "message"),
-    [
-        ([8.0, -8.5, 9.0], r"^z must lie between -8 and 8, got -8\.5$"),
-        ([0.0, math.nan], "^z must be finite, got nan$"),
-        ([[0.0]], r"^z must have one axis \(topics\), got shape \(1, 1\)$"),
-    ],
-)
-def test_points_that_are_none_are_refused(z: list[float], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        qq_points([1, 2, 4], z=z)
-
-
-def test_scores_that_are_none_are_refused_by_name() -> None:
-    with pytest.raises(ValueError, match=r"^x must be finite, got nan$"):
-        shapiro_wilk([0.1, math.nan, 0.2])

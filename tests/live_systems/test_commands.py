@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 import time
@@ -14,11 +13,11 @@ import pytest
 
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import CommandCandidate
+from pytest_riskguard.errors import DataError
 from pytest_riskguard.formats.limits import ANSWER_BYTES
 from pytest_riskguard.live_systems import commands
 from pytest_riskguard.live_systems.commands import command_search
-from pytest_riskguard.live_systems.retrieval import Retrieved, retrieve
-from pytest_riskguard.live_systems.topic import Topic
+from pytest_riskguard.live_systems.retrieval import Retrieved, Topic, retrieve
 
 QUERIES = {f"t{number}": Topic(f"query {number}", id=f"t{number}") for number in range(6)}
 ECHO = "import sys; query = sys.stdin.read(); "
@@ -211,8 +210,106 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-def test_signals_of_this_process_stay_as_they_are(asked):
-    before = signal.getsignal(signal.SIGCHLD) if hasattr(signal, "SIGCHLD") else None
-    asked("print('a')")
-    assert (signal.getsignal(signal.SIGCHLD) if hasattr(signal, "SIGCHLD") else None) == before
-    assert ANSWER_BYTES.value == 50_000_000
+# ---- one process, asked line by line
+
+#: Answers each line; ``answer`` may be replaced.
+LINES = """
+import json, os, sys
+open("started", "a").write(f"{os.getpid()}\\n")
+for number, line in enumerate(sys.stdin):
+    asked = json.loads(line)
+    answer = {"id": asked["id"], "results": [asked["query"], str(asked["depth"])]}
+    WHAT
+    print(json.dumps(answer), flush=True)
+END
+"""
+
+
+@pytest.fixture
+def in_lines(tmp_path):
+    """Ask one process about the queries, and return what is found with the processes that were started."""
+
+    def run(what: str = "pass", end: str = "", **asking: Any) -> tuple[Retrieved, list[int]]:
+        program = LINES.replace("WHAT", what).replace("END", end)
+        about = {"command": [sys.executable, "-c", program], "input": "lines"}
+        with command_search(CommandCandidate.model_validate(about), Asking(**asking), tmp_path) as search:
+            found = retrieve(search, QUERIES, Asking(ask_twice=2))
+        return found, [int(pid) for pid in (tmp_path / "started").read_text().split()]
+
+    return run
+
+
+def test_one_process_answers_every_query_and_ends(in_lines):
+    found, (pid,) = in_lines(depth=7)
+    assert of(found) == [("query 3", 2.0), ("7", 1.0)]
+    assert list(found.answers) == list(QUERIES)
+    assert found.again["t3"] == found.answers["t3"]
+    assert not is_alive(pid)
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        (
+            "sys.exit('out of memory') if number == 2 else 0",
+            "without an answer to 't2' (exit status 1): out of memory",
+        ),
+        ("os.kill(os.getpid(), 9) if number == 2 else 0", "without an answer to 't2' (was killed by signal 9)"),
+        ("print('loading') if number == 2 else 0", 'such as {"id": "q1", "results": ["d1", "d2"]}, found \'loading'),
+        ("answer.pop('results') if number == 2 else 0", "expected a line of JSON such as"),
+        ("print(json.dumps(answer)) if number == 2 else 0", "expected the answer to 't3', found one to 't2'"),
+        ("answer['id'] = 't5'", "expected the answer to 't0', found one to 't5'"),
+        ("import time; time.sleep(600 if number == 2 else 0)", "no answer to 't2' within 1 s; it was killed"),
+        ("answer['results'] = 'x' * 200_000 if number == 2 else []", "bytes in the answer of a live system"),
+    ],
+)
+def test_after_anything_but_its_answer_a_process_is_asked_no_more(in_lines, monkeypatch, what, said):
+    monkeypatch.setattr(commands, "ANSWER_BYTES", Most)
+    found, (pid,) = in_lines(what, timeout=1)
+    assert len(found.failed) == 3
+    assert {str(failed.error) for failed in found.failed} == {str(found.failed[0].error)}
+    assert said in str(found.failed[0].error)
+    assert not is_alive(pid)
+
+
+class Most:
+    """A smaller limit of an answer."""
+
+    value = 100_000
+
+    @staticmethod
+    def problem(found: int) -> str:
+        return ANSWER_BYTES.problem(found)
+
+
+@pytest.mark.parametrize(
+    ("what", "end", "said"),
+    [
+        ("pass", "print('bye')", "it wrote more than one line for each query: 'bye"),
+        ("pass", "sys.exit('disk full')", r"it failed after its last answer \(exit status 1\): disk full"),
+    ],
+)
+def test_what_a_process_leaves_at_its_end_is_a_failure(in_lines, what, end, said):
+    with pytest.raises(DataError, match=said):
+        in_lines(what, end)
+
+
+def test_a_process_is_asked_one_query_at_a_time():
+    for more, said in (
+        ({"workers": 2}, "workers: 1"),
+        ({"command": ["a", "{query}"]}, "no {query} in the arguments"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            CommandCandidate.model_validate({"command": ["./search"], "input": "lines", **more})
+
+
+def test_an_interrupted_run_ends_its_process(tmp_path):
+    about = {"command": [sys.executable, "-c", LINES.replace("WHAT", "pass").replace("END", "")], "input": "lines"}
+
+    def interrupted(*_: int) -> None:
+        raise KeyboardInterrupt
+
+    candidate = CommandCandidate.model_validate(about)
+    with pytest.raises(KeyboardInterrupt), command_search(candidate, Asking(), tmp_path) as search:
+        retrieve(search, QUERIES, Asking(), progress=interrupted)
+    assert not is_alive(int((tmp_path / "started").read_text()))

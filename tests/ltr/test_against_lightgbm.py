@@ -10,7 +10,7 @@ import pytest
 
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.ltr import TFARO, TSARO, UCRO, GeoRisk, JudgedQueries, LambdaMART, QueryBaselines
-from pytest_riskguard.ltr.lightgbm_data import check_whole_queries
+from pytest_riskguard.ltr.queries import check_whole_queries
 
 pytest.importorskip("numba")
 lightgbm = pytest.importorskip("lightgbm")

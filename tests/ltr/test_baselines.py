@@ -9,7 +9,8 @@ import pytest
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError, DataError
-from pytest_riskguard.ltr import JudgedQueries, QueryBaselines, measure_name
+from pytest_riskguard.ltr import JudgedQueries, QueryBaselines
+from pytest_riskguard.ltr.queries import measure_name
 
 LABELS, GROUP = [2, 0, 1, 0, 0, 3, 0], [3, 2, 2]
 

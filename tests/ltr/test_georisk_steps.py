@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from pytest_riskguard.ltr.swap_effects import GeoRiskNow
+from pytest_riskguard.ltr.objectives import GeoRiskNow
 from pytest_riskguard.risk import georisk
 from tests.docs.pages import DOCS
 from tests.ltr import plain_lambdas as plain

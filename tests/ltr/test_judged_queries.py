@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.ltr import JudgedQueries, measure_name
+from pytest_riskguard.ltr import JudgedQueries
+from pytest_riskguard.ltr.queries import measure_name
 from tests.ltr import plain_lambdas as plain
 
 

@@ -8,16 +8,8 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.errors import DataError, UsageError
-from pytest_riskguard.ltr import (
-    UCRO,
-    JudgedQueries,
-    QueryBaselines,
-    RiskMetrics,
-    faro_for_lightgbm,
-    faro_for_xgboost,
-    faro_weights,
-    row_weights,
-)
+from pytest_riskguard.ltr import UCRO, JudgedQueries, QueryBaselines, RiskMetrics, faro_for_lightgbm, faro_for_xgboost
+from pytest_riskguard.ltr.weights import faro_weights, row_weights
 from tests.ltr.ltr_data import Data, made
 from tests.ltr.test_query_weights import LIGHTGBM, XGBOOST
 

@@ -15,17 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_riskguard.errors import DataError, UsageError
-from pytest_riskguard.ltr import (
-    TFARO,
-    TSARO,
-    UCRO,
-    GeoRisk,
-    JudgedQueries,
-    LambdaMART,
-    QueryBaselines,
-    ranking_objective,
-)
-from pytest_riskguard.ltr.swap_effects import GeoRiskNow
+from pytest_riskguard.ltr import TFARO, TSARO, UCRO, GeoRisk, JudgedQueries, LambdaMART, QueryBaselines, objectives
+from pytest_riskguard.ltr.objectives import GeoRiskNow
 from tests.ltr import plain_lambdas as plain
 
 pytest.importorskip("numba")
@@ -339,7 +330,7 @@ def test_processors_are_counted_where_the_system_does_not_say_which_may_be_used(
     monkeypatch.delattr("os.sched_getaffinity", raising=False)
     for counted, expected in ((3, 3), (None, 1)):
         monkeypatch.setattr("os.cpu_count", lambda counted=counted: counted)
-        assert ranking_objective._processors() == expected
+        assert objectives._processors() == expected
 
 
 def test_an_objective_can_go_on_to_other_data():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.ltr.pareto import pareto_front
+from pytest_riskguard.ltr.model_comparison import pareto_front
 
 #: Few values, so that ties are common.
 models = st.lists(st.tuples(*(st.integers(-2, 3).map(float),) * 2), max_size=12)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.ltr import TFARO, QueryBaselines, adaptive_alpha, faro_weights, row_weights
+from pytest_riskguard.ltr import TFARO, QueryBaselines
+from pytest_riskguard.ltr.weights import adaptive_alpha, faro_weights, row_weights
 from tests.ltr.ltr_data import Array, Data, made
 
 UNIT = st.floats(0, 1)

@@ -8,15 +8,8 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.errors import DataError, UsageError
-from pytest_riskguard.ltr import (
-    TFARO,
-    LambdaMART,
-    faro_for_lightgbm,
-    faro_for_xgboost,
-    faro_weights,
-    reweighting,
-    row_weights,
-)
+from pytest_riskguard.ltr import TFARO, LambdaMART, faro_for_lightgbm, faro_for_xgboost
+from pytest_riskguard.ltr.weights import faro_weights, row_weights
 from pytest_riskguard.risk import frisk
 from tests.ltr.ltr_data import Array, Data, made
 from tests.ltr.test_query_weights import CATBOOST, LIGHTGBM, XGBOOST
@@ -73,7 +66,7 @@ def test_a_round_in_which_all_weigh_one_forgets_the_weights_before_it(lightgbm, 
     weights = [rng.uniform(1, 6, ones.size), ones, rng.uniform(1, 6, ones.size), ones]
     for some in (weights, weights[1:]):
         given = iter([ones, *some])  # the first is asked for before training
-        monkeypatch.setattr(reweighting, "faro_weights", lambda *_, given=given, **__: next(given))
+        monkeypatch.setattr("pytest_riskguard.ltr.weights.faro_weights", lambda *_, given=given, **__: next(given))
         callbacks = faro_for_lightgbm(data.baselines, alpha=5)
         booster = lightgbm.train(LAMBDARANK, dataset(lightgbm, data), len(some), callbacks=callbacks)
         scores = np.zeros(data.labels.size)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_riskguard.ltr import adaptive_alpha
+from pytest_riskguard.ltr.weights import adaptive_alpha
 from tests.ltr import plain_lambdas as plain
 
 

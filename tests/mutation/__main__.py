@@ -42,7 +42,6 @@ LEFT_OUT = (
     "tests/baselines/test_writing.py::test_readers_see",
     "tests/gates/test_determinism.py",
     "tests/gates/test_import_order.py",
-    "tests/gates/test_new_option.py",
     "tests/inference/test_imports.py",
 )
 MIN_NOTICED = 0.9

@@ -16,7 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_riskguard.evaluation import read_scores, run, score_run
+from pytest_riskguard.evaluation import read_scores
+from pytest_riskguard.evaluation.memory.memory_runs import run
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 
 psutil = pytest.importorskip("psutil")
 pd = pytest.importorskip("pandas")

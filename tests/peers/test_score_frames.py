@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_riskguard.errors import DataError, ScoresFormatError, UsageError
-from pytest_riskguard.evaluation import read_scores, run, score_frame, score_run, write_scores
+from pytest_riskguard.evaluation import read_scores, score_frame, write_scores
+from pytest_riskguard.evaluation.memory.memory_runs import run
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")

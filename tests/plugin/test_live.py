@@ -28,11 +28,6 @@ def fails(query):
         raise ValueError("no server for <" + query + ">")
     return ask(query)
 
-def hangs(query):
-    if query.endswith("07"):
-        threading.Event().wait()
-    return ask(query)
-
 def exits(query):
     import pytest
     if query.endswith("07"):
@@ -124,63 +119,27 @@ def test_all_failed_queries_are_one_message_that_shows_the_first_five(live):
     assert "retrieval.py" not in result.stdout.str()
 
 
-#: Blocks the alarm, as a C library may.
-STUCK = """
-import signal, threading
-from pytest_riskguard.live_systems import time_limit
-from pytest_riskguard.live_systems import console
-time_limit.GRACE = console.GRACE = 0.2
-def ask(query):
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
-    threading.Event().wait()
-"""
-
-
-@pytest.mark.parametrize(
-    ("settings", "ending"),
-    [("", " (own.py:14)"), (", workers: 4", "; its thread cannot be stopped and may keep running")],
-)
-def test_a_query_without_an_answer_in_time_is_named_and_the_run_ends(asked_of, pytester, settings, ending):
-    asked_of("hangs", settings=f", timeout: 1{settings}")
-    result = pytester.runpytest_subprocess("--riskguard", timeout=120)
-    result.assert_outcomes(failed=1)
-    assert f"the search for topic 't07' ('query number 07') failed: no answer within 1 s{ending}" in flat(result)
-    assert "Traceback" not in result.stdout.str()
-
-
 @pytest.mark.parametrize("timeout", ["none", "null"])
 def test_a_search_may_have_no_limit(live, timeout):
     assert live("ask", settings=f", timeout: {timeout}").ret == 0
 
 
-def test_a_search_that_never_answers_is_not_sent_every_query(pytester, asked_of):
-    asked_of("ask", settings=", timeout: 0.2")
-    pytester.path.joinpath("own.py").write_text("import time\ndef ask(query):\n    time.sleep(600)\n")
-    result = pytester.runpytest_subprocess("--riskguard", timeout=120)
+def test_a_search_that_is_always_late_is_not_sent_every_query(pytester, asked_of):
+    asked_of("ask", settings=", timeout: 0.1")
+    pytester.path.joinpath("own.py").write_text("import time\ndef ask(query):\n    time.sleep(0.15)\n    return []\n")
+    result = pytester.runpytest("--riskguard")
     result.assert_outcomes(failed=1)
     text = flat(result)
-    assert (
-        "failed for 3 of 30 topics with the same error: no answer within 0.2 s (own.py:3); topics t01, t02, t03;"
-        in text
-    )
+    assert "failed for 3 of 30 topics with the same error: no answer within 0.1 s; topics t01, t02, t03;" in text
     assert "; 27 topics were not queried, because 3 queries in a row had no answer in time" in text
-
-
-@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system has no alarm")
-def test_a_search_that_nothing_can_interrupt_ends_the_run(pytester, asked_of):
-    asked_of("ask", settings=", timeout: 0.2")
-    pytester.path.joinpath("own.py").write_text(STUCK)
-    result = pytester.runpytest_subprocess("--riskguard", timeout=120)
-    assert result.ret == pytest.ExitCode.INTERNAL_ERROR
-    result.stderr.fnmatch_lines(["pytest-riskguard: *: a search gave no answer in 0.2 s, and*"])
 
 
 @pytest.mark.parametrize("settings", ["", ", workers: 4"])
 @pytest.mark.parametrize(
     ("function", "said"),
     [
-        ("exits", "it called pytest.exit (enough) (own.py:20)"),
-        ("skips", "it called pytest.skip (later) (own.py:26)"),
+        ("exits", "it called pytest.exit (enough) (own.py:15)"),
+        ("skips", "it called pytest.skip (later) (own.py:21)"),
         ("leaves", "SystemExit: 0 (own.py:*)"),
         ("is_cancelled", "CancelledError (own.py:*)"),
     ],
@@ -201,41 +160,6 @@ def test_a_module_that_ends_the_run_when_it_is_imported_is_a_failure(live, pytes
     result = pytester.runpytest("--riskguard")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert fnmatch(flat(result), "*cannot import 'own:ask': *(own.py:2)*")
-
-
-@pytest.mark.parametrize("where", ["candidate", "gate"])
-@pytest.mark.parametrize("target", ["builtins:exec", "os:system", "subprocess:getoutput", "own:eval_again"])
-def test_functions_that_are_not_of_the_project_are_refused_at_their_line(asked_of, pytester, target, where):
-    asked_of("ask")
-    pytester.path.joinpath("own.py").write_text(f"{SEARCH}\neval_again = eval\n")
-    path = pytester.path / "riskguard.yaml"
-    queries = "".join(f"t{number:02d}\topen('ran', 'w')\n" for number in range(1, 31))
-    pytester.path.joinpath("topics.tsv").write_text(queries)
-    text = path.read_text().replace("own:ask", target)
-    if where == "gate":
-        text = text.replace(f"candidate: {{retrieve: '{target}'}}\n", "")
-        text = text.replace("baseline: prod", f"baseline: prod, candidate: {{retrieve: '{target}'}}")
-    path.write_text(text)
-    result = pytester.runpytest("--riskguard")
-    result.assert_outcomes(failed=1)
-    line = next(number for number, line in enumerate(text.splitlines(), 1) if "retrieve" in line)
-    result.stdout.fnmatch_lines([f"*riskguard.yaml:{line}: candidate.retrieve: {target!r} is not called: *"])
-    assert not pytester.path.joinpath("ran").exists()
-
-
-def test_an_installed_search_is_accepted_if_the_file_lists_it(asked_of, pytester, tmp_path, monkeypatch):
-    asked_of("ask")
-    outside = pytester.path.parent / "outside"
-    outside.mkdir()
-    outside.joinpath("shop.py").write_text(SEARCH)
-    monkeypatch.syspath_prepend(outside)
-    path = pytester.path / "riskguard.yaml"
-    path.write_text(path.read_text().replace("own:ask", "shop:ask"))
-    refused = pytester.runpytest("--riskguard")
-    refused.assert_outcomes(failed=1)
-    refused.stdout.fnmatch_lines(["*module 'shop' is not part of the project (found at *shop.py)*`retrieve_from`*"])
-    path.write_text(path.read_text() + "retrieve_from: ['shop:ask']\n")
-    assert pytester.runpytest("--riskguard").ret == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="this system has no POSIX signals")
@@ -380,19 +304,6 @@ def test_the_number_of_queries_sent_twice_is_a_setting(pytester, asked_of, setti
     assert result.ret == (0 if settings.endswith(" 0") else 1)
 
 
-def test_an_isolated_search_gives_the_same_verdict_and_cannot_end_the_run(live, pytester, asked_of):
-    reports = []
-    for settings in ("", ", isolate: true"):
-        assert live("ask", "--riskguard-report=report.json", settings=settings).ret == 0
-        reports.append(without_times(read_report(pytester.path / "report.json")))
-    assert reports[0] == reports[1]
-    asked_of("ask", settings=", isolate: true")
-    pytester.path.joinpath("own.py").write_text("import os\ndef ask(query): os._exit(0)\n")
-    result = pytester.runpytest("--riskguard")
-    result.assert_outcomes(failed=1)
-    assert "the isolated process of 'own:ask' ended with exit status 0; it had" in flat(result)
-
-
 #: Searches as ``ask`` does, in another process.
 COMMAND = """
 import json, sys
@@ -401,12 +312,23 @@ print(json.dumps([{"id": document, "score": score} for document, score in ask(sy
 """
 
 
-def test_a_command_gives_the_verdict_of_the_function_that_it_calls(live, pytester, asked_of):
+#: The same, in one process.
+IN_LINES = """
+import json, sys
+from own import ask
+for line in sys.stdin:
+    asked = json.loads(line)
+    print(json.dumps({"id": asked["id"], "results": ask(asked["query"])}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("how", ["'{query}'], workers: 2", "], input: lines"])
+def test_a_command_gives_the_verdict_of_the_function_that_it_calls(live, pytester, asked_of, how):
     assert live("ask", "--riskguard-report=function.json").ret == 0
     path = pytester.path / "riskguard.yaml"
-    command = f"command: [{sys.executable!r}, search.py, '{{query}}'], workers: 2"
+    command = f"command: [{sys.executable!r}, search.py, {how}"
     path.write_text(path.read_text().replace("retrieve: 'own:ask'", command))
-    (pytester.path / "search.py").write_text(COMMAND)
+    (pytester.path / "search.py").write_text(IN_LINES if "lines" in how else COMMAND)
     assert pytester.runpytest("--riskguard", "--riskguard-report=command.json").ret == 0
     reports = [without_times(read_report(pytester.path / name)) for name in ("function.json", "command.json")]
     assert reports[0]["verdicts"] == reports[1]["verdicts"]

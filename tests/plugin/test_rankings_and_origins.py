@@ -73,11 +73,10 @@ def test_no_verdict_depends_on_metadata_or_titles(judged, pytester):
 def test_a_live_candidate_has_metadata_and_its_answer_times(judged, pytester):
     pytester.makepyfile(own='def ask(query): return [("good", 1.0), ("bad1", 0.5)]')
     pytester.syspathinsert()
-    for isolate in ("", ", isolate: true"):
-        _, report = judged(candidate=f"{{retrieve: 'own:ask', metadata: {{a: b}}{isolate}}}")
-        assert report["provenance"]["candidate"]["metadata"] == {"a": "b"}
-        assert report["provenance"]["latency"]["queries"] == 30
-        assert 0 <= report["provenance"]["latency"]["median_ms"] <= report["provenance"]["latency"]["p95_ms"]
+    _, report = judged(candidate="{retrieve: 'own:ask', metadata: {a: b}}")
+    assert report["provenance"]["candidate"]["metadata"] == {"a": "b"}
+    assert report["provenance"]["latency"]["queries"] == 30
+    assert 0 <= report["provenance"]["latency"]["median_ms"] <= report["provenance"]["latency"]["p95_ms"]
 
 
 def test_a_documents_file_that_cannot_be_read_is_named_once_and_the_verdicts_stand(judged):

@@ -13,7 +13,10 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtr
 
-from pytest_riskguard.risk import georisk, georisk_curve, minus, reference_scores, trisk, urisk, zrisk, zrisk_curve
+from pytest_riskguard.risk import georisk, trisk, urisk, zrisk
+from pytest_riskguard.risk.georisk import georisk_curve, zrisk_curve
+from pytest_riskguard.risk.reference import reference_scores
+from pytest_riskguard.risk.urisk import minus
 from tests.published import test_airs2019, test_ecir2014, test_sigir2016, web2012
 from tests.published.csv_tables import print_or_write
 from tests.shared_data import SHARED

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from pytest_riskguard.risk import alpha_hat, georisk, minus, trisk, z_scores, zrisk
+from pytest_riskguard.risk import georisk, trisk, zrisk
+from pytest_riskguard.risk.georisk import z_scores
+from pytest_riskguard.risk.urisk import alpha_hat, minus
 from tests.published.web2012 import TOPICS
 
 #: run: URisk- linear, smooth; TRisk- linear, smooth; ZRisk- linear, smooth; GeoRisk- linear, smooth, as printed

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.risk import reference_scores, urisk
+from pytest_riskguard.risk import urisk
+from pytest_riskguard.risk.reference import reference_scores
 
 #: Table 2, alpha 10: the runs, and by run its URisk against each of them.
 TABLE_2 = (

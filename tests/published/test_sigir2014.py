@@ -10,8 +10,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.inference import critical_value
-from pytest_riskguard.risk import jackknife_standardised, linear, standardised, trisk
+from pytest_riskguard.inference.intervals import critical_value
+from pytest_riskguard.risk import trisk
+from pytest_riskguard.risk.tradeoff import linear
+from pytest_riskguard.risk.urisk import jackknife_standardised, standardised
 from tests.published.web2012 import TOPICS
 
 #: run, alpha, URisk, standard error, TRisk, two-sided p

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 
 from pytest_riskguard import check
@@ -125,6 +126,14 @@ STRINGS: dict[str, str] = {
     "blank": "   \t ",
     "proto": "__proto__",
 }
+
+
+#: The quick tests ask about these, CI about all.
+QUICK = (*list(STRINGS)[::9], "script end", "attribute breakout", "vega expression", "lone surrogates", "formula")
+NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in STRINGS]
+EACH = [
+    pytest.param(text, id=name, marks=[] if name in QUICK else [pytest.mark.slow]) for name, text in STRINGS.items()
+]
 
 
 def texts() -> st.SearchStrategy[str]:

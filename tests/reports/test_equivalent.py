@@ -14,7 +14,7 @@ from pytest_riskguard.reports import html
 from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.html.charts.query_charts import cumulative_loss, dumbbells
 from pytest_riskguard.reports.html.charts.risk_charts import intervals, urisk
-from pytest_riskguard.reports.markdown.page import render as markdown
+from pytest_riskguard.reports.markdown import render as markdown
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.reports.wording import worded

@@ -21,7 +21,7 @@ from pytest_riskguard.reports.markdown import render
 from pytest_riskguard.reports.terminal import gates_table
 from pytest_riskguard.reports.terminal.failure import explain, one_line, warning_lines
 from pytest_riskguard.run_context import Detail, Screen
-from tests.reports.hostile import STRINGS, incomparable_with, texts, verdict_with
+from tests.reports.hostile import NAMES, STRINGS, incomparable_with, texts, verdict_with
 
 #: GitHub's dialect, without looking for bare links: those are asked for one by one below.
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table").enable("strikethrough")
@@ -45,7 +45,7 @@ TAGS = {
 }
 
 
-@pytest.fixture(params=STRINGS)
+@pytest.fixture(params=NAMES)
 def text(request: pytest.FixtureRequest) -> str:
     return STRINGS[request.param]
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard.errors import ReportFormatError
+from pytest_riskguard.reports.comparisons import BECAME, KnownGate, after, summary, title
 from pytest_riskguard.reports.json import dumps, read
-from pytest_riskguard.reports.known_gates import BECAME, KnownGate, after, summary, title
 from pytest_riskguard.reports.markdown import render
 from tests.reports.test_json import VERDICTS
 
@@ -16,7 +16,7 @@ PASSED = VERDICTS["pass"]()
 
 
 def gate(name="a", became="judged", verdicts=(0,), failures=0, line=3):
-    return KnownGate(f"riskguard.yaml::{name}", "riskguard.yaml", line, became, 1 + failures, failures, verdicts)
+    return KnownGate(f"riskguard.yaml::{name}", "riskguard.yaml", line, became, failures, verdicts)
 
 
 def missing(name, became="deselected"):

@@ -17,8 +17,7 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnjudgedTopic
 from pytest_riskguard.gates.verdict import Inputs, VerdictWarning
-from pytest_riskguard.reports.markdown import COMMENT_LIMIT, render
-from pytest_riskguard.reports.markdown.escape import code, prose
+from pytest_riskguard.reports.markdown import COMMENT_LIMIT, code, prose, render
 from pytest_riskguard.reports.shown import Shown
 from tests.plugin.world import GOOD, LOSS
 from tests.reports.hostile import STRINGS, verdict_with

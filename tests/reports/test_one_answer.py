@@ -13,10 +13,9 @@ from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict
 from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.card import Step, advice, card, promotion
 from pytest_riskguard.reports.ci import badge, comment, junit
-from pytest_riskguard.reports.comparisons import answer
+from pytest_riskguard.reports.comparisons import KnownGate, answer
 from pytest_riskguard.reports.html.page import document
 from pytest_riskguard.reports.json import Report
-from pytest_riskguard.reports.known_gates import KnownGate
 from pytest_riskguard.reports.terminal import gates_table
 from pytest_riskguard.run_context import Screen
 from tests.plugin.world import CHURN, GOOD, LOSS
@@ -41,8 +40,8 @@ CARE = named(judged(CHURN, alpha=5), "no-risk")
 
 
 def known(count: int, *, missing: int = 0) -> list[KnownGate]:
-    gates = [KnownGate(f"r.yaml::{place}", "r.yaml", 1, "judged", 1, 0, (place,)) for place in range(count)]
-    return gates + [KnownGate(f"r.yaml::m{place}", "r.yaml", 1, "crashed", 1, 0, ()) for place in range(missing)]
+    gates = [KnownGate(f"r.yaml::{place}", "r.yaml", 1, "judged", 0, (place,)) for place in range(count)]
+    return gates + [KnownGate(f"r.yaml::m{place}", "r.yaml", 1, "crashed", 0, ()) for place in range(missing)]
 
 
 def printed(capsys: pytest.CaptureFixture[str], verdicts: Sequence[Verdict], *, quiet: bool = False) -> str:

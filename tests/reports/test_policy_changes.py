@@ -17,7 +17,7 @@ from pytest_riskguard.reports.html import render as html
 from pytest_riskguard.reports.json import SCHEMA_FILE, Report, dumps, read
 from pytest_riskguard.reports.markdown import render as markdown
 from pytest_riskguard.reports.policy_changes import CHANGES, Change, PolicyChanges
-from tests.reports.hostile import STRINGS, verdict_with
+from tests.reports.hostile import NAMES, STRINGS, verdict_with
 from tests.reports.test_hostile import assert_plain
 
 POLICY = PolicyChanges(
@@ -126,7 +126,7 @@ def test_a_report_of_a_later_version_and_a_broken_one() -> None:
         decoded(PolicyChanges, {**data, "more": "9"}, where="policy_changes")
 
 
-@pytest.mark.parametrize("name", STRINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_text_of_others_is_data_in_every_format(name: str) -> None:
     text = STRINGS[name]
     change = Change("option", text or "f", (text, text), text, text, text)

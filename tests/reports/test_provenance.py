@@ -12,7 +12,7 @@ from pytest_riskguard.formats.serialization import JsonError, decoded, to_plain
 from pytest_riskguard.gates.origins import BaselineOrigin, CandidateOrigin, Origins
 from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.provenance import Difference, Provenance, line, provenance_of
-from tests.reports.hostile import STRINGS, verdict_with
+from tests.reports.hostile import EACH, verdict_with
 from tests.reports.test_hostile import assert_markdown, assert_plain
 
 PROD = BaselineOrigin("prod", "a" * 40, "release 7", "2026-01-01T00:00:00Z", None, {"index": "v7", "model": "s"})
@@ -81,7 +81,7 @@ def test_a_line_says_the_change_and_the_age_of_baselines():
     assert markdown.render([], provenance=provenance()).splitlines()[2].startswith("commit bbbbbbbbbb; branch topic")
 
 
-@pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS)
+@pytest.mark.parametrize("text", EACH)
 def test_hostile_text_is_data(text):
     origins = Origins(CandidateOrigin(text, {text: text}), (replace(PROD, name=text, note=text, commit=text),), None)
     verdict = replace(verdict_with("x"), origins=origins)

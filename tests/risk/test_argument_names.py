@@ -10,6 +10,15 @@ import pytest
 
 from pytest_riskguard import risk
 from pytest_riskguard.risk.checks import between_0_and_1, per_topic, systems_by_topics
+from pytest_riskguard.risk.reference import reference_scores
+from pytest_riskguard.risk.urisk import (
+    jackknife_standard_error,
+    jackknife_standardised,
+    mean_test,
+    share_changed,
+    standardised,
+    ugain,
+)
 
 NAN = [0.1, math.nan]
 
@@ -19,19 +28,19 @@ NAN = [0.1, math.nan]
     [
         (lambda: risk.frisk(NAN), "differences"),
         (lambda: risk.freward(NAN), "differences"),
-        (lambda: risk.ugain(NAN), "differences"),
-        (lambda: risk.share_changed(NAN), "differences"),
+        (lambda: ugain(NAN), "differences"),
+        (lambda: share_changed(NAN), "differences"),
         (lambda: risk.urisk(NAN, alpha=1), "differences"),
         (lambda: risk.urisk(NAN, alpha=1, tradeoff="smooth"), "differences"),
         (lambda: risk.standard_error(NAN), "x"),
-        (lambda: risk.jackknife_standard_error(NAN), "x"),
-        (lambda: risk.mean_test(NAN), "x"),
-        (lambda: risk.standardised(NAN), "x"),
-        (lambda: risk.jackknife_standardised(NAN), "x"),
+        (lambda: jackknife_standard_error(NAN), "x"),
+        (lambda: mean_test(NAN), "x"),
+        (lambda: standardised(NAN), "x"),
+        (lambda: jackknife_standardised(NAN), "x"),
         (lambda: risk.counts(NAN, [0.0, 0.0]), "candidate"),
         (lambda: risk.counts([0.0, 0.0], NAN), "baseline"),
         (lambda: risk.expected_scores([NAN, NAN]), "scores"),
-        (lambda: risk.reference_scores([NAN], kind="mean"), "scores"),
+        (lambda: reference_scores([NAN], kind="mean"), "scores"),
     ],
 )
 def test_an_array_that_is_not_finite_is_named(call: Callable[[], object], name: str) -> None:
@@ -43,8 +52,8 @@ def test_an_array_that_is_not_finite_is_named(call: Callable[[], object], name: 
     ("call", "message"),
     [
         (lambda: risk.standard_error([0.1]), "^x must hold at least 2 topics, got 1$"),
-        (lambda: risk.jackknife_standard_error([0.1]), "^x must hold at least 2 topics, got 1$"),
-        (lambda: risk.jackknife_standardised([0.1]), "^x must hold at least 2 topics, got 1$"),
+        (lambda: jackknife_standard_error([0.1]), "^x must hold at least 2 topics, got 1$"),
+        (lambda: jackknife_standardised([0.1]), "^x must hold at least 2 topics, got 1$"),
         (lambda: per_topic([[0.1]], name="d"), r"^d must have one axis \(topics\), got shape \(1, 1\)$"),
         (lambda: per_topic([0.1, -2e100], name="d"), r"^d must not exceed 1e\+100 in size, got -2e\+100$"),
         (lambda: systems_by_topics([0.1]), r"^scores must have two axes \(systems, topics\), got shape \(1,\)$"),
@@ -69,8 +78,3 @@ def test_an_array_that_is_not_finite_is_named(call: Callable[[], object], name: 
 def test_an_error_is_a_whole_sentence(call: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_the_limit_of_size_itself_is_allowed() -> None:
-    assert per_topic([1e100, -1e100], name="d").tolist() == [1e100, -1e100]
-    assert systems_by_topics([[1e100], [0.0]]).tolist() == [[1e100], [0.0]]

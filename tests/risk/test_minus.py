@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.risk import alpha_hat, linear, minus, minus_limits, trisk
+from pytest_riskguard.risk import trisk
+from pytest_riskguard.risk.tradeoff import linear
+from pytest_riskguard.risk.urisk import alpha_hat, minus, minus_limits
 
 values = st.floats(-1e6, 1e6)
 

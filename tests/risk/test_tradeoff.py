@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.risk import linear, smooth, tradeoff, trisk, urisk
-from pytest_riskguard.risk.tradeoff import KINDS, SMOOTH
+from pytest_riskguard.risk import trisk, urisk
+from pytest_riskguard.risk.tradeoff import KINDS, SMOOTH, linear, smooth, tradeoff
 
 #: R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of risk", AIRS 2019, section 4: the ends and the
 #: origin of the linear function at alpha-hat = 2, and the fences of the paper's boxplot.
@@ -19,11 +19,6 @@ FIVE_POINTS = ((-1.0, -2.0), (-0.241, -0.05), (0.0, 0.0), (0.292, 0.05), (1.0, 1
 
 def test_losses_are_weighted_and_wins_are_not() -> None:
     assert linear([0.2, -0.1, 0.0], alpha=4).tolist() == [0.2, -0.5, 0.0]
-
-
-def test_at_alpha_zero_nothing_changes() -> None:
-    d = np.array([0.3, -0.7, 0.0])
-    assert np.array_equal(linear(d, alpha=0), d)
 
 
 def test_the_smooth_coefficients_are_the_cubic_regression_through_the_five_points() -> None:

@@ -24,6 +24,6 @@ and must be green. ``Case`` documents the rest, ``sabotages`` has the vocabulary
 project's folder is a sabotage. A new area is a new file in ``cases`` with a list ``CASES``; nothing else is needed.
 
 **To try it**: ``python -m tests.sabotage AREA/NAME --show`` prints what each way printed. Without a name it runs all
-cases; it ends with the table of docs/reliability.md. The tests of every commit run a sample (``test_matrix.py``), CI
-runs all of it.
+cases and ends with a table. CI runs all cases by the command and a fifth of those by pytest (``test_matrix.py``);
+each night and before a release all of them run.
 """

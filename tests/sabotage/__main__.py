@@ -9,11 +9,14 @@ import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
+from queue import SimpleQueue
 
 from tests.sabotage import project, runner
 from tests.sabotage.case import Case, Way
 from tests.sabotage.cases import every_case
+from tests.sabotage.prepared import Prepared
 from tests.sabotage.processes import Ended
 from tests.sabotage.runner import Fault, Run
 
@@ -29,19 +32,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cases = [case for case in every_case() if not options.names or any(name in case.name for name in options.names)]
     ways = [Way[options.way.upper()]] if options.way else list(Way)
     started = time.monotonic()
-    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(options.jobs) as executor:
+    with ExitStack() as stack:
+        scratch = stack.enter_context(tempfile.TemporaryDirectory())
         project.write(Path(scratch))
+        idle: SimpleQueue[Prepared] = SimpleQueue()  # each starts one run at a time
+        for _ in range(options.jobs):
+            idle.put(stack.enter_context(Prepared()))
 
         def run(pair: tuple[Case, Way]) -> Run:
+            prepared = idle.get()
             try:
-                ended = runner.run(*pair, Path(scratch), Path(scratch))
+                ended = runner.run(*pair, Path(scratch), Path(scratch), prepared)
             except Exception as error:  # the other cases go on
                 nothing = Ended(-1, "", seconds=0, processor_seconds=0, megabytes=0)
                 ended = Run(*pair, nothing, [(Fault.BROKEN, f"{type(error).__name__}: {error}")])
+            finally:
+                idle.put(prepared)
             if ended.problems or options.show:
                 print(f"{ended}\n{ended.ended.output if options.show else ''}", flush=True)
             return ended
 
+        executor = stack.enter_context(ThreadPoolExecutor(options.jobs))
         runs = list(executor.map(run, [(case, way) for case in cases for way in case.ways if way in ways]))
     print("\n".join(table(runs)))
     processor = sum(run.ended.processor_seconds for run in runs)

@@ -86,10 +86,6 @@ class Case:
         Limits of processor time and memory of this case, where they are lower than those of every case.
     kill_after : float, optional
         Seconds until a run counts as a hang, in place of 30 (more on a machine that is busy with other things).
-    is_quick : bool
-        Always in the sample that runs with the tests of every commit.
-    is_slow : bool
-        Never in that sample.
     """
 
     name: str
@@ -115,8 +111,6 @@ class Case:
     seconds: float | None = None
     kill_after: float | None = None
     megabytes: float | None = None
-    is_quick: bool = False
-    is_slow: bool = False
 
     def __post_init__(self) -> None:
         if self.command is not None:

@@ -72,8 +72,6 @@ def run(
     template: Path,
     scratch: Path,
     prepared: Prepared | None = None,
-    *,
-    remove: Callable[[Path], object] | None = None,
 ) -> Run:
     """Break a copy of the project, run it, remove the copy.
 
@@ -85,8 +83,6 @@ def run(
         An existing folder for copies.
     prepared : Prepared, optional
         Runs cases that change nothing about how Python starts and loads modules; the others start afresh.
-    remove : callable, optional
-        Removes the copy's folder; by default ``removed``, which does it at once.
     """
     place = Path(tempfile.mkdtemp(dir=scratch))
     folder = place / "project"
@@ -105,7 +101,7 @@ def run(
         problems = list(find_problems(case, way, ended, before, after))
         return Run(case, way, ended, problems)
     finally:
-        (remove or removed)(place)
+        removed(place)
 
 
 def find_problems(

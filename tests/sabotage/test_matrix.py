@@ -1,13 +1,14 @@
-"""Every case in each of its ways: a sample with every run of the tests, all of them as slow tests.
+"""The matrix, area by area: every case by the command, and a fifth of those by pytest, which take longer.
 
-The sample starts each run afresh; the others are forks of a process that has loaded libraries, where they can be.
+``RISKGUARD_ROTATION`` says which fifth; CI takes it from the commit. ``python -m tests.sabotage`` and the nightly
+tests run all of them.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import zlib
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -19,17 +20,10 @@ from tests.sabotage.prepared import Prepared
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="this system has no wait4, pipes or process groups")
 
 RUNS = [(case, way) for case in every_case() for way in case.ways]
-#: One run in this many is in the sample. Chosen by name, so that a new case does not exchange the whole sample.
-SAMPLE = 40
-
-
-def _name(run: tuple[Case, Way]) -> str:
-    return f"{run[0].name}-{run[1].name.lower()}"
-
-
-def _is_in_sample(run: tuple[Case, Way]) -> bool:
-    is_drawn = zlib.crc32(_name(run).encode()) % SAMPLE == 0
-    return run[0].is_quick or (is_drawn and not run[0].is_slow)
+AREAS = sorted({case.name.split("/")[0] for case, _ in RUNS})
+#: Of the runs by pytest one in so many is made each time.
+SHARE = 5
+ROTATION = int(os.environ.get("RISKGUARD_ROTATION", "0"))
 
 
 @pytest.fixture(scope="session")
@@ -45,29 +39,38 @@ def prepared():
         yield processes
 
 
-@pytest.fixture(scope="session")
-def remove():
-    """Removes copies in the background: some disks take longer for it than the run takes."""
-    with ThreadPoolExecutor(1) as executor:
-        removals = []
-        yield lambda place: removals.append(executor.submit(runner.removed, place))
-        for removal in removals:
-            removal.result()
+def turn(case: Case, way: Way) -> int:
+    """When a run is made; drawn from its name, so that a new case moves no other."""
+    return zlib.crc32(f"{case.name}-{way.name}".encode()) % SHARE
 
 
-@pytest.mark.parametrize(
-    "run",
-    [pytest.param(run, id=_name(run), marks=() if _is_in_sample(run) else pytest.mark.slow) for run in RUNS],
-)
-def test_broken_cases_are_not_green_and_harmless_ones_not_red(run, template, prepared, remove, tmp_path):
-    case, way = run
-    ended = runner.run(case, way, template, tmp_path, None if _is_in_sample(run) else prepared, remove=remove)
-    assert not ended.problems, f"{ended}\n{ended.ended.output}"
+def problems(area, ways, turns, template, prepared, scratch) -> list[str]:
+    """What is wrong with the runs of an area, with what they printed."""
+    found = []
+    for case, way in RUNS:
+        if case.name.startswith(f"{area}/") and way in ways and turn(case, way) in turns:
+            ended = runner.run(case, way, template, scratch, prepared)
+            found += [f"{ended}\n{ended.ended.output}"] if ended.problems else []
+    return found
 
 
-def test_the_sample_has_every_way():
-    assert {way for case, way in RUNS if _is_in_sample((case, way))} == set(Way)
+@pytest.mark.slow
+@pytest.mark.parametrize("area", AREAS)
+def test_what_is_broken_is_not_green_by_the_command_and_honest_use_is(area, template, prepared, tmp_path):
+    assert problems(area, {Way.CLI}, range(SHARE), template, prepared, tmp_path) == []
 
 
-def test_the_matrix_has_at_least_300_cases():
-    assert len(every_case()) >= 300
+@pytest.mark.slow
+@pytest.mark.parametrize("area", AREAS)
+def test_a_share_of_the_cases_is_not_green_in_pytest(area, template, prepared, tmp_path):
+    assert problems(area, {Way.SERIAL, Way.XDIST}, {ROTATION % SHARE}, template, prepared, tmp_path) == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("area", AREAS)
+def test_no_case_is_green_in_pytest(area, template, prepared, tmp_path):
+    assert problems(area, {Way.SERIAL, Way.XDIST}, range(SHARE), template, prepared, tmp_path) == []
+
+
+def test_every_share_has_every_way():
+    assert {(way, turn(case, way)) for case, way in RUNS} >= {(way, n) for way in Way for n in range(SHARE)}

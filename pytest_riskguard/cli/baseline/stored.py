@@ -182,7 +182,7 @@ def _drift(
 ) -> list[str]:
     """Print the effect of the accepted changes for each measure; return the problems."""
     from pytest_riskguard.gates.chain.history import drift
-    from pytest_riskguard.reports.studies.drift import explain
+    from pytest_riskguard.reports.drift import explain
 
     (judgements, topics), problems = _collection(qrels), []
     for measure in measures:

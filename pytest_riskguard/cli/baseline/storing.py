@@ -125,7 +125,7 @@ def _tell_distance(place: Place, name: str, number: int) -> None:
     """How far the mean of a new replicate is from its baseline's: another system is not noise."""
     from pytest_riskguard.baselines.entry import mean_score
     from pytest_riskguard.engine.stored_systems import UNLIKELY
-    from pytest_riskguard.risk import mean_test
+    from pytest_riskguard.risk.urisk import mean_test
 
     qrels = _qrels(place)
     for other in place.store.stored_scores(name, replicate=number):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
     from pytest_riskguard.engine.sources import RunFile
     from pytest_riskguard.gates.kinds import Response
-    from pytest_riskguard.reports.known_gates import KnownGate
+    from pytest_riskguard.reports.comparisons import KnownGate
 
 
 @click.command()
@@ -159,7 +159,7 @@ def files_of(settings: Config) -> Iterator[Path]:
 
 def _known(settings: Config, every: Sequence[GateItem], judged: Sequence[GateItem]) -> list[KnownGate]:
     """All gates of the file, as reports list them."""
-    from pytest_riskguard.reports.known_gates import KnownGate
+    from pytest_riskguard.reports.comparisons import KnownGate
 
     file = Path(os.path.relpath(settings.path)).as_posix()
     command = typed_command()

@@ -9,7 +9,6 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.config.load import CONFIG_NAME, find_config
 from pytest_riskguard.errors import UsageError
 
@@ -30,13 +29,13 @@ def config_path(given: Path | None) -> Path:
 
 def live_systems(settings: Config, engine: Engine) -> Callable[[Queried, int], LiveRun]:
     """Makes a live system of what a file says about it on a line; its progress is shown on the terminal."""
-    from pytest_riskguard.live_systems.candidates import live_candidate, project_of
+    from pytest_riskguard.live_systems.candidates import live_candidate
     from pytest_riskguard.live_systems.console import TerminalConsole
 
-    root, console = project_of(settings), TerminalConsole(exit_status=ExitStatus.INCOMPARABLE)
+    console = TerminalConsole()
 
     def live(candidate: Queried, line: int) -> LiveRun:
-        return live_candidate(engine, candidate, settings=settings, line=line, root=root, console=console)
+        return live_candidate(engine, candidate, settings=settings, line=line, console=console)
 
     return live
 

@@ -7,8 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from pytest_riskguard.errors import MissingFileError
-from pytest_riskguard.formats.content import InputFile, Misfit
-from pytest_riskguard.formats.extras import imported
+from pytest_riskguard.formats.content import InputFile, Misfit, imported
 from pytest_riskguard.formats.given_file import IRDS, names_collection
 from pytest_riskguard.formats.records import Judgement, Kind, Records, TopicRow
 from pytest_riskguard.text import did_you_mean
@@ -36,7 +35,7 @@ def topics(file: InputFile) -> Records[TopicRow]:
 
 def _rows(file: InputFile, kind: Kind) -> list[Any]:
     """The rows of one part of the collection; ``MissingFileError`` if it is unknown or not on this machine."""
-    package = imported("ir_datasets", extra="irds", what=file.name)
+    package = imported("ir_datasets", what=file.name)
     name, part = file.name.removeprefix(IRDS), _PARTS[kind]
     try:
         dataset = package.load(name)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pytest_riskguard.formats.columns import places, whole
+from pytest_riskguard.formats.columns import places
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.named_rows import WANTED, NamedRows, NumberedRow, known_columns, missing_columns
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, TopicRow
@@ -78,46 +78,3 @@ def _objects(file: InputFile) -> Iterator[tuple[int | None, dict[str, Any]]]:
         if not isinstance(row, dict):
             raise file.refuse(line, f"expected a JSON object, found {json.dumps(row):.60}")
         yield line, row
-
-
-def write_judgements(grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]) -> bytes:
-    """An object for each judgement."""
-    return written(
-        {"query_id": topic, **query_of(texts, topic), "doc_id": document, "relevance": whole(grade)}
-        for topic, graded in grades.items()
-        for document, grade in graded.items()
-    )
-
-
-def write_rankings(by_topic: Mapping[str, Sequence[tuple[str, float]]], texts: Mapping[str, str]) -> bytes:
-    """An object for each document, ranks from 1."""
-    return written(
-        {"query_id": topic, **query_of(texts, topic), "doc_id": document, "rank": rank, "score": score}
-        for topic, documents in by_topic.items()
-        for rank, (document, score) in enumerate(documents, 1)
-    )
-
-
-def write_topics(
-    queries: Mapping[str, str], tags: Mapping[str, Mapping[str, str]], weights: Mapping[str, float]
-) -> bytes:
-    """An object for each topic, with its tags and its weight."""
-    return written(
-        {
-            "query_id": topic,
-            "query": text,
-            **tags.get(topic, {}),
-            **({"weight": weights[topic]} if topic in weights else {}),
-        }
-        for topic, text in queries.items()
-    )
-
-
-def written(rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """One object in each line."""
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
-
-
-def query_of(texts: Mapping[str, str], topic: str) -> dict[str, str]:
-    """The key with a topic's query text, if any is known."""
-    return {"query": texts[topic]} if topic in texts else {}

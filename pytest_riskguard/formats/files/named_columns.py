@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 
-from pytest_riskguard.formats.columns import whole
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.named_rows import NamedRows, NumberedRow, known_columns, missing_columns, with_header
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, TopicRow
@@ -55,63 +53,6 @@ def _of_length(columns: int, rows: Iterable[NumberedRow], file: InputFile) -> It
         if len(row) != columns:
             raise file.refuse(line, f"expected {columns} columns as in the header, found {len(row)}")
         yield line, row
-
-
-def write_judgements(
-    grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str], *, delimiter: str = ","
-) -> bytes:
-    """A table with a row for each judgement."""
-    header = ["query_id", *(["query"] if texts else []), "docid", "rating"]
-    rows = (
-        [t, *([texts.get(t, "")] if texts else []), d, str(whole(grade))]
-        for t, graded in grades.items()
-        for d, grade in graded.items()
-    )
-    return written(header, rows, delimiter)
-
-
-def write_rankings(
-    by_topic: Mapping[str, Sequence[tuple[str, float]]], texts: Mapping[str, str], *, delimiter: str = ","
-) -> bytes:
-    """A table with a row for each document, ranks from 1."""
-    header = ["query_id", *(["query"] if texts else []), "docid", "rank", "score"]
-    rows = (
-        [topic, *([texts.get(topic, "")] if texts else []), document, str(rank), repr(score)]
-        for topic, documents in by_topic.items()
-        for rank, (document, score) in enumerate(documents, 1)
-    )
-    return written(header, rows, delimiter)
-
-
-def write_topics(
-    queries: Mapping[str, str],
-    tags: Mapping[str, Mapping[str, str]],
-    weights: Mapping[str, float],
-    *,
-    delimiter: str = ",",
-) -> bytes:
-    """A table with a row for each topic, a column for each tag, and the weights if there are any."""
-    names = sorted({name for tagged in tags.values() for name in tagged})
-    header = ["query_id", "query", *names, *(["weight"] if weights else [])]
-    rows = (
-        [
-            topic,
-            text,
-            *(tags.get(topic, {}).get(name, "") for name in names),
-            *([repr(weights[topic])] if weights else []),
-        ]
-        for topic, text in queries.items()
-    )
-    return written(header, rows, delimiter)
-
-
-def written(header: Sequence[str], rows: Iterable[list[str]], delimiter: str) -> bytes:
-    """A table, cells quoted where needed."""
-    buffer = io.StringIO(newline="")
-    table = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
-    table.writerow(header)
-    table.writerows(rows)
-    return buffer.getvalue().encode()
 
 
 def _delimiter(file: InputFile, kind: Kind) -> str | None:

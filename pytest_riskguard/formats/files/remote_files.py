@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
-from pytest_riskguard.formats.extras import imported
+from pytest_riskguard.formats.content import imported
 from pytest_riskguard.formats.input_files import ContentError, LimitError
 from pytest_riskguard.formats.limits import REMOTE_SECONDS, Limit
 

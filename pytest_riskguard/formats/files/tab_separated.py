@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 
 from pytest_riskguard.formats.content import START_BYTES, InputFile, Misfit
 from pytest_riskguard.formats.files import named_columns
 from pytest_riskguard.formats.files.named_columns import judgements, rankings
 from pytest_riskguard.formats.records import Kind
 
-__all__ = ["fits", "judgements", "rankings", "write_judgements", "write_rankings"]
+__all__ = ["fits", "judgements", "rankings"]
 
 #: How a header names its first two columns; a row with other names is not a header.
 TOPIC_NAMES = ("topic", "id", "qid", "query_id")
@@ -44,13 +43,3 @@ def _is_quoted(file: InputFile) -> bool:
     cells = [cell for line in lines for cell in line.split("\t")]
     quoted = [cell for cell in cells if cell.startswith('"')]
     return any('""' in cell[1:-1] for cell in quoted) and all(map(_QUOTED.fullmatch, quoted))
-
-
-def write_judgements(grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]) -> bytes:
-    """A table with a row for each judgement."""
-    return named_columns.write_judgements(grades, texts, delimiter="\t")
-
-
-def write_rankings(by_topic: Mapping[str, Sequence[tuple[str, float]]], texts: Mapping[str, str]) -> bytes:
-    """A table with a row for each document, ranks from 1."""
-    return named_columns.write_rankings(by_topic, texts, delimiter="\t")

@@ -91,7 +91,7 @@ class Looks:
 
         ``before``: how many others are taken in the same run and come first; they count as if they had passed.
         """
-        from pytest_riskguard.inference import share_of_next_look  # loads numpy
+        from pytest_riskguard.inference.many_looks import share_of_next_look  # loads numpy
 
         known = self._by_key.get((collection, gates, inputs))
         if known is not None:
@@ -104,7 +104,7 @@ class Looks:
 
     def spent(self, collection: str, *, looks: int) -> float:
         """The part of the error allowed that the looks at a collection have used up."""
-        from pytest_riskguard.inference import share_left
+        from pytest_riskguard.inference.many_looks import share_left
 
         return 1 - share_left(self._passed(collection, looks))
 

@@ -12,7 +12,7 @@ from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.ruling import Comparison
-from pytest_riskguard.inference import neyman, stratified_error
+from pytest_riskguard.inference.allocation import neyman, stratified_error
 
 
 def refuse_smooth(gate: Gate) -> None:

@@ -21,7 +21,8 @@ import numpy.typing as npt
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.inference import break_even_quantile, critical_value
+from pytest_riskguard.inference.break_even import break_even_quantile
+from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 
 #: Pull requests that are drawn, signs of topics that are held for them, and the fewest that say anything.

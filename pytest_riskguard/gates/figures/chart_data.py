@@ -13,7 +13,9 @@ from pytest_riskguard.gates.findings import MAX_LISTED, AlphaCurve, Density, Exh
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.responsible import standardised_parts
 from pytest_riskguard.gates.ruling import Comparison
-from pytest_riskguard.inference import Sample, critical_value, mean_law
+from pytest_riskguard.inference._bootstrap.choice import mean_law
+from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.risk.checks import FloatArray, first_in_order
 
 #: Alphas at which curves have points, besides the gate's own: those of the literature are among them.

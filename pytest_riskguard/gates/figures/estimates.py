@@ -20,17 +20,12 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.kinds import NoTopicCollapse
 from pytest_riskguard.gates.ruling import Comparison, Ruling
-from pytest_riskguard.inference import (
-    Interval,
-    mean_law,
-    qq_points,
-    shapiro_wilk,
-    share,
-    sign_flip,
-    skewness,
-    standardised_mean,
-)
-from pytest_riskguard.risk import counts, mean_test
+from pytest_riskguard.inference import Interval, sign_flip
+from pytest_riskguard.inference._bootstrap.choice import mean_law
+from pytest_riskguard.inference.effect_sizes import share, standardised_mean
+from pytest_riskguard.inference.normality import qq_points, shapiro_wilk, skewness
+from pytest_riskguard.risk import counts
+from pytest_riskguard.risk.urisk import mean_test
 
 
 def reported(intervals: Iterable[Interval], *, decisive: str | None) -> tuple[ReportedInterval, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_riskguard.gates.rule.limits import highest_p, own_method
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.inference import critical_value
+from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 
 #: A candidate that passes at this alpha, where a loss counts a million times, is said to pass at any.

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.inference import critical_value
+from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.risk.checks import FloatArray, exact_sum, stable_order
 
 #: How many sizes of a flip set are tried when the search for the smallest ends without one.

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from pytest_riskguard.gates.kinds import MEDIAN, MIN_TOPICS, Gate
 from pytest_riskguard.gates.rule.limits import witnesses
-from pytest_riskguard.inference import GeoRiskDifference, Interval, effective_levels, holm, replicates_for
-from pytest_riskguard.inference.georisk_pool import Draws, georisk_differences
+from pytest_riskguard.inference import Interval, holm
+from pytest_riskguard.inference.georisk_pool import Draws, GeoRiskDifference, georisk_differences, replicates_for
+from pytest_riskguard.inference.multiplicity import effective_levels
 from pytest_riskguard.risk import georisk
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray
 

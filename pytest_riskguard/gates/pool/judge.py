@@ -47,9 +47,10 @@ from pytest_riskguard.gates.verdict import (
     unanswered,
 )
 from pytest_riskguard.gates.warnings import pool_warnings
-from pytest_riskguard.pool_study import principal_components
-from pytest_riskguard.risk import georisk, standardised, zrisk
+from pytest_riskguard.risk import georisk, zrisk
 from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.risk.components import principal_components
+from pytest_riskguard.risk.urisk import standardised
 
 
 def judge_pool(

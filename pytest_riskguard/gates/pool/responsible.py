@@ -16,8 +16,10 @@ from pytest_riskguard.gates.pool.against_references import CANDIDATE, PoolRuling
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.responsible import Responsible, explanation, topic_rows
 from pytest_riskguard.inference.georisk_pool import MANY_TOPICS
-from pytest_riskguard.risk import standardised, topic_contributions, z_scores
+from pytest_riskguard.risk import topic_contributions
 from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.risk.georisk import z_scores
+from pytest_riskguard.risk.urisk import standardised
 
 #: How many times further than the jackknife says the limit may move when a topic is left out.
 NEAR = 3.0

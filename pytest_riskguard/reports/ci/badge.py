@@ -8,8 +8,7 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.comparisons import answer
-from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.comparisons import KnownGate, answer
 from pytest_riskguard.text import clean
 
 LABEL = "riskguard"

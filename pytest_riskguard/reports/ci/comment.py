@@ -12,12 +12,11 @@ from itertools import islice
 
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import known_gates, links
+from pytest_riskguard.reports import names
 from pytest_riskguard.reports.card import Card, Step, card, word
-from pytest_riskguard.reports.comparisons import Comparison, answer, comparisons, urgency
+from pytest_riskguard.reports.comparisons import Comparison, answer, comparisons, missing, summary, title, urgency
 from pytest_riskguard.reports.json import Report
-from pytest_riskguard.reports.markdown import COMMENT_LIMIT
-from pytest_riskguard.reports.markdown.escape import code, folded, grid, prose
+from pytest_riskguard.reports.markdown import COMMENT_LIMIT, code, folded, grid, prose
 from pytest_riskguard.reports.sections import Column
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import counted, plain, signed
@@ -83,7 +82,7 @@ def _lines(run: Run, report: Report, most: int, topics: int, gates: int) -> list
     lines = [_heading(run, report), "", *_links(run), *_policy(report), *_inputs(report)]
     if report.commit is None:
         lines += ["⚠️ The report does not say which commit it is about.", ""]
-    if unjudged := known_gates.summary(report.gates):
+    if unjudged := summary(report.gates):
         lines += [*(f"- {prose(line)}" for line in unjudged), ""]
     passed = all(verdict.passed for verdict in report.verdicts)
     shown = [one for one in comparisons(report.verdicts) if passed or one.failed]
@@ -97,8 +96,8 @@ def _lines(run: Run, report: Report, most: int, topics: int, gates: int) -> list
 def _heading(run: Run, report: Report) -> str:
     commit, said = _commit(run), answer(report.verdicts, report.gates)
     first = comparisons(report.verdicts)[0].verdicts[0]
-    if said.tone != "stop" and known_gates.missing(report.gates):
-        return f"### {_SIGNS[said.tone]} No verdict for {commit}: {known_gates.title(report.gates)}"
+    if said.tone != "stop" and missing(report.gates):
+        return f"### {_SIGNS[said.tone]} No verdict for {commit}: {title(report.gates)}"
     if said.tone != "stop" and run.ended is not None and run.ended not in SUCCEEDED:
         ended = code(run.ended, limit=40)
         return f"### {_SIGNS['caution']} No verdict for {commit}: the gates pass, but the run ended with {ended}"
@@ -133,7 +132,7 @@ def _cards(comparison: Comparison, report: Report) -> list[Card]:
         card(
             verdict,
             run=report.verdicts,
-            complete=not known_gates.missing(report.gates),
+            complete=not missing(report.gates),
             reproduce=commands.get(place),
         )
         for verdict, place in zip(comparison.verdicts, comparison.places, strict=True)
@@ -203,6 +202,6 @@ def _commit(run: Run) -> str:
 
 
 def _links(run: Run) -> list[str]:
-    pages = (("full report", run.report_url), ("run", run.url), ("what the words mean", links.glossary()))
+    pages = (("full report", run.report_url), ("run", run.url), ("what the words mean", names.glossary()))
     named = [f"[{name}](<{url}>)" for name, url in pages if url]
     return [" · ".join(named), ""] if named else []

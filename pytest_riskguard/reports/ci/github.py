@@ -16,7 +16,7 @@ from pytest_riskguard.text import clean, counted, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
-    from pytest_riskguard.reports.known_gates import KnownGate
+    from pytest_riskguard.reports.comparisons import KnownGate
     from pytest_riskguard.reports.policy_changes import PolicyChanges
 
 #: How many errors GitHub shows for one step; it drops the others silently.
@@ -51,7 +51,7 @@ def annotation(verdict: Verdict, *, file: str | None = None, line: int | None = 
     """The annotation of a verdict that did not pass, at its line."""
     from pytest_riskguard.reports.card import card
     from pytest_riskguard.reports.shown import Shown
-    from pytest_riskguard.reports.wording.numbers import from_to
+    from pytest_riskguard.reports.wording.sentences import from_to
 
     shown = card(verdict)
     lines = [shown.line, shown.paragraph]
@@ -116,7 +116,7 @@ def append_summary(
 
 
 def _as_markdown(error: Annotation) -> str:
-    from pytest_riskguard.reports.markdown.escape import code, prose
+    from pytest_riskguard.reports.markdown import code, prose
 
     where = "" if error.file is None else f"{code(error.file)} "
     return f"Error: {where}{prose(' '.join(error.lines), limit=_MAX_TEXT)}"

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import card, word
-from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.reports.policy_changes import PolicyChanges
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import clean, listed, short

@@ -9,13 +9,10 @@ from typing import Any
 from pytest_riskguard.gates.findings import ResponsibleTopic, Slice
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import MARKS, Card, card
-from pytest_riskguard.reports.comparisons import Comparison, answer
-from pytest_riskguard.reports.html.anchors import OWN
-from pytest_riskguard.reports.html.embedded import fitting, size
-from pytest_riskguard.reports.html.gate import DrawnChart, GateView, gate_view
-from pytest_riskguard.reports.html.panels import Panels
+from pytest_riskguard.reports.comparisons import Comparison, KnownGate, answer
+from pytest_riskguard.reports.html.gate import DrawnChart, GateView, Panels, gate_view
 from pytest_riskguard.reports.html.topic_rows import TopicRow, gate_data, merged, topic_data, topic_rows
-from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.html.whole_page import OWN, fitting, size
 from pytest_riskguard.reports.shown import MAX_NAME, Shown
 from pytest_riskguard.text import clean
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from pytest_riskguard.formats.serialization import rounded
 from pytest_riskguard.gates.findings import ResponsibleTopic, TopicColumns
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.anchors import MAX_TOPIC
+from pytest_riskguard.reports.html.whole_page import MAX_TOPIC
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import clean
 

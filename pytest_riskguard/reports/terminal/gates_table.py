@@ -12,10 +12,10 @@ from types import MappingProxyType
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import card, tone, word
-from pytest_riskguard.reports.known_gates import after
+from pytest_riskguard.reports.comparisons import after
 from pytest_riskguard.reports.terminal import layout
 from pytest_riskguard.reports.terminal.failure import changed_lines, notes, warning_lines
-from pytest_riskguard.reports.wording.numbers import from_to
+from pytest_riskguard.reports.wording.sentences import from_to
 from pytest_riskguard.run_context import Detail, Screen
 from pytest_riskguard.text import clean, fitted
 

@@ -9,13 +9,16 @@ from pytest_riskguard.gates.findings import ROUNDING_ERROR, ResponsibleTopic
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.reports.wording import groups
-from pytest_riskguard.reports.wording.numbers import digits_of, from_to, share, size
+from pytest_riskguard.reports.wording import sentences
 from pytest_riskguard.reports.wording.sentences import (
     as_given,
+    digits_of,
+    from_to,
     leans_down,
     limits_of,
     more_than,
+    share,
+    size,
     times,
     too_few_to_show,
     unseen,
@@ -96,7 +99,7 @@ def _undecided(verdict: Verdict) -> _Line:
 
 
 def _collapse(verdict: Verdict) -> _Line:
-    topics, count = groups.lost_topics(verdict), groups.number_lost(verdict)
+    topics, count = sentences.lost_topics(verdict), sentences.number_lost(verdict)
     tail = verdict.estimates.tail
     allowed = 0 if tail is None else tail.allowed
     exceeded = {limit for topic in topics for limit in topic.exceeds}
@@ -130,11 +133,11 @@ def _none_may(verdict: Verdict) -> str:
 
 def _of_group(verdict: Verdict) -> str:
     """``all 10 are kind=code``."""
-    group = groups.dominant_group(verdict)
+    group = sentences.dominant_group(verdict)
     if group is None or Shown(verdict).more_losers:
         return ""
-    members, count = groups.number_of_members(verdict, group), groups.number_lost(verdict)
-    return f"{f'all {count}' if members == count else members} are {groups.tagged(group)}"
+    members, count = sentences.number_of_members(verdict, group), sentences.number_lost(verdict)
+    return f"{f'all {count}' if members == count else members} are {sentences.tagged(group)}"
 
 
 # ---- all queries together
@@ -242,15 +245,15 @@ def _passed(verdict: Verdict) -> _Line:
 
 def _lost(verdict: Verdict) -> _Line:
     """A failure, or churn that is allowed."""
-    topics, difference = groups.lost_topics(verdict), verdict.estimates.mean_difference or 0.0
-    group, heaviest = groups.dominant_group(verdict), groups.heaviest(verdict, least=groups.MOST)
+    topics, difference = sentences.lost_topics(verdict), verdict.estimates.mean_difference or 0.0
+    group, heaviest = sentences.dominant_group(verdict), sentences.heaviest(verdict, least=sentences.MOST)
     counts, mean, tolerated = _counts(verdict), _mean(verdict), _tolerated(verdict)
     if verdict.asked.looks_back:
         return _Line("drifted since {}", (verdict.baselines[0],), [mean, *counts, tolerated])
     if Shown(verdict).is_churn and too_few_to_show(verdict):
         return _Line("too few changes to show a lower mean", (), counts)
     if group is not None and verdict.slice is None:  # the figures of a slice are about all its topics
-        lost = f"{groups.number_of_members(verdict, group)} of {group.tagged} lost"
+        lost = f"{sentences.number_of_members(verdict, group)} of {group.tagged} lost"
         return _Line("{}={} queries got worse", (group.tag, group.value), [lost, mean, tolerated])
     if len(topics) == 1:
         return _Line("{} got worse", (topics[0].topic,), [_fall(topics[0]), *counts])

@@ -21,11 +21,6 @@ _TEMPLATES = {
     ),
     "significantly_better": "the candidate is significantly better (mean {mean_difference:+.4f})",
     "georisk_at_alpha_0": "at alpha 0 GeoRisk says little more than the mean; use an alpha above 0",
-    "odd_yardstick": (
-        "{reference} is an odd yardstick for this candidate: their correlation over topics is "
-        "{correlation:.2f}, while the other systems correlate {median:.2f} with {reference} (median); compare with "
-        "the median of the pool as well (reference: median)"
-    ),
     "order_as_written": (
         "{system} has equal scores (trec_eval compares 32 bits), which are ranked by document id: {topics} topics "
         "score differently in the order as written, where the mean is {mean_as_written:.4f} instead of {mean:.4f}; "

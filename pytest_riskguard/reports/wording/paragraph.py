@@ -9,10 +9,9 @@ from pytest_riskguard.gates.findings import Explanation, MovedDocument, TopicDoc
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.reports.wording import groups
+from pytest_riskguard.reports.wording import sentences
 from pytest_riskguard.reports.wording.messages import message
-from pytest_riskguard.reports.wording.numbers import from_to, size
-from pytest_riskguard.reports.wording.sentences import happened, opponent, reasons, row, weakness
+from pytest_riskguard.reports.wording.sentences import from_to, happened, opponent, reasons, row, size, weakness
 from pytest_riskguard.text import counted, percent
 
 #: Topics, or slices, that a sentence names; others are counted.
@@ -88,9 +87,9 @@ def _improved(verdict: Verdict) -> str:
     """How many improved, or got worse, where what happened has not said so."""
     wins, losses = verdict.topics.wins, verdict.topics.losses
     if Shown(verdict).explained_by_wins:
-        told = not losses or not groups.lost_topics(verdict)
+        told = not losses or not sentences.lost_topics(verdict)
         return "" if told else f"; {counted(losses, 'query', 'queries')} got worse"
-    if not wins or not (groups.lost_topics(verdict) or verdict.asked.by_topic):
+    if not wins or not (sentences.lost_topics(verdict) or verdict.asked.by_topic):
         return ""
     return f"; {counted(wins, 'query', 'queries')} improved"
 
@@ -99,8 +98,8 @@ def lost_documents(verdict: Verdict) -> str:
     """Where the costliest relevant document moved to, in the topics that the paragraph is about; empty if unknown."""
     if Shown(verdict).explained_by_wins:
         return ""
-    about = {topic.topic for topic in groups.lost_topics(verdict)}
-    if (group := groups.dominant_group(verdict)) is not None:
+    about = {topic.topic for topic in sentences.lost_topics(verdict)}
+    if (group := sentences.dominant_group(verdict)) is not None:
         about &= {*group.topics}
     examined = [topic for topic in verdict.documents or () if topic.topic in about]
     dropped = [
@@ -114,7 +113,7 @@ def lost_documents(verdict: Verdict) -> str:
     kept = [pair for pair in dropped if pair not in gone]
     ways = [(way(pairs), len(pairs)) for way, pairs in ((_out_of, gone), (_to, kept)) if pairs]
     if len(examined) == 1:
-        return f"In {groups.name(examined[0].topic)} the costliest relevant document {ways[0][0]}."
+        return f"In {sentences.name(examined[0].topic)} the costliest relevant document {ways[0][0]}."
     where = " and ".join(f"{way} in {count}" for way, count in ways)
     return f"Of {len(examined)} queries examined, the costliest relevant document {where}."
 
@@ -158,13 +157,13 @@ def _pivots(verdict: Verdict) -> Iterator[str]:
     if verdict.asked.by_topic or not pivots:
         return
     if len(pivots) == 1:
-        which = groups.name(pivots[0])
+        which = sentences.name(pivots[0])
     elif len(pivots) <= MAX_NAMED:
-        names = [groups.name(topic) for topic in pivots]
+        names = [sentences.name(topic) for topic in pivots]
         which = f"either {' or '.join(names)}" if len(names) == 2 else f"any one of {row(names)}"
     else:
         number = len(pivots) + Shown(verdict).left_out("pivotal_topics")
-        which = f"any one of {number} queries, {groups.name(pivots[0])} above all,"
+        which = f"any one of {number} queries, {sentences.name(pivots[0])} above all,"
     yield f"Without {which} it would {'pass' if verdict.outcome == 'fail' else 'fail'}."
 
 
@@ -180,7 +179,7 @@ def _slices(verdict: Verdict) -> Iterator[str]:
         yield f"Each of the {len(tested)} slices{enough} is significantly risky on its own."
         return
     risky.sort(key=lambda part: (part.adjusted_p_value or 0.0, part.tag, part.value))
-    names = [f"{groups.name(part.tag)}={groups.name(part.value)}" for part in risky]
+    names = [f"{sentences.name(part.tag)}={sentences.name(part.value)}" for part in risky]
     more = len(names) - MAX_NAMED
     listed = row(names[:MAX_NAMED]) if more <= 0 else f"{', '.join(names[:MAX_NAMED])} and {more} more slices"
     yield f"On their own, the queries of {listed} are significantly risky."

@@ -1,17 +1,189 @@
-"""What a gate answered, in sentences: which queries changed, and why that passes or fails, by kind of question."""
+"""Numbers in sentences and headlines: as few decimals as tell the truth."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from pytest_riskguard.gates.findings import ResponsibleTopic, TopicGroup
+from pytest_riskguard.gates.findings import COUNTED, ROUNDING_ERROR, Explanation, ResponsibleTopic, TopicGroup
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.reports.wording import groups
-from pytest_riskguard.reports.wording.numbers import decimals, digits_of, share, size
-from pytest_riskguard.text import counted, percent, plain, probability, sentence, short, signed
+from pytest_riskguard.text import clean, counted, percent, plain, probability, sentence, short, signed
+
+#: Decimals that people read at a glance, and the most that reports print.
+MIN_DECIMALS, MAX_DECIMALS = 2, 4
+
+
+def decimals(values: Iterable[float], *, apart: Sequence[tuple[float, float]] = ()) -> int:
+    """The least number of decimals at which no value looks like 0, and no pair looks equal, unless it is."""
+    finite = [value for value in values if math.isfinite(value)]
+    for digits in range(MIN_DECIMALS, MAX_DECIMALS):
+        misleading = any(value and not round(value, digits) for value in finite)
+        misleading |= any(one != other and round(one, digits) == round(other, digits) for one, other in apart)
+        if not misleading:
+            return digits
+    return MAX_DECIMALS
+
+
+def from_to(before: float, after: float) -> str:
+    """``0.58 -> 0.65``, with enough decimals to show about how far it moved."""
+    digits, moved = decimals((before, after), apart=[(before, after)]), after - before
+    while digits < MAX_DECIMALS and abs(round(after, digits) - round(before, digits) - moved) > abs(moved) / 2:
+        digits += 1
+    return f"{plain(before, digits)} -> {plain(after, digits)}"
+
+
+def size(value: float) -> str:
+    """How large a number is, without its sign; in powers of ten where four decimals would not show it."""
+    value = abs(value)
+    if not math.isfinite(value):
+        return "undefined"
+    return f"{value:.1e}" if value >= 1e9 or 0 < value < 0.00005 else plain(value, decimals([value]))
+
+
+def share(part: float) -> str:
+    """A share in whole percent; 0% and 100% only where they are exact."""
+    rounded = round(100 * part)
+    if rounded == 100 and part < 1 - ROUNDING_ERROR:
+        return "over 99%"
+    return "under 1%" if rounded == 0 and part > 0 else f"{rounded}%"
+
+
+def digits_of(verdict: Verdict) -> int:
+    """The decimals of the risk and its limits: enough to tell them from 0 and from the bound."""
+    risk, interval = Shown(verdict).risk or 0.0, verdict.decisive_interval
+    if interval is None:
+        return decimals([risk])
+    limits = (interval.lower, interval.upper)
+    bounds = (0.0 - verdict.tolerance, verdict.tolerance)[: 2 if verdict.asked.side == "both" else 1]
+    apart = [(limit, bound) for limit in limits for bound in bounds]
+    return decimals((risk, *limits, *bounds), apart=apart)
+
+
+#: A group is worth a sentence when it has this share of the loss ...
+MIN_GROUP_SHARE = 1 / 3
+#: ... and exceeds by this much the share of all topics with the tag, which is what chance would give.
+MIN_EXCESS_SHARE = 0.2
+#: A topic is worth a sentence when it alone has this share of the loss, and the headline when it has most of it.
+MIN_TOPIC_SHARE, MOST = 0.2, 0.5
+#: The longest name, of a topic, a tag or a system, that a sentence repeats whole.
+MAX_NAME = 60
+
+
+def name(text: str) -> str:
+    """Other people's text on one line, short enough for a sentence; reports escape it."""
+    return clean(text, limit=MAX_NAME)
+
+
+def lost_topics(verdict: Verdict) -> tuple[ResponsibleTopic, ...]:
+    """The topics that an answer counts: those that lost, or for a gate on single topics those that collapsed.
+
+    Where wins stand in the way of a pass, those that won.
+    """
+    if verdict.asked.by_topic:
+        return Shown(verdict).collapsed
+    sign = -1 if Shown(verdict).explained_by_wins else 1
+    return tuple(topic for topic in verdict.responsible_topics if sign * topic.difference < -COUNTED)
+
+
+def number_lost(verdict: Verdict) -> int:
+    """How many ``lost_topics`` there are, with those that a verdict on very many topics does not name."""
+    return len(lost_topics(verdict)) + Shown(verdict).more_losers
+
+
+def dominant_group(verdict: Verdict) -> TopicGroup | None:
+    """The most telling group of losses: its share of the loss is far above its share of the topics."""
+    best, largest_excess = None, MIN_EXCESS_SHARE
+    change = "win" if Shown(verdict).explained_by_wins else "loss"
+    for group in (verdict.explanation or Explanation()).groups:
+        if group.change != change or number_of_members(verdict, group) < 2:
+            continue
+        expected = group.tagged / verdict.topics.count
+        share = _share(verdict, group)
+        if share is not None and share >= MIN_GROUP_SHARE and share - expected > largest_excess:
+            best, largest_excess = group, share - expected
+    return best
+
+
+def _share(verdict: Verdict, group: TopicGroup) -> float | None:
+    """The group's share of the loss; where each topic has its own limit, of the topics that exceed it."""
+    if not verdict.asked.by_topic:
+        return group.share
+    return number_of_members(verdict, group) / max(number_lost(verdict), 1)
+
+
+def number_of_members(verdict: Verdict, group: TopicGroup) -> int:
+    """How many topics of the group the answer counts; at most so many, if the verdict does not name all that lost.
+
+    0 where single topics decide and the verdict does not name enough of them to say it.
+    """
+    if (Shown(verdict).more_losers or group.left_out) and not verdict.asked.by_topic:
+        return min(group.size, number_lost(verdict))
+    counted_topics = {topic.topic for topic in lost_topics(verdict)}
+    return 0 if _may_have_more(verdict, group, counted_topics) else len(counted_topics.intersection(group.topics))
+
+
+def _may_have_more(verdict: Verdict, group: TopicGroup, counted_topics: set[str]) -> bool:
+    """Whether topics that count may belong to the group though it does not name them, because lists are cut."""
+    if Shown(verdict).more_losers:
+        return True
+    if not group.left_out:
+        return False
+    # a topic has one value of a tag, so one that another group names is not of this group
+    groups = (verdict.explanation or Explanation()).groups
+    named = {topic for other in groups if other.tag == group.tag for topic in other.topics}
+    return not counted_topics <= named
+
+
+def tagged(group: TopicGroup) -> str:
+    """``kind=code``."""
+    return f"{name(group.tag)}={name(group.value)}"
+
+
+def heaviest(verdict: Verdict, *, least: float = MIN_TOPIC_SHARE) -> ResponsibleTopic | None:
+    """The topic with the largest share of the loss, if that is large and other topics lost too."""
+    topics = lost_topics(verdict)
+    if verdict.asked.by_topic or len(topics) < 2:
+        return None
+    share = topics[0].share
+    return topics[0] if share is not None and share >= least else None
+
+
+_REMEDIES = {
+    "missing_input": "Write the missing file, or correct its path",
+    "bad_run": "Fix the run, or the search that made it",
+    "bad_qrels": "Correct the file of judgements",
+    "bad_topics": "Correct the topics file; each line is a topic, a tab and its query text",
+    "bad_scores": "Correct the scores: one finite number for each topic",
+    "bad_baseline": "Find out what is wrong in the store",
+    "no_common_topic": "Use the same topic ids in every file, and a slice that has topics; "
+    "give the topics file if a file knows queries by their texts",
+    "inputs_changed": "Judge again once nothing is writing to the inputs",
+}
+#: Words of problems that say themselves what to do.
+_SAYS_WHAT_TO_DO = (
+    "`riskguard ",
+    "`collection:",
+    "set the environment variable",
+    "max_latency_p95_ms:",
+    "rename its columns",
+    "; save it as",
+    ": unpack it",
+    "; give every judged topic",
+    "Use a whole run",
+    "would be compared with itself",
+)
+
+
+def remedy(verdict: Verdict) -> str | None:
+    """What to do; None where the problem says it."""
+    reason, problem = verdict.reason or "", verdict.problem or ""
+    says_it = any(words in problem for words in _SAYS_WHAT_TO_DO)
+    if verdict.outcome != "incomparable" or reason not in _REMEDIES or says_it:
+        return None
+    return _REMEDIES[reason]
+
 
 #: How many collapsed topics are named; the others are counted.
 MAX_NAMED = 3
@@ -25,7 +197,7 @@ MAX_GAINED = 0.1
 def queries(verdict: Verdict, number: int | None = None) -> str:
     """``135 queries``, of a gate on a slice ``36 kind=code queries``: all of them, if no number is given."""
     number = verdict.topics.count if number is None else number
-    part = "" if verdict.slice is None else f"{groups.name(verdict.slice)} "
+    part = "" if verdict.slice is None else f"{name(verdict.slice)} "
     return f"{number} {part}{'query' if number == 1 else 'queries'}"
 
 
@@ -34,28 +206,28 @@ def happened(verdict: Verdict) -> str:
     if verdict.asked.by_topic:
         return _collapsed(verdict)
     moved, loss = ("improved", "gain") if Shown(verdict).explained_by_wins else ("got worse", "loss")
-    topics, group = groups.lost_topics(verdict), groups.dominant_group(verdict)
+    topics, group = lost_topics(verdict), dominant_group(verdict)
     if Shown(verdict).explains_topics and group is not None:
-        return _group(verdict, group, groups.number_lost(verdict))
+        return _group(verdict, group, number_lost(verdict))
     if not topics:
         return tally(verdict)
     if len(topics) == 1:
-        return f"Only {groups.name(topics[0].topic)} of {queries(verdict)} {moved}."
-    lost = groups.number_lost(verdict)
+        return f"Only {name(topics[0].topic)} of {queries(verdict)} {moved}."
+    lost = number_lost(verdict)
     which = "All" if lost == verdict.topics.count else f"{lost} of"
     worse = f"{which} {queries(verdict)} {moved}"
-    heaviest = groups.heaviest(verdict) if Shown(verdict).explains_topics else None
-    if heaviest is None:
+    worst = heaviest(verdict) if Shown(verdict).explains_topics else None
+    if worst is None:
         return f"{worse}."
-    return f"{worse}; {groups.name(heaviest.topic)} alone makes up {share(heaviest.share or 0.0)} of the {loss}."
+    return f"{worse}; {name(worst.topic)} alone makes up {share(worst.share or 0.0)} of the {loss}."
 
 
 def _group(verdict: Verdict, group: TopicGroup, all_lost: int) -> str:
     moved, loss = ("improved", "gain") if Shown(verdict).explained_by_wins else ("got worse", "loss")
-    members = groups.number_of_members(verdict, group)
+    members = number_of_members(verdict, group)
     which = "All" if members == group.tagged else f"{members} of"
     within = "" if verdict.slice is None else f"Of {queries(verdict)}, "
-    text = f"{within}{which if not within else which.lower()} {group.tagged} {groups.tagged(group)} queries {moved}"
+    text = f"{within}{which if not within else which.lower()} {group.tagged} {tagged(group)} queries {moved}"
     if members == all_lost:
         return f"{text}, and no others."
     return f"{text}, and they make up {share(group.share or 0.0)} of the {loss}."
@@ -70,7 +242,7 @@ def tally(verdict: Verdict) -> str:
 
 
 def _collapsed(verdict: Verdict) -> str:
-    collapsed = groups.lost_topics(verdict)
+    collapsed = lost_topics(verdict)
     if not collapsed:
         if not verdict.topics.losses:
             return f"None of {queries(verdict)} got worse."
@@ -80,7 +252,7 @@ def _collapsed(verdict: Verdict) -> str:
         return (
             f"None of {queries(verdict)} lost {more_than(verdict, limits_of(verdict), 1)}; {which} is {_fall(worst)}."
         )
-    number = groups.number_lost(verdict)
+    number = number_lost(verdict)
     falls, more = [_fall(topic) for topic in collapsed[:MAX_NAMED]], number - MAX_NAMED
     named = row(falls) if more <= 0 else f"{', '.join(falls)} and {counted(more, 'other')}"
     exceeded = {limit for topic in collapsed for limit in topic.exceeds}
@@ -88,13 +260,13 @@ def _collapsed(verdict: Verdict) -> str:
     tail = verdict.estimates.tail
     if tail is not None and tail.allowed:
         text += f" {'At most ' * (verdict.outcome == 'fail')}{tail.allowed} may."
-    group = groups.dominant_group(verdict)
+    group = dominant_group(verdict)
     if group is None:
         return text
-    members = groups.number_of_members(verdict, group)
+    members = number_of_members(verdict, group)
     everyone = "Both" if members == 2 else f"All {members}"
     whose = everyone if members == number else f"{members} of these {number}"
-    return f"{text} {whose} are {groups.tagged(group)}."
+    return f"{text} {whose} are {tagged(group)}."
 
 
 def limits_of(verdict: Verdict) -> set[str]:
@@ -118,7 +290,7 @@ def as_given(loss: float) -> str:
 
 
 def _fall(topic: ResponsibleTopic) -> str:
-    return f"{groups.name(topic.topic)} by {size(topic.difference)}"
+    return f"{name(topic.topic)} by {size(topic.difference)}"
 
 
 def reasons(verdict: Verdict) -> Iterator[str]:
@@ -144,7 +316,7 @@ def _since(verdict: Verdict) -> Iterator[str]:
     """How many changes were accepted since what a gate that looks back compares with, where the store knows it."""
     if verdict.asked.looks_back and verdict.lineage is not None:
         number = counted(verdict.lineage.accepted + 1, "change")
-        yield f"That is what {number} since {groups.name(verdict.baselines[0])} did together, this one included."
+        yield f"That is what {number} since {name(verdict.baselines[0])} did together, this one included."
 
 
 def _undecided(verdict: Verdict) -> str:
@@ -379,4 +551,4 @@ def row(names: list[str]) -> str:
 def opponent(verdict: Verdict) -> str:
     """What the candidate of a pool was compared with."""
     named = verdict.baselines[0] if verdict.pool is None else verdict.pool.decided_by
-    return groups.name(named) if named in verdict.baselines else f"the {groups.name(named)} baseline"
+    return name(named) if named in verdict.baselines else f"the {name(named)} baseline"

@@ -17,7 +17,8 @@ from scipy.special import stdtr
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import NotInferior
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.inference import Sample, upper_p_value
+from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference.intervals import upper_p_value
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.few_changes import LEVEL, moments
 from tests.benchmarks.calibration.populations import BETS, REAL, SHIFTED, draw, weigh

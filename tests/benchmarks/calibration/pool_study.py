@@ -31,8 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_riskguard.inference import pool_inference
-from pytest_riskguard.inference.georisk_pool import METHODS
+from pytest_riskguard.inference.georisk_pool import METHODS, pool_inference
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 
 LEVEL = 0.95

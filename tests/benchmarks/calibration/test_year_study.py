@@ -11,7 +11,7 @@ from pytest_riskguard.gates.chain.looks import BOUNDED_LOOKS, FALSE_ALARMS
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import NoDrift, NotSignificantlyRisky
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.inference import upper_p_value
+from pytest_riskguard.inference.intervals import upper_p_value
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration import year_study
 from tests.benchmarks.calibration.tables import read

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from pytest_riskguard.gates.ruling import LOSSES_WEIGH, STRETCH, STRETCHED_BELOW, stretched
-from pytest_riskguard.inference import share_of_next_look
+from pytest_riskguard.inference.many_looks import share_of_next_look
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.few_changes import bca_p, fails, flip_p, moments
 from tests.benchmarks.calibration.populations import BETS, REAL, REWEIGHTED, SHIFTED, Pair, pairs_of, weigh

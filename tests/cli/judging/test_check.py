@@ -257,9 +257,8 @@ def live_project(folder: Path, **more: object) -> None:
     path.write_text(path.read_text().replace("candidate: candidate.run", f"candidate: {json.dumps(candidate)}"))
 
 
-@pytest.mark.parametrize("isolate", [False, True])
-def test_a_live_system_is_queried_without_pytest(folder, isolate):
-    live_project(folder, isolate=isolate)
+def test_a_live_system_is_queried_without_pytest(folder):
+    live_project(folder)
     ended = by_itself(folder, "check", "--json", "-")
     assert ended.returncode == 1
     (verdict,) = json.loads(ended.stdout)["verdicts"]  # what the function prints is not part of it

@@ -8,9 +8,9 @@ import ir_measures
 import pytest
 from ir_measures import RR, Qrel, ScoredDoc, nDCG
 
-from pytest_riskguard import TopicScores, check, read_scores
+from pytest_riskguard import check
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation import write_scores
+from pytest_riskguard.evaluation import TopicScores, read_scores, write_scores
 from pytest_riskguard.evaluation.memory.shapes import topic_values
 
 pd = pytest.importorskip("pandas")

@@ -8,8 +8,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pytest_riskguard.errors import RunFormatError
-from pytest_riskguard.evaluation import rankings_as_run, read_qrels, score_run
+from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.runs.order import RankColumn, as_scored, as_written, has_ties, in_32_bits, untied
+from pytest_riskguard.evaluation.runs.rankings import rankings_as_run
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 
 IDS = ["b", "a", "c"]
 

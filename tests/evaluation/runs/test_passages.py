@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from pytest_riskguard.errors import QrelsFormatError
-from pytest_riskguard.evaluation import read_qrels, score_run
+from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.runs.row_blocks import Documents, by_document
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
-from pytest_riskguard.evaluation.scoring.run_scores import scored_run
+from pytest_riskguard.evaluation.scoring.run_scores import score_run, scored_run
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.label_rules import LabelRules
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pytest_riskguard.evaluation import read_qrels, read_scores, score_run
+from pytest_riskguard.evaluation import read_qrels, read_scores
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 
 WEB_RUNS = [
     f"{model}-{part}" for model in ("ql", "rm") for part in ("cata", "cata-filtered", "catb", "catb-filtered")

@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.errors import DataError, MissingFileError, ScoringError, UsageError
-from pytest_riskguard.evaluation import parse_measure, rankings_as_run, read_qrels, score_run
+from pytest_riskguard.evaluation import read_qrels
+from pytest_riskguard.evaluation.measures import parse_measure
+from pytest_riskguard.evaluation.runs.rankings import rankings_as_run
 from pytest_riskguard.evaluation.scores import Repeated
+from pytest_riskguard.evaluation.scoring.run_scores import score_run
 
 MEASURES = [
     *("AP", "AP@5", "AP(rel=2)", "AP(judged_only=True)", "nDCG", "nDCG@5", "nDCG(gains={1:7,2:9})@5"),

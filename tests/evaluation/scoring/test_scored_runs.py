@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation import read_qrels, score_run
+from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.judgements import arrays
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers
@@ -22,7 +22,7 @@ from pytest_riskguard.evaluation.runs.rankings import rankings_as_run
 from pytest_riskguard.evaluation.runs.row_blocks import Chunk, Documents, RowBlock
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.scoring.run_reading import RunReader
-from pytest_riskguard.evaluation.scoring.run_scores import scored_run
+from pytest_riskguard.evaluation.scoring.run_scores import score_run, scored_run
 from pytest_riskguard.formats.label_rules import LabelRules
 from tests.evaluation.scoring import slow_judged_runs
 

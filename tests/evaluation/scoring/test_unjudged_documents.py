@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytest_riskguard.evaluation import Qrels, rankings_as_run
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers
+from pytest_riskguard.evaluation.runs.rankings import rankings_as_run
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedDocuments, RankedRun
 from pytest_riskguard.evaluation.scoring.unjudged_documents import matches, unjudged_documents, values_if_relevant
 from tests.evaluation.scoring.slow_judged_runs import judged_run

@@ -14,7 +14,7 @@ from pytest_riskguard.gates.chain.families import at_the_rules_level, in_familie
 from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of, expected_false_alarms
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.inference import share_of_next_look
+from pytest_riskguard.inference.many_looks import share_of_next_look
 from tests.strict import NotSignificantlyRisky, gate_of
 
 GATES = ("no-risk",)
@@ -37,12 +37,6 @@ def test_looks_of_all_gates_are_one_sequence():
     for gates in (GATES, ("other",), ("third",)):
         assert looks.next("c", gates, "d", looks=2) == Look("c", gates, "d", 3, share_of_next_look(2, looks=2), 2)
     assert looks.spent("c", looks=2) == 0.5
-
-
-def test_looks_of_one_run_follow_each_other_in_the_order_of_the_file():
-    run = [Looks([recorded("a")]).next("c", (f"g{place}",), "d", looks=2, before=place) for place in range(4)]
-    assert [look.number for look in run] == [2, 3, 4, 5]
-    assert [look.share for look in run] == [share_of_next_look(k, looks=2) for k in (1, 2, 3, 4)]
 
 
 def test_the_same_look_again_spends_nothing_and_keeps_its_share():

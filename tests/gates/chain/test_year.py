@@ -12,7 +12,7 @@ from pytest_riskguard.gates.chain.policy_cost import Drawn
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.inference import share_of_next_look
+from pytest_riskguard.inference.many_looks import share_of_next_look
 
 YEARS, LOOKS, TOPICS = 10_000, 60, 50
 #: The probability of a false alarm that one gate at level 0.95 has, and a year of gates with a budget.

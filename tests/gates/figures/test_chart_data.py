@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.figures import chart_data
-from pytest_riskguard.gates.figures.chart_data import ALPHAS, BINS, TAIL, alphas_for, density
+from pytest_riskguard.gates.figures.chart_data import ALPHAS, BINS, TAIL, density
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.pool_study import principal_components
 from pytest_riskguard.risk import georisk
-from tests.gates.conftest import pair, topic_scores
+from pytest_riskguard.risk.components import principal_components
+from tests.gates.conftest import topic_scores
 
 RNG = np.random.default_rng(5)
 BASE = np.round(RNG.uniform(0.2, 0.8, 60), 3)
@@ -44,17 +41,6 @@ def test_without_a_report_there_are_none_and_nothing_else_changes():
     assert plain == with_exhibits
 
 
-def test_all_topics_are_there_and_contributions_add_up():
-    verdict = reported()
-    topics = verdict.exhibits.topics
-    assert topics.topics == topic_scores("new", OURS).topics
-    assert math.fsum(topics.contributions) == pytest.approx(verdict.estimates.urisk, abs=1e-12)
-    by_topic = dict(zip(topics.topics, topics.standardised, strict=True))
-    for row in verdict.responsible_topics:
-        assert by_topic[row.topic] == row.standardised
-        assert row.flagged == (abs(row.standardised) > topics.critical_value)
-
-
 @pytest.mark.parametrize("kind", ["not_significantly_risky", "not_inferior"])
 def test_the_curve_has_the_verdicts_figures_at_its_alpha(kind):
     verdict = reported(kind=kind, alpha=2.5, tolerance=0.01)
@@ -73,12 +59,6 @@ def test_other_points_of_the_curve_are_gates_of_their_own():
     at = curve.alphas.index(10.0)
     assert curve.upper[at] == other.decisive_interval.upper
     assert curve.trisk[at] == other.estimates.trisk
-
-
-def test_curves_reach_as_far_as_the_gates_alpha():
-    assert alphas_for(gate_of("g", alpha=100.0))[-1] == 100.0
-    assert alphas_for(gate_of("g", alpha=1e9))[-1] == 1e9
-    assert len(alphas_for(gate_of("g", alpha=1e9))) < 80
 
 
 def test_the_density_is_that_of_the_law():
@@ -114,28 +94,6 @@ def test_what_has_no_law_or_no_alpha_has_no_chart():
     assert few.exhibits.curve.urisk[0] == pytest.approx(np.mean(OURS[:5] - BASE[:5]))
 
 
-def test_queries_and_tags_stand_beside_the_scores_of_each_topic():
-    ours = replace(topic_scores("new", [0.5, 0.25, 0.75]), queries={"t00000": "red shoes"})
-    theirs = replace(topic_scores("old", [0.25, 0.5, 0.75]), queries={"t00000": "other", "t00001": "blue"})
-    topics = Topics({}, tags={"t00000": {"kind": "brand"}, "t00002": {"kind": "part", "age": "old"}})
-    verdict = judge(gate_of("g", alpha=0), ours, theirs, topics=topics, report=True)
-    columns = verdict.exhibits.topics
-    assert columns.topics == ("t00000", "t00001", "t00002")
-    assert columns.queries == ("red shoes", "blue", None)
-    assert (columns.candidate, columns.baseline) == ((0.5, 0.25, 0.75), (0.25, 0.5, 0.75))
-    assert columns.contributions == pytest.approx((0.25 / 3, -0.25 / 3, 0.0), abs=1e-15)
-    assert columns.tags == {"age": ("", "", "old"), "kind": ("brand", "", "part")}
-
-
-def test_charts_begin_at_two_topics():
-    two = judge(gate_of("g"), topic_scores("new", [0.5, 0.25]), topic_scores("old", [0.25, 0.5]), report=True)
-    assert two.exhibits.curve is not None
-    assert two.exhibits.density is not None
-    assert two.exhibits.topics.critical_value is not None
-    one = judge(gate_of("g"), topic_scores("new", [0.5]), topic_scores("old", [0.25]), report=True)
-    assert (one.exhibits.curve, one.exhibits.density, one.exhibits.topics.critical_value) == (None, None, None)
-
-
 def test_a_pool_has_a_curve_and_a_place_for_every_system():
     third = np.clip(BASE + 0.05, 0, 1)
     systems = [topic_scores("new", OURS), topic_scores("old", BASE), topic_scores("bm25", third)]
@@ -153,19 +111,3 @@ def test_a_pool_has_a_curve_and_a_place_for_every_system():
     assert verdict.exhibits.components.explained == pytest.approx(axes.shares[:2])
     for place, system in enumerate(systems):
         assert verdict.exhibits.components.systems[system.name] == pytest.approx(axes.coordinates[place, :2])
-
-
-def test_curves_of_very_many_topics_have_fewer_points_on_the_same_curve(monkeypatch):
-    gate, (candidate, baseline) = gate_of("g", alpha=3.0), pair(np.linspace(-0.5, 0.4, 60))
-    whole = judge(gate, candidate, baseline, report=True).exhibits
-    monkeypatch.setattr(chart_data, "MANY_TOPICS", 59)
-    few = judge(gate, candidate, baseline, report=True).exhibits
-    assert whole is not None
-    assert few is not None
-    assert whole.curve is not None
-    assert few.curve is not None
-    assert few.curve.alphas == (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0)
-    for name in ("urisk", "trisk", "lower", "upper"):
-        by_alpha = dict(zip(whole.curve.alphas, getattr(whole.curve, name), strict=True))
-        assert getattr(few.curve, name) == tuple(by_alpha[alpha] for alpha in few.curve.alphas)
-    assert alphas_for(gate_of("g", alpha=1e9), n_topics=60)[-1] == 1e9

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -12,13 +11,11 @@ from scipy import stats
 
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.chain.families import in_families
-from pytest_riskguard.gates.figures.estimates import diagnostics, paired_estimates, reported, topic_counts
-from pytest_riskguard.gates.findings import ReportedInterval
+from pytest_riskguard.gates.figures.estimates import diagnostics, paired_estimates, topic_counts
 from pytest_riskguard.gates.judge import explain, judge, rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.verdict import Family
-from pytest_riskguard.inference import Interval
 from tests.gates.conftest import pair, topic_scores
 from tests.strict import gate_of
 
@@ -135,21 +132,6 @@ def test_where_the_mean_must_fail_too_the_failure_stands_up_to_the_smaller_ratio
     assert ratio[1, "warn"] == ratio[0, "warn"] == ratio[0, "fail"]
 
 
-def test_no_loss_at_all_is_printed_without_a_sign():
-    assert str(paired_estimates(compared(d=np.abs(D))).frisk) == "0.0"
-
-
-def test_topics_are_counted():
-    new = replace(topic_scores("new", BASE + D), unanswered=("t00004",), unknown=("x",), without_relevant=("w", "u"))
-    old = replace(topic_scores("old", BASE), unanswered=("t00001",), unknown=("y",), without_relevant=("v", "w"))
-    found = topic_counts(rule(RISK, new, old))
-    assert (found.count, found.changed, found.wins, found.losses, found.ties) == (12, 11, 6, 5, 1)
-    assert found.losses_over_20_percent == sum(D < -0.2 * BASE)
-    assert (found.missing_in_candidate, found.missing_in_baseline) == (("t00004",), ("t00001",))
-    assert found.unknown_in_candidate == ("x",)
-    assert found.without_relevant == ("u", "v", "w")
-
-
 def test_diagnostics_describe_the_trade_off_scores_and_their_mean():
     found = diagnostics(compared())
     assert found is not None
@@ -179,23 +161,6 @@ def test_where_nothing_varies_or_single_topics_decide_there_is_nothing_to_diagno
     assert diagnostics(rule(gate, topic_scores("new", candidate), old)) is None
 
 
-def test_two_topics_and_few_values_have_what_can_be_said_of_them():
-    found = diagnostics(rule(RISK, topic_scores("new", [0.3, 0.6]), topic_scores("old", [0.5, 0.5])))
-    assert found is not None
-    assert (found.shapiro_wilk_w, found.shapiro_wilk_p_value) == (None, None)
-
-
-def test_the_interval_that_decided_is_marked():
-    intervals = [Interval("student_t", 0.9, -0.2, 0.1), Interval("bca", 0.9, -0.25, 0.05)]
-    assert reported(intervals, decisive="bca") == (
-        ReportedInterval("student_t", 0.9, -0.2, 0.1, False),
-        ReportedInterval("bca", 0.9, -0.25, 0.05, True),
-    )
-    assert not any(interval.decisive for interval in reported(intervals, decisive=None))
-    few = explain(rule(RISK, topic_scores("new", BASE[:5] + D[:5]), topic_scores("old", BASE[:5]))).intervals
-    assert (len(few), any(interval.decisive for interval in few)) == (4, False)
-
-
 def test_findings_tell_which_interval_decided_which_topics_and_what_would_flip_it():
     lost = compared(gate_of("g", alpha=0, method="student_t"), D - 0.15)
     found = explain(lost)
@@ -212,29 +177,6 @@ def test_findings_tell_which_interval_decided_which_topics_and_what_would_flip_i
     assert found.power.minimum_detectable_effect == lost.ruling.minimum_detectable_effect
     assert [warning.code for warning in found.warnings] == ["few_topics", "parametric_interval"]
     assert "rescored" in [warning.code for warning in explain(lost, rescored=True).warnings]
-
-
-@pytest.mark.parametrize(
-    ("gate", "d", "flips", "star"),
-    [
-        (gate_of("g", alpha=0, method="student_t"), np.full(12, 0.1), (), "any"),
-        (gate_of("g", alpha=0, method="student_t"), np.full(12, -0.1), None, None),
-        (gate_of("g", max_mde=1e-6, method="student_t"), np.full(12, 0.1) + D / 100, None, None),
-        (gate_of("g", "no_topic_collapse", max_loss=0.15), D, ("t00000", "t00009"), None),
-    ],
-)
-def test_what_would_flip_a_verdict_is_said_of_those_that_are_one(gate, d, flips, star):
-    found = explain(compared(gate, d)).estimates
-    assert (found.flip_set, found.alpha_star) == (flips, star)
-
-
-@pytest.mark.parametrize(("options", "star"), [({}, "any"), ({"tradeoff": "smooth"}, None)])
-def test_an_identical_run_passes_at_any_alpha(options, star):
-    same = replace(topic_scores("new", BASE), digest="sha256:1")
-    comparison = rule(gate_of("g", **options), same, replace(same, name="old"))
-    assert (comparison.answer, comparison.p_value) == (("pass", None), 1.0)
-    found = explain(comparison).estimates
-    assert (found.flip_set, found.alpha_star, found.decision_p_value) == ((), star, 1.0)
 
 
 def test_a_verdict_holds_what_was_asked_of_which_systems():
@@ -255,31 +197,6 @@ def test_a_verdict_holds_what_was_asked_of_which_systems():
     assert "rescored" not in [warning.code for warning in alone.warnings]
 
 
-def test_topics_that_a_gate_protects_are_looked_up_in_the_topics_file():
-    topics = Topics({}, tags={"t00002": {"kind": "brand"}})
-    gate = gate_of("g", "no_topic_collapse", max_loss=None, protected=["kind=brand"])
-    verdict = judge(gate, topic_scores("new", BASE + D), topic_scores("old", BASE), topics=topics)
-    assert (verdict.outcome, verdict.reason, verdict.estimates.flip_set) == ("fail", "collapse", ("t00002",))
-
-
-@pytest.mark.parametrize(
-    ("levels", "p_values", "message"),
-    [
-        ((0.9, 0.95), (0.1, 0.2), "a family of gates has one level, got 0.9, 0.95"),
-        (
-            (0.9999,) * 200,
-            (0.5,) * 200,
-            "a family of 200 gates at level 0.9999 leaves level 0.9999995 to one of them; intervals go up to "
-            "0.999999: choose a lower level, or correct fewer gates together",
-        ),
-    ],
-)
-def test_a_family_that_cannot_be_corrected_is_refused_in_words(levels, p_values, message):
-    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the message is compared in full
-        in_families([gate_of("g", level=level) for level in levels], p_values, correction="holm")
-    assert str(refused.value) == message
-
-
 def test_each_correction_leaves_its_own_levels_and_a_p_value_of_0_is_one():
     gates = [gate_of(name) for name in "abcd"]
     p_values = [0.03, None, 0.0, 0.02]
@@ -291,7 +208,3 @@ def test_each_correction_leaves_its_own_levels_and_a_p_value_of_0_is_one():
     assert [1 - one.level for one in holm if one] == pytest.approx([0.05, 0.05 / 3, 0.025])
     assert [1 - one.level for one in hochberg if one] == pytest.approx([0.05, 0.05, 0.05])
     assert {(one.correction, one.size) for one in hochberg if one} == {("benjamini_hochberg", 3)}
-
-
-def test_a_loss_is_that_of_the_pair_asked_about():
-    assert judge(gate_of("g", alpha=0), *pair(np.linspace(-0.2, -0.1, 30))).reason == "loss"

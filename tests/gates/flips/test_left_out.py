@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.flips import left_out
 from pytest_riskguard.gates.flips.left_out import passes_without_each
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
@@ -151,52 +150,9 @@ def test_a_failure_that_would_be_inconclusive_without_a_topic_does_not_hang_on_i
         assert "ithout " in worded(other).explanation.summary
 
 
-@pytest.mark.parametrize("weighted", [True, False])
-def test_where_not_all_can_be_paid_for_the_most_harmful_are_looked_at(weighted, monkeypatch):
-    gate = NotSignificantlyRisky("g", alpha=1, method="basic")
-    d = next(d for d in (at_the_bound(s, gate) for s in range(20)) if not Ruling(gate, Evidence.of(d)).lets_through)
-    weights = np.ones(d.size) if weighted else None
-    evidence = Evidence(d, np.zeros((0, d.size)), weights)
-    _, all_told = passes_without_each(Ruling(gate, evidence), passing=False)
-    assert np.count_nonzero(all_told) > 1
-    monkeypatch.setattr(left_out, "MAX_SCORES", 0)
-    monkeypatch.setattr(left_out, "ALONE", 1)
-    _, told = passes_without_each(Ruling(gate, evidence), passing=False)
-    assert np.flatnonzero(told).tolist() == [int(np.argmin(d))]
-
-
 def pivots(verdict: Verdict) -> tuple[str, ...]:
     assert verdict.explanation is not None
     return verdict.explanation.pivotal_topics
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_with_very_many_topics_only_those_that_matter_are_looked_at(seed, monkeypatch):
-    gate = gate_of("g", alpha=1)
-    d = at_the_bound(seed, gate, n=60)
-    evidence = Evidence(d, np.zeros((0, d.size)))
-    passing = Ruling(gate, evidence).lets_through
-    limits, lets_through = passes_without_each(Ruling(gate, evidence), passing=passing)
-    monkeypatch.setattr(left_out, "MAX_AT_ONCE", 50)
-    fewer, the_same = passes_without_each(Ruling(gate, evidence), passing=passing)
-    known = np.isfinite(fewer)
-    assert np.count_nonzero(known) >= 20
-    np.testing.assert_allclose(fewer[known], limits[known], atol=1e-12)
-    assert the_same.tolist() == lets_through.tolist()
-
-
-def test_both_directions_occur():
-    outcomes = [judge(gate_of("g"), *pair(at_the_bound(seed, gate_of("g")))) for seed in range(12)]
-    assert {verdict.outcome for verdict in outcomes if pivots(verdict)} == {"pass", "fail"}
-
-
-def test_the_most_decisive_comes_first_and_equal_ones_by_topic():
-    d = np.full(40, -0.029)
-    d[:6] = [0.12, 0.1, 0.1, 0.08, -0.03, -0.02]
-    gate = gate_of("g", alpha=0)
-    verdict = judge(gate, *pair(d, level=0.7))
-    assert verdict.outcome == "pass"
-    assert pivots(verdict) == ("t00000", "t00001", "t00002", "t00003")
 
 
 def test_a_pass_hangs_on_a_win():
@@ -208,13 +164,6 @@ def test_a_pass_hangs_on_a_win():
     assert win.limit_without is not None
     assert win.limit_without < 0
     assert not win.flips_verdict  # it says what would pass; this would fail
-
-
-def test_limits_stand_beside_the_topics_responsible():
-    verdict = judge(gate_of("g", alpha=1), *pair(at_the_bound(3, gate_of("g"))))
-    for topic in verdict.responsible_topics:
-        assert topic.limit_without is not None
-        assert topic.flips_verdict == (verdict.outcome == "fail" and topic.limit_without >= 0)
 
 
 @pytest.mark.parametrize("n", [9, 10])

@@ -7,12 +7,9 @@ import pytest
 
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.pool.judge import judge_pool, pool_exhibits
-from pytest_riskguard.gates.pool.ruling import PoolComparison
+from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Family
-from pytest_riskguard.gates.warnings import pool_warnings
-from pytest_riskguard.pool_study import yardstick_fit
-from pytest_riskguard.risk import georisk, zrisk
+from pytest_riskguard.risk import georisk
 from tests.gates.conftest import topic_scores
 from tests.gates.pool.test_judge import gate, judged, systems
 
@@ -50,27 +47,6 @@ def test_what_is_asked_of_a_pool_is_what_the_verdict_has():
     assert "rescored" not in [notice.code for notice in plain.warnings]
 
 
-def test_a_tolerance_within_which_even_silence_passes_is_refused():
-    pool = [topic_scores(f"s{row}", np.tile(values, 6)) for row, values in enumerate(([0.4, 0.2], [0.5, 0.0]))]
-    verdict = judged(pool, tolerance=0.499, level=0.5)
-    assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
-    assert verdict.problem == (
-        "tolerance 0.499: even a candidate that scores 0 on every topic would pass, since GeoRisk of s1 is no "
-        "larger; choose a smaller tolerance"
-    )
-
-
-def test_two_systems_are_enough_for_a_map_and_the_smooth_trade_off_has_no_curve():
-    pool = systems(14, n=12, count=2)
-    exhibits = pool_exhibits(PoolComparison(gate(tradeoff="smooth", level=0.5), pool[0], pool[1:]))
-    assert exhibits.georisk is None
-    assert exhibits.components is not None
-    assert [*exhibits.components.systems] == ["s0", "s1"]
-    assert sum(exhibits.components.explained) == pytest.approx(1)
-    lengths = [np.linalg.norm(place) for place in exhibits.components.systems.values()]
-    assert lengths == pytest.approx([np.linalg.norm(system.values) for system in pool])  # uncentred
-
-
 @pytest.mark.parametrize(("tolerance", "is_refused"), [(0.5, True), (0.499, False), (0.9, True)])
 def test_a_tolerance_that_georisk_cannot_fall_by_is_refused(tolerance, is_refused):
     """GeoRisk is at most the square root of the mean score: 0.5 where that is 0.25."""
@@ -96,57 +72,6 @@ def test_a_pool_in_which_nobody_scores_is_refused_and_a_reference_without_scores
     assert judged(bare, tolerance=0.1).reason == "too_few_topics"
 
 
-def test_topics_that_several_baselines_lack_are_named_once():
-    pool = systems(10, n=9)
-    for place, first in ((1, 2), (2, 1), (3, 0)):
-        pool[place] = TopicScores(
-            pool[place].name,
-            "nDCG@10",
-            pool[place].topics[first:],
-            pool[place].values[first:],
-            without_relevant=(f"z{place}",),
-        )
-    pool[0] = TopicScores("s0", "nDCG@10", pool[0].topics[:-1], pool[0].values[:-1], without_relevant=("y",))
-    verdict = judged(pool, missing="zero")
-    topics = verdict.topics
-    assert topics.missing_in_baseline == ("t00000", "t00001")
-    assert topics.missing_in_candidate == ("t00008",)
-    assert topics.without_relevant == ("y", "z1", "z2", "z3")
-    assert verdict.estimates.flip_set is None  # too few topics for an answer that could flip
-    with pytest.raises(ValueError) as refused:  # noqa: PT011 (the whole message is compared below)
-        judge_pool(gate(), pool[0], [])
-    assert str(refused.value) == "georisk_not_worse needs at least one baseline, got none"
-
-
-def test_the_smooth_trade_off_is_in_every_figure_and_has_one_point():
-    pool = systems(14, n=12, count=3)
-    verdict = judge_pool(gate(tradeoff="smooth", level=0.5), pool[0], pool[1:], alphas=(1.0, 5.0))
-    x = np.array([system.values for system in pool])
-    assert verdict.estimates.georisk is not None
-    assert verdict.estimates.zrisk is not None
-    assert [*verdict.estimates.georisk.values()] == georisk(x, alpha=verdict.alpha, kind="smooth").tolist()
-    assert [*verdict.estimates.zrisk.values()] == zrisk(x, alpha=verdict.alpha, kind="smooth").tolist()
-    assert verdict.pool is not None
-    (point,) = verdict.pool.curve
-    assert [point.candidate, point.reference] == georisk(x, alpha=verdict.alpha, kind="smooth")[:2].tolist()
-
-
-def test_a_win_far_beyond_the_others_is_flagged():
-    pool = systems(14, n=40, count=3)
-    values = pool[1].values * np.where(np.arange(40) % 2, 1.01, 0.99)
-    values[7] = pool[1].values[7] + 0.6
-    verdict = judged([topic_scores("s0", values), *pool[1:]], level=0.5)
-    assert [topic.topic for topic in verdict.flagged_wins] == ["t00007"]
-
-
-def test_many_gates_that_are_judged_together_take_more_draws():
-    pool = systems(14, n=12, count=3)
-    alone, together = (judge_pool(gate(), pool[0], pool[1:], together=count).pool for count in (1, 40))
-    assert alone is not None
-    assert together is not None
-    assert together.replicates > alone.replicates
-
-
 def test_the_curve_of_the_median_is_of_the_baselines_without_the_candidate():
     pool = systems(14, n=12, count=4)
     verdict = judge_pool(gate(reference="median", level=0.5), pool[0], pool[1:], alphas=(5.0,))
@@ -155,26 +80,3 @@ def test_the_curve_of_the_median_is_of_the_baselines_without_the_candidate():
     assert [point.reference for point in verdict.pool.curve] == [
         np.median(georisk(x, alpha=point.alpha)[1:]) for point in verdict.pool.curve
     ]
-
-
-@pytest.mark.parametrize("named", ["s1", "s3"])
-def test_an_odd_yardstick_is_compared_with_the_other_baselines(named):
-    rng = np.random.default_rng(5)
-    difficulty = rng.beta(2, 3, 80)
-    followers = [np.clip(difficulty + rng.normal(0, 0.05, 80), 0, 1) for _ in range(4)]
-    pool = [topic_scores(f"s{i}", values) for i, values in enumerate([rng.permutation(followers[0]), *followers])]
-    comparison = PoolComparison(gate(reference=named), pool[0], pool[1:])
-    (notice,) = [notice for notice in pool_warnings(comparison, rescored=False) if notice.code == "odd_yardstick"]
-    others = [system.values for system in pool[1:] if system.name != named]
-    fit = yardstick_fit(pool[0].values, pool[int(named[1])].values, np.array(others))
-    assert notice.parameters == {"reference": named, "correlation": fit.correlation, "median": fit.median}
-
-
-def test_a_georisk_that_vanishes_says_from_what():
-    pool = systems(18, n=60)
-    comparison = PoolComparison(gate(alpha=200.0), pool[0], pool[1:])
-    (notice,) = [notice for notice in pool_warnings(comparison, rescored=False) if notice.code == "georisk_vanishes"]
-    x = np.array([system.values for system in pool])
-    largest, largest_at_0 = (max(georisk(x, alpha=alpha)) for alpha in (200.0, 0.0))
-    assert notice.parameters == {"largest": largest, "largest_at_0": largest_at_0}
-    assert largest < largest_at_0 / 10

@@ -17,11 +17,11 @@ from pytest_riskguard.gates.pool.responsible import (
     flip_set,
     pool_explanation,
     responsible_topics,
-    without_each,
 )
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.slices import slices, tagged
-from pytest_riskguard.risk import georisk, topic_contributions, z_scores
+from pytest_riskguard.risk import georisk, topic_contributions
+from pytest_riskguard.risk.georisk import z_scores
 from tests.gates.conftest import topic_scores
 from tests.strict import gate_of
 
@@ -98,33 +98,6 @@ def test_the_flip_set_is_the_fewest_of_the_worst_topics(n):
         assert flip_set(gate, parts) == expected
 
 
-def test_flip_sets_of_many_topics_are_the_fewest_of_the_worst(monkeypatch):
-    monkeypatch.setattr("pytest_riskguard.gates.pool.responsible.MANY_TOPICS", 10)
-    parts: Any = np.random.default_rng(1).permutation(400) - 300.0
-    worst = [f"t{i:03d}" for i in np.argsort(parts)]
-
-    def state(removed: int, needed: int) -> Any:
-        return SimpleNamespace(
-            n=400,
-            passes=removed >= needed,
-            rulings=[SimpleNamespace(margin=float((removed - needed + 0.5) ** 3))],  # far from a straight line
-            without=lambda places: state(len(places), needed),
-            candidate=SimpleNamespace(topics=[f"t{i:03d}" for i in range(400)]),
-        )
-
-    for needed in (1, 2, 17, 250, 389, 390, 391):
-        expected = tuple(worst[:needed]) if needed <= 390 else None
-        assert flip_set(state(0, needed), parts) == expected
-
-
-def test_parts_that_differ_by_rounding_go_by_topic():
-    parts = np.full(14, -0.1)
-    parts[[3, 8]] -= [4e-13, 3e-13]
-    parts[11] -= 2e-12
-    gate: Any = Threshold(14, 3)
-    assert flip_set(gate, parts) == ("t11", "t00", "t01")
-
-
 def ruling(*, margin: float, estimate: float, left_out: np.ndarray) -> SimpleNamespace:
     difference = SimpleNamespace(left_out=left_out, estimate=estimate)
     return SimpleNamespace(passes=margin >= 0, margin=margin, difference=difference)
@@ -141,59 +114,6 @@ def failing(rulings: list[Any], plain: list[Any], *, n: int = 21, on_churn: str 
     gate = SimpleNamespace(on_churn=on_churn)
     pool = {"n": n, "units": n, "clusters": None}
     return SimpleNamespace(**pool, gate=gate, rulings=rulings, plain=plain, without=without)
-
-
-#: Topic i moves the difference of -0.2 by i/100 up or down when it is left out.
-SHIFTS = -0.2 + np.arange(21) / 100 * np.array([1, -1] * 10 + [1])
-#: With 21 topics the width |margin - estimate|/20 is 0.005, so the limit may move by 3 (i/100 + 0.005): by 0.3 and
-#: more from topic 10 on, which the jackknife puts at 0.315.
-FAILS = ruling(margin=-0.3, estimate=-0.2, left_out=SHIFTS)
-PASSES = ruling(margin=0.1, estimate=-0.2, left_out=SHIFTS)
-NEVER = ruling(margin=-9.0, estimate=-0.2, left_out=SHIFTS)
-
-
-@pytest.mark.parametrize(
-    ("rulings", "plain", "on_churn", "tried"),
-    [
-        ([FAILS], [NEVER], "fail", range(10, 21)),
-        ([FAILS, PASSES], [NEVER], "fail", range(10, 21)),
-        ([FAILS, NEVER], [FAILS], "fail", range(0)),
-        ([NEVER, FAILS], [FAILS], "fail", range(0)),
-        ([NEVER], [FAILS], "warn", range(10, 21)),
-        ([FAILS], [NEVER], "warn", range(10, 21)),
-        ([NEVER], [FAILS], "fail", range(0)),
-    ],
-)
-def test_only_topics_that_could_matter_by_the_jackknife_are_left_out(rulings, plain, on_churn, tried):
-    alone = without_each(failing(rulings, plain, on_churn=on_churn), failed=True)
-    assert np.flatnonzero(np.isfinite(alone.limits)).tolist() == [*tried]
-    assert alone.limits[[*tried]].tolist() == [*tried]
-    assert np.flatnonzero(alone.flips).tolist() == [i for i in tried if i % 2 == 0]
-    assert alone.failed
-
-
-def test_a_limit_that_the_jackknife_brings_exactly_to_the_bound_is_looked_for():
-    at_bound = ruling(margin=-0.375, estimate=-0.375, left_out=np.append(np.full(11, -0.375), -0.25))
-    alone = without_each(failing([at_bound], [], n=12), failed=True)
-    assert np.flatnonzero(np.isfinite(alone.limits)).tolist() == [11]
-
-
-def test_the_width_of_the_interval_moves_by_its_share_of_one_topic():
-    """3 (0.0952 + 0.1/20) reaches 0.3, and 3 (0.0948 + 0.1/20) does not."""
-    shifts = np.append([0.0952, 0.0948], np.zeros(19))
-    fails = ruling(margin=-0.3, estimate=-0.2, left_out=-0.2 + shifts)
-    alone = without_each(failing([fails], []), failed=True)
-    assert np.flatnonzero(np.isfinite(alone.limits)).tolist() == [0]
-
-
-@pytest.mark.parametrize(("n", "failed", "tried"), [(10, True, False), (11, True, True), (11, False, False)])
-def test_no_topic_is_left_out_of_ten_or_of_a_gate_that_passes(n, failed, tried):
-    certain = ruling(margin=-0.1, estimate=-0.2, left_out=np.full(n, 1.0))
-    alone = without_each(failing([certain], [certain], n=n), failed=failed)
-    assert np.isfinite(alone.limits).all() == tried
-    assert np.isnan(alone.limits).all() != tried
-    assert alone.flips.any() == tried
-    assert alone.failed == failed
 
 
 def test_topics_of_a_pool_have_their_z_their_part_and_their_slices():

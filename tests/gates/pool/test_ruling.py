@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.pool.ruling import PoolComparison
-from pytest_riskguard.inference import effective_levels, holm
+from pytest_riskguard.inference import holm
+from pytest_riskguard.inference.multiplicity import effective_levels
 from pytest_riskguard.risk import georisk
 from tests.gates.conftest import topic_scores
 from tests.strict import gate_of
@@ -67,19 +66,6 @@ def test_scores_that_georisk_is_not_defined_for_are_named(x, tradeoff, message):
     assert refused.value.reason == "bad_scores"
 
 
-@pytest.mark.parametrize(
-    ("x", "tradeoff"),
-    [
-        (changed(0, 0, 0.0), "linear"),
-        (changed(0, 0, 1.0), "smooth"),
-        (changed(0, 0, 2.0), "linear"),
-        (LOPSIDED, "linear"),
-    ],
-)
-def test_scores_at_the_ends_of_the_range_are_taken(x, tradeoff):
-    assert compared(x, tradeoff=tradeoff).scores.tolist() == x.tolist()
-
-
 def test_the_largest_georisk_is_by_the_gates_trade_off_at_its_own_alpha_only():
     linear, smooth = compared(X, alpha=3.0), compared(X, tradeoff="smooth")
     assert linear.largest(3.0) == georisk(X, alpha=3.0).max()
@@ -115,43 +101,6 @@ def test_the_median_is_the_baseline_or_the_two_in_the_middle(count):
     assert reference.scores.topics == comparison.candidate.topics
 
 
-def test_two_in_the_middle_keep_what_is_known_of_the_first():
-    systems = [replace(topic_scores(name, row), digest=name) for name, row in zip("xabcd", X, strict=True)]
-    gate = gate_of("g", kind="georisk_not_worse", alpha=2.0, reference="median")
-    (reference,) = PoolComparison(gate, systems[0], systems[1:]).references
-    first = 1 + int(np.argsort(georisk(X, alpha=2.0)[1:])[1])
-    assert reference.scores.digest == "xabcd"[first]
-
-
-def test_candidate_and_reference_are_two_systems_like_any():
-    topics = Topics({}, {"t00000": {"kind": "code"}})
-    comparison = compared(
-        X, alpha=3.0, level=0.99, method="percentile", on_churn="warn", tolerance=0.1, topics=topics, reference="b"
-    )
-    (reference,) = comparison.references
-    plain, asked = comparison.pair(reference), comparison.pair(reference, asked=True)
-    assert plain.gate == gate_of("g", alpha=3.0)
-    assert asked.gate == gate_of("g", alpha=3.0, method="percentile", on_churn="warn")
-    assert comparison.pair(compared(X, tradeoff="smooth").references[0], asked=True).gate.tradeoff == "linear"
-    smooth = compared(X, tradeoff="smooth")
-    assert smooth.pair(smooth.references[0], asked=True).gate.tradeoff == "smooth"
-    assert plain.differences.tolist() == (X[0] - X[2]).tolist()
-    assert plain.aligned.tags == {"t00000": {"kind": "code"}}
-    assert compared(X, level=None).pair(reference).gate.level == 0.95
-    assert dict(compared(X).pair(reference).aligned.tags) == {}
-    strict = gate_of("g", kind="georisk_not_worse", level=0.99)
-    comparison = PoolComparison(strict, comparison.candidate, comparison.baselines)
-    assert comparison.pair(reference).gate.level == 0.99
-
-
-def test_topics_that_the_candidate_lacks_are_known_to_the_pair():
-    systems = [topic_scores(name, row) for name, row in zip("xabcd", X, strict=True)]
-    systems[0] = TopicScores("x", "nDCG@10", systems[0].topics[1:], systems[0].values[1:])
-    gate = gate_of("g", kind="georisk_not_worse", missing="zero")
-    comparison = PoolComparison(gate, systems[0], systems[1:])
-    assert comparison.pair(comparison.references[0]).aligned.missing_in_candidate == ("t00000",)
-
-
 @pytest.mark.parametrize("reference", [None, "any", "median"])
 @pytest.mark.parametrize("on_churn", ["fail", "warn"])
 @pytest.mark.parametrize("tradeoff", ["linear", "smooth"])
@@ -170,14 +119,6 @@ def test_a_pool_without_some_topics_is_the_same_question(reference, on_churn, tr
     assert (more.level, more.together, more.without(np.array([3])).together) == (0.95, 7, 7)
 
 
-def test_systems_of_one_name_are_told_apart_or_refused():
-    assert compared(X[:3], names="xab").names == ("x", "a", "b")
-    assert compared(X[:3], names="bab").names == ("b (candidate)", "a", "b")
-    with pytest.raises(ValueError) as refused:  # noqa: PT011 (the whole message is compared below)
-        compared(X[:4], names="xaba")
-    assert str(refused.value) == "two baselines of a pool are called 'a'; give each its own name"
-
-
 @pytest.mark.parametrize("reference", [None, "any"])
 def test_each_reference_has_the_level_that_holm_leaves_it(reference):
     comparison = compared(X[:3], alpha=1.0, level=0.6, tolerance=0.01, method="percentile", reference=reference)
@@ -194,23 +135,3 @@ def test_each_reference_has_the_level_that_holm_leaves_it(reference):
         by = {m: ruling.difference.p_value(method=m, bound=ruling.bound) for m in ("percentile", "student_t")}
         assert ruling.p_value == max(by.values())
         assert ruling.margin_by("bca") == ruling.interval("bca").upper - ruling.bound
-
-
-def test_at_alpha_0_the_trade_off_is_linear():
-    comparison = compared(X[:3], tradeoff="smooth", level=0.6)
-    own, plain = georisk(X[:3], alpha=comparison.gate.alpha, kind="smooth"), georisk(X[:3], alpha=0.0)
-    assert comparison.rulings[0].difference.estimate == pytest.approx(own[0] - own[1], abs=1e-15)
-    assert comparison.plain[0].difference.estimate == pytest.approx(plain[0] - plain[1], abs=1e-15)
-
-
-def test_no_level_reaches_further_than_the_draws():
-    comparison = compared(X[:2], alpha=1.0, level=1 - 1e-9)
-    (ruling,) = comparison.rulings
-    assert ruling.level == 1 - 2 / ruling.difference.law.size
-    assert ruling.difference.law.size == comparison.replicates
-
-
-def test_scores_in_percent_may_miss_the_bound_by_no_more():
-    comparison = compared(100 * X[:2], alpha=1.0, level=0.6)
-    assert georisk(100 * X[:2], alpha=1.0).max() > 1
-    assert comparison.rulings[0].bound == -1e-12

@@ -8,7 +8,8 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
-from pytest_riskguard.inference import interval, mean_law
+from pytest_riskguard.inference import interval
+from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference.intervals import adjusted, bias_correction
 
 

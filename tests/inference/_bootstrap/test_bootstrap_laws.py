@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -11,12 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from pytest_riskguard.inference import critical_value, interval, intervals, mean_law
-from pytest_riskguard.inference._bootstrap.inversion import frequencies
-from pytest_riskguard.inference._bootstrap.inversion_law import SmoothLaw
-from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.inference.intervals import METHODS
-from tests.inference._bootstrap.brute_force import all_multisets, between_atoms
+from pytest_riskguard.inference import interval
+from pytest_riskguard.inference._bootstrap.choice import mean_law
+from pytest_riskguard.inference.intervals import critical_value, intervals
 
 whole = arrays(np.int64, st.integers(2, 40), elements=st.integers(-6, 6))
 reals = arrays(
@@ -52,34 +48,6 @@ def test_data_repeated_k_times_have_the_law_of_k_n_draws(values: np.ndarray, k: 
     for sums in range(masses.size - 1):
         between = (least + sums + 0.5) / (8 * draws)
         assert law.cdf(between) == pytest.approx(float(up_to[sums]), abs=slack)
-
-
-@pytest.mark.parametrize("k", [2, 3, 4])
-def test_repeated_reals_are_accounted_for_draw_by_draw(k: int) -> None:
-    x = np.array([-0.31, 0.2]) if k > 2 else np.array([-0.31, 0.2, 0.123, 0.77])
-    sample = Sample.of(np.tile(x, k))
-    law = mean_law(sample)
-    gap = max(1e-9, 2.1 * law.resolution * sample.scale)
-    for point, below in between_atoms(*all_multisets(sample.x), gap=gap):
-        assert law.cdf(point) == pytest.approx(below, abs=1e-12)
-
-
-@pytest.mark.parametrize("k", [2, 5, 20])
-def test_the_cumulants_of_repeated_data_shrink_as_they_must(k: int) -> None:
-    """Cumulant r of a mean of k n draws is that of one draw over (k n)^(r - 1): variance 1/k, skewness 1/sqrt(k)."""
-    x = np.random.default_rng(k).normal(size=60) ** 3
-    once, often = Sample.of(x), Sample.of(np.tile(x, k))
-    assert often.scale == pytest.approx(once.scale / math.sqrt(k), rel=1e-14)
-    assert often.acceleration == pytest.approx(once.acceleration / math.sqrt(k), rel=1e-13)
-    law, repeated = mean_law(once), mean_law(often)
-    assert isinstance(law, SmoothLaw)
-    assert isinstance(repeated, SmoothLaw)
-    # phi of the sum: that of one draw, which is the same for both, to the power n or k n
-    t = frequencies(3)
-    y = (x - x.mean()) / x.std()
-    for sample, of in ((once, law), (often, repeated)):
-        one_draw = np.mean(np.exp(1j * np.multiply.outer(t / math.sqrt(sample.n), y)), axis=1)
-        assert of.phi[:3] == pytest.approx(one_draw**sample.n, abs=1e-12)
 
 
 @given(reals, st.sampled_from([2, 3, 7]))
@@ -150,14 +118,3 @@ def test_a_cdf_rises_from_none_to_all_and_quantiles_invert_it(x: np.ndarray) -> 
     assert np.all(np.diff(quantiles) >= 0)
     near = 1e-9 * max(float(np.std(x)), 1e-300)
     assert all(law.cdf(value + near) >= probability - 1e-7 for probability, value in zip(p, quantiles, strict=True))
-
-
-@given(reals, st.sampled_from(METHODS))
-@settings(max_examples=40, deadline=None)
-def test_levels_are_nested_whether_asked_for_together_or_not(x: np.ndarray, method: str) -> None:
-    levels = (0.5, 0.8, 0.95, 0.99, 0.999)
-    limits = intervals(x, methods=(method,), level=levels)
-    slack = 1e-9 * max(float(np.ptp(x)), 1e-300)
-    for inner, outer in itertools.pairwise(limits):
-        assert outer.lower <= inner.lower + slack
-        assert outer.upper >= inner.upper - slack

@@ -10,22 +10,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import bdtr, log_ndtr, ndtri, ndtri_exp
+from scipy.special import bdtr, log_ndtr, ndtri_exp
 
-from pytest_riskguard.inference import mean_law
+from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference._bootstrap.far_tail import (
-    FIRST_DEPTH,
-    NEGLIGIBLE,
-    SPACING,
     FarTail,
-    Ladder,
     SmoothPiece,
     StepPiece,
 )
 from pytest_riskguard.inference._bootstrap.inversion_law import smooth_law
 from pytest_riskguard.inference._bootstrap.laws import ComputedLaw, MeanLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.inference._bootstrap.tilting import Tilts
 from tests.inference.made_up_scores import made_up
 
 #: Changes in four clusters, and one far from them: steps that no sum over frequencies resolves.
@@ -177,17 +172,6 @@ def test_a_sum_over_frequencies_is_the_probability_between_the_steps_of_a_fine_l
     assert smooth > 1 or name == "one far out"
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_steps_too_fine_for_frequencies_are_spread_over_a_grid(seed: int) -> None:
-    x = np.round(np.array(CLUSTERED) / 100 + np.random.default_rng(seed).uniform(-0.005, 0.005, 20), 5)
-    law = smooth_law(Sample.of(x))
-    assert law is not None
-    tail = law._tail(1)
-    for z in (5.5, 6.0, 7.0, 8.0):
-        value, expected = finely(x, 1, z, 1e-5)
-        assert tail.log_share(value, inclusive=True) == pytest.approx(expected, abs=3e-5)
-
-
 @given(st.integers(0, 10**6), st.lists(st.floats(-15, 15), min_size=1, max_size=4))
 @settings(max_examples=150, deadline=None)
 def test_a_quantile_is_where_the_law_reaches_its_score(seed: int, scores: list[float]) -> None:
@@ -239,43 +223,6 @@ def test_where_frequencies_end_and_steps_begin_the_law_does_not_fall() -> None:
         assert tail.log_share(value - 1e-9 * sample.scale, inclusive=True) >= share - 1e-7
 
 
-@pytest.mark.parametrize("error", [0.02, -0.02])
-def test_pieces_that_are_off_leave_the_law_rising(error: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where one way of computing ends and another begins, the law stays where it was or jumps, but never falls."""
-    pieces = StepPiece.log_share
-    monkeypatch.setattr(StepPiece, "log_share", lambda *args, **kept: pieces(*args, **kept) + error)
-    sample = Sample.of(np.random.default_rng(8).normal(size=60))
-    tail = FarTail(sample, 1, smooth=True)
-    last = [type(tail._piece(rung)) for rung in range(30)].index(StepPiece) - 1
-    around = tail._end_of(last) + np.linspace(-1, 1, 41) * 1e-2 * sample.scale
-    shares = [tail.log_share(value, inclusive=True) for value in around.tolist()]
-    assert all(following <= share for share, following in itertools.pairwise(shares))
-
-    tails = FarTail.log_share
-    monkeypatch.setattr(FarTail, "log_share", lambda *args, **kept: tails(*args, **kept) + error)
-    law = mean_law(sample)
-    assert isinstance(law, ComputedLaw)
-    border = float(law.at_scores(np.array([law._bound]))[0])
-    scores = [law.score(value) for value in (border + np.linspace(-1, 1, 41) * 1e-2 * sample.scale).tolist()]
-    assert all(following >= score for score, following in itertools.pairwise(scores))
-    values = FarTail.value
-    monkeypatch.setattr(FarTail, "value", lambda *args: values(*args) - error * sample.scale)
-    quantiles = law.at_scores(law._bound + np.linspace(-1, 1, 41) * 1e-3)
-    assert np.all(np.diff(quantiles) >= 0)
-
-
-def test_next_to_the_last_score_the_law_leaves_room_for_replicates_of_it_alone() -> None:
-    """Spread over a step, half of their probability would lie beyond all scores."""
-    x = np.append(np.array(CLUSTERED[:15]) / 100 + np.random.default_rng(0).uniform(-0.005, 0.005, 15), 0.3)
-    sample = Sample.of(x)
-    tail, last, alone = FarTail(sample, 1, smooth=True), float(sample.x[-1]), -16 * math.log(16)
-    values = last - np.array([1e-3, 1e-5, 1e-7, 1e-9, 1e-11, 0.0]) * sample.scale
-    shares = [tail.log_share(value, inclusive=True) for value in values.tolist()]
-    assert all(following <= share for share, following in itertools.pairwise(shares))
-    assert shares[-2:] == pytest.approx([alone, alone], rel=1e-12)
-    assert tail.value(alone - 1e-6) == tail.value(alone - 50) == last
-
-
 def test_the_replicate_without_changed_topics_is_an_atom_of_the_far_tail_too() -> None:
     x = np.zeros(40)
     x[:14] = -np.abs(np.random.default_rng(0).normal(0.3, 0.1, 14))
@@ -286,35 +233,3 @@ def test_the_replicate_without_changed_topics_is_an_atom_of_the_far_tail_too() -
     up_to, below = law._tail(1).log_share(0.0, inclusive=True), law._tail(1).log_share(0.0, inclusive=False)
     assert math.exp(up_to) - math.exp(below) == pytest.approx((25 / 40) ** 40, rel=1e-9)
     assert law.score(0.0, inclusive=False) == pytest.approx(-float(ndtri_exp(up_to)), rel=1e-12)
-
-
-def test_rungs_lie_so_many_tilted_deviations_apart_and_end_at_the_furthest_tilt() -> None:
-    tilts = Tilts(Sample.of(np.random.default_rng(1).normal(size=30)), -1)
-    ladder = Ladder(tilts)
-    assert tilts.roughly(ladder.size(0)).depth == pytest.approx(FIRST_DEPTH, rel=1e-9)
-    last = ladder.by_tilt(tilts.furthest)
-    assert ladder.end(last) == math.inf
-    for rung in range(last - 1):
-        size, following = ladder.size(rung), ladder.size(rung + 1)
-        assert (following - size) * tilts.roughly(size).spread == pytest.approx(SPACING)
-        assert ladder.by_tilt((2 * size + following) / 3) == rung
-        assert ladder.by_tilt((size + 2 * following) / 3) == rung + 1
-        assert ladder.by_depth(tilts.roughly(following).depth) == rung + 1
-    assert ladder.by_depth(1e9) == last
-    assert ladder.size(last + 5) == ladder.size(last) <= tilts.furthest
-
-
-def test_a_far_tail_is_computed_only_where_it_is_asked() -> None:
-    law = mean_law(np.random.default_rng(0).normal(size=50))
-    assert isinstance(law, ComputedLaw)
-    law.at_scores(ndtri(np.array([1e-6, 0.025, 0.975, 1 - 1e-6])))
-    law.score(law.centre)
-    law.near_score(1.0)
-    assert not law._tails
-    assert law.near_score(1.0) == pytest.approx(-ndtri(law.edge))
-    assert law.score(1.0) > 6
-    assert law._tails.keys() == {1}
-
-
-def test_what_frequencies_leave_out_bounds_how_far_they_are_off() -> None:
-    assert max(NEGLIGIBLE) * FIRST_DEPTH < 1e-5

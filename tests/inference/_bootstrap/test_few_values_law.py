@@ -7,11 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.inference import mean_law
-from pytest_riskguard.inference._bootstrap.convolution import Convolution, Rounded
+from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference._bootstrap.few_values_law import (
-    MAX_ASKED,
-    MAX_REACH,
     MAX_VALUES,
     FewValuesLaw,
     few_values_law,
@@ -68,39 +65,9 @@ def test_few_changes_have_this_law_and_their_unchanged_replicate_is_an_atom() ->
     assert law.mid_cdf(0.0) == pytest.approx((law.cdf(0.0) + law.cdf(-1e-9)) / 2, rel=1e-12)
 
 
-def test_atoms_lie_no_further_from_their_points_than_is_looked() -> None:
-    for seed in range(6):
-        sample = Sample.of(changed(120, 8 + seed, seed=seed))
-        law, grid = few_values_law(sample), Rounded.of(sample)
-        assert law is not None
-        convolution = Convolution(sample, grid.indices, grid.step)
-        masses, taken = convolution.masses(), convolution.expected(sample.distinct[1] / 120 * grid.residuals)
-        clear = masses > 1e-12
-        off = np.abs(taken[clear] / masses[clear]) / grid.step
-        assert 0.5 < off.max() <= law._reach <= MAX_REACH
-
-
-def test_many_questions_at_a_time_are_answered_at_all_points() -> None:
-    sample = Sample.of(changed(225, 12, seed=4))
-    law, everywhere = few_values_law(sample), grid_law(sample)
-    assert law is not None
-    p = np.linspace(0.001, 0.999, MAX_ASKED + 1)
-    assert law.quantiles(p).tolist() == everywhere.quantiles(p).tolist()
-    assert law.quantiles(p[:0]).shape == (0,)
-
-
 def test_many_scores_or_many_draws_of_them_have_the_law_at_all_points() -> None:
     assert few_values_law(Sample.of(changed(90, MAX_VALUES - 1, seed=6))) is not None
     assert few_values_law(Sample.of(changed(90, MAX_VALUES, seed=6))) is None
     rng = np.random.default_rng(8)
     common = np.append(rng.choice([0.1234567, -0.2345678, 0.3141592, 0.777, -0.4], 3000), np.zeros(3000))
     assert few_values_law(Sample.of(common)) is None
-
-
-def test_levels_beyond_all_mass_give_the_ends_of_the_law() -> None:
-    sample = Sample.of(changed(60, 6, seed=2))
-    law = few_values_law(sample)
-    assert law is not None
-    low, high = law.quantiles(np.array([0.0, 1.0]))
-    assert sample.x[0] <= low < law.quantile(1e-9)
-    assert law.quantile(1 - 1e-9) < high <= sample.x[-1]

@@ -8,15 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.inference import mean_law
 from pytest_riskguard.inference._bootstrap.convolution import (
     GRID_POINTS,
     Convolution,
     _grid_step,
-    _known_replicates,
-    _power,
     multiples,
-    points_over,
 )
 from pytest_riskguard.inference._bootstrap.fft_law import grid_law, lattice_law
 from pytest_riskguard.inference._bootstrap.sample import Sample, lattice_step
@@ -51,60 +47,6 @@ def test_rounded_scores_lie_on_a_lattice_however_many_there_are(decimals: int) -
         d = np.round(np.random.default_rng(seed).normal(size=n) * 0.15, decimals)
         assert lattice_step(d) == pytest.approx(10.0**-decimals, rel=1e-9)
         assert lattice_step(np.where(d < 0, 1.5 * d, d)) == pytest.approx(10.0**-decimals / 2, rel=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(200))
-def test_random_reals_lie_on_no_lattice(seed: int) -> None:
-    values = np.random.default_rng(seed).normal(size=12)
-    step = lattice_step(values)
-    assert step is None or step < 1e-6
-
-
-def test_one_stranger_takes_the_others_off_their_lattice() -> None:
-    step = lattice_step(np.append(P10, np.pi / 10))
-    assert step is None or step < 1e-6
-
-
-def test_zeros_alone_lie_on_no_lattice() -> None:
-    assert lattice_step(np.zeros(3)) is None
-
-
-@pytest.mark.parametrize("values", [P10, RECIPROCAL, np.where(P10 < 0, 1.5 * P10, P10), P10 + 0.123456])
-def test_means_of_lattice_data_have_steps(values: np.ndarray) -> None:
-    assert mean_law(values).kind == "lattice"
-
-
-def test_steps_too_fine_for_their_own_law_are_part_of_its_resolution() -> None:
-    x = np.round(RNG.normal(size=225) * 0.15, 4)
-    law = mean_law(x)
-    assert law.kind == "smooth"
-    assert law.resolution >= 1e-4 / 2 / (np.std(x) * np.sqrt(225)) * (1 - 1e-9)
-
-
-def test_a_lattice_too_fine_to_see_is_treated_as_smooth() -> None:
-    assert mean_law(np.round(RNG.normal(size=250), 4)).kind == "smooth"
-
-
-@pytest.mark.parametrize(
-    ("width", "points"),
-    [
-        (0.0, 256),
-        (256.0, 256),
-        (256.01, 512),
-        (512.0, 512),
-        (512 * (1 + 1e-12), 512),
-        (512 * (1 + 1e-6), 1024),
-        (5000.0, 8192),
-    ],
-)
-def test_a_window_has_as_many_points_as_the_next_power_of_two(width: float, points: int) -> None:
-    assert points_over(width) == points
-
-
-@pytest.mark.parametrize("exponent", [1, 2, 3, 6, 7, 12, 225])
-def test_powers_are_those_of_repeated_multiplication(exponent: int) -> None:
-    base = np.exp(1j * np.linspace(0, 6, 9)) * np.linspace(0.9, 1.0, 9)
-    assert _power(base, exponent) == pytest.approx(np.prod([base] * exponent, axis=0), rel=1e-12)
 
 
 #: The most frequent score, and the lower of two such, is 2; in steps of 1 the others lie 2 below and 3 above it.
@@ -160,13 +102,6 @@ def test_a_lattice_has_its_own_law_up_to_so_many_points_and_no_further() -> None
     assert lattice_law(sample, max_points=33) is None
     assert lattice_law(sample, max_points=34) is not None
     assert lattice_law(Sample.of([0.0, 1.0, math.pi])) is None
-
-
-def test_two_replicates_are_known_without_rounding() -> None:
-    sums, log_masses = _known_replicates(FEW)
-    # 2 five times: (2/5)^5; the sample itself: 5!/(2! 2!) orders, each of (2/5)^4 (1/5)
-    assert sums.tolist() == [0.0, 4.0]
-    assert np.exp(log_masses) == pytest.approx([(2 / 5) ** 5, 30 * 2**4 / 5**5], rel=1e-14)
 
 
 def test_the_grid_has_a_step_that_few_scores_are_multiples_of_if_there_is_one() -> None:

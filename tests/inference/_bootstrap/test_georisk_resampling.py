@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pytest_riskguard.inference._bootstrap.georisk_resampling import Pool, PoolKernel, georisk_left_out
-from pytest_riskguard.inference._bootstrap.replicates import draw_counts, rows_per_chunk
+from pytest_riskguard.inference._bootstrap.replicates import draw_counts
 from tests.inference._bootstrap.direct_georisk import georisk, replicate
 
 ALPHAS = (0.0, 1.0, 5.0, 10.0)
@@ -61,17 +58,6 @@ def test_the_fast_way_gives_what_the_definition_gives_on_the_same_draws(tradeoff
             assert_allclose(georisks[i, :, row], direct, rtol=0, atol=EXACT)
 
 
-@pytest.mark.parametrize("n", [50, 1000])
-def test_it_does_so_at_the_sizes_it_is_measured_at(n):
-    scores = np.random.default_rng(n).beta(1.2, 2, (10, n))
-    counts = draw_counts(n, chunk=1)
-    georisks, _ = PoolKernel(Pool.of(scores), alphas=ALPHAS).replicates(counts)
-    for row in range(0, counts.shape[1], counts.shape[1] // 20):
-        for i, alpha in enumerate(ALPHAS):
-            direct = georisk(replicate(scores, counts[:, row]), alpha=alpha)
-            assert_allclose(georisks[i, :, row], direct, rtol=0, atol=EXACT)
-
-
 @pytest.mark.parametrize(("tradeoff", "alphas"), CASES)
 @given(scores=score_matrices())
 @settings(max_examples=100, deadline=None)
@@ -102,17 +88,6 @@ def test_a_system_or_a_pool_without_scores_has_a_georisk_of_0():
     assert_array_equal(georisk_left_out(Pool.of(scores), alphas=ALPHAS)[:, 1, 0], 0.0)
 
 
-def test_chunks_follow_each_other_and_more_replicates_leave_the_first_ones_as_they_are():
-    scores = np.random.default_rng(0).beta(1, 2, (4, 300))
-    rows = rows_per_chunk(300)
-    kernel = PoolKernel(Pool.of(scores), alphas=[1.0])
-    georisks = list(kernel.drawn(rows + 10))
-    assert [georisk.shape for georisk, _ in georisks] == [(1, 4, rows), (1, 4, 10)]
-    (fewer,) = kernel.drawn(7)
-    assert_array_equal(fewer[0], georisks[0][0][:, :, :7])
-    assert_array_equal(fewer[1], georisks[0][1][:, :7])
-
-
 def test_neither_blocks_nor_other_systems_order_move_a_bit(monkeypatch):
     scores = np.random.default_rng(1).beta(1, 2, (6, 40))
     counts = draw_counts(40, chunk=0)[:, :500]
@@ -124,45 +99,6 @@ def test_neither_blocks_nor_other_systems_order_move_a_bit(monkeypatch):
     monkeypatch.setattr("pytest_riskguard.inference._bootstrap.georisk_resampling.MAX_SUMS", 1000)
     in_blocks, _ = PoolKernel(Pool.of(scores), alphas=ALPHAS).replicates(counts)
     assert_array_equal(in_blocks, georisks)
-
-
-def test_one_thread_and_two_give_the_same_bytes():
-    code = """
-import hashlib, numpy as np
-from pytest_riskguard.inference._bootstrap.georisk_resampling import Pool, PoolKernel
-scores = np.random.default_rng(0).beta(1, 2, (12, 400))
-digest = hashlib.sha256()
-for georisk, _ in PoolKernel(Pool.of(scores), alphas=[1.0, 5.0]).drawn(4000):
-    digest.update(georisk.tobytes())
-print(digest.hexdigest())
-"""
-    digests = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "PYTHONPATH": ":".join(sys.path)},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for threads in ("1", "2")
-    }
-    assert len(digests) == 1
-
-
-@pytest.mark.parametrize(
-    ("scores", "message"),
-    [
-        ([0.1, 0.2], r"two axes \(systems, topics\), got shape \(2,\)"),
-        ([[0.1, 0.2]], "scores must hold at least 2 systems, got 1"),
-        (np.empty((2, 0)), "scores must hold at least 1 topics, got 0"),
-        ([[0.1, np.nan], [0.1, 0.2]], "finite, got nan for system 0, topic 1"),
-        ([[0.1, -0.5], [0.1, 0.2]], r"scores must be at least 0 .*got -0\.5 for system 0, topic 1"),
-        ([[0.1, 1e101], [0.1, 0.2]], r"exceed 1e\+100 in size, got 1e\+101"),
-    ],
-)
-def test_scores_that_have_no_georisk_are_refused(scores, message):
-    with pytest.raises(ValueError, match=message):
-        Pool.of(scores)
 
 
 @pytest.mark.parametrize(
@@ -181,11 +117,6 @@ def test_questions_that_have_no_answer_are_refused(options, message):
         PoolKernel(Pool.of(scores), **options)
     with pytest.raises(ValueError, match=message):
         georisk_left_out(Pool.of(scores), **options)
-
-
-def test_a_single_topic_cannot_be_left_out():
-    with pytest.raises(ValueError, match="at least 2 topics"):
-        georisk_left_out(Pool.of([[0.1], [0.2]]), alphas=[1])
 
 
 SMALL = np.array([[0.3, 0.0, 0.9, 0.5], [0.2, 0.6, 0.1, 0.5], [0.0, 0.4, 0.8, 0.0]])
@@ -208,43 +139,3 @@ def test_a_small_pool_has_the_georisk_of_the_definition_in_every_kind_of_replica
         for topic in range(4):
             direct = georisk(np.delete(SMALL * scale, topic, axis=1), alpha=alpha, tradeoff=tradeoff)
             assert_allclose(left_out[i, :, topic], direct, rtol=0, atol=1e-13)
-
-
-def test_a_pool_holds_the_parts_of_z():
-    pool = Pool.of([[0.25, 0.0, 0.5], [0.0, 0.0, 0.5]])
-    assert (pool.n_systems, pool.n_topics) == (2, 3)
-    assert pool.totals.tolist() == [0.25, 0.0, 1.0]
-    assert pool.ratios.tolist() == [[1.0, np.inf, 0.5], [0.0, np.inf, 0.5]]
-    assert pool.a.tolist() == [[0.5, 0.0, 0.5], [0.0, 0.0, 0.5]]
-    assert pool.b.tolist() == [0.5, 0.0, 1.0]
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda pool: PoolKernel(pool, alphas=[]), "^expected at least one alpha, got none$"),
-        (lambda pool: georisk_left_out(pool, alphas=[]), "^expected at least one alpha, got none$"),
-        (lambda pool: PoolKernel(pool, alphas=[-1.0]), "^alpha must be finite and at least 0, got -1.0$"),
-        (
-            lambda pool: PoolKernel(pool, alphas=[1.0], tradeoff="smooth"),
-            r"^scores must be from 0 to 1 for the smooth trade-off, got 1.5 for system 1, topic 0 ",
-        ),
-        (
-            lambda _: georisk_left_out(Pool.of([[0.1], [0.2]]), alphas=[1.0]),
-            "^expected at least 2 topics, because one is left out at a time; got 1$",
-        ),
-    ],
-)
-def test_errors_say_what_is_wrong(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(Pool.of([[0.1, 1.0], [1.5, 0.4]]))
-
-
-def test_chunks_end_where_the_replicates_do():
-    pool = Pool.of(np.random.default_rng(2).beta(1, 2, (3, 5)))
-    rows = rows_per_chunk(5)
-    georisks = [part for part, _ in PoolKernel(pool, alphas=[1.0]).drawn(2 * rows + 1)]
-    assert [part.shape[2] for part in georisks] == [rows, rows, 1]
-    for chunk, part in enumerate(georisks):
-        counts = draw_counts(5, chunk=chunk)[:, : part.shape[2]]
-        assert_array_equal(part, PoolKernel(pool, alphas=[1.0]).replicates(counts)[0])

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.inference import interval, mean_law
+from pytest_riskguard.inference import interval
+from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference._bootstrap.fft_law import grid_law, lattice_law
 from pytest_riskguard.inference._bootstrap.inversion_law import smooth_law
 from pytest_riskguard.inference._bootstrap.laws import MeanLaw
@@ -128,37 +129,6 @@ def test_a_grid_point_lies_where_its_replicates_are(n: int, changed: int) -> Non
     assert grid.mid_cdf(grid.centre) == pytest.approx(half, abs=1e-9)
 
 
-def rounded(n: int, decimals: int, *, alpha: float = 1.0, zeros: float = 0.0, seed: int = 0) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    d = np.round(rng.normal(0, 0.1, n), decimals)
-    d[rng.random(n) < zeros] = 0.0
-    return np.where(d < 0, (1 + alpha) * d, d)
-
-
-@pytest.mark.parametrize(
-    "x",
-    [
-        rounded(120, 3),
-        rounded(225, 3, alpha=0.5),
-        rounded(225, 3, zeros=0.5, seed=1),
-        rounded(250, 3, alpha=5, seed=4),
-    ],
-)
-def test_a_lattice_too_fine_for_its_own_law_is_inverted_through_the_middle_of_its_steps(
-    x: np.ndarray,
-) -> None:
-    sample = Sample.of(x)
-    law = mean_law(sample)
-    steps = lattice_law(sample, max_points=2**20)
-    assert law.kind == "smooth"
-    assert steps is not None
-    levels = np.random.default_rng(1).uniform(0.0003, 0.9997, 200)
-    off = np.abs(law.quantiles(levels) - steps.quantiles(levels)) / sample.scale
-    assert np.max(off) <= law.resolution * 1.001
-    assert law.resolution <= 3.7e-4
-    assert law.mid_cdf(law.centre) == pytest.approx(steps.mid_cdf(steps.centre), abs=1e-6)
-
-
 @pytest.mark.parametrize(("alpha", "at_the_mean", "upper"), [(4.47, 0.47771, -0.167625), (5.03, 0.47858, -0.188625)])
 def test_few_changes_on_a_fine_lattice_have_its_own_law(alpha: float, at_the_mean: float, upper: float) -> None:
     """Many resamples have the sample's own mean; where only some of them stay on it, BCa's limits move by 0.03 SE."""
@@ -171,28 +141,6 @@ def test_few_changes_on_a_fine_lattice_have_its_own_law(alpha: float, at_the_mea
     assert interval(x, method="bca").upper == pytest.approx(upper, abs=1e-12)
 
 
-def test_a_lattice_on_which_all_topics_but_one_lie_on_a_coarser_one_has_its_own_law() -> None:
-    """|phi| falls to nothing and rises to exp(-2) again where the coarser lattice resonates."""
-    x = rounded(60, 2, seed=6)
-    x[3] += 0.001
-    assert Sample.of(x).step == pytest.approx(0.001)
-    assert mean_law(x).kind == "lattice"
-
-
-def test_the_law_of_the_same_scores_is_computed_once() -> None:
-    x = rounded(60, 2, seed=7)
-    assert mean_law(x) is mean_law(x[::-1])
-    assert mean_law(x) is not mean_law(x + 0.01)
-
-
-@pytest.mark.parametrize(("n", "changed"), [(225, 5), (225, 9), (225, 12)])
-def test_on_the_grid_no_change_is_exactly_zero(n: int, changed: int) -> None:
-    law = mean_law(-np.abs(sparse(n, changed, seed=changed)))
-    assert law.kind == "grid"
-    assert law.quantile(1.0) == 0.0
-    assert 1 - law.cdf(-1e-9) == pytest.approx((1 - changed / n) ** n, rel=1e-9)
-
-
 def test_a_tiny_loss_does_not_move_the_replicates_without_any() -> None:
     """At level 0.999 the replicate that draws none of six losses is the upper limit: 0 passes a gate, -1e-8 fails."""
     x = np.append(np.zeros(219), [-0.4, -0.31, -0.22, -0.13, -1e-6, -0.000002])
@@ -202,22 +150,6 @@ def test_a_tiny_loss_does_not_move_the_replicates_without_any() -> None:
     assert 1 - law.cdf(-1e-12) == pytest.approx((1 - 6 / 225) ** 225, rel=1e-9)
 
 
-@pytest.mark.parametrize("value", [0.1, 0.7])
-def test_a_mean_that_only_rounding_keeps_from_zero_is_zero(value: float) -> None:
-    law = mean_law([value] * 27 + [-2 * value] * 3)
-    assert law.quantile(law.mid_cdf(0.0)) == 0.0
-
-
-def test_half_of_the_own_atom_is_counted_on_the_grid_too() -> None:
-    x = sparse(225, 6, seed=1)
-    law, draws = mean_law(x), resampled_means(x, 10**6, seed=2)
-    near = 1e-9 * x.std()
-    share = (np.mean(draws < x.mean() - near) + np.mean(draws < x.mean() + near)) / 2
-    assert law.kind == "grid"
-    assert law.centre == pytest.approx(x.mean(), abs=1e-15)
-    assert law.mid_cdf(law.centre) == pytest.approx(share, abs=4.5 * 0.5 / 1000)
-
-
 @pytest.mark.parametrize("changed", [26, 30, 40])
 def test_smooth_and_grid_agree_where_both_apply(changed: int) -> None:
     sample = Sample.of(sparse(225, changed, seed=changed))
@@ -225,25 +157,3 @@ def test_smooth_and_grid_agree_where_both_apply(changed: int) -> None:
     assert smooth is not None
     for p in (0.0005, 0.025, 0.5, 0.975, 0.9995):
         assert abs(smooth.quantile(p) - grid.quantile(p)) <= 2 * (smooth.resolution + grid.resolution) * sample.scale
-
-
-def test_where_few_topics_changed_no_sum_is_truncated() -> None:
-    for changed in (6, 10, 15):
-        assert mean_law(sparse(225, changed, seed=3)).kind == "grid"
-    one_far_out = np.random.default_rng(0).normal(size=250) * 0.01
-    one_far_out[3] = -100
-    assert mean_law(one_far_out).kind == "grid"
-
-
-def test_constant_data_have_one_value() -> None:
-    law = mean_law([0.25] * 12)
-    assert (law.kind, law.resolution, law.quantile(0.1), law.cdf(0.2), law.cdf(0.25)) == ("constant", 0, 0.25, 0, 1)
-    assert [law.mid_cdf(value) for value in (0.2, 0.25, 0.3)] == [0.0, 0.5, 1.0]
-
-
-def test_a_million_topics_of_which_one_changed() -> None:
-    x = np.zeros(10**6)
-    x[0] = -1
-    law = mean_law(x)
-    # the number of draws is all but Poisson: P(0) = (1 - 1e-6)^1e6; a power of 10^6 multiplies rounding by as much
-    assert law.cdf(-0.5e-6) == pytest.approx(1 - math.exp(10**6 * math.log1p(-1e-6)), abs=1e-10)

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import bdtr
 
-from pytest_riskguard.inference import interval, intervals, leave_one_out_upper, studentized_law
-from pytest_riskguard.inference._bootstrap.sample import Sample, condensed
-from pytest_riskguard.inference._bootstrap.studentized_inversion import InvertedLaw, Pair, inverted_law
+from pytest_riskguard.inference import interval
+from pytest_riskguard.inference._bootstrap.choice import studentized_law
+from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference._bootstrap.studentized_inversion import inverted_law
 from pytest_riskguard.inference._bootstrap.studentized_replicates import _weights, replicated_law
 
 LEVELS = (0.0005, 0.005, 0.025, 0.5, 0.975, 0.995, 0.9995)
@@ -143,27 +144,6 @@ def test_weighted_draws_agree_with_enumeration(x: np.ndarray) -> None:
         assert drawn.cdf(t) == pytest.approx(exact.cdf(t), abs=0.06 * min(p, 1 - p))
 
 
-@pytest.mark.parametrize(
-    ("x", "kind"),
-    [
-        (np.append(losing(49, 1), -20.0), "replicates"),
-        (np.append(np.zeros(230), losing(12, 2)), "replicates"),
-        (np.append(np.zeros(47), [0.2, -0.1, -0.35]), "enumerated"),
-    ],
-    ids=["one far out", "twelve changed", "three changed"],
-)
-def test_what_inversion_cannot_do_agrees_with_draws(x: np.ndarray, kind: str) -> None:
-    law = studentized_law(x)
-    assert law.kind == kind
-    replicates = 50_000
-    t = drawn_statistics(x, replicates)
-    for p in LEVELS:
-        q = law.quantile(p)
-        share, expected = np.mean(t <= q + 1e-9), law.cdf(q)
-        noise = 4 * math.sqrt(expected * (1 - expected) / replicates)
-        assert abs(share - expected) < noise + (0.005 if kind == "replicates" else 0.0)
-
-
 KINDS = {
     "enumerated": np.append(np.zeros(47), [0.2, -0.1, -0.35]),
     "inverted": losing(60, 3),
@@ -203,21 +183,6 @@ def test_the_order_of_topics_moves_no_bit(kind: str) -> None:
     assert interval(shuffled, method="studentized", level=0.999) == interval(x, method="studentized", level=0.999)
 
 
-def test_limits_lie_on_the_other_side_of_the_mean_than_quantiles() -> None:
-    x = losing(50, 6)
-    law = studentized_law(x)
-    limits = interval(x, method="studentized", level=0.9)
-    error = x.std(ddof=1) / math.sqrt(50)
-    assert limits.lower == pytest.approx(x.mean() - law.quantile(0.95) * error, rel=1e-12)
-    assert limits.upper == pytest.approx(x.mean() - law.quantile(0.05) * error, rel=1e-12)
-
-
-def test_it_comes_only_where_it_is_asked_for() -> None:
-    x = losing(30, 1)
-    assert "studentized" not in [limits.method for limits in intervals(x)]
-    assert [limits.method for limits in intervals(x, methods=("studentized", "bca"))] == ["studentized", "bca"]
-
-
 scores = st.one_of(
     st.just(0.0),
     st.floats(-1, 1),
@@ -241,27 +206,6 @@ def test_no_finite_data_give_nan_or_limits_in_disorder(x: np.ndarray, scale: flo
     assert limits.lower <= limits.upper < math.inf
 
 
-@pytest.mark.parametrize(
-    "x",
-    [
-        np.append(np.zeros(49), -0.3),
-        np.append(np.zeros(8), [0.1, -0.2]),
-        np.append(np.full(49, 0.3), 0.3 + 1e-9),
-        np.append(losing(224, 1), -1e90),
-        np.append(losing(12, 1) * 1e-7, [1e3, -1e3]),
-        np.array([0.0, 1.0]),
-        np.append(np.zeros(500), losing(60, 1)),
-    ],
-    ids=["one changed", "two of ten", "nearly constant", "far out", "two scales", "two topics", "sparse"],
-)
-def test_odd_data_give_limits_in_order(x: np.ndarray) -> None:
-    for level in (0.5, 0.95, 0.999):
-        limits = interval(x, method="studentized", level=level)
-        assert math.isfinite(limits.lower)
-        assert math.isfinite(limits.upper)
-        assert limits.lower <= limits.upper
-
-
 def test_a_replicate_without_the_one_far_out_keeps_its_digits() -> None:
     """The lowest statistics are those of replicates that miss it: as far off as it is, in their own small errors."""
     x = np.append(losing(49, 1), 1e12)
@@ -272,75 +216,12 @@ def test_a_replicate_without_the_one_far_out_keeps_its_digits() -> None:
     assert law.quantile(0.05) == pytest.approx(lowest, rel=0.02)
 
 
-def test_leaving_a_topic_out_is_asking_anew() -> None:
-    x = losing(30, 3)
-    upper = leave_one_out_upper(x, method="studentized", level=0.95, indices=[3, 17])
-    for limit, i in zip(upper, (3, 17), strict=True):
-        assert limit == interval(np.delete(x, i), method="studentized", level=0.95).upper
-
-
 @pytest.mark.parametrize("x", [[0.3, 0.3], [0.0] * 50, [1e-300, 0.0, -1e-300]])
 def test_without_variation_there_is_no_law_but_the_mean_is_the_interval(x: list[float]) -> None:
     with pytest.raises(ValueError, match=r"^x must vary for its mean to be studentized, got a constant$"):
         studentized_law(x)
     limits = interval(x, method="studentized")
     assert limits.lower == limits.upper == pytest.approx(x[0])
-
-
-def test_many_topics_are_condensed_without_anyone_seeing_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    x = np.append(losing(4000, 6), np.full(300, 0.25))
-    law = studentized_law(x)
-    monkeypatch.setattr("pytest_riskguard.inference._bootstrap.sample.MAX_VALUES", 10**6)
-    for p in LEVELS:
-        assert law.quantile(p) == pytest.approx(studentized_law(x).quantile(p), abs=1e-6)
-
-
-def test_condensed_values_have_the_moments_of_all_of_them() -> None:
-    y = np.unique(np.append(losing(5000, 6), 60.0))
-    shares = np.random.default_rng(2).integers(1, 4, size=y.size) / y.size
-    few, held = condensed(y, shares)
-    assert few.size < 2100
-    assert np.all(held >= 0)
-    assert few.min() >= y.min() - 0.1
-    for power in range(4):
-        assert np.sum(held * few**power) == pytest.approx(np.sum(shares * y**power), rel=1e-12)
-    smooth = np.sum(shares * np.cos(0.3 * y))
-    assert np.sum(held * np.cos(0.3 * few)) == pytest.approx(smooth, abs=1e-6)
-
-
-def test_of_many_topics_with_one_far_out_only_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    sample = Sample.of(np.append(losing(2999, 1), -150.0))
-    all_of_them = replicated_law(sample)
-    monkeypatch.setattr("pytest_riskguard.inference._bootstrap.studentized_replicates.MAX_TOPICS", 1000)
-    some = replicated_law(sample)
-    assert some.kind == "replicates"
-    for p in (0.0005, 0.025, 0.975, 0.9995):
-        assert some.quantile(p) == pytest.approx(all_of_them.quantile(p), abs=0.02)
-
-
-@pytest.mark.parametrize("n", [22, 25, 40])
-def test_more_frequencies_hardly_move_an_inverted_law(n: int) -> None:
-    sample = Sample.of(losing(n, 3, seed=n))
-    law = inverted_law(sample)
-    assert law is not None
-    pair = Pair(sample)
-    finer = InvertedLaw(sample, pair, pair.phi(400, 400))
-    for p in (0.0005, 0.025, 0.975, 0.9995):
-        assert finer.cdf(law.quantile(p)) == pytest.approx(p, abs=1e-7)
-
-
-@pytest.mark.parametrize(
-    "x",
-    [
-        losing(14, 3, seed=14),
-        np.append(np.zeros(235), losing(15, 1)),
-        np.append(losing(249, 1), -60.0),
-        np.random.default_rng(6).integers(-3, 4, size=60) / 10,
-    ],
-    ids=["few topics", "few changed", "one far out", "coarse lattice"],
-)
-def test_inversion_is_refused_where_it_would_smooth_over_what_counts(x: np.ndarray) -> None:
-    assert inverted_law(Sample.of(x)) is None
 
 
 def test_the_number_of_threads_moves_no_bit() -> None:

@@ -6,26 +6,16 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import ndtr, ndtri
-from scipy.stats import poisson
+from scipy.special import ndtr
 
 from pytest_riskguard.inference._bootstrap.inversion import STEP
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.inference._bootstrap.studentized_inversion import InvertedLaw, Pair, atom_error, inverted_law
+from pytest_riskguard.inference._bootstrap.studentized_inversion import InvertedLaw, Pair, inverted_law
 
 
 def losing(n: int, r: float) -> np.ndarray:
     d = np.random.default_rng(n).normal(size=n)
     return np.where(d < 0, r * d, d)
-
-
-def test_the_chance_of_an_atom_is_that_of_two_equal_replicates() -> None:
-    """Counts are taken as Poisson numbers, except that of the most frequent score."""
-    sample = Sample.of([0.0] * 5 + [1.0] * 3 + [2.0] * 3 + [4.0])
-    k = np.arange(60)
-    chance = math.prod(float(np.sum(poisson.pmf(k, mean) ** 2)) for mean in (3, 3, 1))
-    expected = math.sqrt(chance * 24 / (2 * 64) / math.sqrt(2 * math.pi))
-    assert atom_error(sample) == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_rest_is_what_the_sum_does_not_tell_of_the_sum_of_squares() -> None:
@@ -44,12 +34,6 @@ def test_the_rest_is_what_the_sum_does_not_tell_of_the_sum_of_squares() -> None:
         for j, second in enumerate((-2, -1, 0, 1, 2)):
             turned = np.exp(1j * STEP / math.sqrt(5) * (first * y + second * rest / rest.std()))
             assert phi[k, j] == pytest.approx(complex(np.mean(turned) ** 5), abs=1e-13)
-
-
-def test_of_two_values_the_rest_is_nothing() -> None:
-    pair = Pair(Sample.of([0.0, 0.0, 1.0]))
-    assert pair.spread < 1e-10
-    assert pair.phi(2, 3) == pytest.approx(np.repeat(pair.phi(2, 3)[:, :1], 7, axis=1), abs=1e-15)
 
 
 @pytest.mark.parametrize("r", [1.0, 4.0])
@@ -79,33 +63,6 @@ def test_f_is_the_sum_over_all_values_of_the_rest(r: float) -> None:
     assert law.left_out == 1e-9
     for p in (0.001, 0.3, 0.5, 0.99):
         assert law.cdf(law.quantile(p)) == pytest.approx(p, abs=1e-9)
-
-
-@pytest.mark.parametrize("side", [-1, 1])
-def test_where_f_is_not_resolved_it_goes_on_as_a_straight_line_on_the_normal_scale(side: int) -> None:
-    law = inverted_law(Sample.of(losing(22, 1.0) ** 3))
-    assert law is not None
-    edge = 100 * law.left_out
-    last, before = (law.quantile(p if side < 0 else 1 - p) for p in (edge, 10 * edge))
-    slope = (ndtri(10 * edge) - ndtri(edge)) / abs(last - before)
-    scores = []
-    for p in (edge / 2, edge / 100, 1e-9, 1e-12):
-        t = law.quantile(p if side < 0 else 1 - p)
-        assert ndtri(p) == pytest.approx(ndtri(edge) - slope * abs(t - last), rel=1e-4)
-        assert law.cdf(t) == pytest.approx(p if side < 0 else 1 - p, rel=1e-6)
-        scores.append(side * t)
-    assert scores == sorted(scores)
-    assert abs(law.quantile(0.0 if side < 0 else 1.0)) == 1e9
-
-
-def test_a_law_that_falls_by_more_than_its_frequencies_moved_it_is_none() -> None:
-    sample = Sample.of(losing(60, 1.0))
-    pair = Pair(sample)
-    phi = pair.phi(64, 64)
-    assert InvertedLaw(sample, pair, phi).rises(1e-9)
-    # the other sign of the sum's frequencies makes F fall where it rose
-    phi[1:] *= -1
-    assert not InvertedLaw(sample, pair, phi).rises(1e-9)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.inference._flips.bets import Bets
 from pytest_riskguard.inference._flips.chosen_method import at_least_observed
 from tests.inference._flips.laws import bets, convolved, met_in_the_middle
 
@@ -62,13 +61,6 @@ def test_sums_that_only_the_ninth_digit_tells_apart_count_as_equal(m: int, alpha
     exact = convolved(steps, np.full(m, 1 / (2 + alpha)))[int(steps[lost].sum()) :].sum()
     p, _ = at_least_observed(bets(steps + 1e-9 * rng.uniform(1, 2, size=m) * ~lost, alpha, lost))
     assert exact * (1 - 1e-9) <= p <= exact * 1.05
-
-
-def test_sums_beyond_all_others_are_impossible() -> None:
-    made = Bets.of(np.array([1.0, 2.0, 4.0]), np.full(3, 0.5), np.array([True, True, False]))
-    assert at_least_observed(made.without(2, loses=True)) == (1.0, True)
-    impossible = Bets(made.sizes[:2], made.chances[:2], made.won[:2], made.lost[:2], made.rounding, -1.0)
-    assert at_least_observed(impossible) == (0.0, True)
 
 
 def test_topics_taken_apart_weigh_as_likely_as_they_are() -> None:

@@ -7,12 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.inference._flips import few_swings, tilted
 from pytest_riskguard.inference._flips.bets import Bets
-from pytest_riskguard.inference._flips.chosen_method import at_least_observed
-from pytest_riskguard.inference._flips.few_swings import FEW_TOPICS, MAX_TOPICS, by_few_swings
+from pytest_riskguard.inference._flips.few_swings import FEW_TOPICS, by_few_swings
 from pytest_riskguard.inference._flips.line import line_of
-from pytest_riskguard.inference._flips.tilted import Inversion
 from tests.inference._flips.laws import bets, convolved, met_in_the_middle
 
 
@@ -74,48 +71,3 @@ def test_topics_that_are_alike_swing_one_by_one(alpha: float) -> None:
     p = by_few_swings(made, line_of(made))
     assert p is not None
     assert exact * (1 - 1e-11) <= p <= exact * (1 + 4e-4)
-
-
-def test_it_is_asked_where_the_inversion_cannot_converge(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(3)
-    sizes, lost = rng.exponential(size=120), lost_topics(120, "few lost", 1)
-    made = bets(sizes, 400.0, lost)
-    assert Inversion(made).cannot_converge
-    assert not Inversion(made).inverted().converged
-    p, exact = at_least_observed(made)
-    assert not exact
-    monkeypatch.setattr(tilted, "by_few_swings", lambda *_: None)
-    slowly, _ = at_least_observed(made)  # from many more frequencies, or their bound
-    assert p == pytest.approx(slowly, rel=5e-3)
-
-
-def test_what_it_cannot_answer_it_leaves() -> None:
-    rng = np.random.default_rng(5)
-    sizes = rng.exponential(size=MAX_TOPICS + 1)
-    lost = np.arange(sizes.size) < 3
-    made = bets(sizes, 1e5, lost)
-    assert by_few_swings(made, line_of(made)) is None
-
-
-@pytest.mark.parametrize("alpha", [1.0, 50.0])
-def test_parts_that_would_overflow_are_left(alpha: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = np.append(np.random.default_rng(6).exponential(size=60) * 1e-6, 1.0)
-    lost = np.arange(61) < 20
-    made = bets(sizes, alpha, lost)
-    monkeypatch.setattr(few_swings, "MAX_LOG", 0.1)
-    assert by_few_swings(made, line_of(made)) is None
-
-
-def test_a_probability_of_one_up_to_rounding_is_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(8)
-    steps = rng.integers(200, 2000, size=150)
-    lost = np.arange(150) == int(np.argmin(steps))
-    exact = math.fsum(convolved(steps, np.full(150, 0.5))[int(steps[lost].sum()) :])
-    assert exact == pytest.approx(1.0, abs=1e-15)
-
-    def fail(*_: object) -> None:
-        raise AssertionError("computed")
-
-    monkeypatch.setattr(Inversion, "inverted", fail)
-    monkeypatch.setattr(tilted, "by_few_swings", fail)
-    assert at_least_observed(Bets.of(steps.astype(float) + rng.random(150), np.full(150, 0.5), lost)) == (1.0, True)

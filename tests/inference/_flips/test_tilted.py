@@ -9,7 +9,6 @@ import pytest
 
 from pytest_riskguard.inference._flips import tilted
 from pytest_riskguard.inference._flips.bets import Bets
-from pytest_riskguard.inference._flips.line import line_of
 from pytest_riskguard.inference._flips.tilted import FREQUENCIES, Inversion
 from tests.inference._flips.laws import bets, convolved, met_in_the_middle
 
@@ -78,21 +77,6 @@ def test_bounds_hold_whatever_is_left_out(kind: str, alpha: float, share: float)
         assert upper - lower < 0.02 * expected
 
 
-@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0, 100.0])
-def test_the_error_covers_what_is_left_out(alpha: float) -> None:
-    rng = np.random.default_rng(int(alpha))
-    for _ in range(40):
-        m = int(rng.integers(18, 27))
-        sizes = rng.exponential(size=m)
-        lost = rng.random(m) < 1.3 / (2 + alpha)
-        lost[0], lost[1] = True, False
-        found = Inversion(bets(sizes, alpha, lost)).inverted()
-        exact = met_in_the_middle(sizes, np.full(m, 1 / (2 + alpha)), lost)
-        assert found.p + 2 * found.error >= exact
-        if found.converged:
-            assert exact * (1 - 1e-12) <= found.safe <= exact * (1 + 1e-3)
-
-
 @pytest.mark.parametrize("lattice", [True, False])
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
 def test_one_topic_is_divided_out(alpha: float, lattice: bool) -> None:
@@ -109,19 +93,3 @@ def test_one_topic_is_divided_out(alpha: float, lattice: bool) -> None:
         assert rest.p == pytest.approx(alone.p, rel=1e-10)
         assert rest.exact == alone.exact
     assert divided > 0 if lattice else divided == 24
-
-
-@pytest.mark.parametrize("share", SHARES)
-@pytest.mark.parametrize("alpha", [0.0, 5.0, 1e6])
-def test_the_line_is_where_the_tilted_mean_is_the_observed_sum(alpha: float, share: float) -> None:
-    rng = np.random.default_rng(6)
-    for sizes in (rng.exponential(size=80), 10 ** rng.uniform(-9, 0, size=80)):
-        lost = rng.random(80) < min(0.97, share / 2)
-        lost[0], lost[1] = True, False
-        made = bets(sizes, alpha, lost)
-        line = line_of(made)
-        away = np.sum(made.won * made.sizes * line.chances) - np.sum(made.lost * made.sizes * line.complements)
-        deviation = math.sqrt(np.sum(made.sizes**2 * line.chances * line.complements))
-        assert abs(away) <= 2.5 * deviation or abs(line.tilt) * line.period < 39
-        assert abs(line.tilt) * line.period >= 38
-        assert line.log_scale <= 3

@@ -20,7 +20,7 @@ import pytest
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.http_settings import HttpCandidate
 from pytest_riskguard.errors import DataError, UsageError
-from pytest_riskguard.live_systems.http.search import HttpSearch, http_search
+from pytest_riskguard.live_systems.http import HttpSearch, http_search
 from pytest_riskguard.live_systems.retrieval import FailedSearchError
 from tests.formats.engine_shapes import SHAPES
 from tests.live_systems.http.servers import DOCUMENTS, INDEX, KEY, Instead, Server, fts, serving
@@ -357,7 +357,7 @@ def test_a_preset_takes_further_fields() -> None:
 
 
 def test_a_slow_answer_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_riskguard.live_systems.http.search._LATER", 0.0)
+    monkeypatch.setattr("pytest_riskguard.live_systems.http._LATER", 0.0)
     with serving("solr") as server:
         server.instead = [Instead(wait=1.0)]
         error = failure("solr", server, timeout=0.1)

@@ -8,19 +8,19 @@ from xml.etree import ElementTree
 import pytest
 
 from pytest_riskguard.reports.ci.badge import COLOURS, LABEL_COLOUR, NO_VERDICT, render, state
-from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.comparisons import KnownGate
 from tests.reports.cases import CASES
-from tests.reports.hostile import STRINGS
+from tests.reports.hostile import EACH
 from tests.verdicts import altered
 
 PASS, FAIL, DOUBT, BAD, CARE = (
     CASES[name]() for name in ("pass", "loss", "inconclusive", "incomparable", "churn-let-through")
 )
-UNJUDGED = KnownGate("t.py::test_b", "t.py", 1, "crashed", 1, 0, ())
+UNJUDGED = KnownGate("t.py::test_b", "t.py", 1, "crashed", 0, ())
 
 
 def judged(place: int) -> KnownGate:
-    return KnownGate(f"t.py::test_{place}", "t.py", 1, "judged", 1, 0, (place,))
+    return KnownGate(f"t.py::test_{place}", "t.py", 1, "judged", 0, (place,))
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_white_text_can_be_read(colour):
     assert 1.05 / (luminance(colour) + 0.05) >= 4.5
 
 
-@pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS.keys())
+@pytest.mark.parametrize("text", EACH)
 def test_a_label_is_text_whatever_it_says(text):
     badge = render(state([PASS]), label=text)
     root = ElementTree.fromstring(badge)  # noqa: S314

@@ -9,12 +9,12 @@ import pytest
 from pytest_riskguard.gates.verdict import Inputs, Verdict
 from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.ci.comment import MARKER, Run, no_verdict, pending, verdict
+from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.reports.json import Report
-from pytest_riskguard.reports.known_gates import KnownGate
-from pytest_riskguard.reports.links import glossary
-from pytest_riskguard.reports.markdown.escape import prose
+from pytest_riskguard.reports.markdown import prose
+from pytest_riskguard.reports.names import glossary
 from tests.reports.cases import CASES
-from tests.reports.hostile import STRINGS, incomparable_with, verdict_with
+from tests.reports.hostile import EACH, STRINGS, incomparable_with, verdict_with
 from tests.reports.test_hostile import MARKDOWN, Page
 from tests.verdicts import altered
 
@@ -26,7 +26,7 @@ MAX_CHARACTERS = 65_536
 
 
 def known(became: str, *verdicts: int) -> KnownGate:
-    return KnownGate(f"riskguard.yaml::{became}", "riskguard.yaml", 3, became, 1, 0, verdicts)
+    return KnownGate(f"riskguard.yaml::{became}", "riskguard.yaml", 3, became, 0, verdicts)
 
 
 def heading(text: str) -> str:
@@ -116,9 +116,9 @@ def test_it_is_never_longer_than_github_takes(count):
     assert heading(text).startswith("### ❌ Don't ship <code>0123456</code>")
 
 
-@pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS.keys())
+@pytest.mark.parametrize("text", EACH)
 def test_text_of_others_is_data(text):
-    gates = (known("crashed"), KnownGate(text, text, 1, text, 1, 0, ()))
+    gates = (known("crashed"), KnownGate(text, text, 1, text, 0, ()))
     for said in (
         verdict(Run(COMMIT, ended=text), Report([verdict_with(text), incomparable_with(text)], gates)),
         verdict(Run(COMMIT, ended=text), Report([altered(PASS, gate=text)])),

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pytest_riskguard.reports.ci.junit import properties, render
-from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.comparisons import KnownGate
 from tests.plugin.world import GOOD, LOSS
 from tests.reports.terminal.test_failure import asked, verdict
 from tests.reports.test_json import VERDICTS
@@ -46,8 +46,8 @@ def test_another_verdict_of_the_same_test_has_a_number():
 
 def test_a_file_has_a_case_for_each_verdict_and_each_gate_without_one():
     gates = [
-        KnownGate("riskguard.yaml::no-risk", "riskguard.yaml", 6, "judged", 1, 0, (0,)),
-        KnownGate("riskguard.yaml::other", "riskguard.yaml", 7, "deselected", 0, 0, ()),
+        KnownGate("riskguard.yaml::no-risk", "riskguard.yaml", 6, "judged", 0, (0,)),
+        KnownGate("riskguard.yaml::other", "riskguard.yaml", 7, "deselected", 0, ()),
     ]
     verdicts = [altered(verdict(LOSS), gate="no-risk"), verdict(GOOD), VERDICTS["incomparable"]()]
     suite = ElementTree.fromstring(render(verdicts, gates))  # noqa: S314 - our own text

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from pytest_riskguard.reports.html.charts import Chart
-from pytest_riskguard.reports.html.charts.labels import Box
-from pytest_riskguard.reports.html.charts.lettering import text_width
+from pytest_riskguard.reports.html.charts.axes import Box
+from pytest_riskguard.reports.html.charts.drawing import text_width
 
 
 @dataclass(frozen=True)

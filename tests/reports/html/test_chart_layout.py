@@ -20,11 +20,16 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts import Chart
-from pytest_riskguard.reports.html.charts.chart import WIDTH
-from pytest_riskguard.reports.html.charts.labels import LINE_HEIGHT, Box, apart, stacked
-from pytest_riskguard.reports.html.charts.lettering import clipped, text_width, without_stacks
-from pytest_riskguard.reports.html.charts.markup import Colour
-from pytest_riskguard.reports.html.charts.scale import round_values, scale_of, tick_labels
+from pytest_riskguard.reports.html.charts.axes import (
+    LINE_HEIGHT,
+    Box,
+    apart,
+    round_values,
+    scale_of,
+    stacked,
+    tick_labels,
+)
+from pytest_riskguard.reports.html.charts.drawing import WIDTH, Colour, clipped, text_width, without_stacks
 from pytest_riskguard.reports.html.charts.topic_charts import MAX_SINGLE
 from tests.reports.hostile import STRINGS
 from tests.reports.html.drawings import labels, marks, points, root_of, tooltips

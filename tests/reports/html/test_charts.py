@@ -22,16 +22,13 @@ from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json
 from pytest_riskguard.reports.html.charts import Chart, charts
-from pytest_riskguard.reports.html.charts.chart import MARGIN, WIDTH
-from pytest_riskguard.reports.html.charts.markup import Colour
-from pytest_riskguard.reports.html.charts.quantities import named, scores, topics_of
-from pytest_riskguard.reports.html.charts.query_charts import MAX_LOSSES, MAX_POINTS, MAX_WINS
-from pytest_riskguard.reports.html.charts.slice_charts import MAX_SLICES
-from pytest_riskguard.reports.html.charts.topic_charts import BINS, MAX_SINGLE, binned
-from pytest_riskguard.reports.markdown.page import render as markdown
+from pytest_riskguard.reports.html.charts.drawing import MARGIN, WIDTH, Colour
+from pytest_riskguard.reports.html.charts.query_charts import MAX_LOSSES, MAX_POINTS, MAX_SLICES, MAX_WINS
+from pytest_riskguard.reports.html.charts.topic_charts import BINS, MAX_SINGLE, binned, named, scores, topics_of
+from pytest_riskguard.reports.markdown import render as markdown
 from pytest_riskguard.reports.sections import slices
 from tests.published import web2012
-from tests.reports.hostile import STRINGS
+from tests.reports.hostile import NAMES, STRINGS
 from tests.reports.html.drawings import labels, marks, root_of, tooltips
 from tests.reports.html.verdicts import charts_of, hostile, in_family, pair, pool, systems, wide_pool
 from tests.verdicts import altered
@@ -447,7 +444,7 @@ def test_in_a_large_pool_only_candidate_and_reference_are_named():
 # ---- other people's text
 
 
-@pytest.mark.parametrize("name", STRINGS)
+@pytest.mark.parametrize("name", NAMES)
 def test_pictures_consist_of_shapes_and_text(name: str):
     for chart in charts_of(hostile(STRINGS[name])).values():
         for root in (root_of(chart), file_of(chart)):

@@ -24,11 +24,11 @@ from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.comparisons import comparisons
 from pytest_riskguard.reports.html import ensure_available, render
 from pytest_riskguard.reports.html.comparison import MAX_WORST, STATIC_ROWS, ComparisonView, comparison_view
-from pytest_riskguard.reports.html.embedded import script_json
 from pytest_riskguard.reports.html.topic_rows import topic_rows
-from pytest_riskguard.reports.links import glossary
+from pytest_riskguard.reports.html.whole_page import script_json
+from pytest_riskguard.reports.names import glossary
 from pytest_riskguard.text import clean
-from tests.reports.hostile import STRINGS, incomparable_with
+from tests.reports.hostile import NAMES, STRINGS, incomparable_with
 from tests.reports.html.many import many_candidates, many_gates
 from tests.reports.html.verdicts import (
     bare,
@@ -222,7 +222,7 @@ def test_ids_are_unique_and_links_lead_somewhere(verdict: Verdict):
 
 
 def test_the_glossary_is_the_only_other_page(verdict: Verdict, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("pytest_riskguard.reports.links.documentation", lambda: "https://example.org/docs/README.md")
+    monkeypatch.setattr("pytest_riskguard.reports.names.documentation", lambda: "https://example.org/docs/README.md")
     page = Page(render([bare(verdict)]))
     elsewhere = [attributes for tag, attributes in page.tags if tag == "a" and not attributes["href"].startswith("#")]
     assert elsewhere == [{"href": "https://example.org/docs/glossary.md", "rel": "noreferrer noopener"}]
@@ -259,12 +259,7 @@ def hostile_page(text: str) -> Page:
 
 
 #: A page with its charts takes a quarter of a second.
-QUICK = (*list(STRINGS)[::6], "script end", "attribute breakout", "vega expression", "lone surrogates")
-
-
-@pytest.mark.parametrize(
-    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in STRINGS]
-)
+@pytest.mark.parametrize("name", NAMES)
 def test_hostile_text_is_text(name: str, calm: Page):
     page = hostile_page(STRINGS[name])
 
@@ -411,6 +406,7 @@ def test_many_comparisons_stay_small(verdict: Verdict):
     assert many.said.count("Worst: ") == 26
 
 
+@pytest.mark.slow
 def test_a_page_of_many_gates_keeps_to_its_budget():
     for verdicts in (many_gates(30, topics=100), many_candidates(30, topics=100)):
         text = render(verdicts)

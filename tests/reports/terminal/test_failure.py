@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from pytest_riskguard import TopicScores, check
+from pytest_riskguard import check
+from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.gates.findings import MovedDocument, TopicDocuments
 from pytest_riskguard.gates.rankings.label_findings import Judgements
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning
 from pytest_riskguard.reports.sections import Column, Table
-from pytest_riskguard.reports.terminal.failure import explain, repeats
-from pytest_riskguard.reports.terminal.topic_table import topic_table
+from pytest_riskguard.reports.terminal.failure import explain, repeats, topic_table
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.run_context import Detail, Screen
 from tests.plugin.world import CHURN, GOOD, LOSS, differences

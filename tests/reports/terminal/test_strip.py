@@ -9,7 +9,7 @@ import pytest
 from pytest_riskguard import check
 from pytest_riskguard.gates.findings import Exhibits, TopicColumns
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.terminal.topic_table import strip
+from pytest_riskguard.reports.terminal.failure import strip
 from pytest_riskguard.run_context import Screen, draws_blocks
 from tests.verdicts import altered
 

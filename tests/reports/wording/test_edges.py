@@ -13,9 +13,9 @@ from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import card
-from pytest_riskguard.reports.html.charts.quantities import share
+from pytest_riskguard.reports.html.charts.topic_charts import share
 from pytest_riskguard.reports.wording import worded
-from pytest_riskguard.reports.wording.numbers import from_to
+from pytest_riskguard.reports.wording.sentences import from_to
 from tests.gates.conftest import pair, topic_scores
 from tests.verdicts import altered
 

@@ -268,13 +268,6 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
     ),
     ("georisk_at_alpha_0", POOL, {}, "at alpha 0 GeoRisk says little more than the mean; use an alpha above 0"),
     (
-        "odd_yardstick",
-        POOL,
-        {"reference": "s1", "correlation": 0.166, "median": 0.959},
-        "s1 is an odd yardstick for this candidate: their correlation over topics is 0.17, while the other "
-        "systems correlate 0.96 with s1 (median); compare with the median of the pool as well (reference: median)",
-    ),
-    (
         "rests_on_unjudged",
         VERDICT,
         {"documents": 3},

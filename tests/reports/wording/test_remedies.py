@@ -10,7 +10,7 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import REASONS, Commands, Verdict, incomparable
 from pytest_riskguard.reports.card import card
-from pytest_riskguard.reports.wording.remedies import _REMEDIES, remedy
+from pytest_riskguard.reports.wording.sentences import _REMEDIES, remedy
 from tests.reports.cases import CASES
 
 

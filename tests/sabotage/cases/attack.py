@@ -79,7 +79,6 @@ CASES = [
             "gate no-falls added",
         ],
         command="check -q",
-        is_quick=True,
     ),
     Case(
         "own-baseline-replaced",

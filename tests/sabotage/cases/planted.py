@@ -12,7 +12,6 @@ CASES = [
         words=["got worse", "t02"],
         pytest_words=["5 failed"],
         ways=EVERY,
-        is_quick=True,
     ),
     Case("json", status=1, options="--json -", words=['"outcome": "fail"', '"reason": "loss"'], ways=CLI),
     Case("not-inferior", status=1, options="--gate not_inferior", words=["not shown"], ways=CLI),
@@ -38,5 +37,5 @@ CASES = [
         ways=PYTEST,
         words=["5 failed"],
     ),
-    harmless("improvement", ways=EVERY, pytest_words=["5 passed"], is_quick=True),
+    harmless("improvement", ways=EVERY, pytest_words=["5 passed"]),
 ]

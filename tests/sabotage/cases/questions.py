@@ -179,7 +179,6 @@ CASES = [
         status=2,
         ways=EVERY,
         words=["candidate.run is the stored prod/run.gz"],
-        is_quick=True,
     ),
     Case(
         "candidate-is-a-hard-link-to-the-stored-run",
@@ -223,7 +222,6 @@ CASES = [
         unpack(KEPT_RUN, CANDIDATE),
         ways=EVERY,
         words=["identical to prod"],
-        is_quick=True,
     ),
     harmless(
         "the-same-run-in-another-format",

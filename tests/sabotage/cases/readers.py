@@ -16,14 +16,12 @@ from tests.sabotage.sabotages import (
     KEPT_RUN,
     MANIFEST,
     QRELS,
-    SCORES,
     TOPICS_FILE,
     append,
     bom,
     compress,
     crlf,
     fifo,
-    link,
     make_folder,
     on_scores,
     on_text,
@@ -33,7 +31,6 @@ from tests.sabotage.sabotages import (
 )
 
 NO_FILE = "expected a regular file, found a pipe, socket or device"
-ROW = b"t01 Q0 doc-t01-01 1 50 tag\n"
 REPORT = "report.json"
 ANSWERS = "runs/answers.json"
 JUDGED = riskguard(f"compare {CANDIDATE} --baseline prod --json {REPORT}", status=1)
@@ -140,24 +137,8 @@ def whole_report(name: str, content: str, words: str) -> Case:
 
 CASES = [
     # Files that are not regular
-    *(
-        Case(f"{name}-is-a-{what}", make(path), words=[Path(path).name, words], is_slow=name != "run")
-        for name, path in {"run": CANDIDATE, "qrels": QRELS, "topics": TOPICS_FILE}.items()
-        for what, make, words in (
-            ("pipe", fifo, NO_FILE),
-            ("folder", make_folder, "found a folder without files" if name == "run" else "found a folder"),
-            ("device", lambda path: link(path, "/dev/zero"), NO_FILE),
-        )
-    ),
-    *(
-        Case(f"{name}-is-a-{what}", make(path), words=["baselines/prod", Path(path).name])
-        for name, path in {"manifest": MANIFEST, "scores": SCORES, "kept-run": KEPT_RUN}.items()
-        for what, make in (("pipe", fifo), ("folder", make_folder), ("device", lambda path: link(path, "/dev/zero")))
-    ),
     Case("report-is-a-pipe", fifo(REPORT), command=f"show {REPORT}", words=[NO_FILE]),
-    Case("report-is-a-device", link(REPORT, "/dev/zero"), command=f"show {REPORT}", words=[NO_FILE]),
     Case("report-is-a-folder", make_folder(REPORT), command=f"show {REPORT}", words=["found a folder"]),
-    Case("link-to-itself", link(CANDIDATE, "candidate.run"), words=["candidate.run", "cannot be read"]),
     # Files that exhaust a reader
     *(
         Case(f"{name}-of-gzipped-{what}", write(path, bomb(line, 64)), words=[Path(path).name, words], megabytes=500)
@@ -177,7 +158,6 @@ CASES = [
         words=["qrels.txt", "at most 200,000 documents in a topic, found 200,001"],
     ),
     Case("manifest-too-large", append(MANIFEST, b" " * 21_000_000), words=["at most 20,000,000 bytes in a manifest"]),
-    Case("manifest-nested", write(MANIFEST, "[" * 100_000), words=["nested too deeply"], ways=EVERY),
     Case(
         "manifest-of-values", write(MANIFEST, '{"a": [' + "[]," * 3_000_000 + "1]}"), words=["values in a JSON file"]
     ),
@@ -217,39 +197,15 @@ CASES = [
         words=["largest number of 32 bits"],
     ),
     Case(
-        "scores-of-1e300-and-warnings-are-errors",
-        on_scores(CANDIDATE, lambda score: score * 1e300),
-        words=["candidate.run:1: expected a score", "largest number of 32 bits"],
-        env={"PYTHONWARNINGS": "error"},
-        options="--alpha 1",
-        ways=CLI,
-    ),
-    Case(
         "scores-of-1e300-and-warnings-are-errors-in-pytest",
         on_scores(CANDIDATE, lambda score: score * 1e300),
         words=["candidate.run:1: expected a score", "largest number of 32 bits", "5 failed"],
         options="-W error",
         ways=PYTEST,
     ),
-    *(
-        Case(
-            f"score-of-{name}",
-            prepend(CANDIDATE, ROW.replace(b" 50 ", f" {score} ".encode())),
-            words=["candidate.run:1: expected a", f"found {score}"],
-        )
-        for name, score in {
-            "nan": "nan",
-            "infinity": "-inf",
-            "1e999": "1e999",
-            "a-word": "high",
-            "1_0": "1_0",
-        }.items()
-    ),
     # Reports
     damaged("count-of-2-to-the-64", lambda verdict: verdict["topics"].update(count=2**64), "more than 64 bits"),
     damaged("count-below-0", lambda verdict: verdict["topics"].update(count=-1), "at least 0"),
-    damaged("count-of-none", lambda verdict: verdict["topics"].update(count=0), "add up to it, found 0"),
-    damaged("count-is-text", lambda verdict: verdict["topics"].update(count="60"), "expected a whole number"),
     damaged("alpha-is-null", lambda verdict: verdict.update(alpha=None), "alpha"),
     damaged("no-baseline", lambda verdict: verdict.update(baselines=[]), "baselines: expected at least 1"),
     damaged("outcome-of-its-own", lambda verdict: verdict.update(outcome="fine"), "outcome: expected 'pass'"),
@@ -269,14 +225,10 @@ CASES = [
         words=["No verdict for", f"expected a report on commit {'b' * 40}, found one on {'a' * 40}"],
     ),
     damaged("no-kind", lambda verdict: verdict.pop("kind"), "missing key 'kind'"),
-    damaged("topics-are-a-list", lambda verdict: verdict.update(topics=[]), "topics: expected an object"),
-    whole_report("report-nested", '{"a": ' + "[" * 200 + "]" * 200 + "}", "nested too deeply"),
     whole_report("report-with-nan", '{"schema": NaN}', "NaN is not a number"),
-    whole_report("report-of-1e999", '{"schema": 1e999}', "larger than any number of 64 bits"),
     whole_report("report-with-a-key-twice", '{"schema": 1, "schema": 2}', "key 'schema' appears twice"),
-    whole_report("report-empty", "", "empty"),
     # Honest use
-    harmless("compressed-run", compress(CANDIDATE), is_quick=True),
+    harmless("compressed-run", compress(CANDIDATE)),
     harmless("compressed-qrels-and-topics", (compress(QRELS), compress(TOPICS_FILE))),
     harmless("windows-files", (crlf(CANDIDATE), crlf(QRELS), bom(QRELS), bom(TOPICS_FILE))),
     harmless("blank-lines", (append(CANDIDATE, "\n" * 1000), prepend(QRELS, "\n \n"))),

@@ -80,7 +80,7 @@ CASES = [
         writes=True,
     ),
     # selections that were not typed
-    quiet("k-in-addopts", "-k nothing", is_quick=True),
+    quiet("k-in-addopts", "-k nothing"),
     quiet("m-in-addopts", "-m nothing", ways=SERIAL),
     quiet("deselect-in-addopts", f"--deselect={CONFIG} --deselect={TEST}"),
     quiet("ignore-in-addopts", f"--ignore={CONFIG} --ignore={TEST}", known=4),
@@ -175,7 +175,6 @@ CASES = [
         project=IMPROVED,
         words=["not judged (its worker crashed): test_crash.py::test_crash"],
         passes=5,
-        is_quick=True,
     ),
     Case(
         "kills-the-only-worker",

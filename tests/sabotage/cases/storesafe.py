@@ -106,7 +106,7 @@ def stored(name: str, *breaks: Sabotage, dirty: str = "false", **settings: Any) 
 
 
 CASES = [
-    Case("previous-stands-in", rename(PROD, "baselines/.previous-prod"), words=GONE, is_quick=True),
+    Case("previous-stands-in", rename(PROD, "baselines/.previous-prod"), words=GONE),
     Case("work-folder-stands-in", rename(PROD, f"{WORK}/old"), words=GONE),
     Case(
         "work-folder-with-a-marker-stands-in",
@@ -163,7 +163,7 @@ CASES = [
     Case("lock-is-not-empty", write(LOCK, "precious"), command=UPDATE, words=[".lock", "expected the empty file"]),
     Case("lock-is-a-fifo", fifo(LOCK), command=UPDATE, words=[".lock", "expected the empty file"]),
     Case("lock-is-a-folder", make_folder(LOCK), command=UPDATE, words=[".lock", "expected the empty file"]),
-    harmless("bare-repository", (repository, bare), command=UPDATE, writes=True, line=UNLESS_STARTED, is_quick=True),
+    harmless("bare-repository", (repository, bare), command=UPDATE, writes=True, line=UNLESS_STARTED),
     harmless("filter", (repository, filtered), command=UPDATE, writes=True, line=UNLESS_STARTED),
     harmless("file-monitor", (repository, monitored), command=UPDATE, writes=True, line=UNLESS_STARTED),
     # what git says is text

@@ -74,7 +74,7 @@ def replaced(name: str, command: str, **settings: Any) -> Case:
 
 CASES = [
     # scores that their run does not have
-    Case("lowered-and-signed", [lower_scores(0.4), sign()], words=[*BAD, "the run scores"], is_quick=True),
+    Case("lowered-and-signed", [lower_scores(0.4), sign()], words=[*BAD, "the run scores"]),
     Case(
         "one-topic-lowered",
         [on_text("baselines/prod/scores.tsv", lambda t: t.replace("t01\t0.", "t01\t0.0")), sign()],
@@ -93,9 +93,7 @@ CASES = [
     ),
     Case("unanswered-topics-made-up", on_manifest(lambda m: m["topics"].update(unanswered=["t01"])), words=BAD),
     # another baseline under the name
-    Case(
-        "renamed-to-prod", [delete(PROD), rename("baselines/old", PROD)], words=[*BAD, "named 'old'"], is_quick=True
-    ),
+    Case("renamed-to-prod", [delete(PROD), rename("baselines/old", PROD)], words=[*BAD, "named 'old'"]),
     Case("copied-to-prod", [delete(PROD), copy("baselines/bm25", PROD)], words=[*BAD, "named 'bm25'"]),
     Case("name-null", on_manifest(lambda m: m.update(name=None)), words=[*BAD, "name"]),
     Case("name-missing", on_manifest(lambda m: m.pop("name")), words=[*BAD, "name"]),
@@ -113,7 +111,6 @@ CASES = [
         riskguard(f"baseline add prod {CANDIDATE} --replicate"),
         words=["bad_baseline", "replicate 1 of prod", "riskguard baseline remove prod --replicate 1"],
         ways=EVERY,
-        is_quick=True,
     ),
     Case(
         "candidate-but-for-a-line-as-replicate",
@@ -125,11 +122,11 @@ CASES = [
         words=["bad_baseline", "scores the same on every topic", "riskguard baseline remove prod --replicate 1"],
     ),
     # judgements that shrink
-    Case("losing-topics-deleted", drop_topics(QRELS, *LOSING), words=GONE, ways=EVERY, is_quick=True),
+    Case("losing-topics-deleted", drop_topics(QRELS, *LOSING), words=GONE, ways=EVERY),
     Case("one-topic-deleted", drop_topics(QRELS, "t02"), words=[*GONE, "t02"]),
     Case("losing-topics-graded-0", grades(*LOSING), words=GONE),
     Case("one-topic-graded-0", grades("t03"), words=[*GONE, "t03"]),
-    Case("relevant-documents-swapped", swap_relevant(*LOSING), words=SWAPPED, ways=EVERY, is_quick=True),
+    Case("relevant-documents-swapped", swap_relevant(*LOSING), words=SWAPPED, ways=EVERY),
     Case("relevant-documents-of-a-topic-swapped", swap_relevant("t03"), words=[*SWAPPED, "t03"]),
     Case("shrink-too-little", [drop_topics(QRELS, *LOSING), shrink("44")], words=GONE, ways=SERIAL),
     Case("shrink-a-word", shrink("some"), status=2, words=["shrink", "allow"]),

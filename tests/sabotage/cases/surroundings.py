@@ -189,7 +189,6 @@ CASES = [
     ],
     Case("stdout-full", line="{} > /dev/full", status=3, in_pytest=3, words=["No space left"], ways=CLI),
     Case("stdout-closed", line="{} >&-", status=3, words=["standard output is closed"], ways=CLI),
-    Case("stdout-and-stderr-closed", line="{} >&- 2>&-", status=3, ways=CLI),
     Case(
         "reader-gone",
         line="({}; echo ended with $? >&2) | true; exit 3",
@@ -199,7 +198,6 @@ CASES = [
     ),
     Case("json-full", options="--json /dev/full", status=3, words=["No space left"], ways=CLI),
     Case("json-in-no-folder", options="--json no/report.json", status=2, words=["no/report.json"], ways=CLI),
-    Case("json-a-folder", make_folder("reports"), options="--json reports", status=2, words=["reports"], ways=CLI),
     Case("report-in-no-folder", options=f"{REPORT}no/report.json", in_pytest=4, words=["no"], ways=PYTEST),
     Case(
         "report-a-folder",

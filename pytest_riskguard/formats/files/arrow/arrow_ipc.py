@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.formats.content import InputFile, Misfit
@@ -126,29 +126,3 @@ def _field(packed: Any, table: int, number: int) -> int:
         return 0
     (offset,) = struct.unpack_from("<H", packed, layout + 4 + 2 * number)
     return table + int(offset) if offset else 0
-
-
-def write_judgements(grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]) -> bytes:
-    """A row for each judgement."""
-    return _written(tables.judgement_columns(grades, texts))
-
-
-def write_rankings(by_topic: Mapping[str, Sequence[tuple[str, float]]], texts: Mapping[str, str]) -> bytes:
-    """A row for each document, ranks from 1."""
-    return _written(tables.ranking_columns(by_topic, texts))
-
-
-def write_topics(
-    queries: Mapping[str, str], tags: Mapping[str, Mapping[str, str]], weights: Mapping[str, float]
-) -> bytes:
-    """A row for each topic, with its tags and weights."""
-    return _written(tables.topic_columns(queries, tags, weights))
-
-
-def _written(columns: Mapping[str, Sequence[Any]]) -> bytes:
-    lib, table = tables.pyarrow(_WHAT), tables.table_of(columns)
-    sink = lib.BufferOutputStream()
-    with lib.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
-    content: bytes = sink.getvalue().to_pybytes()
-    return content

@@ -6,16 +6,14 @@ Columns of text, numbers and truth values are read, dictionaries of these too; a
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.errors import FileError, UsageError
-from pytest_riskguard.formats.columns import whole
-from pytest_riskguard.formats.content import InputFile, Misfit
-from pytest_riskguard.formats.extras import imported
+from pytest_riskguard.formats.content import InputFile, Misfit, imported
 from pytest_riskguard.formats.limits import LINE_BYTES, LINES
 from pytest_riskguard.formats.named_rows import NamedRows, NumberedRow, missing_columns
 from pytest_riskguard.formats.records import Kind
@@ -54,59 +52,6 @@ def errors() -> tuple[type[Exception], ...]:
     lib = pyarrow("Arrow")
     ours = (struct.error, EOFError, OverflowError)
     return (lib.ArrowException, OSError, ValueError, KeyError, NotImplementedError, TypeError, *ours)
-
-
-def table_of(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
-    """A table of these columns."""
-    lib = pyarrow("to write Arrow or Parquet")
-    return lib.table({name: list(values) for name, values in columns.items()})
-
-
-def judgement_columns(
-    grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]
-) -> dict[str, Sequence[Any]]:
-    """A row for each judgement; grades that are all whole are integers."""
-    rows = [(topic, document, grade) for topic, graded in grades.items() for document, grade in graded.items()]
-    numbers = [whole(grade) for *_, grade in rows]
-    if not all(isinstance(number, int) for number in numbers):
-        numbers = [float(number) for number in numbers]
-    return {
-        "query_id": [topic for topic, *_ in rows],
-        **({"query": [texts.get(topic) for topic, *_ in rows]} if texts else {}),
-        "doc_id": [document for _, document, _ in rows],
-        "relevance": numbers,
-    }
-
-
-def ranking_columns(
-    by_topic: Mapping[str, Sequence[tuple[str, float]]], texts: Mapping[str, str]
-) -> dict[str, Sequence[Any]]:
-    """A row for each document, ranks from 1."""
-    rows = [
-        (topic, document, rank, score)
-        for topic, documents in by_topic.items()
-        for rank, (document, score) in enumerate(documents, 1)
-    ]
-    return {
-        "query_id": [topic for topic, *_ in rows],
-        **({"query": [texts.get(topic) for topic, *_ in rows]} if texts else {}),
-        "doc_id": [document for _, document, *_ in rows],
-        "rank": [rank for *_, rank, _ in rows],
-        "score": [float(score) for *_, score in rows],
-    }
-
-
-def topic_columns(
-    queries: Mapping[str, str], tags: Mapping[str, Mapping[str, str]], weights: Mapping[str, float]
-) -> dict[str, Sequence[Any]]:
-    """A row for each topic, a column for each tag, and the weights if there are any."""
-    names = sorted({name for tagged in tags.values() for name in tagged})
-    return {
-        "query_id": list(queries),
-        "query": list(queries.values()),
-        **{name: [tags.get(topic, {}).get(name) for topic in queries] for name in names},
-        **({"weight": [weights[topic] for topic in queries]} if weights else {}),
-    }
 
 
 def _rows(file: InputFile, names: Sequence[str], batches: Iterable[pa.RecordBatch]) -> Iterator[NumberedRow]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pytest_riskguard.formats.content import InputFile, Misfit
-from pytest_riskguard.formats.extras import imported
+from pytest_riskguard.formats.content import InputFile, Misfit, imported
 from pytest_riskguard.formats.files.arrow import arrow_tables as tables
 from pytest_riskguard.formats.input_files import FREE_BYTES
 from pytest_riskguard.formats.limits import LINES, RATIO
@@ -77,27 +76,3 @@ def _opened(file: InputFile, **options: Any) -> Any:
     except tables.errors() as problem:
         raise file.refuse(None, f"expected a whole Parquet file: {problem}") from None
     return opened
-
-
-def write_judgements(grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]) -> bytes:
-    """A row for each judgement."""
-    return _written(tables.judgement_columns(grades, texts))
-
-
-def write_rankings(by_topic: Mapping[str, Sequence[tuple[str, float]]], texts: Mapping[str, str]) -> bytes:
-    """A row for each document, ranks from 1."""
-    return _written(tables.ranking_columns(by_topic, texts))
-
-
-def write_topics(
-    queries: Mapping[str, str], tags: Mapping[str, Mapping[str, str]], weights: Mapping[str, float]
-) -> bytes:
-    """A row for each topic, with its tags and weights."""
-    return _written(tables.topic_columns(queries, tags, weights))
-
-
-def _written(columns: Mapping[str, Sequence[Any]]) -> bytes:
-    sink = tables.pyarrow(_WHAT).BufferOutputStream()
-    imported("pyarrow.parquet", extra="arrow", what=_WHAT).write_table(tables.table_of(columns), sink)
-    content: bytes = sink.getvalue().to_pybytes()
-    return content

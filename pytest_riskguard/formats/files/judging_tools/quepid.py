@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from pytest_riskguard.formats.columns import number
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.files.judging_tools.json_node import JsonNode
 from pytest_riskguard.formats.files.judging_tools.parts import require
-from pytest_riskguard.formats.files.judging_tools.query_texts import texts_of
 from pytest_riskguard.formats.records import Judgement, Kind, Records
 
 _HEADERS = (["query", "docid", "rating"], ["query", "doc_id", "rating"])
@@ -68,12 +67,6 @@ def _of_table(file: InputFile) -> Iterator[Judgement]:
         if grade != grade:
             raise file.refuse(line, f"expected a number as the rating, found {rating!r:.60}")
         yield Judgement(query, document, grade, line=line)
-
-
-def write_judgements(grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]) -> bytes:
-    """The table that Quepid imports; ``UsageError`` if a topic has no query text, or two have the same."""
-    queries = texts_of(grades, texts, "Quepid")
-    return written((queries[t], d, f"{grade!r}") for t, judged in grades.items() for d, grade in judged.items())
 
 
 def written(rows: Iterable[tuple[str, str, str]]) -> bytes:

@@ -13,7 +13,6 @@ from typing import Any
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.files.judging_tools.json_node import JsonNode
 from pytest_riskguard.formats.files.judging_tools.parts import labels, only_part
-from pytest_riskguard.formats.files.judging_tools.query_texts import texts_of
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, TopicRow
 
 _RATINGS, _QUERIES, _RESULTS, _RANKED = "judgmentRatings", "querySetQueries", "results", "documentIds"
@@ -214,12 +213,6 @@ def _refuse_incomplete(response: JsonNode) -> None:
         raise total.refuse(f"expected all documents, found {count} of {least}{total.value}; ask with a larger `size`")
 
 
-def write_judgements(grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]) -> bytes:
-    """The body of a request that imports the judgements; ``UsageError`` as ``texts_of``."""
-    queries = texts_of(grades, texts, "The Workbench")
-    return imported((queries[t], d, f"{grade!r}") for t, judged in grades.items() for d, grade in judged.items())
-
-
 def imported(rows: Iterable[tuple[str, str, str]]) -> bytes:
     """The body of a request that imports rows of query, document and rating."""
     ratings: dict[str, list[dict[str, str]]] = {}
@@ -232,12 +225,3 @@ def imported(rows: Iterable[tuple[str, str, str]]) -> bytes:
         _RATINGS: [{"query": query, "ratings": rated} for query, rated in ratings.items()],
     }
     return (json.dumps(body, ensure_ascii=False, indent=1) + "\n").encode()
-
-
-def write_topics(
-    queries: Mapping[str, str], tags: Mapping[str, Mapping[str, str]], _weights: Mapping[str, float]
-) -> bytes:
-    """A query set to upload: JSON Lines, tags as further fields; ``UsageError`` as ``texts_of``."""
-    texts = texts_of(queries, queries, "The Workbench")
-    rows = ({"queryText": text, **tags.get(topic, {})} for topic, text in texts.items())
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()

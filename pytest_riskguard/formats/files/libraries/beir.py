@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from pytest_riskguard.formats.columns import whole
 from pytest_riskguard.formats.content import InputFile, Misfit
-from pytest_riskguard.formats.files import json_lines, named_columns
+from pytest_riskguard.formats.files import named_columns
 from pytest_riskguard.formats.named_rows import as_tag
 from pytest_riskguard.formats.records import Judgement, Kind, Records, TopicRow
 
@@ -48,21 +47,3 @@ def _topics(file: InputFile) -> Iterator[TopicRow]:
 def _tags(metadata: Any) -> dict[str, str]:
     given = metadata if isinstance(metadata, dict) else {}
     return {name.strip(): tag for name, value in given.items() if name.strip() and (tag := as_tag(value))}
-
-
-def write_judgements(grades: Mapping[str, Mapping[str, float]], _texts: Mapping[str, str]) -> bytes:
-    """A table with tabs; BEIR itself reads whole grades only."""
-    return named_columns.written(
-        _HEADER,
-        ([topic, document, str(whole(grade))] for topic, ds in grades.items() for document, grade in ds.items()),
-        "\t",
-    )
-
-
-def write_topics(
-    queries: Mapping[str, str], tags: Mapping[str, Mapping[str, str]], _weights: Mapping[str, float]
-) -> bytes:
-    """An object for each query, its tags as ``metadata``; there is no place for weights."""
-    return json_lines.written(
-        {"_id": topic, "text": text, "metadata": dict(tags.get(topic, {}))} for topic, text in queries.items()
-    )

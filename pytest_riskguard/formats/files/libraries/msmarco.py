@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from pytest_riskguard.formats.columns import number
 from pytest_riskguard.formats.content import InputFile, Misfit
@@ -49,13 +49,3 @@ def _rows(file: InputFile, columns: int) -> Iterator[NumberedRow]:
 
 def _is_rank(cell: str) -> bool:
     return cell.isascii() and cell.isdigit()
-
-
-def write_rankings(by_topic: Mapping[str, Sequence[tuple[str, float]]], _texts: Mapping[str, str]) -> bytes:
-    """Three columns with tabs, ranks from 1; scores have no place."""
-    rows = (
-        f"{topic}\t{document}\t{rank}\n"
-        for topic, documents in by_topic.items()
-        for rank, (document, _) in enumerate(documents, 1)
-    )
-    return "".join(rows).encode()

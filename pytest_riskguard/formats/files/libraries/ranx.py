@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from pytest_riskguard.formats.columns import places, whole
+from pytest_riskguard.formats.columns import places
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records
 
@@ -60,17 +59,3 @@ def _topics(file: InputFile) -> Iterator[tuple[str, dict[str, Any]]]:
     if (misfit := fits(file, "rankings")) is not None:
         raise file.refuse(None, f"expected JSON as ranx writes it, found another file: {misfit.reason}")
     yield from file.json.items()
-
-
-def write_judgements(grades: Mapping[str, Mapping[str, float]], _texts: Mapping[str, str]) -> bytes:
-    """The grades of each topic; whole ones without a decimal point."""
-    return _written({topic: {d: whole(g) for d, g in graded.items()} for topic, graded in grades.items()})
-
-
-def write_rankings(by_topic: Mapping[str, Sequence[tuple[str, float]]], _texts: Mapping[str, str]) -> bytes:
-    """The scores of each topic."""
-    return _written({topic: dict(documents) for topic, documents in by_topic.items()})
-
-
-def _written(value: Mapping[str, Mapping[str, float]]) -> bytes:
-    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()

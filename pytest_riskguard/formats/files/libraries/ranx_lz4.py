@@ -1,21 +1,16 @@
-"""The compressed files of ranx: JSON's shape as CBOR, in two frames of LZ4."""
+"""The compressed files of ranx, which it reads itself where it is installed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+import io
+from collections.abc import Iterator, Mapping
 
-from pytest_riskguard.formats.columns import whole
-from pytest_riskguard.formats.content import InputFile, Misfit
-from pytest_riskguard.formats.extras import imported
-from pytest_riskguard.formats.files.libraries.ranx import misfit_of
-from pytest_riskguard.formats.limits import RATIO
+from pytest_riskguard.errors import FileError
+from pytest_riskguard.formats.content import InputFile, Misfit, imported
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records
 
 _MAGIC = b"\x04\x22\x4d\x18"
 _WHAT = "a file of ranx with the ending .lz4"
-#: Bytes above which the ratio of compression counts.
-_FREE_BYTES = 4 * 2**20
 
 
 def fits(file: InputFile, _kind: Kind) -> Misfit | None:
@@ -26,57 +21,29 @@ def fits(file: InputFile, _kind: Kind) -> Misfit | None:
 def judgements(file: InputFile) -> Records[Judgement]:
     """The grades of each topic."""
     return Records(
-        Judgement(topic, document, float(grade))
-        for topic, graded in _topics(file)
-        for document, grade in graded.items()
+        Judgement(topic, document, grade) for topic, row in _topics(file) for document, grade in row.items()
     )
 
 
 def rankings(file: InputFile) -> Records[Ranking]:
     """The scores of each topic; their order in the file means nothing."""
-    return Records(Ranking(topic, list(scores), [*map(float, scores.values())]) for topic, scores in _topics(file))
+    return Records(Ranking(topic, list(row), list(row.values())) for topic, row in _topics(file))
 
 
-def _topics(file: InputFile) -> Iterator[tuple[str, dict[str, Any]]]:
-    cbor2 = imported("cbor2", extra="ranx", what=_WHAT)
-    content = _unpacked(file, _unpacked(file, file.content))
+def _topics(file: InputFile) -> Iterator[tuple[str, Mapping[str, float]]]:
+    ranx, frame = (imported(name, what=_WHAT) for name in ("ranx", "lz4.frame"))
     try:
-        value = cbor2.loads(content)
-    except (cbor2.CBORDecodeError, ValueError, TypeError, RecursionError, OverflowError) as problem:
-        raise file.refuse(None, f"expected CBOR as ranx writes it: {problem}") from None
-    if (misfit := misfit_of(value)) is not None:
-        raise file.refuse(None, f"expected topics, documents and numbers: {misfit.reason}")
-    yield from value.items()
-
-
-def _unpacked(file: InputFile, content: bytes) -> bytes:
-    frame = imported("lz4.frame", extra="ranx", what=_WHAT)
-    most = min(file.limit.value, max(_FREE_BYTES, RATIO.value * len(content)))
-    decompressor = frame.LZ4FrameDecompressor()
-    try:
-        unpacked: bytes = decompressor.decompress(content, max_length=most)
-    except (RuntimeError, ValueError) as problem:
-        raise file.refuse(None, f"expected two whole frames of LZ4, one in the other: {problem}") from None
-    if not decompressor.eof:
-        limit = RATIO if most < file.limit.value else file.limit
-        is_cut = len(unpacked) < most
-        found = "a file that ends too early" if is_cut else limit.problem(most + 1, limit=most)
-        raise file.refuse(None, f"expected two whole frames of LZ4, one in the other, found {found}")
-    return unpacked
-
-
-def write_judgements(grades: Mapping[str, Mapping[str, float]], _texts: Mapping[str, str]) -> bytes:
-    """The grades of each topic; whole ones as whole numbers."""
-    return _packed({topic: {d: whole(grade) for d, grade in graded.items()} for topic, graded in grades.items()})
-
-
-def write_rankings(by_topic: Mapping[str, Sequence[tuple[str, float]]], _texts: Mapping[str, str]) -> bytes:
-    """The scores of each topic."""
-    return _packed({topic: dict(documents) for topic, documents in by_topic.items()})
-
-
-def _packed(value: Mapping[str, Mapping[str, float]]) -> bytes:
-    cbor2 = imported("cbor2", extra="ranx", what=_WHAT)
-    frame = imported("lz4.frame", extra="ranx", what=_WHAT)
-    packed: bytes = frame.compress(frame.compress(cbor2.dumps(value)))
-    return packed
+        size = 0
+        with frame.open(frame.open(io.BytesIO(file.content))) as unpacked:  # packed twice, and ranx unpacks all
+            while block := unpacked.read(2**20):
+                size += len(block)
+                if size > file.limit.value:
+                    raise file.refuse(None, file.limit.problem(size))
+        found: Mapping[str, Mapping[str, float]] = ranx.Run.from_file(str(file.path), kind="lz4").to_dict()
+    except FileError:
+        raise
+    except Exception as problem:  # of LZ4, CBOR or numba
+        reason = str(problem).partition("\n")[0]
+        text = f"expected a file of ranx, found another: {type(problem).__name__}: {reason:.200}"
+        raise file.refuse(None, text) from None
+    yield from found.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from pytest_riskguard.formats.columns import number
 from pytest_riskguard.formats.content import InputFile, Misfit
@@ -61,14 +61,3 @@ def _score(file: InputFile, line: int, topic: str, measure: str, value: float, s
     if value != value:
         raise file.refuse(line, f"expected a finite number as the value, found {shown!r:.60}")
     yield Score(topic, standard_name(measure), value, line)
-
-
-def write_scores(by_measure: Mapping[str, Mapping[str, float]]) -> bytes:
-    """A line for each topic and measure; ``ValueError`` for a topic with a tab."""
-    lines = []
-    for measure, values in by_measure.items():
-        for topic, value in values.items():
-            if "\t" in topic or "\n" in topic:
-                raise ValueError(f"columns with tabs between them cannot hold {topic!r}")
-            lines.append(f"{topic}\t{measure}\t{value!r}\n")
-    return "".join(lines).encode()

@@ -53,19 +53,5 @@ def _scores(file: InputFile) -> Iterator[Score]:
     yield from file.chosen(by_system, "system")
 
 
-def write_scores(by_measure: dict[str, dict[str, float]]) -> bytes:
-    """A table with the columns that PyTerrier writes, without its ``name``."""
-    import csv
-    import io
-
-    buffer = io.StringIO(newline="")
-    table = csv.writer(buffer, lineterminator="\n")
-    table.writerow(["qid", "measure", "value"])
-    table.writerows(
-        [t, measure, repr(value)] for measure, values in by_measure.items() for t, value in values.items()
-    )
-    return buffer.getvalue().encode()
-
-
 def _delimiter(file: InputFile) -> str:
     return max("\t;,", key=file.first_line.count)

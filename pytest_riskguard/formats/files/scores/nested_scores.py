@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -59,8 +58,3 @@ def are_measures(*objects: Mapping[str, Any]) -> bool:
     """Whether every key of every object names a measure, however a tool writes it."""
     names = {name for keys in objects for name in keys}
     return bool(names) and all(known(name, from_ir_measures, from_trec_eval, from_ranx) for name in names)
-
-
-def write_scores(by_measure: Mapping[str, Mapping[str, float]]) -> bytes:
-    """As ``Run.scores`` of ranx, under ir-measures' names."""
-    return (json.dumps({m: dict(v) for m, v in by_measure.items()}, ensure_ascii=False, indent=1) + "\n").encode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from pytest_riskguard.formats.columns import number
 from pytest_riskguard.formats.content import InputFile, Misfit
@@ -43,14 +43,3 @@ def _scores(file: InputFile) -> Iterator[Score]:
         if value != value:
             raise file.refuse(line, f"expected a finite number as the value, found {cell!r:.60}")
         yield Score(topic, standard_name(measure), value, line)
-
-
-def write_scores(by_measure: Mapping[str, Mapping[str, float]]) -> bytes:
-    """A line for each topic and measure, under ir-measures' names; ``ValueError`` for a topic with white space."""
-    lines = []
-    for measure, values in by_measure.items():
-        for topic, value in values.items():
-            if topic.split() != [topic] or measure.split() != [measure]:
-                raise ValueError(f"columns with spaces between them cannot hold {topic!r} and {measure!r}")
-            lines.append(f"{measure}\t{topic}\t{value!r}\n")
-    return "".join(lines).encode()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.charts import pool_charts, query_charts, risk_charts, slice_charts, topic_charts
-from pytest_riskguard.reports.html.charts.chart import Chart
+from pytest_riskguard.reports.html.charts import pool_charts, query_charts, risk_charts, topic_charts
+from pytest_riskguard.reports.html.charts.drawing import Chart
 
 __all__ = ["Chart", "charts"]
 
 #: In the order in which a page shows them, the main ones first.
 _CHARTS = (
     query_charts.dumbbells,
-    slice_charts.slices,
+    query_charts.slices,
     query_charts.cumulative_loss,
     risk_charts.intervals,
     risk_charts.urisk,

@@ -1,14 +1,227 @@
-"""The part of a chart that has two axes: its room, grid, ticks and titles."""
+"""The frame of a chart: scale, axes, and labels that do not cover one another."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from pytest_riskguard.reports.html.charts.chart import MARGIN, WIDTH
-from pytest_riskguard.reports.html.charts.labels import LINE_HEIGHT, Box, apart
-from pytest_riskguard.reports.html.charts.lettering import text_width
-from pytest_riskguard.reports.html.charts.markup import SMALL, Colour, line, lines, words
-from pytest_riskguard.reports.html.charts.scale import Scale, tick_labels
+from pytest_riskguard.reports.html.charts.drawing import (
+    MARGIN,
+    SMALL,
+    WIDTH,
+    Colour,
+    Point,
+    clipped,
+    line,
+    lines,
+    text_width,
+    words,
+)
+from pytest_riskguard.text import clean
+
+#: Steps between ticks, times a power of ten.
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+#: Values that differ by less are drawn as equal.
+_SMALLEST = 1e-200
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Values from ``low`` to ``high`` on an axis from ``start`` to ``end``; with ``symlog`` as ``log(1 + value)``."""
+
+    low: float
+    high: float
+    start: float = 0.0
+    end: float = 1.0
+    symlog: bool = False
+
+    def __call__(self, value: float) -> float:
+        """The place of a value; one outside the axis is at its end."""
+        low, high, value = (self._bent(number) for number in (self.low, self.high, value))
+        share = (value / 2 - low / 2) / (high / 2 - low / 2)  # halves, since the difference may be infinite
+        return self.start + min(max(share, 0.0), 1.0) * (self.end - self.start)
+
+    def _bent(self, value: float) -> float:
+        return math.copysign(math.log1p(abs(value)), value) if self.symlog else value
+
+    def between(self, start: float, end: float) -> Scale:
+        """The same values on another axis."""
+        return replace(self, start=start, end=end)
+
+    def ticks(self, most: int) -> list[float]:
+        """Round values on the axis, about ``most`` of them."""
+        if self.symlog:
+            powers = (10.0**power for power in range(int(math.log10(max(self.high, 1.0))) + 1))
+            return [0.0, *(power for power in powers if power <= self.high)]
+        return round_values(self.low, self.high, most)
+
+
+def scale_of(values: Iterable[float], *, most: int = 5, zero: bool = False) -> Scale:
+    """A scale on which all of the values lie, from one round value to another; with ``zero`` 0 is on it as well."""
+    numbers = [*values, *([0.0] if zero else [])] or [0.0]
+    low, high = min(numbers), max(numbers)
+    if not high - low > max(1e-12 * abs(low), 1e-12 * abs(high), _SMALLEST):
+        half = abs(high) / 2 if abs(high) > _SMALLEST else 0.5
+        low, high = low - half, high + half
+    step = _step(low, high, most)
+    down, up = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
+    return Scale(down, up)
+
+
+def _step(low: float, high: float, most: int) -> float:
+    rough = high / most - low / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next((step * power for step in _STEPS if step * power >= rough * (1 - 1e-9)), 10 * power)
+
+
+def round_values(low: float, high: float, most: int) -> list[float]:
+    """Multiples of a round step from ``low`` to ``high``, at most one more than ``most``."""
+    step = _step(low, high, most)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [place * step for place in range(first, min(last, first + 2 * most) + 1)]
+
+
+def tick_labels(ticks: list[float]) -> list[str]:
+    """The ticks as text, all with the decimals that they need to differ."""
+    largest = max(map(abs, ticks), default=0.0)
+    if largest >= 1e6 or 0 < largest < 1e-4:
+        return ["0" if tick == 0 else f"{tick:.3g}" for tick in ticks]
+    for decimals in range(8):
+        labels = [f"{round(tick, decimals) + 0.0:.{decimals}f}" for tick in ticks]
+        if all(abs(float(label) - tick) <= 1e-6 * largest for label, tick in zip(labels, ticks, strict=True)):
+            return labels
+    return [f"{tick:.6g}" for tick in ticks]
+
+
+#: Room that a line of small text takes, and the least gap between two labels beside one another.
+LINE_HEIGHT, GAP = 16.0, 7.0
+
+Symbol = Callable[[float, float, float, str], str]
+
+
+@dataclass(frozen=True)
+class Box:
+    """The room that a label takes."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def overlaps(self, other: Box) -> bool:
+        """Whether the two share any room."""
+        return (
+            self.left < other.right
+            and other.left < self.right
+            and self.top < other.bottom
+            and other.top < self.bottom
+        )
+
+    def within(self, other: Box) -> bool:
+        """Whether it lies inside the other one."""
+        return (
+            self.left >= other.left
+            and self.right <= other.right
+            and self.top >= other.top
+            and self.bottom <= other.bottom
+        )
+
+
+def apart(labels: Iterable[tuple[float, str]], *, low: float, high: float) -> list[tuple[float, str]]:
+    """Of labels centred on one line those that have room, from left to right, each moved between the two ends."""
+    kept: list[tuple[float, str]] = []
+    free = low
+    for centre, label in labels:
+        half = text_width(label, SMALL) / 2
+        middle = min(max(centre, low + half), high - half)
+        if middle - half >= free:
+            kept.append((middle, label))
+            free = middle + half + GAP
+    return kept
+
+
+def stacked(heights: Sequence[float], *, low: float, high: float) -> list[float]:
+    """Heights of labels above one another, as near to the given ones as their own height allows.
+
+    There must be room for all of them. Lines are moved as groups: those that touch stand around their common middle.
+    """
+    order = sorted(range(len(heights)), key=lambda place: (heights[place], place))
+    groups: list[list[int]] = []
+
+    def top(group: list[int]) -> float:
+        middle = sum(heights[place] for place in group) / len(group)
+        first = middle - (len(group) - 1) * LINE_HEIGHT / 2
+        return min(max(first, low), high - (len(group) - 1) * LINE_HEIGHT)
+
+    for place in order:
+        groups.append([place])
+        while len(groups) > 1 and top(groups[-2]) + len(groups[-2]) * LINE_HEIGHT > top(groups[-1]):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    placed = dict[int, float]()
+    for group in groups:
+        for step, place in enumerate(group):
+            placed[place] = top(group) + step * LINE_HEIGHT
+    return [placed[place] for place in range(len(heights))]
+
+
+def beside(
+    points: Sequence[tuple[Point, str]],
+    *,
+    within: Box,
+    taken: Iterable[Point],
+    along: Iterable[Point] = (),
+    limit: float = 118,
+) -> str:
+    """Names beside their points, the first ones first; a name that has no room near its point is left out.
+
+    ``taken`` are all points, and ``along`` points of a line; no name may cover either.
+    """
+    boxes = [Box(x - 5, y - 5, x + 5, y + 5) for x, y in taken]
+    boxes += [Box(x - 1.5, y - 1.5, x + 1.5, y + 1.5) for x, y in along]
+    texts = []
+    for (x, y), name in points:
+        shown = clipped(clean(name), width=limit, size=SMALL, middle=True)
+        wide = text_width(shown, SMALL)
+        places = [
+            (x + 9, y - 8), (x - 9 - wide, y - 8), (x - wide / 2, y - 24), (x - wide / 2, y + 8),
+            (x + 7, y - 20), (x + 7, y + 5), (x - 7 - wide, y - 20), (x - 7 - wide, y + 5),
+            (x - 9 - wide, y - 14), (x + 9, y - 14), (x - 9 - wide, y - 2), (x + 9, y - 2),
+        ]  # fmt: skip
+        for left, top in places:
+            room = Box(left, top, left + wide, top + LINE_HEIGHT)
+            if room.within(within) and not any(map(room.overlaps, boxes)):
+                boxes.append(room)
+                texts.append(words(left, top + 12, shown, size=SMALL))
+                break
+    return "".join(texts)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the legend: what a symbol means."""
+
+    symbol: Symbol
+    colour: str
+    text: str
+
+
+def legend(entries: Sequence[Entry], *, left: float, top: float, right: float) -> tuple[str, float]:
+    """The symbols and what they mean, in as many rows as they need, and where the chart below them may begin."""
+    parts, x, y = [], left, top
+    for entry in entries:
+        shown = clipped(clean(entry.text), width=right - left - 22, size=SMALL)
+        wide = 22 + text_width(shown, SMALL)
+        if x > left and x + wide > right:
+            x, y = left, y + LINE_HEIGHT + 2
+        parts += [
+            entry.symbol(x + 8, y + 8, 4.5, entry.colour),
+            words(x + 22, y + 12.5, shown, size=SMALL, colour=Colour.MUTED),
+        ]
+        x += wide + 14
+    return "".join(parts), y + LINE_HEIGHT + 6 if entries else top
+
 
 #: Below a plot: tick labels and the title of the axis; without labels the title alone.
 BELOW, BELOW_TITLE = 40.0, 24.0

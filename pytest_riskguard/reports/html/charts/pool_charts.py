@@ -6,16 +6,28 @@ from collections.abc import Mapping
 
 from pytest_riskguard.gates.findings import GeoRiskCurves
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.charts.axes import BELOW, Plot, plot
-from pytest_riskguard.reports.html.charts.chart import MARGIN, WIDTH, Chart
-from pytest_riskguard.reports.html.charts.labels import Entry, Symbol, beside, legend, stacked
-from pytest_riskguard.reports.html.charts.lettering import clipped, text_width
-from pytest_riskguard.reports.html.charts.markup import (
+from pytest_riskguard.reports.html.charts.axes import (
+    BELOW,
+    Entry,
+    Plot,
+    Scale,
+    Symbol,
+    beside,
+    legend,
+    plot,
+    scale_of,
+    stacked,
+)
+from pytest_riskguard.reports.html.charts.drawing import (
+    MARGIN,
     SMALL,
+    WIDTH,
+    Chart,
     Colour,
     Point,
     bar,
     box,
+    clipped,
     curve,
     dashes,
     diamond,
@@ -24,11 +36,11 @@ from pytest_riskguard.reports.html.charts.markup import (
     mark,
     ring,
     stroke,
+    text_width,
     words,
 )
-from pytest_riskguard.reports.html.charts.quantities import exhibits
 from pytest_riskguard.reports.html.charts.risk_charts import ALPHA, alpha_scale
-from pytest_riskguard.reports.html.charts.scale import Scale, scale_of
+from pytest_riskguard.reports.html.charts.topic_charts import exhibits
 from pytest_riskguard.text import clean, counted, percent, plain, short
 
 #: With more systems than this only the candidate and its reference are named.

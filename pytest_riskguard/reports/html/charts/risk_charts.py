@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from pytest_riskguard.gates.findings import Density, QuantilePair
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.charts.axes import BELOW, Plot, plot
-from pytest_riskguard.reports.html.charts.chart import MARGIN, WIDTH, Chart
-from pytest_riskguard.reports.html.charts.labels import Entry, legend
-from pytest_riskguard.reports.html.charts.lettering import text_width
-from pytest_riskguard.reports.html.charts.markup import (
+from pytest_riskguard.reports.html.charts.axes import BELOW, Entry, Plot, Scale, legend, plot, scale_of
+from pytest_riskguard.reports.html.charts.drawing import (
+    MARGIN,
     SMALL,
+    WIDTH,
+    Chart,
     Colour,
     area,
     coloured,
@@ -24,9 +24,10 @@ from pytest_riskguard.reports.html.charts.markup import (
     mark,
     ring,
     stroke,
+    text_width,
     words,
 )
-from pytest_riskguard.reports.html.charts.quantities import (
+from pytest_riskguard.reports.html.charts.topic_charts import (
     exhibits,
     figure,
     level,
@@ -35,7 +36,6 @@ from pytest_riskguard.reports.html.charts.quantities import (
     risk_name,
     with_unit,
 )
-from pytest_riskguard.reports.html.charts.scale import Scale, scale_of
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import counted, plain, short, signed
 

@@ -1,17 +1,31 @@
-"""All topics: by difference, by TR_i with its critical values (Fig. 2 of Dincer et al., SIGIR 2014), by score."""
+"""What charts say about a verdict: topics with their changes, names with their units, figures as people read them."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import Literal, NamedTuple
 
+from pytest_riskguard.gates.findings import Exhibits, TopicColumns
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.charts.axes import BELOW, BELOW_TITLE, Plot, plot
-from pytest_riskguard.reports.html.charts.chart import MARGIN, WIDTH, Chart
-from pytest_riskguard.reports.html.charts.labels import Entry, Symbol, legend
-from pytest_riskguard.reports.html.charts.markup import (
+from pytest_riskguard.reports.html.charts.axes import (
+    BELOW,
+    BELOW_TITLE,
+    Entry,
+    Plot,
+    Scale,
+    Symbol,
+    legend,
+    plot,
+    scale_of,
+)
+from pytest_riskguard.reports.html.charts.drawing import (
+    MARGIN,
+    WIDTH,
+    Chart,
     Colour,
     bar,
     box,
@@ -27,20 +41,151 @@ from pytest_riskguard.reports.html.charts.markup import (
     up,
     upright_bar,
 )
-from pytest_riskguard.reports.html.charts.quantities import (
-    Change,
-    Topic,
-    compared_with,
-    exhibits,
-    figure,
-    how_many,
-    level_of,
-    measure_name,
-    topics_of,
-    with_unit,
-)
-from pytest_riskguard.reports.html.charts.scale import Scale, scale_of
-from pytest_riskguard.text import clean, counted, plain, signed
+from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.risk.checks import ROUNDING_ERROR
+from pytest_riskguard.text import clean, counted, percent, plain, signed
+
+Change = Literal["loss", "win", "same"]
+#: How far shares that add up to 1 may be from it: each is rounded to 12 digits, and there may be thousands.
+_SUM_ERROR = 1e-8
+
+
+class Topic(NamedTuple):  # there may be thousands, and a dataclass takes three times as long to make
+    """A topic as charts draw it."""
+
+    topic: str
+    query: str | None
+    baseline: float
+    candidate: float
+    standardised: float
+    flagged: bool
+
+    @property
+    def difference(self) -> float:
+        """Candidate minus baseline."""
+        return self.candidate - self.baseline
+
+    @property
+    def change(self) -> Change:
+        """What happened to it."""
+        if abs(self.difference) <= ROUNDING_ERROR:
+            return "same"
+        return "loss" if self.difference < 0 else "win"
+
+    @property
+    def tooltip(self) -> str:
+        """The topic with both scores."""
+        return f"{named(self.topic, self.query)}: {scores(self.baseline, self.candidate)}"
+
+
+def topics_of(verdict: Verdict) -> list[Topic]:
+    """All topics, the largest loss first; none if the verdict does not hold them."""
+    columns = exhibits(verdict).topics
+    topics = [
+        Topic(
+            topic,
+            columns.queries[place],
+            columns.baseline[place],
+            columns.candidate[place],
+            columns.standardised[place],
+            columns.flagged(place),
+        )
+        for place, topic in enumerate(columns.topics)
+    ]
+    return sorted(topics, key=lambda topic: (round(topic.difference, 12), topic.topic))
+
+
+def how_many(verdict: Verdict) -> str:
+    """``250 topics``; of very many, a chart has those with the largest parts in the risk."""
+    shown = len(exhibits(verdict).topics.topics)
+    if shown < verdict.topics.count:
+        return f"The {shown} of {verdict.topics.count} topics with the largest parts in the risk"
+    return counted(shown, "topic")
+
+
+def exhibits(verdict: Verdict) -> Exhibits:
+    """The data of charts; empty if the verdict has none."""
+    return verdict.exhibits or Exhibits(TopicColumns((), (), (), (), (), (), None, {}))
+
+
+def named(topic: str, query: str | None) -> str:
+    """A topic by its query, with its id in brackets; after a query from right to left, a word sets the direction.
+
+    Without it a browser would write ``0.88 → 0.00`` behind an id of digits as ``0.00 → 0.88``.
+    """
+    shown, asked = clean(topic, limit=60), clean(query or "", limit=160)
+    from_right = any(unicodedata.bidirectional(character) in {"R", "AL"} for character in asked)
+    words = f"topic {shown}" if from_right else shown
+    return f"{asked} ({words})" if asked and asked != shown else shown
+
+
+def scores(baseline: float, candidate: float) -> str:
+    """``0.88 → 0.00, -0.88``."""
+    digits = decimals([baseline, candidate])
+    before, after = plain(baseline, digits), plain(candidate, digits)
+    return f"{before} → {after}, {signed(candidate - baseline, digits)}"
+
+
+def decimals(values: Iterable[float]) -> int:
+    """Two decimals, or as many as the values need to look different, up to four."""
+    numbers = list(values)
+    different = {round(value, 4) for value in numbers}
+    if len(different) == 1 and max(numbers) - min(numbers) > ROUNDING_ERROR:
+        return 4
+    return next((digits for digits in (2, 3) if len({round(v, digits) for v in different}) == len(different)), 4)
+
+
+def figure(value: float) -> str:
+    """A figure of risk with its sign and two decimals, or four where two would say 0."""
+    return signed(value, 2 if abs(value) >= 0.005 or value == 0 else 4)
+
+
+def limits(low: float, high: float) -> str:
+    """An interval as text, lower limit first."""
+    return f"{figure(low)} to {figure(high)}"
+
+
+def share(part: float) -> str:
+    """A part of the whole: ``7%``, ``0.3%``, ``99.7%``; 0% and 100% only where they are exact."""
+    if part == 0 or part >= 1 - _SUM_ERROR:
+        return percent(round(part), 0)
+    if part < 0.0005:
+        return "under 0.1%"
+    return "over 99.9%" if part >= 0.9995 else percent(part, 0 if 0.01 <= part < 0.995 else 1)
+
+
+def risk_name(verdict: Verdict) -> str:
+    """What the gate judges: URisk at its alpha, or the difference of GeoRisk."""
+    shown = Shown(verdict)
+    return f"difference of {shown.georisk_name}" if verdict.asked.is_pool else shown.urisk_name
+
+
+def measure_name(verdict: Verdict) -> str:
+    """The measure of the scores."""
+    return clean(verdict.measure, limit=40) if verdict.measure else "score"
+
+
+def with_unit(verdict: Verdict, name: str) -> str:
+    """An axis title: the quantity and its unit, where the verdict knows it."""
+    if verdict.measure is None or name.startswith("difference of GeoRisk"):
+        return name
+    return f"{name} ({measure_name(verdict)})"
+
+
+def compared_with(verdict: Verdict) -> str:
+    """The name of the baseline, or of the reference in a pool."""
+    return Shown(verdict).opponent
+
+
+def level_of(verdict: Verdict) -> str:
+    """The level that the gate was judged at: in a family the one that its correction leaves."""
+    return level(verdict.level if verdict.family is None else verdict.family.level)
+
+
+def level(confidence: float) -> str:
+    """A level as text: ``95%``, ``98.33%``."""
+    return f"{100 * confidence:.4g}%"
+
 
 #: With more topics than this a mark is a range of values.
 MAX_SINGLE = 250

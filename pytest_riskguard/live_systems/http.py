@@ -1,0 +1,452 @@
+"""A search engine over HTTP as a live system, as a riskguard.yaml describes it: one request for each query.
+
+Requests are made from the settings and the preset of an engine, hits are found as its preset says or by JMESPath, and
+secrets from the environment are removed from whatever a server says.
+"""
+
+from __future__ import annotations
+
+import base64
+import email.utils
+import html
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, quote_plus, urlencode, urlsplit
+
+from pytest_riskguard.config.request_templates import filled, filled_address, placeholders
+from pytest_riskguard.errors import DataError, MissingFileError, UsageError
+from pytest_riskguard.formats.engine_answers import MAX_MESSAGE, AnswerError, Hit, hits_of, identifier
+from pytest_riskguard.formats.input_files import LimitError, read_limited
+from pytest_riskguard.formats.limits import ANSWER_BYTES, TABLE_BYTES
+from pytest_riskguard.formats.serialization import JsonError, parsed_value
+from pytest_riskguard.live_systems.retrieval import FailedSearchError, Topic
+from pytest_riskguard.text import clean
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from pytest_riskguard.config.asking import Asking
+    from pytest_riskguard.config.http_settings import Http, Secret
+
+
+#: Seconds after the time limit of a query after which its request ends by itself, in a thread that nobody interrupts.
+_LATER = 1.0
+#: Statuses after which another attempt may succeed: a time-out, too many requests, errors of the server.
+_TEMPORARY = frozenset({408, 429, *range(500, 600)})
+#: Characters of what a server says that a message repeats.
+MAX_SAID = 200
+
+
+@contextmanager
+def http_search(http: Http, asking: Asking) -> Iterator[HttpSearch]:
+    """A search that sends each query to an engine; its connections end with the context.
+
+    Raises ``UsageError`` if httpx2 is missing or a template is wrong, ``DataError`` for a secret that is not set.
+    """
+    try:
+        import httpx2
+    except ImportError:
+        raise missing_extra("httpx2") from None
+    headers = Headers(http)
+    limit = None if asking.timeout is None else asking.timeout + _LATER
+    client = _client(
+        timeout=limit,
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=asking.workers),
+        follow_redirects=False,
+        # No cookie is kept: one answer must not depend on another.
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+        headers={"User-Agent": "pytest-riskguard", "Accept": "application/json", "Accept-Encoding": "gzip, deflate"}
+        | headers.values(),
+    )
+    if isinstance(client, str):
+        raise UsageError(clean(headers.hidden_in(client)))
+    with client:
+        yield HttpSearch(client, headers, Requests(http, asking.depth), Answers(http), limit)
+
+
+class HttpSearch:
+    """Sends a query and reads the hits of the answer."""
+
+    def __init__(
+        self, client: httpx2.Client, headers: Headers, requests: Requests, answers: Answers, limit: float | None
+    ) -> None:
+        self._client, self._headers, self._requests, self._answers = client, headers, requests, answers
+        self._limit = limit
+
+    def __call__(self, topic: Topic) -> list[tuple[str, float]]:
+        """The hits for a topic, best first; where the engine gives no scores, these are the places from the last.
+
+        ``FailedSearchError`` if there is no usable answer.
+        """
+        request = self._requests.of(topic)
+        status, wait, content = self._sent(request)
+        try:
+            answer, problem = parsed_value(content), None
+        except JsonError as error:
+            answer, problem = None, str(error)
+        if status not in range(200, 300):
+            said = self._answers.problem(self._headers.hidden_in_answer(answer)) or self._first_line(content)
+            raise self._refusal(status, wait, said)
+        if problem is not None:
+            said = f"expected JSON, found another answer ({problem}): {self._first_line(content)}"
+            raise self._failure(said)
+        try:
+            hits = self._answers.hits(answer)
+        except AnswerError:
+            failed = self._problem(answer)
+        else:
+            if self._headers.are_in(hit.document for hit in hits):
+                raise self._failure("its answer repeats a secret in the id of a document", is_final=True)
+            return [(h.document, len(hits) - place if h.score is None else h.score) for place, h in enumerate(hits)]
+        raise self._failure(failed)
+
+    def _sent(self, request: Request) -> tuple[int, float, bytes]:
+        """Status, seconds to wait before another attempt and content of the response.
+
+        No error leaves this function with a traceback of httpx2, whose frames hold the headers of the request.
+        """
+        import httpx2
+
+        ended: BaseException | None = None
+        problem, is_final = "", True
+        deadline = None if self._limit is None else time.monotonic() + self._limit
+        headers = {} if request.body is None else {"Content-Type": "application/json"}
+        try:
+            with self._client.stream(request.method, request.url, content=request.body, headers=headers) as response:
+                if response.is_redirect:
+                    problem = f"it answered {response.status_code}, a redirect, which is not followed; correct `url:`"
+                    is_final = True
+                elif problem := _compression_problem(response.headers.get("Content-Encoding", "")):
+                    is_final = True
+                else:
+                    content = bytearray()
+                    most = ANSWER_BYTES.value
+                    for block in response.iter_bytes():
+                        content += block
+                        if len(content) > most or (deadline is not None and time.monotonic() > deadline):
+                            break
+                    else:
+                        return response.status_code, _seconds(response.headers.get("Retry-After")), bytes(content)
+                    too_long = len(content) > most
+                    problem = ANSWER_BYTES.problem(len(content)) if too_long else "the answer did not end in time"
+                    is_final = too_long
+        except httpx2.TimeoutException:
+            problem, is_final = "no answer in time", False
+        except httpx2.ConnectError as error:
+            problem, is_final = f"cannot connect: {error}", False
+        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
+            problem, is_final = f"the connection broke: {error or type(error).__name__}", False
+        except Exception as error:
+            problem = f"httpx2 failed ({type(error).__name__}): {error}"
+        except BaseException as error:  # Ctrl-C, or the end of the time limit
+            ended = error
+        if ended is not None:
+            ended.__context__ = ended.__cause__ = None
+            raise ended.with_traceback(None)
+        raise self._failure(problem, is_final=is_final)
+
+    def _problem(self, answer: Any) -> str:
+        """What is wrong with an answer, in which no secret can be cut in two."""
+        try:
+            self._answers.hits(self._headers.hidden_in_answer(answer))
+        except AnswerError as error:
+            return str(error)
+        return "an answer without hits that could be read"
+
+    def _first_line(self, content: bytes) -> str:
+        text = self._headers.hidden_in(content[: 4 * MAX_SAID + 4 * self._headers.longest].decode(errors="replace"))
+        return clean(next((line for line in text.splitlines() if line.strip()), ""), limit=MAX_SAID)
+
+    def _refusal(self, status: int, wait: float, said: str) -> FailedSearchError:
+        """The error for a status other than success."""
+        is_final = status not in _TEMPORARY
+        return self._failure(f"it answered {status}{f': {said}' if said else ''}", is_final=is_final, wait=wait)
+
+    def _failure(self, problem: str, *, is_final: bool = False, wait: float = 0.0) -> FailedSearchError:
+        said = clean(self._headers.hidden_in(problem), limit=2 * MAX_SAID)
+        return FailedSearchError(f"{self._requests.place}: {said}", is_final=is_final, wait=wait)
+
+
+def _client(**options: Any) -> httpx2.Client | str:
+    """A client, or why there is none, such as a proxy that the environment names; no traceback with the headers."""
+    import httpx2
+
+    try:
+        return httpx2.Client(**options)
+    except Exception as error:
+        return f"httpx2 cannot be used: {error}"
+
+
+def _compression_problem(codings: str) -> str:
+    """Why a response is not unpacked: of few bytes, gzip twice and other compressions make any number at once."""
+    names = [name for part in codings.split(",") if (name := part.strip().lower()) not in ("", "identity")]
+    if not names or names in (["gzip"], ["deflate"]):
+        return ""
+    return f"expected a response without compression, or with gzip or deflate, found {codings!r}"
+
+
+def _seconds(retry_after: Any) -> float:
+    """The seconds that a header ``Retry-After`` asks for, given as a number or as a date."""
+    if not isinstance(retry_after, str):
+        return 0.0
+    if retry_after.strip().isdecimal():
+        return float(retry_after)
+    try:
+        until = email.utils.parsedate_to_datetime(retry_after).timestamp()
+    except (TypeError, ValueError, OverflowError):
+        return 0.0
+    return max(until - time.time(), 0.0)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request; ``body`` is JSON, or None."""
+
+    method: str
+    url: str
+    body: bytes | None
+
+
+class Requests:
+    """The requests of one candidate, each for ``depth`` hits; ``UsageError`` for a body that is not a template."""
+
+    def __init__(self, http: Http, depth: int) -> None:
+        template = http.request
+        body: Any = json.loads(http.body) if isinstance(http.body, str) else http.body
+        if isinstance(body, Path):
+            body = _template(body)
+            try:
+                http.refuse_constant(body)
+            except ValueError as error:
+                raise UsageError(str(error)) from None
+        params: dict[str, Any] = dict(template.params)
+        given: dict[str, list[str]] = {}
+        for name, value in http.params:
+            given.setdefault(name, []).append(value)
+        params |= given
+        body = template.body if body is None else body
+        if template.depth is not None and "depth" not in placeholders([params, body, http.url, http.path]):
+            where, key = template.depth
+            if where == "body" and isinstance(body, Mapping):
+                body = {key: depth} | dict(body)
+            elif where == "params":
+                params = {key: depth} | params
+        path = (
+            http.path
+            if http.path is not None
+            else template.path.replace("{index}", quote(http.index or "", safe=","))
+        )
+        self._url, self._params, self._body, self._depth = _joined(http.url, path), params, body, depth
+        self._method = http.method or template.method
+
+    @property
+    def place(self) -> str:
+        """The address without parameters, as messages name it: the same for all topics."""
+        parts = urlsplit(self._url)
+        return f"{parts.scheme}://{parts.netloc}{parts.path}"
+
+    def of(self, topic: Topic) -> Request:
+        """The request for a topic; ``FailedSearchError`` if it lacks a tag that a template names."""
+        values = {"query": topic.text, "topic": topic.id, "depth": self._depth}
+        values |= {f"tags.{name}": value for name, value in topic.tags.items()}
+        try:
+            params, body = filled(self._params, values), filled(self._body, values)
+            url = filled_address(self._url, values)
+        except KeyError as error:
+            problem = f"the topic has no {error.args[0]}, which the request names"
+            raise FailedSearchError(problem, is_final=True) from None
+        if params:
+            url += ("&" if "?" in url else "?") + urlencode(params, doseq=True)
+        content = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        return Request(self._method, url, content)
+
+
+def _joined(url: str, path: str) -> str:
+    """The address of the engine with a path below it; Solr's own may be in both."""
+    if not path:
+        return url
+    url, path = url.rstrip("/"), path.lstrip("/")
+    first = path.partition("/")[0]
+    if first == "solr" and url.endswith("/solr"):
+        path = path.removeprefix("solr/")
+    return f"{url}/{path}"
+
+
+def _template(path: Path) -> Any:
+    """The JSON in a file; ``UsageError`` if there is none."""
+    try:
+        return parsed_value(read_limited(path, TABLE_BYTES))
+    except MissingFileError as error:
+        raise UsageError(f"body: {error}") from None
+    except (JsonError, LimitError) as error:
+        raise UsageError(
+            f"body: {path}: expected JSON with {{query}} in a text, found another file: {error}"
+        ) from None
+
+
+Expression = Callable[[Any], Any]
+
+
+class Answers:
+    """Reads the answers of one candidate; ``UsageError`` if its expressions need a package that is not there."""
+
+    def __init__(self, http: Http) -> None:
+        self._engine = http.kind.engine
+        self._hits, self._id, self._score = (_compiled(text) for text in (http.hits, http.id, http.score))
+        self._partial = {text: _compiled(text) for text in http.partial}
+        self._names = {"hits": http.hits, "id": http.id}
+
+    def hits(self, answer: Any) -> list[Hit]:
+        """The hits of an answer in their order; ``AnswerError`` if it is a failure or has another shape."""
+        engine = self._engine
+        if engine is not None:
+            answer = engine.only(answer)
+        for text, value_in in self._partial.items():
+            if value_in is not None and (value := value_in(answer)):
+                raise AnswerError(f"its hits are incomplete: {text!r} is {json.dumps(value)[:MAX_MESSAGE]}")
+        if engine is not None:
+            if not (self._hits or self._id or self._score):
+                return engine.checked_hits(answer)
+            engine.check(answer)
+        found = self._hits(answer) if self._hits else engine.found(answer) if engine else None
+        if not isinstance(found, list):
+            raise AnswerError(f"expected a list of hits at {self._names['hits']!r}, found {_kind(found)}")
+        documents = [
+            identifier(self._id(hit), repr(self._names["id"])) if self._id else engine.document(hit) if engine else ""
+            for hit in found
+        ]
+        return hits_of(documents, [self._score_of(hit) for hit in found])
+
+    def problem(self, answer: Any) -> str | None:
+        """What an answer with an error status says in the engine's own words; None for any other."""
+        if self._engine is None or not isinstance(answer, dict) or not self._engine.is_error(answer):
+            return None
+        return self._engine.problem(answer)
+
+    def _score_of(self, hit: Any) -> object:
+        if self._score is not None:
+            return self._score(hit)
+        return None if self._engine is None or not isinstance(hit, dict) else self._engine.score(hit)
+
+
+def _compiled(text: str | None) -> Expression | None:
+    if text is None:
+        return None
+    try:
+        import jmespath
+    except ImportError:
+        raise missing_extra("jmespath") from None
+    compiled = jmespath.compile(text)
+
+    def search(value: Any) -> Any:
+        try:
+            return compiled.search(value)
+        except (jmespath.exceptions.JMESPathError, RecursionError) as error:
+            raise AnswerError(f"{text!r} does not fit the answer ({type(error).__name__})") from None
+
+    return search
+
+
+def missing_extra(package: str) -> UsageError:
+    """The error for a package that is not installed."""
+    return UsageError(f"it needs {package}: pip install 'pytest-riskguard[http]'")
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", str: "a text", bool: "true or false", int: "a number", float: "a number"}
+    return names.get(type(value), "nothing")
+
+
+#: Shorter values occur by chance in what a server says, and protect nothing.
+_MIN_LENGTH = 4
+#: Ids of documents may hold a shorter value by chance.
+_MIN_LENGTH_IN_IDS = 16
+_HIDDEN = "***"
+
+
+class Headers:
+    """The headers of every request.
+
+    ``DataError``, which names only the variable, for a secret that is not set or that no header can have.
+    """
+
+    def __init__(self, http: Http) -> None:
+        self._values: dict[str, str] = {}
+        self._secrets: set[str] = set()
+        for name, given in (http.headers or {}).items():
+            self._values[name] = given if isinstance(given, str) else self._secret(given, f"headers: {name}")
+        if http.auth is not None:
+            user = http.auth.user
+            name = user if isinstance(user, str) else self._secret(user, "auth: user")
+            password = self._secret(http.auth.password, "auth: password")
+            encoded = base64.b64encode(f"{name}:{password}".encode()).decode()
+            self._secrets.add(encoded)
+            self._values["Authorization"] = f"Basic {encoded}"
+
+    def __repr__(self) -> str:
+        return f"Headers({', '.join(self._values)})"
+
+    def values(self) -> dict[str, str]:
+        """Name -> value, with the secrets."""
+        return dict(self._values)
+
+    def hidden_in(self, text: str) -> str:
+        """A text without the secrets, in case a server repeats them."""
+        for value in sorted(self._spelled, key=len, reverse=True):
+            text = text.replace(value, _HIDDEN)
+        return text
+
+    def hidden_in_answer(self, answer: Any) -> Any:
+        """An answer of JSON whose texts are without the secrets: what is cut from it later is without them too."""
+        if isinstance(answer, str):
+            return self.hidden_in(answer)
+        if isinstance(answer, list):
+            return [self.hidden_in_answer(item) for item in answer]
+        if isinstance(answer, dict):
+            return {self.hidden_in(key): self.hidden_in_answer(value) for key, value in answer.items()}
+        return answer
+
+    def are_in(self, documents: Iterable[str]) -> bool:
+        """Whether an id of a document, which runs and reports keep, holds a secret."""
+        values = [value for value in self._spelled if len(value) >= _MIN_LENGTH_IN_IDS]
+        return any(value in document for document in documents for value in values)
+
+    @property
+    def longest(self) -> int:
+        """How many characters of a text one secret may take."""
+        return max(map(len, self._spelled), default=0)
+
+    @cached_property
+    def _spelled(self) -> frozenset[str]:
+        """The secrets as they are, and as they stand in JSON, HTML, addresses and lines with single spaces."""
+        return frozenset(spelled for value in self._secrets for spelled in _spellings(value))
+
+    def _secret(self, secret: Secret, where: str) -> str:
+        value = os.environ.get(secret.env, "").strip()
+        problem = None if value else "it is not set"
+        if not (value.isascii() and value.isprintable()):
+            problem = "it holds characters that no header can have"
+        if problem is not None:
+            del value  # pytest shows local variables where it is asked to
+            said = f"candidate.http: {where}: set the environment variable {secret.env}; {problem}"
+            raise DataError(said, reason="missing_input")
+        if len(value) >= _MIN_LENGTH:
+            self._secrets.add(value)
+        return f"{secret.prefix}{value}"
+
+
+def _spellings(value: str) -> tuple[str, ...]:
+    in_json = json.dumps(value)[1:-1]
+    return (
+        *(value, " ".join(value.split()), html.escape(value)),
+        *(in_json, json.dumps(in_json)[1:-1]),
+        *(quote(value), quote(value, safe=""), quote_plus(value)),
+    )

@@ -1,0 +1,463 @@
+"""Labels of training data by query: nDCG@k of document scores, and what swaps of documents need to know."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeGuard, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.errors import DataError, UsageError
+from pytest_riskguard.risk.checks import FloatArray, IntArray
+from pytest_riskguard.text import clean, counted, listed
+
+if TYPE_CHECKING:
+    from lightgbm import Dataset
+
+    from pytest_riskguard.baselines.store import Store
+
+
+#: What a label is worth: ``2^label - 1``, as in LightGBM, or the label itself, as in trec_eval's nDCG.
+Gain = Literal["exponential", "linear"]
+#: With larger labels, sums of exponential gains lose the gains of small labels.
+MAX_EXPONENTIAL_LABEL = 30
+
+
+class JudgedQueries:
+    """The labels of learning-to-rank data, query by query.
+
+    nDCG@k (Järvelin & Kekäläinen 2002) divides the discounted gains of the first k documents, ``gain / log2(1 +
+    rank)``, by those of the best order of the query's documents. It is 0 for a query without a relevant document.
+    Where documents have equal scores it is the expectation over all their orders (McSherry & Najork 2008), so it does
+    not depend on the order of rows.
+
+    Parameters
+    ----------
+    labels : array, shape (n_documents,)
+        Relevance, at least 0 and finite; at most 30 with exponential gains. The rows of a query stand together.
+    group : array of int, shape (n_queries,)
+        How many rows each query has, in the order of the rows, as LightGBM takes it; each at least 1.
+    k : int
+        The cutoff, at least 1.
+    gain : {"exponential", "linear"}
+        What a label is worth.
+
+    Raises
+    ------
+    ValueError
+        For anything else; the message says what was expected and found.
+    """
+
+    def __init__(
+        self, labels: npt.ArrayLike, group: npt.ArrayLike, *, k: int = 10, gain: Gain = "exponential"
+    ) -> None:
+        self.labels: FloatArray = _per_document(labels, name="labels")
+        self.group = sizes_of_groups(group, rows=self.labels.size)
+        check_measure(k, gain)
+        if self.labels.min() < 0:
+            row = int(np.argmin(self.labels))
+            raise ValueError(f"labels must be at least 0, got {self.labels[row]:g} in row {row} (counted from 0)")
+        if gain == "exponential" and self.labels.max() > MAX_EXPONENTIAL_LABEL:
+            row = int(np.argmax(self.labels))
+            raise ValueError(
+                f"labels must be at most {MAX_EXPONENTIAL_LABEL} with exponential gains, got {self.labels[row]:g} in "
+                f"row {row} (counted from 0); gain='linear' takes larger ones"
+            )
+        self.k, self.gain = int(k), gain
+        #: Where each query's rows begin, and the end of the last: shape (n_queries + 1,).
+        self.starts: IntArray = np.concatenate(([0], np.cumsum(self.group)))
+        self.gains: FloatArray = np.exp2(self.labels) - 1 if gain == "exponential" else self.labels
+
+    @cached_property
+    def query_of(self) -> IntArray:
+        """The place of each row's query, shape (n_documents,)."""
+        return np.repeat(np.arange(self.group.size), self.group)
+
+    def order(self, scores: npt.ArrayLike) -> IntArray:
+        """Each query's rows from the highest score down, equal scores in the order of rows: (n_documents,)."""
+        return np.lexsort((-_checked_scores(scores, rows=self.labels.size), self.query_of))
+
+    def ideal(self, depth: int) -> FloatArray:
+        """Discounted gains of the best order of each query's documents down to a depth: (n_queries,)."""
+        best = np.lexsort((-self.gains, self.query_of))
+        return self._summed(self.gains[best], self.discounts(depth))
+
+    def discounts(self, depth: int | None = None) -> FloatArray:
+        """``1 / log2(1 + rank)`` of every rank, 0 below a depth: (n_ranks,), as many as the largest query has."""
+        ranks = np.arange(1, int(self.group.max()) + 1)
+        return np.where(ranks <= (ranks.size if depth is None else depth), 1 / np.log2(1 + ranks), 0)
+
+    def ndcg(self, scores: npt.ArrayLike, *, order: IntArray | None = None) -> FloatArray:
+        """nDCG@k of each query where documents are ranked by score, highest first: (n_queries,).
+
+        ``scores``, shape (n_documents,), may be infinite but not NaN (ValueError); ``order`` is what ``order`` gives
+        for them.
+        """
+        order = self.order(scores) if order is None else order
+        ranked = np.asarray(scores, dtype=np.float64)[order]
+        new = np.empty(ranked.size, dtype=bool)
+        new[1:] = ranked[1:] != ranked[:-1]
+        new[self.starts[:-1]] = True
+        gains = self.gains[order]
+        if not new.all():  # tied documents share their gains
+            first = np.flatnonzero(new)
+            sizes = np.diff(first, append=ranked.size)
+            gains = np.repeat(np.add.reduceat(gains, first) / sizes, sizes)
+        with np.errstate(invalid="ignore"):  # 0/0 where nothing is relevant
+            found: FloatArray = self._summed(gains, self._discounts) / self._ideal
+        return np.minimum(np.where(self._ideal > 0, found, 0), 1)
+
+    @cached_property
+    def _discounts(self) -> FloatArray:
+        return self.discounts(self.k)
+
+    @cached_property
+    def _ideal(self) -> FloatArray:
+        return self.ideal(self.k)
+
+    @cached_property
+    def _rank_of_place(self) -> IntArray:
+        """The rank, counted from 0, of each place of an order."""
+        return np.arange(self.labels.size) - np.repeat(self.starts[:-1], self.group)
+
+    def _summed(self, gains: FloatArray, discounts: FloatArray) -> FloatArray:
+        return np.add.reduceat(gains * discounts[self._rank_of_place], self.starts[:-1])
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether the value is a whole number, as Python or numpy has them."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def is_count(value: object) -> TypeGuard[int]:
+    """Whether the value is a whole number of at least 1."""
+    return is_whole(value) and value >= 1
+
+
+def check_measure(k: object, gain: object) -> None:
+    """ValueError unless nDCG has such a cutoff and such gains."""
+    if not is_count(k):
+        raise ValueError(f"k must be a whole number of at least 1, got {k!r}")
+    if gain not in get_args(Gain):
+        raise ValueError(f"gain must be one of {', '.join(get_args(Gain))}, got {gain!r}")
+
+
+def query_names(queries: Sequence[str] | None, *, count: int) -> tuple[str, ...]:
+    """Names of ``count`` queries, all different; numbers from 1 where none are given.
+
+    ValueError for another number of names, or a name given twice.
+    """
+    if queries is None:
+        return tuple(str(number) for number in range(1, count + 1))
+    names = tuple(str(query) for query in queries)
+    if len(names) != count:
+        raise ValueError(f"queries must name each of the {count} queries, got {len(names)} names")
+    if len(set(names)) != count:
+        seen: set[str] = set()
+        twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise ValueError(f"queries must have different names, got {twice!r} twice")
+    return names
+
+
+def _per_document(values: npt.ArrayLike, *, name: str) -> FloatArray:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(f"{name} must have one axis (documents) and hold at least 1, got shape {array.shape}")
+    if not np.all(np.isfinite(array)):
+        row = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise ValueError(f"{name} must be finite, got {array[row]} in row {row} (counted from 0)")
+    return array
+
+
+def _checked_scores(scores: npt.ArrayLike, *, rows: int) -> FloatArray:
+    array = np.asarray(scores, dtype=np.float64)
+    if array.shape != (rows,):
+        raise ValueError(f"scores must have one value for each of the {rows} documents, got shape {array.shape}")
+    if np.isnan(array).any():
+        row = int(np.flatnonzero(np.isnan(array))[0])
+        raise ValueError(f"scores must be numbers, got NaN in row {row} (counted from 0)")
+    return array
+
+
+def sizes_of_groups(group: npt.ArrayLike, *, rows: int | None = None) -> IntArray:
+    """How many rows each query has: (n_queries,).
+
+    ValueError for anything but whole numbers of at least 1, which add up to the ``rows``, where these are known.
+    """
+    given = np.asarray(group)
+    if given.ndim != 1 or given.size == 0:
+        raise ValueError(f"group must have one axis (queries) and hold at least 1, got shape {given.shape}")
+    expected = "group must hold how many documents each query has, whole numbers of at least 1"
+    if given.dtype.kind in "SU":
+        raise ValueError(f"{expected}, got text: {str(given[0])!r}")
+    sizes = given.astype(np.float64)
+    wrong = np.flatnonzero(~((sizes >= 1) & (sizes < 2**31) & (sizes == np.floor(sizes))))
+    if wrong.size:
+        raise ValueError(f"{expected}, got {given[wrong[0]]} at place {wrong[0]} (counted from 0)")
+    total = int(sizes.sum())
+    if rows is not None and total != rows:
+        raise ValueError(f"group must add up to the {rows} documents, got {total}")
+    return sizes.astype(np.int64)
+
+
+_MAX_NAMED = 5
+
+
+@dataclass(frozen=True, eq=False)
+class QueryBaselines:
+    """Effectiveness of one or several baselines on each query, in the order of the data's groups.
+
+    Make one with ``from_document_scores``, ``from_query_scores`` or ``from_store``.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The baselines.
+    queries : tuple of str
+        The queries, in the order in which their documents stand in the data.
+    scores : array, shape (n_baselines, n_queries)
+        nDCG@k, from 0 to 1.
+    k : int
+        The cutoff.
+    gain : {"exponential", "linear"}
+        What a label is worth; see ``JudgedQueries``.
+    group : array of int, shape (n_queries,), or None
+        How many documents each query has, where that is known: data with other groups are then refused.
+    labels : array, shape (n_documents,), or None
+        Relevance of the documents, where it is known: data with other labels are then refused.
+    """
+
+    names: tuple[str, ...]
+    queries: tuple[str, ...]
+    scores: FloatArray
+    k: int = 10
+    gain: Gain = "exponential"
+    group: IntArray | None = field(default=None, repr=False)
+    labels: FloatArray | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        check_measure(self.k, self.gain)
+        if len(set(self.queries)) != len(self.queries):
+            query_names(self.queries, count=len(self.queries))  # which says what is given twice
+        scores = np.asarray(self.scores, dtype=np.float64)
+        if scores.shape != (len(self.names), len(self.queries)) or scores.size == 0:
+            expected = f"({len(self.names)}, {len(self.queries)})"
+            raise ValueError(f"scores must have shape (n_baselines, n_queries), {expected}, got {scores.shape}")
+        if len(set(self.names)) != len(self.names):
+            raise ValueError(f"baselines must have different names, got {', '.join(self.names)}")
+        wrong = ~((scores >= 0) & (scores <= 1))
+        if wrong.any():
+            baseline, query = np.argwhere(wrong)[0]
+            where = f"baseline {clean(self.names[baseline])}, query {clean(self.queries[query])}"
+            raise DataError(f"{where}: nDCG@{self.k} must be from 0 to 1, got {scores[baseline, query]:g}")
+        object.__setattr__(self, "scores", scores)
+
+    @classmethod
+    def from_document_scores(
+        cls,
+        labels: npt.ArrayLike,
+        group: npt.ArrayLike,
+        scores: Mapping[str, npt.ArrayLike],
+        *,
+        queries: Sequence[str] | None = None,
+        k: int = 10,
+        gain: Gain = "exponential",
+    ) -> QueryBaselines:
+        """Baselines that score the documents of the data: a feature column such as BM25, or other models.
+
+        ``scores`` holds an array of shape (n_documents,) for each baseline, by its name; a higher score ranks higher.
+        The other parameters, and the errors, are those of ``JudgedQueries``; ``queries`` are numbered from 1 where
+        they have no names.
+        """
+        judged = JudgedQueries(labels, group, k=k, gain=gain)
+        names = query_names(queries, count=judged.group.size)
+        _check_by_name(scores, of_each="its scores of the documents")
+        table = np.stack([_scored(judged, baseline, values) for baseline, values in scores.items()])
+        return cls(tuple(scores), names, table, judged.k, gain, judged.group, judged.labels)
+
+    @classmethod
+    def from_query_scores(
+        cls,
+        scores: Mapping[str, Mapping[str, float]],
+        *,
+        queries: Sequence[str],
+        data: JudgedQueries | None = None,
+        k: int = 10,
+        gain: Gain = "exponential",
+    ) -> QueryBaselines:
+        """Baselines whose nDCG@k is known query by query.
+
+        ``scores`` holds a mapping from query to nDCG@k for each baseline, by its name. They must be computed with the
+        same cutoff and gains as training uses, which ``k`` and ``gain`` say. A ``DataError`` names queries that a
+        baseline has no score for; scores of other queries are not used. With ``data``, the queries of training,
+        those without a relevant document need no score: it is 0.
+        """
+        names = query_names(queries, count=len(queries) if data is None else data.group.size)
+        _check_by_name(scores, of_each="a mapping from query to nDCG@k")
+        barren = set() if data is None else {names[place] for place in np.flatnonzero(data.ideal(1) == 0)}
+        table = np.array([_in_order(baseline, by_query, names, barren) for baseline, by_query in scores.items()])
+        of_data = (None, None) if data is None else (data.group, data.labels)
+        return cls(tuple(scores), names, table, k, gain, *of_data)
+
+    @classmethod
+    def from_store(
+        cls,
+        store: Path | str | Store,
+        *names: str,
+        queries: Sequence[str],
+        data: JudgedQueries | None = None,
+        k: int = 10,
+        gain: Gain = "exponential",
+    ) -> QueryBaselines:
+        """Stored baselines, by the scores they were stored with; without names, all of them.
+
+        They need the measure that ``measure_name(k, gain)`` gives: ``riskguard baseline add`` takes it with
+        ``--measure``. A stored nDCG divides by the best order of all judged documents, that of training by the best
+        order of the query's rows: give both the same documents. ``BaselineError`` for a baseline that is missing,
+        damaged or lacks this measure; ``DataError``, and ``data``, as for ``from_query_scores``.
+        """
+        from pytest_riskguard.baselines.store import Store
+
+        opened = store if isinstance(store, Store) else Store(Path(store))
+        measure = measure_name(k, gain)
+        stored = {name: opened.scores(name, measure, qrels=None).scores for name in names or opened.names()}
+        if not stored:
+            raise DataError(
+                f"{opened.root}: expected stored baselines, found none: riskguard baseline add stores one"
+            )
+        scores = {name: dict(zip(found.topics, found.values.tolist(), strict=True)) for name, found in stored.items()}
+        return cls.from_query_scores(scores, queries=queries, data=data, k=k, gain=gain)
+
+    def mean(self) -> QueryBaselines:
+        """One baseline with the mean score of these on each query, as T*-FARO takes it (SIGIR 2016)."""
+        if len(self.names) == 1:
+            return self
+        name = f"mean of {', '.join(self.names)}"
+        return replace(self, names=(name,), scores=self.scores.mean(axis=0, keepdims=True))
+
+    def check(self, data: JudgedQueries) -> None:
+        """``DataError`` unless the data can be those that the baselines were scored on, by groups and labels."""
+        sizes = data.group
+        if sizes.size != len(self.queries):
+            raise DataError(
+                f"the data have {counted(sizes.size, 'query', 'queries')}, the baselines {len(self.queries)}: make "
+                "baselines for the queries of these data, in the order of their groups (instead of lightgbm.cv, "
+                "train on each fold separately)"
+            )
+        if self.group is not None and not np.array_equal(sizes, self.group):
+            query = int(np.flatnonzero(sizes != self.group)[0])
+            raise DataError(
+                f"query {clean(self.queries[query])} has {sizes[query]} documents in the data, but the baselines "
+                f"were scored on {self.group[query]}: make baselines for these data, in the order of their groups"
+            )
+        # Trainers keep labels in 32 bits.
+        if self.labels is not None and not np.array_equal(np.float32(self.labels), np.float32(data.labels)):
+            row = int(np.flatnonzero(np.float32(self.labels) != np.float32(data.labels))[0])
+            raise DataError(
+                f"query {clean(self.queries[data.query_of[row]])} has other labels in the data than those that the "
+                f"baselines were scored on: {data.labels[row]:g} and not {self.labels[row]:g} in row {row} (counted "
+                "from 0); make baselines for these data, in the order of their groups"
+            )
+
+
+def measure_name(k: int = 10, gain: Gain = "exponential") -> str:
+    """The name in ir-measures of nDCG@k with these gains, which stored baselines must have been scored with."""
+    check_measure(k, gain)
+    return f"nDCG(dcg='exp-log2')@{k}" if gain == "exponential" else f"nDCG@{k}"
+
+
+def check_baselines(baselines: object) -> None:
+    """ValueError for anything but QueryBaselines."""
+    if not isinstance(baselines, QueryBaselines):
+        raise ValueError(
+            f"baselines must be QueryBaselines, got {type(baselines).__name__}: "
+            "QueryBaselines.from_document_scores makes them"
+        )
+
+
+def _check_by_name(scores: object, *, of_each: str) -> None:
+    if not isinstance(scores, Mapping):
+        raise ValueError(f"scores must map the name of each baseline to {of_each}, got {type(scores).__name__}")
+    if not scores:
+        raise ValueError("scores must hold at least one baseline, got none")
+
+
+def _scored(judged: JudgedQueries, baseline: str, scores: npt.ArrayLike) -> FloatArray:
+    try:
+        return judged.ndcg(scores)
+    except ValueError as error:
+        raise ValueError(f"baseline {clean(baseline)}: {error}") from None
+
+
+def _in_order(
+    baseline: str, given: Mapping[str, float], queries: Sequence[str], barren: Collection[str]
+) -> list[float]:
+    if not hasattr(given, "items"):
+        raise ValueError(f"baseline {clean(baseline)}: expected a mapping from query to nDCG@k, got {given!r:.60}")
+    by_query = {str(query): score for query, score in given.items()}
+    missing = tuple(query for query in queries if query not in by_query and query not in barren)
+    if missing:
+        of_all, names = counted(len(queries), "query", "queries"), listed(missing, most=_MAX_NAMED)
+        raise DataError(f"baseline {clean(baseline)} has no score for {len(missing)} of {of_all}: {names}")
+    return [_number(by_query.get(query, 0.0), baseline, query) for query in queries]
+
+
+def _number(score: object, baseline: str, query: str) -> float:
+    try:
+        return float(score)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        where = f"baseline {clean(baseline)}, query {clean(query)}"
+        raise DataError(f"{where}: expected nDCG as a number from 0 to 1, got {score!r:.60}") from None
+
+
+NO_GROUPS = "the training data have no groups: give group=, how many documents each query has"
+
+
+class TrainingData(NamedTuple):
+    """Labels and weights of rows, shape (n_documents,), and how many rows each query has, shape (n_queries,)."""
+
+    labels: FloatArray
+    weights: FloatArray | None
+    group: IntArray
+
+
+def training_data(dataset: Dataset) -> TrainingData:
+    """What gradients need of a Dataset.
+
+    ``UsageError`` for ``bagging_by_query``, with which LightGBM learns nothing from any objective but its own, and
+    ``DataError`` without groups, or for a part that holds some rows of a query and not the others.
+    """
+    parameters = dataset.params or {}
+    if parameters.get("bagging_by_query") and parameters.get("bagging_freq", parameters.get("subsample_freq")):
+        raise UsageError(
+            "bagging_by_query learns nothing with an objective that is not LightGBM's own: leave it out of params, "
+            "or use bagging_fraction without it"
+        )
+    group = dataset.get_group()
+    if group is None:
+        raise DataError(NO_GROUPS)
+    reference = None if dataset.reference is None else dataset.reference.get_group()
+    if dataset.used_indices is not None and reference is not None:
+        check_whole_queries(np.asarray(dataset.used_indices), np.asarray(reference, dtype=np.int64))
+    weights = dataset.get_weight()
+    return TrainingData(
+        np.asarray(dataset.get_label(), dtype=np.float64),
+        None if weights is None else np.asarray(weights, dtype=np.float64),
+        np.asarray(group, dtype=np.int64),
+    )
+
+
+def check_whole_queries(rows: IntArray, group: IntArray) -> None:
+    """``DataError`` unless these rows of data with these groups are all rows of some queries."""
+    query_of_row = np.repeat(np.arange(group.size), group)
+    used = np.bincount(query_of_row[rows], minlength=group.size)
+    cut = np.flatnonzero((used > 0) & (used < group))
+    if cut.size:
+        raise DataError(
+            f"a part of the data has {used[cut[0]]} of the {group[cut[0]]} documents of query {cut[0] + 1}: give "
+            "lightgbm.cv folds= that keep queries together, such as those of scikit-learn's GroupKFold"
+        )

@@ -1,0 +1,248 @@
+"""Trained models compared with baselines, each with its gate's verdicts: what ``riskguard ltr report`` found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from annotated_types import Ge
+
+from pytest_riskguard.formats.serialization import Words, to_plain
+from pytest_riskguard.gates.findings import Alpha, Count, Probability
+from pytest_riskguard.gates.kinds import METHODS, TRADEOFFS, Gate
+from pytest_riskguard.gates.verdict import USED, Outcome, Verdict
+from pytest_riskguard.ltr.model_comparison import ModelComparison, ModelFigures, ModelsAgainst
+from pytest_riskguard.reports.json import document
+
+SCHEMA = "riskguard-train-report/1"
+#: The JSON Schema of a train report, next to this module in the package.
+SCHEMA_FILE = Path(__file__).with_name("riskguard-train-report-1.schema.json")
+
+
+@dataclass(frozen=True)
+class GateVerdict:
+    """What the gate says about a model and one baseline, at one alpha.
+
+    Figures are those of the verdict, None where it has none. ``lower`` and ``upper`` are the limits of the interval
+    that decides, by ``method`` at ``level``, which a correction may have changed. ``p_value`` is that of TRisk,
+    ``decision_p_value`` the one that decides, ``adjusted_p_value`` the latter for all gates judged together.
+    ``same_run``: the model is the baseline's own run. ``problem`` says why nothing could be compared.
+    """
+
+    baseline: str
+    alpha: Alpha
+    outcome: Outcome
+    passed: bool
+    reason: str | None
+    urisk: float | None
+    method: str | None
+    level: float
+    lower: float | None
+    upper: float | None
+    trisk: float | None
+    p_value: Probability | None
+    decision_p_value: Probability | None
+    adjusted_p_value: Probability | None
+    alpha_star: Alpha | Literal["any"] | None
+    same_run: bool
+    warnings: tuple[str, ...]
+    problem: str | None
+
+    @classmethod
+    def of(cls, verdict: Verdict) -> GateVerdict:
+        """The part of a verdict that a comparison of models shows."""
+        estimates, decisive, family = verdict.estimates, verdict.decisive_interval, verdict.family
+        return cls(
+            baseline=verdict.baselines[0],
+            alpha=verdict.alpha,
+            outcome=verdict.outcome,
+            passed=verdict.passed,
+            reason=verdict.reason,
+            urisk=estimates.urisk,
+            method=None if decisive is None else decisive.method,
+            level=verdict.level if family is None else family.level,
+            lower=None if decisive is None else decisive.lower,
+            upper=None if decisive is None else decisive.upper,
+            trisk=estimates.trisk,
+            p_value=estimates.p_value,
+            decision_p_value=estimates.decision_p_value,
+            adjusted_p_value=None if family is None else family.adjusted_p_value,
+            alpha_star=estimates.alpha_star,
+            same_run=bool(verdict.identical_to),
+            warnings=tuple(dict.fromkeys(warning.code for warning in verdict.warnings)),
+            problem=verdict.problem,
+        )
+
+
+@dataclass(frozen=True)
+class JudgedModel:
+    """A model's figures and its verdicts against one baseline, one for each alpha; an average has none of its own.
+
+    ``passes``: all verdicts let it pass; for an average, those against all of its baselines. ``outcome`` is a pass,
+    or the worst outcome of a verdict that does not let it pass.
+    """
+
+    figures: ModelFigures
+    passes: bool
+    outcome: Outcome
+    verdicts: tuple[GateVerdict, ...]
+
+    @classmethod
+    def of(cls, figures: ModelFigures, verdicts: Sequence[GateVerdict], *, is_average: bool) -> JudgedModel:
+        """A model and what its verdicts say together."""
+        outcomes = {verdict.outcome for verdict in verdicts if not verdict.passed}
+        order: tuple[Outcome, ...] = ("incomparable", "fail", "inconclusive")
+        worst: Outcome = next((outcome for outcome in order if outcome in outcomes), "pass")
+        return cls(figures, not outcomes, worst, () if is_average else tuple(verdicts))
+
+
+@dataclass(frozen=True)
+class JudgedAgainst:
+    """All models, in the order given, against one baseline, or on average over several."""
+
+    baselines: tuple[str, ...]
+    baseline_mean: float
+    models: tuple[JudgedModel, ...]
+
+
+@dataclass(frozen=True)
+class BestModel:
+    """The model with the best mean, and the best of those that pass against every baseline; the first of equals.
+
+    ``given_up`` is how far the mean of ``passing`` lies below that of ``of_all``; None where no model passes.
+    """
+
+    of_all: str
+    passing: str | None
+    given_up: Annotated[float, Ge(0)] | None
+
+
+@dataclass(frozen=True)
+class MeasuredModels:
+    """Models against each baseline and on average over all of them, for one measure; None with one baseline.
+
+    ``missing_topics`` says how many topics score 0 because a system has no answer to them, by its name.
+    """
+
+    measure: str | None
+    topics: Count
+    weighted: bool
+    missing_topics: Mapping[str, Count]
+    passing: tuple[str, ...]
+    best: BestModel
+    macro_average: JudgedAgainst | None
+    against: tuple[JudgedAgainst, ...]
+
+    @property
+    def tables(self) -> tuple[JudgedAgainst, ...]:
+        """The average, if there is one, then each baseline."""
+        return (*filter(None, (self.macro_average,)), *self.against)
+
+    @property
+    def overall(self) -> JudgedAgainst:
+        """The table that is about all baselines."""
+        return self.tables[0]
+
+    def model(self, name: str) -> JudgedModel:
+        """A model with its verdicts against every baseline."""
+        return next(model for model in self.overall.models if model.figures.model == name)
+
+
+@dataclass(frozen=True)
+class AskedGate:
+    """How every model was judged; ``level`` is that of each verdict before any correction."""
+
+    kind: str
+    alphas: tuple[Alpha, ...]
+    level: float
+    method: Annotated[str, Words(METHODS)]
+    tolerance: Annotated[float, Ge(0)]
+    tradeoff: Annotated[str, Words(TRADEOFFS)]
+    correction: Annotated[str, Words(USED)]
+    verdicts: Count
+
+    @classmethod
+    def of(cls, gates: Sequence[Gate], *, correction: str, verdicts: int) -> AskedGate:
+        """The settings of gates that differ in alpha alone."""
+        first = gates[0]
+        return cls(
+            kind=first.kind,
+            alphas=tuple(gate.alpha for gate in gates),
+            level=first.level,
+            method=first.method,
+            tolerance=first.tolerance,
+            tradeoff=first.tradeoff,
+            correction=correction,
+            verdicts=verdicts,
+        )
+
+
+@dataclass(frozen=True)
+class TrainReport:
+    """Models compared for each measure; ``qrels`` and ``digests`` identify judgements and each system's scores."""
+
+    gate: AskedGate
+    models: tuple[str, ...]
+    baselines: tuple[str, ...]
+    qrels: str | None
+    digests: Mapping[str, str | None]
+    measures: tuple[MeasuredModels, ...]
+
+    @property
+    def incomparable(self) -> int:
+        """How many verdicts say that nothing can be compared."""
+        tables = (table for measured in self.measures for table in measured.against)
+        verdicts = (verdict for table in tables for model in table.models for verdict in model.verdicts)
+        return sum(verdict.outcome == "incomparable" for verdict in verdicts)
+
+
+def judged_models(
+    measure: str | None,
+    comparison: ModelComparison,
+    verdicts: Sequence[Verdict],
+    *,
+    weighted: bool,
+    missing_topics: Mapping[str, int],
+) -> MeasuredModels:
+    """The comparison with its verdicts: every model against every baseline, in any order.
+
+    Only systems whose ``missing_topics`` are above 0 are kept there.
+    """
+    by_pair: dict[tuple[str, str], list[GateVerdict]] = {}
+    for verdict in verdicts:
+        by_pair.setdefault((verdict.candidate, verdict.baselines[0]), []).append(GateVerdict.of(verdict))
+
+    def judged(table: ModelsAgainst) -> JudgedAgainst:
+        models = []
+        for figures in table.models:
+            own = [one for baseline in table.baselines for one in by_pair[figures.model, baseline]]
+            models.append(JudgedModel.of(figures, own, is_average=len(table.baselines) > 1))
+        return JudgedAgainst(table.baselines, table.baseline_mean, tuple(models))
+
+    against = tuple(map(judged, comparison.against))
+    average = None if comparison.macro_average is None else judged(comparison.macro_average)
+    overall = (average or against[0]).models
+    passing = [model for model in overall if model.passes]
+    best = max(overall, key=lambda model: model.figures.mean)  # the first of equals
+    best_passing = max(passing, key=lambda model: model.figures.mean, default=None)
+    return MeasuredModels(
+        measure=measure,
+        topics=comparison.topics,
+        weighted=weighted,
+        missing_topics={system: number for system, number in missing_topics.items() if number},
+        passing=tuple(model.figures.model for model in passing),
+        best=BestModel(
+            best.figures.model,
+            None if best_passing is None else best_passing.figures.model,
+            None if best_passing is None else best.figures.mean - best_passing.figures.mean,
+        ),
+        macro_average=average,
+        against=against,
+    )
+
+
+def dumps(report: TrainReport) -> str:
+    """The report as JSON text, where an infinite ratio is null, since JSON has no such number."""
+    return document(SCHEMA, to_plain(report)).replace("##", "\\u0023#")  # which begins a command of some CI systems

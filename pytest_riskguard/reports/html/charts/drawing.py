@@ -1,0 +1,338 @@
+"""The marks of a chart: elements of SVG, their colours and lettering, and the chart that holds them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
+from xml.sax.saxutils import escape
+
+from pytest_riskguard.text import clean
+
+#: Widths in em of a wide sans-serif (DejaVu Sans), so that text takes no more room than planned in narrower ones.
+_WIDTHS = {
+    character: width
+    for width, characters in {
+        0.3: "'IJijl",
+        0.35: " ,-./:;\\f|",
+        0.4: "!()[]rt",
+        0.5: '"*_`',
+        0.55: "?Lcsz",
+        0.6: "FPTYakovxy",
+        0.65: "$0123456789EKSbdeghnpqu{}",
+        0.7: "ABCRVXZ",
+        0.8: "&DGHNOQU",
+        0.85: "#+<=>M^w~→−±",
+        1.0: "%@Wm…",
+    }.items()
+    for character in characters
+}
+#: Ideographs are as wide as they are high, emoji a little wider.
+_IDEOGRAPH, _EMOJI, _OTHER = 1.0, 1.35, 0.75
+
+
+def text_width(text: str, size: float) -> float:
+    """The width of a line of text whose font is ``size`` high, in the same unit."""
+    return size * sum(map(_width, text))
+
+
+def without_stacks(text: str) -> str:
+    """The text with two marks on a letter at most: more of them would reach into other lines."""
+    if text.isascii():
+        return text
+    kept, marks = [], 0
+    for character in text:
+        marks = marks + 1 if _width(character) == 0 else 0
+        if marks <= 2:
+            kept.append(character)
+    return "".join(kept)
+
+
+@cache
+def _width(character: str) -> float:
+    known = _WIDTHS.get(character)
+    if known is not None:
+        return known
+    if unicodedata.category(character) in {"Mn", "Me"}:
+        return 0.0
+    if unicodedata.east_asian_width(character) in "WF":
+        return _EMOJI if unicodedata.category(character)[0] == "S" else _IDEOGRAPH
+    return 1.1 if unicodedata.category(character) in {"Lu", "So", "Sm"} else _OTHER
+
+
+def clipped(text: str, *, width: float, size: float, middle: bool = False) -> str:
+    """The text if it is no wider than ``width``, else its beginning and an ellipsis.
+
+    With ``middle`` the end is kept as well: names often differ only there.
+    """
+    if text_width(text, size) <= width:
+        return text
+    room = width / size - _WIDTHS["…"]
+    if middle:
+        end = _fitting(text[::-1], room / 2)[::-1]
+        return _fitting(text, room - text_width(end, 1)).rstrip() + "…" + end.lstrip()
+    return _fitting(text, room).rstrip() + "…"
+
+
+def _fitting(text: str, room: float) -> str:
+    """As much of the text as has room, in em."""
+    for place, character in enumerate(text):
+        room -= _width(character)
+        if room < 0:
+            return text[:place]
+    return text
+
+
+#: Sizes of text; a chart is narrow, so that both can be read where a phone draws it at three quarters of its size.
+TEXT, SMALL = 13.0, 12.0
+#: The longest text that stands in a tooltip.
+_MAX_TITLE = 300
+
+Point = tuple[float, float]
+
+
+class Colour:
+    """The page's colours; a file beside a report has the ones after the comma, which are those of the light page.
+
+    Losses and wins can be told apart by any colour vision (Okabe and Ito, 2008), and never by colour alone.
+    """
+
+    PAGE = "var(--page, #ffffff)"
+    INK = "var(--ink, #1f2328)"
+    MUTED = "var(--muted, #59636e)"
+    LINE = "var(--line, #d8dee4)"
+    GREY = "var(--grey, #7d8690)"
+    LOSS = "var(--loss, #d55e00)"
+    WIN = "var(--win, #0072b2)"
+    LIMIT = "var(--limit, #007a59)"
+    OTHER = "var(--other, #b0588a)"
+
+
+def number(value: float) -> str:
+    """A coordinate with two decimals at most."""
+    return f"{value:.2f}".rstrip("0").rstrip(".") if round(value, 2) else "0"
+
+
+def element(tag: str, *children: str, **attributes: str | float | None) -> str:
+    """An element; ``_`` in the name of an attribute is a hyphen, and one that is None is left out."""
+    texts = (
+        f' {name.rstrip("_").replace("_", "-")}="{_value(value)}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
+    start = f"<{tag}{''.join(texts)}"
+    return f"{start}>{''.join(children)}</{tag}>" if children else f"{start}/>"
+
+
+def _value(value: str | float | None) -> str:
+    return quoted(value) if isinstance(value, str) else number(value or 0.0)
+
+
+def quoted(text: str) -> str:
+    """The text escaped for an element and for an attribute."""
+    return escape(text, {'"': "&quot;", "'": "&#39;"})
+
+
+def words(
+    x: float,
+    y: float,
+    text: str,
+    *,
+    width: float | None = None,
+    size: float = TEXT,
+    anchor: str | None = None,
+    colour: str = Colour.INK,
+    weight: str | None = None,
+) -> str:
+    """A line of text on the height ``y``, cut to ``width``."""
+    shown = without_stacks(clean(text))
+    if width is not None:
+        shown = clipped(shown, width=width, size=size)
+    return element(
+        "text", quoted(shown), x=x, y=y, fill=colour, font_size=size, text_anchor=anchor, font_weight=weight
+    )
+
+
+def mark(title: str, *children: str, topic: str | None = None) -> str:
+    """What stands for one value: its tooltip, and the topic that the page opens.
+
+    A single shape is the mark itself, since there are many of them; several are a group.
+    """
+    tooltip = element("title", quoted(clean(title, limit=_MAX_TITLE)))
+    of_topic = None if topic is None else clean(topic, limit=120)  # as the page names it
+    shapes = [child for child in children if child]
+    if len(shapes) == 1 and shapes[0].endswith("/>"):
+        tag, _, rest = shapes[0].removeprefix("<").removesuffix("/>").partition(" ")
+        return f"{element(tag, class_='m', data_topic=of_topic)[:-2]} {rest}>{tooltip}</{tag}>"
+    return element("g", tooltip, *shapes, class_="m", data_topic=of_topic)
+
+
+def coloured(marks: Iterable[tuple[str, str]]) -> str:
+    """Marks in groups of those with the same colour, from pairs of a colour and a mark without one."""
+    groups = ((colour, [mark for _, mark in group]) for colour, group in groupby(marks, key=itemgetter(0)))
+    return "".join(element("g", *group, fill=colour) for colour, group in groups)
+
+
+def line(start: Point, end: Point, *, colour: str, width: float = 1.0, dash: str | None = None) -> str:
+    """A straight line."""
+    (x1, y1), (x2, y2) = start, end
+    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=colour, stroke_width=width, stroke_dasharray=dash)
+
+
+def lines(ends: Sequence[tuple[Point, Point]], *, colour: str) -> str:
+    """Thin lines between pairs of points, as one shape."""
+    return element("path", d="".join(map(outline, ends)), stroke=colour) if ends else ""
+
+
+def box(left: float, top: float, right: float, bottom: float, *, colour: str | None) -> str:
+    """A filled rectangle."""
+    return element("rect", x=left, y=top, width=right - left, height=bottom - top, fill=colour)
+
+
+def outline(points: Iterable[Point], *, closed: bool = False) -> str:
+    """The data of a path through these points."""
+    return "M" + "L".join(f"{number(x)},{number(y)}" for x, y in points) + ("Z" if closed else "")
+
+
+def upright_bar(left: float, right: float, base: float, end: float) -> str:
+    """The data of a path around a bar that stands on ``base``, or hangs from it."""
+    return f"M{number(left)},{number(base)}V{number(end)}H{number(right)}V{number(base)}Z"
+
+
+def curve(points: Iterable[Point], *, colour: str, width: float = 2.0, dash: str | None = None) -> str:
+    """A line through these points."""
+    return element(
+        "path", d=outline(points), fill="none", stroke=colour, stroke_width=width, stroke_dasharray=dash,
+        stroke_linejoin="round",
+    )  # fmt: skip
+
+
+def area(points: Iterable[Point], *, colour: str, opacity: float = 0.2) -> str:
+    """The inside of these points; what it means is said by the line around it."""
+    return element("path", d=outline(points, closed=True), fill=colour, fill_opacity=opacity)
+
+
+# ---- symbols, each around its middle; a filled one without a colour has that of its group
+
+
+def disc(x: float, y: float, radius: float, colour: str | None) -> str:
+    """A filled circle."""
+    return element("circle", cx=x, cy=y, r=radius, fill=colour)
+
+
+def ring(x: float, y: float, radius: float, colour: str) -> str:
+    """A hollow circle."""
+    return element("circle", cx=x, cy=y, r=radius, fill=Colour.PAGE, stroke=colour, stroke_width=2)
+
+
+def diamond(x: float, y: float, radius: float, colour: str) -> str:
+    """A filled square on its corner."""
+    reach = radius * 1.3
+    corners = [(x - reach, y), (x, y - reach), (x + reach, y), (x, y + reach)]
+    return element("path", d=outline(corners, closed=True), fill=colour)
+
+
+def _triangle(dx: float, dy: float) -> Callable[[float, float, float, str | None], str]:
+    """A filled triangle that points this way."""
+
+    def draw(x: float, y: float, radius: float, colour: str | None) -> str:
+        reach, tip = radius * 1.15, (x + dx * radius * 1.3, y + dy * radius * 1.3)
+        back = (x - dx * radius, y - dy * radius)
+        corners = [tip, (back[0] + dy * reach, back[1] + dx * reach), (back[0] - dy * reach, back[1] - dx * reach)]
+        return element("path", d=outline(corners, closed=True), fill=colour)
+
+    return draw
+
+
+left, right, up, down = _triangle(-1, 0), _triangle(1, 0), _triangle(0, -1), _triangle(0, 1)
+
+
+def stroke(x: float, y: float, radius: float, colour: str) -> str:
+    """A piece of a line."""
+    return line((x - 1.6 * radius, y), (x + 1.6 * radius, y), colour=colour, width=2.5)
+
+
+def dashes(x: float, y: float, radius: float, colour: str) -> str:
+    """A piece of a dashed line."""
+    return line((x - 1.6 * radius, y), (x + 1.6 * radius, y), colour=colour, width=2, dash="4 3")
+
+
+def bar(x: float, y: float, radius: float, colour: str) -> str:
+    """A piece of a bar."""
+    return box(x - radius, y - radius, x + radius, y + radius, colour=colour)
+
+
+#: All charts have this width, in units of their text; the page gives each the width it has room for.
+WIDTH = 420.0
+#: Between a drawing and its edge.
+MARGIN = 8.0
+#: Room for the title of a file.
+_TITLE = 30.0
+_VARIABLE = re.compile(r'="var\(--\w+, (#[0-9a-f]{6})\)"')
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart of one verdict.
+
+    ``key`` names it within its gate; ``description`` says what can be seen, ``caption`` how to read it; ``main`` are
+    the few that answer what changed, which a page shows first. ``drawing`` is SVG of the given height.
+    """
+
+    key: str
+    title: str
+    description: str
+    caption: str
+    drawing: str
+    height: float
+    main: bool = False
+
+    @property
+    def svg(self) -> str:
+        """The chart as part of a page, whose colours and font it takes."""
+        return element(
+            "svg",
+            self._described,
+            self.drawing,
+            viewBox=f"0 0 {WIDTH:g} {round(self.height):d}",
+            role="img",
+            aria_label=self._name,
+        )
+
+    @property
+    def file(self) -> str:
+        """The chart as a file: with its title, on white, in colours of its own."""
+        height = round(self.height + _TITLE)
+        drawn = element(
+            "svg",
+            self._described,
+            box(0, -_TITLE, WIDTH, self.height, colour="#ffffff"),
+            words(MARGIN, -10, self.title, width=WIDTH - 2 * MARGIN, size=15, weight="bold"),
+            self.drawing,
+            xmlns="http://www.w3.org/2000/svg",
+            viewBox=f"0 {-_TITLE:g} {WIDTH:g} {height:d}",
+            width=1.5 * WIDTH,
+            height=1.5 * height,
+            font_family="system-ui, sans-serif",
+            role="img",
+            aria_label=self._name,
+        )
+        return _VARIABLE.sub(r'="\1"', drawn)
+
+    @property
+    def _name(self) -> str:
+        return clean(self.title)
+
+    @property
+    def _described(self) -> str:
+        return element("desc", quoted(clean(self.description, limit=2000)))
+
+
+def row_of(top: float, height: float, *texts: str) -> str:
+    """The room of a row, all of which can be pointed at, and its texts, which can be selected and keep their look."""
+    room = element("rect", x=1, y=top + 1, width=WIDTH - 2, height=height - 2, rx=4, fill="transparent")
+    return room + element("g", *texts, stroke="none")

@@ -1,0 +1,381 @@
+"""Every system of a pool as the baseline of all the others: which of them are alike, their risks and their places.
+
+B. T. Dinçer, I. Ounis, C. Macdonald, "Tackling biased baselines in the risk-sensitive evaluation of retrieval
+systems", ECIR 2014: a baseline favours systems whose scores rise and fall over topics as its own do. In every matrix
+of this module, rows are judged systems and columns are the baselines that they are judged against.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import chdtrc
+
+from pytest_riskguard.risk.checks import (
+    ROUNDING_ERROR,
+    FloatArray,
+    between_0_and_1,
+    loss_weight,
+    mean,
+    per_topic,
+    systems_by_topics,
+)
+from pytest_riskguard.risk.urisk import varies
+
+
+def correlations(scores: npt.ArrayLike) -> FloatArray:
+    """Pearson's correlation over topics between all pairs of systems: symmetric, from -1 to 1.
+
+    The row and the column of a system that scores the same on every topic are NaN, the diagonal included. ``scores``,
+    shape (n_systems, n_topics), are in units of the measure; at least two systems and one topic, finite (else
+    ValueError).
+    """
+    scores = systems_by_topics(scores)
+    directions = np.full(scores.shape, np.nan)
+    for row, system in enumerate(scores):
+        if varies(system):
+            centred = system - mean(system)
+            # scaled to a size near 1: squares of very small or very large scores leave the range of floats
+            centred = centred / np.max(np.abs(centred))
+            directions[row] = centred / math.sqrt(math.fsum(centred**2))
+    matrix: FloatArray = np.clip(directions @ directions.T, -1.0, 1.0)
+    matrix = (matrix + matrix.T) / 2
+    matrix[np.abs(matrix - 1) <= ROUNDING_ERROR] = 1.0  # exact for a system with itself or with its equal
+    return matrix
+
+
+@dataclass(frozen=True, eq=False)
+class EveryBaseline:
+    """Risk of all systems against all, shape (n_systems, n_systems): rows are judged, columns are baselines.
+
+    ``urisk`` is in units of the measure, 0 on the diagonal; ``trisk`` is that over its standard error, NaN where the
+    trade-off scores do not vary, as on the diagonal.
+    """
+
+    urisk: FloatArray
+    trisk: FloatArray
+
+
+def every_baseline(scores: npt.ArrayLike, *, alpha: float) -> EveryBaseline:
+    """URisk and TRisk of every system against every system as the baseline (ECIR 2014, Table 2).
+
+    Scores are those of ``correlations``, of either sign; alpha is at least 0; the trade-off is linear.
+    """
+    scores = systems_by_topics(scores)
+    weight = 1 + loss_weight(alpha)
+    n, topics = scores.shape
+    urisk, trisk = np.zeros((n, n)), np.full((n, n), np.nan)
+    for column, baseline in enumerate(scores):
+        x = scores - baseline
+        x = np.where(x < 0, weight * x, x)
+        means = np.array([math.fsum(row) for row in x.tolist()]) / topics
+        urisk[:, column] = means + 0.0
+        if topics < 2:
+            continue
+        squares = ((x - means[:, None]) ** 2).tolist()
+        errors = np.sqrt(np.array([math.fsum(row) for row in squares]) / (topics - 1) / topics)
+        varying = np.ptp(x, axis=1) > ROUNDING_ERROR * np.maximum(
+            1.0, np.max(np.abs(x), axis=1)
+        )  # as ``urisk.varies``
+        trisk[varying, column] = means[varying] / errors[varying]
+    return EveryBaseline(urisk, trisk)
+
+
+def sortable_trisk(risks: EveryBaseline) -> FloatArray:
+    """TRisk with a value for every pair: without variation 0 for equal systems, infinite for others, signed as URisk.
+
+    So a system that is worse than its baseline by the same amount on every topic comes after all those that vary.
+    """
+    limits: FloatArray = np.where(np.abs(risks.urisk) <= ROUNDING_ERROR, 0.0, np.copysign(np.inf, risks.urisk))
+    return np.where(np.isnan(risks.trisk), limits, risks.trisk)
+
+
+def ranks(values: npt.ArrayLike) -> FloatArray:
+    """Places of the systems under each baseline: 1 is the least risky; ties within 1e-12 share their mean place.
+
+    ``values``, shape (n_systems, n_systems), are as from ``every_baseline``: higher is better; ValueError for
+    another shape, and a NaN off the diagonal. The diagonal is NaN in the result: a baseline has no place in its own
+    ranking, as in ECIR 2014's Table 2.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    if values.ndim != 2 or values.shape[0] != values.shape[1]:
+        raise ValueError(f"values must be systems by the same systems as baselines, got shape {values.shape}")
+    others = ~np.eye(len(values), dtype=bool)
+    if np.any(np.isnan(values[others])):
+        raise ValueError("values must be numbers off the diagonal, got nan")
+    table = np.full(values.shape, np.nan)
+    for column in range(len(values)):
+        rows = others[:, column]
+        table[rows, column] = places(values[rows, column])
+    return table
+
+
+def places(values: npt.ArrayLike) -> FloatArray:
+    """Places from the highest value (1) to the lowest; values within 1e-12 of a neighbour share their mean place."""
+    values = np.asarray(values, dtype=np.float64)
+    order = np.argsort(-values, kind="stable")
+    falling = values[order]
+    with np.errstate(invalid="ignore"):  # inf - inf is NaN, and the two are tied
+        gaps = (falling[:-1] - falling[1:] > ROUNDING_ERROR) & (falling[:-1] != falling[1:])
+    groups = np.concatenate([[0], np.cumsum(gaps)]) if values.size else np.zeros(0, dtype=np.intp)
+    sizes = np.bincount(groups)
+    shared = np.cumsum(sizes) - (sizes - 1) / 2
+    ranked = np.empty(values.size)
+    ranked[order] = shared[groups]
+    return ranked
+
+
+#: The persistence that papers use: the top ten systems have 86 % of the weight.
+PHI = 0.9
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Rank-biased overlap of two orders, from 0 to 1.
+
+    ``lower`` is the overlap if both orders continued with systems that have nothing in common, ``residual`` how much
+    further systems could add.
+    """
+
+    lower: float
+    residual: float
+
+
+def rank_biased_overlap(first: npt.ArrayLike, second: npt.ArrayLike, *, phi: float = PHI) -> Overlap:
+    """Rank-biased overlap of two orders of the same systems.
+
+    ValueError with no system, shapes that differ, a NaN, or ``phi`` out of range.
+
+    Parameters
+    ----------
+    first, second : array, shape (n_systems,)
+        The values that order the systems; the highest is at the top. Values within 1e-12 are tied.
+    phi : float
+        The probability of looking one place further down, in (0, 1).
+
+    References
+    ----------
+    Webber et al. 2010: Eq. 4, its lower bound Eq. 11 and its residual Eq. 30, for whole orders of the same n systems,
+    so X_n = n and f = n.
+    """
+    between_0_and_1(phi, name="phi")
+    agreements = agreement_by_depth(first, second)
+    n = agreements.size
+    depths = np.arange(1, n + 1)
+    seen = (1 - phi) * math.fsum(phi ** (depths - 1) * agreements)
+    # n systems in common at depths d > n: (1 - phi) sum phi^(d-1) n/d, the logarithm's series from term n + 1
+    beyond = n * (1 - phi) / phi * (-math.log1p(-phi) - math.fsum(phi**depths / depths))
+    beyond = min(max(beyond, 0.0), phi**n)
+    return Overlap(seen + beyond, phi**n - beyond)
+
+
+def agreement_by_depth(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
+    """The share of systems that the tops of two orders have in common, at depths 1 to n_systems.
+
+    Tied systems all take the first of their places, so a top can be longer than its depth: the share is of the mean
+    length, ``2 X_d / (|S_d| + |T_d|)`` (section 5.4 of Webber et al.).
+
+    Parameters and errors are those of ``rank_biased_overlap``.
+    """
+    tops = [_top_places(values, name) for values, name in ((first, "first"), (second, "second"))]
+    if tops[0].shape != tops[1].shape:
+        raise ValueError(f"first and second differ in shape: {tops[0].shape} and {tops[1].shape}")
+    n = tops[0].size
+    lengths = [np.cumsum(np.bincount(top, minlength=n + 1))[1:] for top in tops]
+    common = np.cumsum(np.bincount(np.maximum(*tops), minlength=n + 1))[1:]
+    return 2 * common / (lengths[0] + lengths[1])
+
+
+def _top_places(values: npt.ArrayLike, name: str) -> npt.NDArray[np.intp]:
+    """Places where tied systems all take the first of the places that they share."""
+    shared = places(per_topic(values, name=name))
+    _, inverse, sizes = np.unique(shared, return_inverse=True, return_counts=True)
+    return np.rint(shared - (sizes[inverse] - 1) / 2).astype(np.intp)
+
+
+def kendall_tau(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
+    """Kendall's tau-b of two orders, corrected for ties: 1 for the same order, -1 for the reverse.
+
+    None where all systems are tied in an order, so for a single system too. Parameters and errors are those of
+    ``rank_biased_overlap``.
+    """
+    orders = [places(per_topic(values, name=name)) for values, name in ((first, "first"), (second, "second"))]
+    if orders[0].shape != orders[1].shape:
+        raise ValueError(f"first and second differ in shape: {orders[0].shape} and {orders[1].shape}")
+    if any(np.ptp(order) == 0 for order in orders):
+        return None
+    from scipy.stats import kendalltau  # takes 0.8 s to import
+
+    return float(kendalltau(*orders).statistic)
+
+
+@dataclass(frozen=True)
+class RankTest:
+    """A test of the ranks that several baselines give the same systems.
+
+    ``statistic`` is chi-squared with n_systems - 1 degrees of freedom, large when baselines agree. ``concordance`` is
+    Kendall's W, from 0 to 1: the statistic as a share of its value when all baselines give the same order.
+    """
+
+    statistic: float
+    p_value: float
+    concordance: float
+
+
+def friedman_test(values: npt.ArrayLike) -> RankTest | None:
+    """Friedman's test as in ECIR 2014: systems are treatments, baselines are blocks, and the diagonal is ranked too.
+
+    A baseline has URisk 0 against itself, more than any system with a risk. So each system comes first once, however
+    bad it is, and baselines seem to agree less than they do: Table 2 of ECIR 2014 gives p = 0.0003, as printed, and W
+    = 0.49, but ``durbin_test`` gives W = 0.87. Computed by ``scipy.stats.friedmanchisquare``, corrected for ties.
+
+    ``values``, shape (n_systems, n_baselines), are URisk, higher is better; values within 1e-12 are tied. ValueError
+    with a NaN or another shape. None for fewer than three systems or two baselines, and where all systems are equal
+    under every baseline.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    if values.ndim != 2:
+        raise ValueError(f"values must have two axes (systems, baselines), got shape {values.shape}")
+    if np.any(np.isnan(values)):
+        raise ValueError("values must be numbers, got nan")
+    systems, baselines = values.shape
+    if systems < 3 or baselines < 2:
+        return None
+    table = np.column_stack([places(column) for column in values.T])
+    if np.ptp(table) == 0:
+        return None
+    from scipy.stats import friedmanchisquare  # takes 0.8 s to import
+
+    test = friedmanchisquare(*table)
+    statistic = float(test.statistic)
+    return RankTest(statistic, float(test.pvalue), statistic / (baselines * (systems - 1)))
+
+
+def durbin_test(values: npt.ArrayLike) -> RankTest | None:
+    """Durbin's test: Friedman's for incomplete blocks, here without each baseline's place in its own ranking.
+
+    Each baseline ranks the other n - 1 systems, so any two systems meet under n - 2 baselines: a balanced incomplete
+    block design. None for fewer than three systems, and where all are equal under every baseline. ``values`` and
+    errors are those of ``ranks``.
+
+    References
+    ----------
+    W. J. Conover, "Practical nonparametric statistics", 3rd edition 1999, section 5.9, with ties as there.
+    """
+    table = ranks(values)
+    n = len(table)
+    if n < 3:
+        return None
+    centred = table - n / 2  # the mean of the places 1 to n - 1
+    within = float(np.nansum(centred**2))
+    if within == 0:
+        return None
+    between = float(np.sum(np.nansum(centred, axis=1) ** 2))
+    statistic = (n - 1) * between / within
+    # with the same order everywhere the rank sums of neighbours are n - 2 apart
+    concordance = n * between / ((n - 2) * (n + 1) * within)
+    return RankTest(statistic, float(chdtrc(n - 1, statistic)), concordance)
+
+
+def changing_pairs(table: npt.ArrayLike) -> int:
+    """Count the pairs of systems, of n (n - 1) / 2, whose order under one baseline is reversed under another.
+
+    The table is one of ``ranks``; a tie is in neither order.
+    """
+    table = np.asarray(table, dtype=np.float64)
+    before = np.zeros((len(table), len(table)), dtype=bool)
+    for column in table.T:
+        before |= column[:, None] < column[None, :]  # False for the NaN of the baseline itself
+    return int(np.count_nonzero(before & before.T)) // 2
+
+
+#: With fewer other systems it is unknown which correlation is usual.
+MIN_OTHERS = 3
+#: Larger correlations, those of variants of one system, count as this one.
+MAX_CORRELATION = 0.95
+#: The smallest distance in Fisher's z that counts: a large q in J. Cohen, "Statistical power analysis for the
+#: behavioral sciences", 2nd edition 1988, chapter 4.
+MIN_DISTANCE = 0.5
+#: The smallest distance in standard errors.
+MIN_STANDARD_ERRORS = 2.0
+#: The largest share of the other systems that may correlate as little as the candidate does.
+MAX_SHARE_AS_FAR = 0.1
+
+
+@dataclass(frozen=True)
+class YardstickFit:
+    """How well the candidate's scores follow the baseline's over topics, compared with other systems.
+
+    ``correlation`` is that of candidate and baseline over topics; None where one of them scores the same on every
+    topic. ``median`` and ``lowest`` are those of the ``others`` systems that have a correlation with the baseline;
+    None without any. ``distance`` is how far the candidate's Fisher z lies below that of the median, and
+    ``needed`` what counts as far; None without a correlation, three others and four topics. ``odd`` is whether the
+    candidate correlates far less with the baseline than the others do.
+    """
+
+    correlation: float | None
+    others: int
+    median: float | None
+    lowest: float | None
+    distance: float | None
+    needed: float | None
+    odd: bool
+
+
+def yardstick_fit(candidate: npt.ArrayLike, baseline: npt.ArrayLike, others: npt.ArrayLike) -> YardstickFit:
+    """Whether the candidate correlates far less with its baseline than a pool of systems does.
+
+    URisk charges a candidate for every topic that gets worse, and the less two systems correlate, the more topics do.
+    So a baseline that most systems follow and the candidate does not is harder on the candidate (ECIR 2014), however
+    good it is. The baseline is odd if all of this holds:
+
+    - at least three other systems have a correlation with the baseline, which shows what is usual;
+    - the candidate's Fisher z, ``atanh(r)``, lies at least 0.5 below that of their median, "large" in Cohen's terms.
+      On this scale sampling errors are the same at every r, and 0.95 against 0.87 is as far as 0.5 against 0.05;
+    - it also lies at least two standard errors below, ``2 sqrt(2 / (n_topics - 3))``, which is more than 0.5 below 35
+      topics. This is for independent correlations, so it is cautious: these share a baseline;
+    - at most a tenth of the others correlate as little as the candidate.
+
+    Correlations above 0.95, those of variants of one system, count as 0.95, so that near copies of the baseline do
+    not make every other system odd. A candidate at 0.87 or above is never odd. ValueError with shapes that do not fit
+    or a value that is not finite.
+
+    Parameters
+    ----------
+    candidate, baseline : array, shape (n_topics,)
+        Scores in units of the measure.
+    others : array, shape (n_others, n_topics)
+        The pool without candidate and baseline; it may be empty.
+    """
+    candidate, baseline = per_topic(candidate, name="candidate"), per_topic(baseline, name="baseline")
+    pool = np.asarray(others, dtype=np.float64)
+    pool = pool.reshape(0, baseline.size) if pool.size == 0 else pool
+    if candidate.shape != baseline.shape or pool.ndim != 2 or pool.shape[1] != baseline.size:
+        raise ValueError(
+            f"candidate, baseline and others differ in topics: {candidate.shape}, {baseline.shape}, {pool.shape}"
+        )
+    with_baseline = correlations(np.vstack([baseline, candidate, pool]))[0]
+    return fit_from_correlations(float(with_baseline[1]), with_baseline[2:], topics=baseline.size)
+
+
+def fit_from_correlations(correlation: float, others: FloatArray, *, topics: int) -> YardstickFit:
+    """``yardstick_fit`` from the correlations of candidate and others with the baseline; NaN where there is none."""
+    known = others[~np.isnan(others)]
+    median = float(np.median(known)) if known.size else None
+    lowest = float(np.min(known)) if known.size else None
+    undefined = math.isnan(correlation)
+    if undefined or median is None or known.size < MIN_OTHERS or topics <= 3:
+        return YardstickFit(None if undefined else correlation, known.size, median, lowest, None, None, odd=False)
+    distance = _fisher(median) - _fisher(correlation)
+    needed = max(MIN_DISTANCE, MIN_STANDARD_ERRORS * math.sqrt(2 / (topics - 3)))
+    as_far = np.count_nonzero(known <= correlation)
+    odd = bool(distance >= needed and as_far <= MAX_SHARE_AS_FAR * known.size)
+    return YardstickFit(correlation, known.size, median, lowest, distance, needed, odd)
+
+
+def _fisher(correlation: float) -> float:
+    """Fisher's z of a correlation, limited to 0.95 in size."""
+    return math.atanh(min(max(correlation, -MAX_CORRELATION), MAX_CORRELATION))

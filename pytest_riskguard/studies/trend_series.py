@@ -1,0 +1,363 @@
+"""Reports over time: each gate's estimates and verdicts run by run, and the topics that lose again and again.
+
+Where a report has no date, or does not have the gate, nothing is made up: dates come from the file and say so, gates
+have gaps.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from annotated_types import Ge
+
+from pytest_riskguard.errors import FileError
+from pytest_riskguard.formats.serialization import Words, to_plain
+from pytest_riskguard.gates.findings import Count
+from pytest_riskguard.gates.verdict import Outcome, Verdict
+from pytest_riskguard.reports import comparisons
+from pytest_riskguard.reports.json import Report, document, read
+from pytest_riskguard.reports.shown import Shown
+
+SCHEMA = "riskguard-trend/1"
+#: The JSON Schema of a trend, next to this module in the package.
+SCHEMA_FILE = Path(__file__).with_name("riskguard-trend-1.schema.json")
+#: Topics that are kept for each gate: first those that lost in most failed runs, then those that lost most.
+MAX_TOPICS = 50
+#: Topics that lose in at least so many runs lose again and again.
+MIN_RUNS = 2
+
+
+@dataclass(frozen=True)
+class RunLatency:
+    """How long a live candidate took to answer a query, in milliseconds."""
+
+    queries: Annotated[int, Ge(1)]
+    median_ms: Annotated[float, Ge(0)]
+    p95_ms: Annotated[float, Ge(0)]
+
+
+@dataclass(frozen=True)
+class TrendRun:
+    """One report: ``dated_by`` says where its date is from, ``problem`` why it cannot be used."""
+
+    report: str
+    date: str | None
+    dated_by: Annotated[str, Words(("report", "file", "nothing"))]
+    commit: str | None
+    branch: str | None
+    run_url: str | None
+    latency: RunLatency | None
+    not_judged: tuple[str, ...]
+    problem: str | None
+
+
+@dataclass(frozen=True)
+class Point:
+    """A gate in one run; ``estimate`` has the sign of the report, ``bound`` is what its limit is compared with.
+
+    ``changed_inputs`` names what is not the same as at the previous point: the two estimates are about other data.
+    ``churn``: it passed because churn may.
+    """
+
+    outcome: Outcome
+    passed: bool
+    reason: str | None
+    candidate: str
+    topics: Count
+    level: float
+    estimate: float | None
+    lower: float | None
+    upper: float | None
+    bound: float | None
+    candidate_mean: float | None
+    baseline_mean: float | None
+    mean_difference: float | None
+    problem: str | None
+    changed_inputs: tuple[Annotated[str, Words(("judgements", "baselines"))], ...] = ()
+    churn: bool = False
+
+
+@dataclass(frozen=True)
+class WeakTopic:
+    """A topic that lost: in how many runs, in how many of those that failed, by how much on average and at last."""
+
+    topic: str
+    query: str | None
+    runs: Count
+    failed_runs: Count
+    mean_difference: float
+    last_difference: float
+
+
+@dataclass(frozen=True)
+class Series:
+    """One question about one baseline over all runs; a point is None where the run did not answer it.
+
+    ``figure`` names the estimate; ``losing_topics`` is how many topics lost in two runs or more; ``topics`` are the
+    first of them.
+    """
+
+    gate: str
+    kind: str
+    measure: str | None
+    alpha: float
+    tradeoff: str
+    slice: str | None
+    baselines: tuple[str, ...]
+    figure: str
+    points: tuple[Point | None, ...]
+    losing_topics: Count
+    topics: tuple[WeakTopic, ...]
+
+    @property
+    def judged(self) -> list[tuple[int, Point]]:
+        """The points that there are, with the place of their run."""
+        return [(place, point) for place, point in enumerate(self.points) if point is not None]
+
+    @property
+    def failures(self) -> int:
+        """In how many runs the gate did not pass."""
+        return sum(not point.passed for _, point in self.judged)
+
+    @property
+    def last(self) -> Point | None:
+        """The point of the newest run, if that has one."""
+        return self.points[-1]
+
+
+@dataclass(frozen=True)
+class Trend:
+    """Runs, oldest first, and what each gate said in them."""
+
+    runs: tuple[TrendRun, ...]
+    series: tuple[Series, ...]
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with the reports, a sentence for each that cannot be compared with the others."""
+        found = [f"{run.report}: {run.problem}" for run in self.runs if run.problem is not None]
+        return found + [f"{self.runs[place].report}: {why}" for place, why in self._incomparable()]
+
+    def _incomparable(self) -> Iterable[tuple[int, str]]:
+        readable = [place for place, run in enumerate(self.runs) if run.problem is None]
+        for place in readable:
+            points = [points for series in self.series if (points := series.points)[place] is not None]
+            if not points:
+                yield place, "no gate was judged"
+            elif all(point is not None and point.outcome == "incomparable" for point in (p[place] for p in points)):
+                yield place, "every gate is incomparable"
+            elif len(readable) > 1 and not any(sum(p is not None for p in column) > 1 for column in points):
+                yield place, "it has no gate in common with the other reports"
+
+
+def dumps(trend: Trend) -> str:
+    """The trend as JSON text."""
+    return document(SCHEMA, to_plain(trend) | {"problems": trend.problems}).replace("##", "\\u0023#")
+
+
+class _Question(NamedTuple):
+    """What makes two verdicts points of one series; ``number`` tells the same question twice in a report apart."""
+
+    gate: str
+    kind: str
+    measure: str | None
+    alpha: float
+    tradeoff: str
+    slice: str | None
+    baselines: tuple[str, ...]
+    number: int
+
+
+@dataclass
+class _Tally:
+    """What is counted about a topic, run by run."""
+
+    query: str | None
+    runs: int = 0
+    failed_runs: int = 0
+    total: float = 0.0
+    last: float = 0.0
+
+    def add(self, difference: float, *, failed: bool) -> None:
+        """Count a run in which the topic lost."""
+        self.runs += 1
+        self.failed_runs += failed
+        self.total += difference
+        self.last = difference
+
+    def topic(self, name: str) -> WeakTopic:
+        """What is known at the end."""
+        return WeakTopic(name, self.query, self.runs, self.failed_runs, self.total / self.runs, self.last)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What is kept of a verdict: digests of its inputs by name; the topics that lost, with query and difference."""
+
+    point: Point
+    figure: str
+    digests: Mapping[str, str | None]
+    losers: tuple[tuple[str, str | None, float], ...]
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """A report once it is read: when it is from, and its answers."""
+
+    run: TrendRun
+    when: datetime
+    answers: Mapping[_Question, _Answer]
+
+
+def trend(paths: Sequence[Path]) -> Trend:
+    """The trend of these reports, oldest first; those of the same date stay in the order given.
+
+    A report that cannot be read is a run with a ``problem`` and no points.
+    """
+    readings = sorted((_reading(path) for path in paths), key=lambda reading: reading.when)
+    questions = dict.fromkeys(question for reading in reversed(readings) for question in reading.answers)
+    series = [_series(question, readings) for question in questions]
+    series.sort(key=lambda one: one.last is None or one.last.passed)  # failures of the newest run first
+    return Trend(tuple(reading.run for reading in readings), tuple(series))
+
+
+def _reading(path: Path) -> _Reading:
+    problem, report = None, Report([])
+    try:
+        report = read(path)
+    except FileError as error:
+        problem = error.problem.removeprefix(f"{path.name}: ")
+    answers: dict[_Question, _Answer] = {}
+    seen: Counter[_Question] = Counter()
+    for verdict in report.verdicts:
+        question = _question(verdict)
+        answers[question._replace(number=seen[question])] = _answer(verdict)
+        seen[question] += 1
+    return _Reading(*_run(path, report, problem), answers)
+
+
+def _run(path: Path, report: Report, problem: str | None) -> tuple[TrendRun, datetime]:
+    provenance = report.provenance
+    when, dated_by = _date(provenance.date) if provenance is not None else None, "report"
+    if when is None:
+        when, dated_by = _file_time(path), "file"
+    latency = provenance.latency if provenance is not None else None
+    run = TrendRun(
+        report=path.as_posix(),
+        date=None if when is None else when.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        dated_by="nothing" if when is None else dated_by,
+        commit=provenance.commit if provenance is not None else None,
+        branch=provenance.branch if provenance is not None else None,
+        run_url=provenance.run_url if provenance is not None else None,
+        latency=None if latency is None else RunLatency(latency.queries, latency.median_ms, latency.p95_ms),
+        not_judged=tuple(gate.id for gate in comparisons.missing(report.gates)),
+        problem=problem,
+    )
+    return run, when or datetime.max.replace(tzinfo=UTC)
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        when = datetime.fromisoformat(text)
+        return (when if when.tzinfo is not None else when.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _file_time(path: Path) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
+    except (OSError, ValueError, OverflowError):
+        return None
+
+
+def _question(verdict: Verdict) -> _Question:
+    return _Question(
+        verdict.gate,
+        verdict.kind,
+        verdict.measure,
+        verdict.alpha,
+        verdict.tradeoff,
+        verdict.slice,
+        verdict.baselines,
+        0,
+    )
+
+
+def _answer(verdict: Verdict) -> _Answer:
+    shown, inputs = Shown(verdict), verdict.inputs
+    digests = {"judgements": inputs.qrels if inputs else None}
+    digests |= {name: inputs.baselines.get(name) if inputs else None for name in verdict.baselines}
+    return _Answer(
+        _point(verdict),
+        "largest loss" if verdict.asked.by_topic else shown.risk_name,
+        digests,
+        tuple((topic.topic, topic.query, topic.difference) for topic in shown.losers),
+    )
+
+
+def _point(verdict: Verdict) -> Point:
+    shown, interval, estimates = Shown(verdict), verdict.decisive_interval, verdict.estimates
+    if verdict.asked.by_topic:
+        worst = shown.worst
+        estimate = None if verdict.outcome == "incomparable" else worst.difference if worst else 0.0
+        bound = None if verdict.max_loss is None else 0.0 - verdict.max_loss
+    else:
+        estimate, bound = shown.risk, 0.0 - verdict.tolerance
+    return Point(
+        outcome=verdict.outcome,
+        churn=verdict.outcome == "pass" and shown.is_churn,
+        passed=verdict.passed,
+        reason=verdict.reason,
+        candidate=verdict.candidate,
+        topics=verdict.topics.count,
+        level=verdict.level,
+        estimate=estimate,
+        lower=None if interval is None else interval.lower,
+        upper=None if interval is None else interval.upper,
+        bound=bound,
+        candidate_mean=estimates.candidate_mean,
+        baseline_mean=estimates.baseline_mean,
+        mean_difference=estimates.mean_difference,
+        problem=verdict.problem,
+    )
+
+
+def _series(question: _Question, readings: Sequence[_Reading]) -> Series:
+    answers = [reading.answers.get(question) for reading in readings]
+    points: list[Point | None] = []
+    tallies: dict[str, _Tally] = {}
+    before: Mapping[str, str | None] = {}
+    for answer in answers:
+        if answer is None:
+            points.append(None)
+            continue
+        points.append(replace(answer.point, changed_inputs=_changed(before, answer.digests)))
+        before = {**before, **{name: digest for name, digest in answer.digests.items() if digest is not None}}
+        for topic, query, difference in answer.losers:
+            tallies.setdefault(topic, _Tally(query)).add(difference, failed=not answer.point.passed)
+    named = [answer for answer in answers if answer is not None]
+    comparable = [answer for answer in named if answer.point.outcome != "incomparable"]
+    weak = sorted(
+        (tally.topic(name) for name, tally in tallies.items() if tally.runs >= MIN_RUNS),
+        key=lambda topic: (-topic.failed_runs, round(topic.mean_difference * topic.runs, 12), topic.topic),
+    )
+    return Series(
+        *question[:-1],
+        figure=(comparable or named)[-1].figure,
+        points=tuple(points),
+        losing_topics=len(weak),
+        topics=tuple(weak[:MAX_TOPICS]),
+    )
+
+
+def _changed(before: Mapping[str, str | None], now: Mapping[str, str | None]) -> tuple[str, ...]:
+    """What is not the same as it was; digests that are not known say nothing."""
+    names = [name for name, digest in now.items() if digest is not None and before.get(name, digest) != digest]
+    kinds = ("judgements" if name == "judgements" else "baselines" for name in names)
+    return tuple(dict.fromkeys(kinds))

@@ -1,0 +1,311 @@
+"""``riskguard study pool``: every system as the baseline of all the others."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.risk import trisk
+from pytest_riskguard.studies.pool_report import pool_report as pool_figures
+from pytest_riskguard.studies.pool_statistics import RankTest, YardstickFit
+from tests.docs.pages import DOCS
+from tests.plugin import world
+from tests.plugin.world import read_report
+
+TOPICS = [f"q{number:02d}" for number in range(40)]
+RNG = np.random.default_rng(7)
+LEVEL = RNG.random(40)
+#: Five systems that follow one another, and one that goes its own way.
+SCORES = {f"kin{i}": 0.7 * LEVEL + 0.3 * RNG.random(40) - 0.02 * i for i in range(5)} | {"stranger": RNG.random(40)}
+FILES = " ".join(f"{name}.csv" for name in SCORES)
+
+
+def write(folder, name, values, *, topics=TOPICS, measure="gain"):
+    rows = [f"{topic},{value!r}\n" for topic, value in zip(topics, map(float, values), strict=True)]
+    folder.joinpath(f"{name}.csv").write_text(f"topic,{measure}\n" + "".join(rows))
+
+
+@pytest.fixture
+def pool(folder):
+    for name, values in SCORES.items():
+        write(folder, name, values)
+    return folder
+
+
+def report(ended):
+    assert ended.status == 0, ended.err
+    return json.loads(ended.out)
+
+
+@pytest.mark.usefixtures("pool")
+def test_every_system_is_judged_against_every_other(command):
+    found = report(command(f"study pool --scores {FILES} --alpha 0 --alpha 5 --json -"))
+    assert found["schema"] == "riskguard-pool/1"
+    assert found["systems"] == list(SCORES)
+    (at,) = found["measures"]
+    assert (at["measure"], at["topics"]) == ("gain", 40)
+    assert [member["mean"] for member in at["members"]] == pytest.approx([v.mean() for v in SCORES.values()])
+    np.testing.assert_allclose(at["correlations"], np.corrcoef(list(SCORES.values())), atol=1e-11)
+    for one, alpha in zip(at["alphas"], (0, 5), strict=True):
+        assert one["alpha"] == alpha
+        for i, ours in enumerate(SCORES.values()):
+            for j, theirs in enumerate(SCORES.values()):
+                pair = trisk(ours - theirs, alpha=alpha)
+                assert one["urisk"][i][j] == pytest.approx(pair.estimate, abs=1e-12)
+                assert one["trisk"][i][j] == (None if i == j else pytest.approx(pair.statistic))
+    # at alpha 0 the order is that of the means, whatever the baseline
+    plain, risky = (one["rankings"][0] for one in at["alphas"])
+    assert (plain["pairs"], plain["pairs_changing"], plain["durbin"]["concordance"]) == (15, 0, pytest.approx(1))
+    assert risky["pairs_changing"] > 0
+    assert risky["durbin"]["concordance"] < 1
+    agreement = found["agreements"][0]
+    assert agreement["first"] == {"measure": "gain", "alpha": None}
+    assert (agreement["second"]["alpha"], agreement["tau"]) == (0, 1)
+
+
+@pytest.mark.usefixtures("pool")
+def test_on_a_terminal_it_is_tables_and_words(command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    ended = command(f"study pool --scores {FILES}")
+    assert (ended.status, ended.err) == (0, "")
+    lines = ended.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0] == "gain: 6 systems, 40 topics"
+    for title in (
+        "Correlation over topics",
+        "URisk, rows against columns",
+        "places by URisk",
+        "Agreement between orders",
+    ):
+        assert title in ended.out
+    assert "left out" not in ended.out
+    text = " ".join(ended.out.split())
+    assert "stranger is farthest" in text
+    assert re.search(r"kin\d is an odd yardstick for stranger: over topics their correlation is -?0\.\d\d", text)
+    assert "no single baseline is a fair yardstick for all of them: judge stranger against several" in text
+
+
+@pytest.mark.usefixtures("pool")
+def test_odd_pairs_are_those_of_the_stranger_as_candidate(command):
+    (at,) = report(command(f"study pool --scores {FILES} --json -"))["measures"]
+    assert {pair["candidate"] for pair in at["odd"]} == {"stranger"}
+    assert {pair["baseline"] for pair in at["odd"]} == {f"kin{i}" for i in range(5)}
+    distances = [pair["fit"]["distance"] for pair in at["odd"]]
+    assert distances == sorted(distances, reverse=True)
+
+
+@pytest.mark.usefixtures("pool")
+def test_kin_alone_have_a_fair_yardstick(command):
+    text = " ".join(command("study pool --scores kin0.csv kin1.csv kin2.csv kin3.csv kin4.csv --alpha 0").out.split())
+    assert "every baseline gives the same order: any of them is a fair yardstick here" in text
+    text = " ".join(command("study pool --scores kin0.csv kin1.csv kin2.csv stranger.csv --alpha 5").out.split())
+    assert "too few systems to call a baseline odd: at least 5 are needed" in text
+    assert "odd yardstick" not in text
+
+
+def test_runs_and_stored_baselines_by_measure_and_alpha(command):
+    found = report(command("study pool prod good.run other=loss.run --measure AP --measure P@5 --alpha 1 --json -"))
+    assert found["systems"] == ["prod", "good", "other"]
+    assert [at["measure"] for at in found["measures"]] == ["AP", "P@5"]
+    assert found["qrels"].startswith("sha256:")
+    assert all(digest.startswith("sha256:") for digest in found["digests"])
+    orders = {(a["first"]["measure"], a["first"]["alpha"], a["second"]["measure"], a["second"]["alpha"]) for a in
+              found["agreements"]}  # fmt: skip
+    assert orders == {
+        ("AP", None, "AP", 1),
+        ("P@5", None, "P@5", 1),
+        ("AP", None, "P@5", None),
+        ("AP", 1, "P@5", 1),
+    }
+    # prod scores the same on every topic
+    assert found["measures"][0]["members"][0]["correlation_median"] is None
+    text = " ".join(command("study pool prod good.run other=loss.run --measure AP").out.split())
+    assert "prod has no correlation" in text
+
+
+def test_without_systems_all_stored_ones_are_taken(command, folder):
+    ended = command("study pool --measure AP")
+    assert ended.status == 2
+    assert "a pool has 2 to 200 systems; 1 stored" in ended.err
+    world.store(folder, "later", world.GOOD)
+    world.store(folder, "best", world.CHURN)
+    found = report(command("study pool --measure AP --json -"))
+    assert found["systems"] == ["best", "later", "prod"]
+    (folder / "riskguard.yaml").unlink()
+    assert "no systems and no store" in command("study pool --measure AP --qrels qrels.txt").err
+    ended = command("study pool --measure AP --qrels qrels.txt --store baselines --json -")
+    assert report(ended)["systems"] == ["best", "later", "prod"]
+
+
+def test_two_systems_are_compared_but_not_ranked(command):
+    ended = command("study pool good.run loss.run --measure AP")
+    assert ended.status == 0
+    assert "two systems are not enough" in " ".join(ended.out.split())
+    found = report(command("study pool good.run loss.run --measure AP --json -"))
+    assert found["agreements"] == []
+    (one,) = found["measures"][0]["alphas"]
+    assert one["rankings"] == []
+    assert one["standings"][0]["place_mean"] is None
+    assert one["urisk"][0][1] > 0 > one["urisk"][1][0]
+
+
+def test_negative_scores_are_welcome(command, folder):
+    for name, values in SCORES.items():
+        write(folder, name, values - 3)
+    shifted = report(command(f"study pool --scores {FILES} --json -"))["measures"][0]
+    for name, values in SCORES.items():
+        write(folder, name, values)
+    plain = report(command(f"study pool --scores {FILES} --json -"))["measures"][0]
+    np.testing.assert_allclose(shifted["alphas"][0]["urisk"], plain["alphas"][0]["urisk"], atol=1e-9)
+    np.testing.assert_allclose(shifted["correlations"], plain["correlations"], atol=1e-9)
+
+
+@pytest.mark.usefixtures("pool")
+def test_the_bytes_do_not_depend_on_the_order_of_topics(command, folder):
+    first = command(f"study pool --scores {FILES} --json -").out
+    for path in folder.glob("*.csv"):
+        head, *rows = path.read_text().splitlines(keepends=True)
+        path.write_text(head + "".join(rows[::-1]))
+    second = json.loads(command(f"study pool --scores {FILES} --json -").out)
+    second["digests"] = json.loads(first)["digests"]  # of files that are others now
+    assert json.dumps(second, indent=2) + "\n" == first
+    assert (
+        command(f"study pool --scores {FILES} --json pool.json").out
+        == command(f"study pool --scores {FILES} --json -").err
+    )
+    assert read_report(folder / "pool.json")["measures"] == second["measures"]
+    assert str(folder) not in first
+
+
+def test_systems_that_are_equal_share_their_places(command, folder):
+    for name in ("a", "b", "c"):
+        write(folder, name, SCORES["kin0"])
+    write(folder, "d", SCORES["kin4"])
+    ended = command("study pool --scores a.csv b.csv c.csv d.csv --alpha 1")
+    assert ended.status == 0
+    places = ended.out.split("places by URisk, columns are baselines")[1].splitlines()[2:6]
+    assert [line.split()[2:] for line in places] == [
+        [".", "1", "1", "1"],
+        ["1", ".", "1", "1"],
+        ["1", "1", ".", "1"],
+        ["3", "3", "3", "."],
+    ]
+    write(folder, "d", SCORES["kin0"])
+    ended = command("study pool --scores a.csv b.csv c.csv d.csv --alpha 1 --json -")
+    assert report(ended)["measures"][0]["alphas"][0]["rankings"][0]["durbin"] is None
+
+
+def test_tables_too_wide_are_left_out_and_that_is_said(command, folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    rng = np.random.default_rng(1)
+    names = [f"a-system-with-a-long-name-{i:03d}" for i in range(40)]
+    for name in names:
+        write(folder, name, rng.random(40))
+    ended = command("study pool --scores " + " ".join(f"{name}.csv" for name in names))
+    assert ended.status == 0
+    assert max(map(len, ended.out.splitlines())) <= 80
+    assert ended.out.count("left out, it needs") == 3
+    said = " ".join(ended.out.split())
+    wide = re.search(r"places by URisk, columns are baselines: left out, it needs (\d+) columns", said)[1]
+    monkeypatch.setenv("COLUMNS", wide)
+    ended = command("study pool --scores " + " ".join(f"{name}.csv" for name in names))
+    assert "places by URisk, columns are baselines: left out" not in ended.out
+    assert max(map(len, ended.out.splitlines())) <= int(wide)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("good.run", "a pool has 2 to 200 systems; 1 given"),
+        ("good.run good.run", "SYSTEM: good given twice; NAME=RUN gives one of them another name"),
+        ("good.run loss.run --alpha nan", "expected a number from 0 to 1e+09, found the number nan"),
+        ("good.run loss.run --alpha=-1", "expected a number from 0 to 1e+09, found the number -1.0"),
+        ("good.run loss.run --alpha 1 --alpha 1.0", "--alpha: 1 given twice"),
+        ("good.run loss.run --measure nDGC@10", "nDCG@10"),
+        ("good.run loss.run --measure AP --measure MAP", "--measure: AP given twice"),
+        ("--scores", "--scores needs at least two tables"),
+        ("good.run loss.run --json nowhere/pool.json", "cannot write"),
+        ("good.run loss.run --missing perhaps", "'perhaps' is not"),
+    ],
+)
+def test_a_wrong_question_is_a_usage_error_and_prints_no_json(command, line, message):
+    ended = command(f"study pool {line}" + ("" if "--json" in line else " --json -"))
+    assert ended.status == 2
+    assert message in ended.err
+    assert "Traceback" not in ended.err
+    if "--json" not in line:
+        assert ended.out == ""
+
+
+def test_a_name_that_is_a_file_too_is_a_usage_error(command, folder):
+    shutil.copy(folder / "good.run", folder / "prod")
+    ended = command("study pool prod loss.run --measure AP")
+    assert ended.status == 2
+    assert "SYSTEM prod is both a file and a stored baseline: write ./prod for the file" in ended.err
+
+
+@pytest.mark.usefixtures("pool")
+def test_bad_data_is_status_3_and_prints_no_json(command, folder):
+    ended = command("study pool good.run ./nowhere.run --measure AP --json -")
+    assert (ended.status, ended.out) == (3, "")
+    assert "nowhere.run: no such file" in ended.err
+    assert "did you mean 'prod'?" in command("study pool good.run prdo --measure AP").err
+    write(folder, "short", SCORES["kin0"][:-1], topics=TOPICS[:-1])
+    ended = command("study pool --scores kin0.csv kin1.csv short.csv --json -")
+    assert (ended.status, ended.out) == (3, "")
+    assert "the topics differ: short lacks 1 topic: q39" in ended.err
+    write(folder, "other", SCORES["kin0"], topics=[f"z{topic}" for topic in TOPICS])
+    assert "have no topic in common" in command("study pool --scores kin0.csv kin1.csv other.csv").err
+    assert command("study pool --scores kin0.csv nothing.csv").status == 3
+
+
+def test_missing_topics_can_score_0(command, folder):
+    write(folder, "a", [0.5, 0.2, 0.1], topics=["q1", "q2", "q3"])
+    write(folder, "b", [0.5, 0.2, 0.1], topics=["q2", "q3", "q4"])
+    write(folder, "c", [0.9], topics=["q2"])
+    ended = command("study pool --scores a.csv b.csv c.csv --missing zero")
+    assert ended.status == 0
+    assert "gain: 3 systems, 4 topics" in ended.out
+    assert "c did not answer 3 topics; they score 0" in ended.out
+    found = report(command("study pool --scores a.csv b.csv c.csv --missing zero --json -"))
+    members = found["measures"][0]["members"]
+    assert [member["missing"] for member in members] == [["q4"], ["q1"], ["q1", "q3", "q4"]]
+    assert [member["mean"] for member in members] == pytest.approx([0.2, 0.2, 0.225])
+
+
+def test_hostile_names_reach_the_terminal_as_text(command, folder):
+    for name in ("x\n::error::\x1b[31m", "y"):
+        shutil.copy(folder / "good.run", folder / f"{name}.run")
+    ended = command("study pool prod './x\n::error::\x1b[31m.run' y.run loss.run --measure AP")
+    assert ended.status == 0
+    assert "\x1b" not in ended.out
+    assert not [line for line in ended.out.splitlines() if line.lstrip().startswith("::")]
+
+
+def test_each_field_is_in_the_reference(command):
+    page = (DOCS / "reference/command-line.md").read_text(encoding="utf-8")
+    text = page[page.index("## `riskguard study pool`") :]
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    said = {name for row in rows for name in re.findall(r"`\.*(\w+)(?:\[\])?`", row)}
+    parts = (
+        pool_figures.PoolReport,
+        pool_figures.MeasureStudy,
+        pool_figures.Member,
+        pool_figures.Axes,
+        pool_figures.OddPair,
+        pool_figures.AlphaStudy,
+        pool_figures.Standing,
+        pool_figures.Ranking,
+        pool_figures.Agreement,
+        pool_figures.Order,
+        YardstickFit,
+        RankTest,
+    )
+    assert [field.name for part in parts for field in fields(part) if field.name not in said] == []
+    found = report(command("study pool good.run loss.run prod --measure AP --json -"))
+    assert list(found)[2:] == [field.name for field in fields(pool_figures.PoolReport)]

@@ -1,0 +1,111 @@
+"""``riskguard study trend``: reports or folders of them, as a table, JSON and a page; nothing is skipped silently."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.reports.hostile import EACH, verdict_with
+
+
+@pytest.fixture
+def reports(command) -> Path:
+    """Three runs in a folder, one of them deeper down."""
+    folder = Path("reports")
+    (folder / "deep").mkdir(parents=True)
+    for name, path in (("good", "1.json"), ("loss", "2.json"), ("loss", "deep/3.json")):
+        command(f"compare {name}.run --baseline prod --measure AP --json reports/{path}")
+    return folder
+
+
+def test_a_folder_is_shown_run_by_run(command, reports):
+    ended = command("study trend reports")
+    assert (ended.status, ended.err) == (0, "")
+    assert "against prod: AP: failed in 2 of 3 runs" in ended.out
+    assert "topics that lose again and again" in ended.out
+    assert command("study trend reports/1.json reports/2.json reports").out == ended.out  # each file once
+
+
+def test_json_on_standard_output_is_all_there_is(command, reports):
+    ended = command("study trend reports --json -")
+    made = json.loads(ended.out)
+    assert made["schema"] == "riskguard-trend/1"
+    assert len(made["runs"]) == 3
+    command("study trend reports --json made.json")
+    assert Path("made.json").read_text(encoding="utf-8") == ended.out
+
+
+def test_what_cannot_be_read_is_said_and_ends_with_3(command, reports):
+    (reports / "bad.json").write_text("[]")
+    ended = command("study trend reports")
+    assert ended.status == 3
+    assert ended.err == "Error: 1 of 4 reports cannot be compared\n"
+    assert "reports/bad.json: expected a JSON report of riskguard" in ended.out
+    assert "failed in 2 of 3 runs" in ended.out
+
+
+def test_a_gate_that_could_not_be_judged_did_not_fail(command, reports):
+    pytest.importorskip("jinja2")
+    command("compare nowhere.run --baseline prod --measure AP --json reports/deep/4.json")
+    ended = command("study trend reports --html trend.html")
+    assert ended.status == 3  # the newest report has nothing to compare
+    assert "against prod: AP: failed in 2 of 4 runs, incomparable in 1; the newest is" in " ".join(ended.out.split())
+    assert "1 of 1 gate did not pass in the newest run" in Path("trend.html").read_text(encoding="utf-8")
+    only = command("study trend reports/deep/4.json")
+    assert "AP: incomparable in 1 of 1 run; the newest is incomparable" in " ".join(only.out.split())
+
+
+def test_a_folder_without_reports_is_an_error(command):
+    Path("empty").mkdir()
+    ended = command("study trend empty")
+    assert (ended.status, ended.out) == (3, "")
+    assert "expected JSON reports (*.json) in this folder, found none" in ended.err
+
+
+def test_a_trend_does_not_replace_a_report(command, reports):
+    ended = command("study trend reports --json reports/1.json")
+    assert ended.status == 2
+    assert "would overwrite the file that this command reads" in ended.err
+    assert "verdicts" in json.loads((reports / "1.json").read_text(encoding="utf-8"))
+
+
+def test_too_many_reports_are_refused(command, reports, set_limit):
+    set_limit("REPORTS", 2)
+    ended = command("study trend reports")
+    assert ended.status == 2
+    assert "expected at most 2 reports in a trend, found 3" in ended.err
+
+
+def test_the_page_is_one_file_without_scripts_or_addresses(command, reports):
+    pytest.importorskip("jinja2")
+    assert command("study trend reports --html trend.html").status == 0
+    page = Path("trend.html").read_text(encoding="utf-8")
+    assert "script-src 'none'" in page
+    assert "<script" not in page
+    (glossary,) = re.findall(r"(?:href|src)=\"(?!#|data:,)([^\"]*)", page)
+    assert glossary.endswith("glossary.md")
+    assert page.count('<svg viewBox="0 0 900') == page.count('<svg viewBox="0 0 330') == 1
+    assert "failed in 2 of 3 runs" in page.lower()
+    command("study trend reports --html again.html")
+    assert Path("again.html").read_text(encoding="utf-8") == page
+
+
+@pytest.mark.parametrize("text", EACH)
+def test_text_of_others_is_data_on_the_page(tmp_path, text):
+    pytest.importorskip("jinja2")
+    from pytest_riskguard.reports.json import dumps
+    from pytest_riskguard.studies.trend_page import render
+    from pytest_riskguard.studies.trend_series import trend
+    from tests.reports.test_hostile import Page
+
+    for number in (1, 2):
+        (tmp_path / f"{number}.json").write_text(dumps([verdict_with(text)]))
+    page = Page(render(trend(sorted(tmp_path.glob("*.json")))))
+    names = {name for name, _ in page.tags}
+    assert not names & {"script", "img", "iframe", "b", "object", "form"}
+    assert not any(key.startswith("on") for _, attributes in page.tags for key in attributes)
+    addresses = {attributes.get("href") or "" for name, attributes in page.tags if name in ("a", "link")}
+    assert len(addresses - {"data:,", "#gates"}) == 1  # the glossary

@@ -1,0 +1,141 @@
+"""Rank-biased overlap against its paper, and Kendall's tau by counting pairs.
+
+W. Webber, A. Moffat, J. Zobel, "A similarity measure for indefinite rankings", TOIS 28(4), 2010.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from pytest_riskguard.studies.pool_statistics import Overlap, agreement_by_depth, kendall_tau, rank_biased_overlap
+
+orders = st.integers(1, 8).flatmap(
+    lambda n: st.tuples(*(arrays(np.float64, n, elements=st.integers(0, 4).map(float)),) * 2)
+)
+
+
+def values(order: str, systems: str) -> list[float]:
+    """Values that put systems, one letter each, in an order; those that it leaves out come last, in turn."""
+    order += "".join(system for system in systems if system not in order)
+    return [-float(order.index(system)) for system in systems]
+
+
+def test_agreements_are_those_of_the_papers_example() -> None:
+    # Section 3 (its table of average overlap): <a b c d e f g> and <z c a v w x y>, agreement at depths 1 to 7.
+    # What comes after the seventh place does not touch them.
+    systems = "abcdefgvwxyz"
+    agreements = agreement_by_depth(values("abcdefg", systems), values("zcavwxy", systems))
+    assert agreements[:7].round(3).tolist() == [0.0, 0.0, 0.667, 0.5, 0.4, 0.333, 0.286]
+    assert agreements[-1] == 1
+
+
+def upper(overlap: Overlap) -> float:
+    """The extrapolated overlap (Eq. 23), which is the upper bound where both orders hold all systems."""
+    return overlap.lower + overlap.residual
+
+
+def test_extrapolated_overlap_as_another_implementation_has_it() -> None:
+    # README of b4ny4n/rankmeasures: RBO.eval(List(1,2,3,4,5), List(2,3,4,1,5), 0.9) = 0.828
+    overlap = rank_biased_overlap(values("12345", "12345"), values("23415", "12345"))
+    assert upper(overlap) == pytest.approx(0.828)
+
+
+def test_two_systems_by_hand() -> None:
+    # agreement 0, 1, then 2/d: 0.1 (0.9 + 2 sum_{d > 2} 0.9^(d-1)/d), the series -ln(0.1)/0.9 less its first terms
+    beyond = 0.1 * 2 * (math.log(10) / 0.9 - 1 - 0.9 / 2)
+    turned = rank_biased_overlap([2, 1], [1, 2])
+    assert turned.lower == pytest.approx(0.09 + beyond)
+    assert turned.residual == pytest.approx(0.81 - beyond)
+    same = rank_biased_overlap([2, 1], [7, 3])
+    assert same.lower == pytest.approx(0.19 + beyond)
+    assert same.residual == turned.residual
+
+
+def test_tied_systems_stand_at_the_first_of_their_places() -> None:
+    # (a b) c against a b c: at depth 1 the tops are {a, b} and {a}, which is 2 * 1 / 3
+    assert agreement_by_depth([2, 2, 1], [3, 2, 1]).tolist() == pytest.approx([2 / 3, 1, 1])
+    # (a b c) against (b c) a: at depths 1 and 2 the tops are all three and {b, c}, which is 4 / 5
+    assert agreement_by_depth([1, 1, 1], [1, 2, 2]).tolist() == pytest.approx([0.8, 0.8, 1])
+    assert agreement_by_depth([1, 1, 1], [4, 4, 4]).tolist() == [1, 1, 1]
+    assert agreement_by_depth([0.3, 0.1 + 0.2], [1, 1]).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("phi", [0.5, 0.9, 0.98])
+@given(orders)
+def test_bounds_are_equations_11_and_30(phi: float, pair: tuple[np.ndarray, np.ndarray]) -> None:
+    # no ties: equals go by their number
+    first, second = (np.lexsort((np.arange(v.size), v)).argsort().astype(float) for v in pair)
+    n = first.size
+    common = [len({*np.argsort(-first)[:d]} & {*np.argsort(-second)[:d]}) for d in range(1, n + 1)]
+    # Eq. 11 at depth k = n, where X_n = n
+    lower = (1 - phi) / phi
+    lower *= sum((x - n) * phi**d / d for d, x in enumerate(common, 1)) - n * math.log(1 - phi)
+    # Eq. 30 with s = l = n, so that f = 2 n - X_n = n and the first two sums are empty
+    residual = 2 * phi**n - phi**n
+    residual -= (1 - phi) / phi * n * (-math.log(1 - phi) - sum(phi**d / d for d in range(1, n + 1)))
+    overlap = rank_biased_overlap(first, second, phi=phi)
+    assert overlap.lower == pytest.approx(lower, abs=1e-12)
+    assert overlap.residual == pytest.approx(residual, abs=1e-12)
+
+
+@given(orders)
+def test_the_sum_goes_on_for_ever(pair: tuple[np.ndarray, np.ndarray]) -> None:
+    agreements = agreement_by_depth(*pair)
+    n = agreements.size
+    depths = np.arange(1, 2001)
+    padded = np.concatenate([agreements, n / depths[n:]])  # further systems, none in common
+    overlap = rank_biased_overlap(*pair)
+    assert overlap.lower == pytest.approx(0.1 * np.sum(0.9 ** (depths - 1.0) * padded), abs=1e-12)
+    padded[n:] = 1  # further systems, all in common
+    assert upper(overlap) == pytest.approx(0.1 * np.sum(0.9 ** (depths - 1.0) * padded), abs=1e-12)
+
+
+@given(orders)
+def test_overlap_is_symmetric_and_largest_with_itself(pair: tuple[np.ndarray, np.ndarray]) -> None:
+    overlap, turned = rank_biased_overlap(*pair), rank_biased_overlap(*reversed(pair))
+    assert overlap == turned
+    assert 0 <= overlap.lower <= upper(overlap) <= 1 + 1e-12
+    assert upper(rank_biased_overlap(pair[0], pair[0])) == pytest.approx(1)
+
+
+def test_the_top_counts_more_than_the_bottom() -> None:
+    above = rank_biased_overlap(values("bacdef", "abcdef"), values("abcdef", "abcdef"))
+    below = rank_biased_overlap(values("abcdfe", "abcdef"), values("abcdef", "abcdef"))
+    assert above.lower < below.lower
+
+
+@given(orders)
+def test_tau_counts_the_pairs_that_two_orders_agree_on(pair: tuple[np.ndarray, np.ndarray]) -> None:
+    signs = [[np.sign(a - b) for a, b in combinations(values, 2)] for values in pair]
+    untied = [np.count_nonzero(sign) for sign in signs]
+    agreeing = sum(a * b for a, b in zip(*signs, strict=True))
+    expected = agreeing / math.sqrt(untied[0] * untied[1]) if all(untied) else None
+    assert kendall_tau(*pair) == (None if expected is None else pytest.approx(expected, abs=1e-12))
+
+
+def test_values_within_rounding_are_tied_for_tau() -> None:
+    # of three pairs one is tied in the first order, and the other two agree: 2 / sqrt(2 * 3)
+    assert kendall_tau([0.3, 0.1 + 0.2, 0.5], [1, 2, 3]) == pytest.approx(2 / math.sqrt(6))
+
+
+@pytest.mark.parametrize("phi", [0, 1, -0.5, math.nan])
+def test_phi_is_a_chance(phi: float) -> None:
+    with pytest.raises(ValueError, match="phi must be between 0 and 1"):
+        rank_biased_overlap([1, 2], [1, 2], phi=phi)
+
+
+def test_orders_are_of_the_same_systems() -> None:
+    for function in (rank_biased_overlap, kendall_tau):
+        with pytest.raises(ValueError, match="first and second differ"):
+            function([1, 2], [1, 2, 3])
+        with pytest.raises(ValueError, match="second must be finite"):
+            function([1, 2], [1, math.nan])
+        with pytest.raises(ValueError, match="at least 1"):
+            function([], [])

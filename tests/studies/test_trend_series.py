@@ -1,0 +1,232 @@
+"""A trend: what each gate said run by run, gaps where it said nothing, topics that lose again and again."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from pydantic import TypeAdapter
+
+from pytest_riskguard.gates.verdict import Inputs, Verdict
+from pytest_riskguard.reports.comparisons import KnownGate
+from pytest_riskguard.reports.json import dumps as report_dumps
+from pytest_riskguard.studies.trend_series import SCHEMA_FILE, Trend, dumps, trend
+from pytest_riskguard.studies.trend_table import explain
+from tests.plugin.world import GOOD, LOSS
+from tests.reports.cases import CASES, judged
+from tests.reports.hostile import EACH, verdict_with
+from tests.reports.schema import comparable
+from tests.verdicts import altered
+
+DAY = 86_400
+#: 2026-01-01, noon, UTC.
+START = 1_767_268_800
+
+
+def named(verdict: Verdict, gate: str = "no-risk", **changes: Any) -> Verdict:
+    return altered(verdict, gate=gate, **changes)
+
+
+PASS, FAIL, BAD = named(judged(GOOD)), named(judged(LOSS)), named(CASES["incomparable"]())
+COLLAPSE = named(CASES["collapse"](), "no-collapse")
+
+
+def written(folder: Path, *reports: list[Verdict], **more: Any) -> list[Path]:
+    """The reports as files, each a day newer than the one before."""
+    paths = []
+    for number, verdicts in enumerate(reports):
+        path = folder / f"{number}.json"
+        path.write_text(report_dumps(verdicts, **more), encoding="utf-8")
+        os.utime(path, (START + number * DAY,) * 2)
+        paths.append(path)
+    return paths
+
+
+def test_a_gate_is_one_series_with_a_gap_where_it_was_not_judged(tmp_path):
+    made = trend(written(tmp_path, [PASS, COLLAPSE], [COLLAPSE], [FAIL, COLLAPSE]))
+    series = {one.gate: one for one in made.series}
+    assert [None if point is None else point.outcome for point in series["no-risk"].points] == ["pass", None, "fail"]
+    assert [point is None for point in series["no-collapse"].points] == [False] * 3
+    last = series["no-risk"].last
+    assert last is not None
+    interval = FAIL.decisive_interval
+    assert interval is not None
+    assert (last.estimate, last.lower, last.upper) == pytest.approx(
+        (FAIL.estimates.urisk, interval.lower, interval.upper)
+    )
+    assert made.problems == []
+    worst = COLLAPSE.responsible_topics[0]
+    assert series["no-collapse"].last.estimate == pytest.approx(worst.difference)
+
+
+def test_the_bound_is_the_lowest_value_that_passes(tmp_path):
+    tolerant = named(FAIL, "tolerant", tolerance=0.05)
+    made = trend(written(tmp_path, [PASS, tolerant, COLLAPSE]))
+    bounds = {one.gate: one.last.bound for one in made.series if one.last is not None}
+    assert COLLAPSE.max_loss is not None
+    assert bounds == {"no-risk": -0.005, "tolerant": -0.05, "no-collapse": -COLLAPSE.max_loss}
+
+
+def test_other_questions_and_other_baselines_are_other_series(tmp_path):
+    others = [
+        named(FAIL, alpha=5.0),
+        named(FAIL, measure="P@10"),
+        named(FAIL, baselines=("bm25",)),
+        named(FAIL, slice="a=b"),
+    ]
+    assert len(trend(written(tmp_path, [FAIL, *others, FAIL])).series) == 6  # the last one asked the first's again
+
+
+def test_runs_are_in_order_of_time_and_it_says_where_that_is_from(tmp_path):
+    paths = written(tmp_path, [PASS], [FAIL], [PASS])
+    made = trend([paths[2], paths[0], paths[1]])
+    assert [Path(run.report).name for run in made.runs] == ["0.json", "1.json", "2.json"]
+    assert (made.runs[0].date, made.runs[0].dated_by) == ("2026-01-01T12:00:00Z", "file")
+    assert "3 reports without a date" in explain(made, width=120)
+
+
+def test_topics_that_lose_again_and_again_are_counted(tmp_path):
+    made = trend(written(tmp_path, [FAIL], [PASS], [FAIL], [FAIL]))
+    (series,) = made.series
+    losers = [topic.topic for topic in FAIL.responsible_topics[: FAIL.topics.losses]]
+    assert series.losing_topics == len(losers)
+    assert {topic.topic for topic in series.topics} == set(losers)
+    assert {(topic.runs, topic.failed_runs) for topic in series.topics} == {(3, 3)}
+    first, worst = series.topics[0], FAIL.responsible_topics[0]
+    assert first.mean_difference == pytest.approx(worst.difference)
+    assert first.last_difference == pytest.approx(worst.difference)
+    once = trend(written(tmp_path, [FAIL], [PASS]))
+    assert once.series[0].topics == ()
+
+
+def test_the_average_is_over_all_runs_in_which_a_topic_lost_also_those_that_passed(tmp_path):
+    topic = FAIL.responsible_topics[0]
+    little = replace(topic, difference=-0.01, candidate=topic.baseline - 0.01)
+    counts = replace(PASS.topics, losses=1, wins=0, ties=PASS.topics.count - 1)
+    passed = altered(PASS, responsible_topics=(little,), topics=counts)
+    (series,) = trend(written(tmp_path, [FAIL], [passed])).series
+    (weak,) = series.topics
+    assert (weak.topic, weak.runs, weak.failed_runs) == (topic.topic, 2, 1)
+    assert weak.mean_difference == pytest.approx((topic.difference - 0.01) / 2)
+
+
+def test_topics_of_runs_that_failed_come_before_larger_losses_in_runs_that_passed(tmp_path):
+    loser = replace(FAIL.responsible_topics[0], topic="passing", difference=-0.99, candidate=0.0, baseline=0.99)
+    counts = replace(PASS.topics, losses=1, wins=0, ties=PASS.topics.count - 1)
+    passed = altered(PASS, responsible_topics=(loser,), topics=counts)
+    (series,) = trend(written(tmp_path, [FAIL], [passed], [FAIL], [passed])).series
+    *failed, last = series.topics
+    assert {topic.failed_runs for topic in failed} == {2}
+    assert (last.topic, last.failed_runs, last.runs) == ("passing", 0, 2)
+
+
+def test_a_report_that_cannot_be_read_is_a_run_without_points(tmp_path):
+    paths = written(tmp_path, [PASS], [PASS], [PASS])
+    paths[1].write_text("{")
+    os.utime(paths[1], (START + DAY,) * 2)
+    made = trend([*paths, tmp_path / "nowhere.json"])
+    assert [point is None for point in made.series[0].points] == [False, True, False, True]
+    assert made.runs[3].dated_by == "nothing"
+    assert len(made.problems) == 2
+    assert "1.json: expected a JSON report of riskguard" in made.problems[0]
+    assert made.problems[1].endswith("nowhere.json: no such file")
+    assert "nowhere.json: no such file" in " ".join(explain(made, width=300).split())
+
+
+@pytest.mark.parametrize(
+    ("odd", "why"),
+    [
+        ([], "no gate was judged"),
+        ([BAD], "every gate is incomparable"),
+        ([named(PASS, "other")], "it has no gate in common with the other reports"),
+    ],
+)
+def test_a_report_that_cannot_be_compared_is_said(tmp_path, odd, why):
+    made = trend(written(tmp_path, [PASS], odd, [FAIL]))
+    assert made.problems == [f"{(tmp_path / '1.json').as_posix()}: {why}"]
+
+
+def test_one_report_alone_is_no_problem(tmp_path):
+    assert trend(written(tmp_path, [PASS])).problems == []
+
+
+def test_judgements_and_baselines_that_changed_are_said(tmp_path):
+    def with_inputs(qrels: str | None, prod: str) -> Verdict:
+        return altered(PASS, inputs=Inputs(qrels, "c", {"prod": prod}))
+
+    reports = [
+        [with_inputs("q1", "b1")],
+        [with_inputs("q2", "b1")],
+        [with_inputs(None, "b1")],
+        [with_inputs("q2", "b2")],
+    ]
+    made = trend(written(tmp_path, *reports))
+    (series,) = made.series
+    assert [point.changed_inputs for _, point in series.judged] == [(), ("judgements",), (), ("baselines",)]
+    shown = explain(made, width=100)
+    assert "judgements changed at run 2" in shown
+    assert "baselines changed at run 4" in shown
+
+
+def test_gates_that_were_not_judged_are_named(tmp_path):
+    gates = (
+        KnownGate("riskguard.yaml::no-risk", "riskguard.yaml", 1, "judged", 0, (0,)),
+        KnownGate("riskguard.yaml::other", "riskguard.yaml", 2, "crashed", 0, ()),
+    )
+    made = trend(written(tmp_path, [PASS], gates=gates))
+    assert made.runs[0].not_judged == ("riskguard.yaml::other",)
+    assert "run 1: 1 gate not judged: riskguard.yaml::other" in explain(made, width=100)
+
+
+def test_gates_that_failed_last_come_first(tmp_path):
+    made = trend(written(tmp_path, [PASS, named(FAIL, "b")], [PASS, named(FAIL, "b")]))
+    assert [series.gate for series in made.series] == ["b", "no-risk"]
+
+
+def test_the_json_follows_its_schema(tmp_path):
+    paths = written(tmp_path, [PASS, COLLAPSE], [FAIL], [BAD])
+    schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    jsonschema.validate(
+        json.loads(dumps(trend([*paths, tmp_path / "x.json"]))), schema, cls=jsonschema.Draft202012Validator
+    )
+
+
+def test_the_schema_is_that_of_the_types():
+    schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    made = TypeAdapter(Trend).json_schema(ref_template="#/$defs/{model}")
+    for definition in made["$defs"].values():
+        definition["required"] = list(definition["properties"])
+    for name in ("runs", "series"):
+        assert comparable(schema["properties"][name], schema["$defs"]) == comparable(
+            made["properties"][name], made["$defs"]
+        )
+    properties = [schema["properties"], *(definition["properties"] for definition in schema["$defs"].values())]
+    assert all(inner["description"].endswith(".") for part in properties for inner in part.values())
+
+
+def test_lines_fit_the_screen(tmp_path):
+    shown = explain(trend(written(tmp_path, [PASS, COLLAPSE], [FAIL], [BAD])), width=80)
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("text", EACH)
+def test_text_of_others_is_data(tmp_path, text):
+    verdict = altered(verdict_with(text), gate=f"x{text}"[:200])
+    made = trend(written(tmp_path, [verdict], [verdict]))
+    for said in (explain(made, width=100), dumps(made)):
+        assert said.replace("\n", "").isprintable()
+        assert not any(
+            line.lstrip().startswith("::") or "##[" in line or "##vso" in line for line in said.splitlines()
+        )
+
+
+def test_churn_that_was_let_through_is_no_plain_pass(tmp_path):
+    made = trend(written(tmp_path, [PASS], [named(CASES["churn-let-through"]())]))
+    (series,) = [one for one in made.series if any(point and point.churn for point in one.points)]
+    assert [point and point.churn for point in series.points] == [None, True]
+    assert "pass, churn" in explain(made, width=100)
