@@ -236,6 +236,7 @@ def counts_at(commit: str) -> Counts:
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
             archive.extractall(folder, filter="data")
+        as_installed(Path(folder))
         done = subprocess.run(
             [sys.executable, __file__, "--json", folder],
             cwd=folder,
@@ -246,6 +247,20 @@ def counts_at(commit: str) -> Counts:
         )
     found: Counts = json.loads(done.stdout)
     return found
+
+
+def as_installed(root: Path) -> None:
+    """Say in a checkout which wings plug in, as an installation of it would, whatever else is installed."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    groups = {"console_scripts": project.get("scripts", {}), **project.get("entry-points", {})}
+    about = root / "pytest_riskguard.egg-info"
+    about.mkdir()
+    (about / "PKG-INFO").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 0\n", encoding="utf-8")
+    lines = (
+        f"[{group}]\n" + "".join(f"{name} = {place}\n" for name, place in names.items())
+        for group, names in groups.items()
+    )
+    (about / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
 
 
 def landed(count: int) -> list[str]:

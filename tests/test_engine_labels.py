@@ -13,8 +13,7 @@ from pytest_riskguard.engine.sources import Question, RunFile
 from pytest_riskguard.engine.stale_labels import stale_labels
 from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
-from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.formats.given_file import GivenFile, LabelRules
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.run_context import changed
 from tests.strict import gate_of

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.formats.files.remote_files import address_of
+from pytest_riskguard.formats.remote_files import address_of
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 

@@ -21,7 +21,7 @@ from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.formats.files.remote_files import is_address
+from pytest_riskguard.formats.remote_files import is_address
 from pytest_riskguard.text import did_you_mean
 
 #: How often a baseline that is replaced while it is being read is read again.

@@ -18,9 +18,9 @@ from pathlib import Path
 from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.baselines.pins import pinned
 from pytest_riskguard.errors import BaselineError, MissingFileError
-from pytest_riskguard.formats.files.remote_files import address_of, files_below, is_address, local_copy
 from pytest_riskguard.formats.input_files import LimitError
 from pytest_riskguard.formats.limits import STORE_BYTES, STORE_FILES
+from pytest_riskguard.formats.remote_files import address_of, files_below, is_address, local_copy
 
 _FILE = re.compile(
     r"(?P<name>[^/]+)(/history/[0-9]{1,9})?(/replicates/[0-9]{1,9})?"

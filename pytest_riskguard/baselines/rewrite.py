@@ -41,11 +41,11 @@ from pytest_riskguard.evaluation.score_files import read_scores, write_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
-from pytest_riskguard.formats.files.remote_files import kept_copy
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.input_files import ContentError
 from pytest_riskguard.formats.limits import RUN_BYTES
 from pytest_riskguard.formats.metadata import checked_metadata
+from pytest_riskguard.formats.remote_files import kept_copy
 from pytest_riskguard.text import counted, listed
 
 

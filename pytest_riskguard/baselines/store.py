@@ -30,8 +30,8 @@ from pytest_riskguard.baselines.reader import StoreReader, check_name
 from pytest_riskguard.baselines.rewrite import ScoredRun
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.evaluation.runs.rankings import Rankings
-from pytest_riskguard.formats.files.remote_files import address_of, is_address
 from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.remote_files import address_of, is_address
 
 
 class Scoring(TypedDict, total=False):

@@ -18,8 +18,7 @@ from pytest_riskguard.config.setting_types import (
     or_path_alone,
 )
 from pytest_riskguard.config.value_checks import whole
-from pytest_riskguard.formats.given_file import JUDGE_RULES, GivenFile, JudgeRule
-from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.formats.given_file import JUDGE_RULES, GivenFile, JudgeRule, LabelRules
 from pytest_riskguard.formats.text_files import MAX_GRADE
 from pytest_riskguard.gates.option_types import SHARES, Number, OneOf, Text, TrueOrFalse, shown
 from pytest_riskguard.text import document_address

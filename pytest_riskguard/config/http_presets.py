@@ -28,8 +28,7 @@ class Request:
 class Preset:
     """How an engine is asked: ``request`` without a body from the user, ``with_body`` with one.
 
-    ``answers`` is the module of ``formats.files.engines`` that reads its answers; ``max_depth`` is the most hits that
-    it returns to one request.
+    ``answers`` is the format of its answers; ``max_depth`` is the most hits that it returns to one request.
     """
 
     name: str
@@ -49,7 +48,7 @@ class Preset:
         """What reads the answers; None for the general preset, whose answers the settings describe."""
         if self.answers is None:
             return None
-        engine: Engine = import_module(f"pytest_riskguard.formats.files.engines.{self.answers}").ENGINE
+        engine: Engine = getattr(import_module("pytest_riskguard.formats.engines"), f"{self.answers.upper()}_ENGINE")
         return engine
 
 

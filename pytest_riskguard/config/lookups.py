@@ -19,7 +19,7 @@ from pytest_riskguard.evaluation.collection import keys_of
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.topics import Topics, read_topics
-from pytest_riskguard.formats.files.remote_files import is_address
+from pytest_riskguard.formats.remote_files import is_address
 from pytest_riskguard.gates.rule.collapse import protected_topics
 from pytest_riskguard.text import did_you_mean
 

@@ -12,12 +12,12 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Pla
 from pytest_riskguard.baselines.pins import pinned
 from pytest_riskguard.config.value_checks import distinct
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.formats.files.remote_files import is_address
+from pytest_riskguard.formats.columns import WANTED
 from pytest_riskguard.formats.given_file import IRDS, TIES, Ties
 from pytest_riskguard.formats.known import added_formats, formats_of
 from pytest_riskguard.formats.metadata import checked_metadata
-from pytest_riskguard.formats.named_rows import WANTED
 from pytest_riskguard.formats.records import Kind
+from pytest_riskguard.formats.remote_files import is_address
 from pytest_riskguard.gates.option_types import OneOf, Text, shown
 
 

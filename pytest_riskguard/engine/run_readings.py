@@ -10,7 +10,7 @@ from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.score_cache import RunScores, Wanted, file_scores
 from pytest_riskguard.evaluation.scoring.run_scores import ScoredRun, scored_run
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.topic_keys import TopicKeys
+from pytest_riskguard.formats.records import TopicKeys
 
 
 def read_file(

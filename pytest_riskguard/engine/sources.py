@@ -32,8 +32,7 @@ from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.given_file import GivenFile, Ties
 from pytest_riskguard.formats.known import system_name
 from pytest_riskguard.formats.metadata import Latency
-from pytest_riskguard.formats.records import Agreement
-from pytest_riskguard.formats.topic_keys import TopicKeys
+from pytest_riskguard.formats.records import Agreement, TopicKeys
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.origins import BaselineOrigin
 

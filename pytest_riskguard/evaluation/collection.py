@@ -7,7 +7,7 @@ from pathlib import Path
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.topic_keys import TopicKeys
+from pytest_riskguard.formats.records import TopicKeys
 
 
 def read_collection(qrels: Path | GivenFile, topics: Path | GivenFile | None = None) -> tuple[Qrels, Topics | None]:

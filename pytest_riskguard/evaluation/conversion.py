@@ -25,8 +25,7 @@ from pytest_riskguard.formats.detection import format_of, kinds_of
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.known import Format, format_for
 from pytest_riskguard.formats.limits import RUN_BYTES
-from pytest_riskguard.formats.records import KINDS, Kind, Ranking, Records
-from pytest_riskguard.formats.topic_keys import AmbiguousTextError, TopicKeys
+from pytest_riskguard.formats.records import KINDS, AmbiguousTextError, Kind, Ranking, Records, TopicKeys
 from pytest_riskguard.text import counted, listed
 
 #: What a conversion must not change.

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from pytest_riskguard.errors import DocumentsFormatError
+from pytest_riskguard.formats.arrow import errors as arrow_errors
 from pytest_riskguard.formats.content import imported
-from pytest_riskguard.formats.files.arrow.arrow_tables import errors as arrow_errors
+from pytest_riskguard.formats.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.formats.input_files import LimitError, open_regular, read_limited
-from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
 from pytest_riskguard.formats.limits import CORPUS_BYTES
 from pytest_riskguard.formats.text_files import LineReader
 from pytest_riskguard.text import web_address

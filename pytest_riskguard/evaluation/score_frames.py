@@ -15,8 +15,7 @@ from pytest_riskguard.evaluation.memory.input_data import InputData
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import rankings_of
 from pytest_riskguard.evaluation.scoring.run_scores import values_of_rankings
-from pytest_riskguard.formats.given_file import TIES, Ties
-from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
+from pytest_riskguard.formats.given_file import AS_GIVEN, TIES, LabelRules, Ties
 
 
 def score_frame(

@@ -16,12 +16,11 @@ from pytest_riskguard.evaluation.memory.input_data import Input, InputData
 from pytest_riskguard.evaluation.memory.shapes import TopicsData
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
-from pytest_riskguard.formats.files.tab_separated import TEXT_NAMES, TOPIC_NAMES
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.limits import TOPICS
-from pytest_riskguard.formats.records import Records, TopicRow
+from pytest_riskguard.formats.records import Records, TopicRow, derived_id
+from pytest_riskguard.formats.tables import TEXT_NAMES, TOPIC_NAMES
 from pytest_riskguard.formats.text_files import LineReader
-from pytest_riskguard.formats.topic_keys import derived_id
 
 _Lines = LineReader[TopicsFormatError]
 _WEIGHT = "weight"

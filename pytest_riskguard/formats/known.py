@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from pytest_riskguard import plugins
@@ -24,9 +23,10 @@ from pytest_riskguard.text import did_you_mean
 class Format:
     """One format of files.
 
-    Its ``module`` in ``formats/files`` has ``fits(file, kind)``, which returns None or why the file does not fit,
-    and for each kind a function of that name, such as ``judgements(file)``, which returns ``Records``. ``extra`` is
-    the extra of this package that it needs; ``parts`` are the kinds of which a file may hold several, ``FILE#PART``.
+    For the format ``csv`` its ``module`` in ``formats`` has ``csv_fits(file, kind)``, which returns None or why the
+    file does not fit, and for each kind a function such as ``csv_judgements(file)``, which returns ``Records``.
+    ``extra`` is the extra of this package that it needs; ``parts`` are the kinds of which a file may hold several,
+    ``FILE#PART``.
     """
 
     name: str
@@ -40,17 +40,17 @@ class Format:
 
     def fits(self, file: InputFile, kind: Kind) -> Misfit | None:
         """None if the file has this format, else why it does not."""
-        misfit: Misfit | None = self._module.fits(file, kind)
+        misfit: Misfit | None = self._function("fits")(file, kind)
         return misfit
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The function that reads what a file of this format holds, with ids and texts of a sensible length."""
-        function: Callable[..., Any] = getattr(self._module, kind)
-        return lambda file: limited(function(file), file.refuse)
+        return lambda file: limited(self._function(kind)(file), file.refuse)
 
-    @property
-    def _module(self) -> ModuleType:
-        return import_module(f"pytest_riskguard.formats.files.{self.module}")
+    def _function(self, name: str) -> Callable[..., Any]:
+        module = import_module(f"pytest_riskguard.formats.{self.module}")
+        function: Callable[..., Any] = getattr(module, f"{self.name.replace('-', '_')}_{name}")
+        return function
 
 
 def _responses(name: str, title: str) -> Format:
@@ -58,7 +58,7 @@ def _responses(name: str, title: str) -> Format:
     return Format(
         name,
         f"{title} responses (JSON, JSON Lines)",
-        f"engines.{name}",
+        "engines",
         ("rankings",),
         suffixes=(".json", ".jsonl", ".ndjson"),
     )
@@ -68,21 +68,21 @@ _JUDGING_TOOLS: tuple[Format, ...] = (
     Format(
         "quepid",
         "ratings of a Quepid case (CSV, JSON)",
-        "judging_tools.quepid",
+        "quepid",
         reads=("judgements",),
         suffixes=(".csv", ".txt", ".json"),
     ),
     Format(
         "quepid-book",
         "judgements of a Quepid book (CSV, JSON)",
-        "judging_tools.quepid_book",
+        "quepid",
         reads=("judgements",),
         suffixes=(".csv", ".txt", ".json"),
     ),
     Format(
         "quepid-snapshot",
         "Quepid snapshots (CSV, JSON) and its detailed export",
-        "judging_tools.quepid_snapshot",
+        "quepid",
         reads=("judgements", "rankings"),
         suffixes=(".csv", ".txt", ".json"),
         parts=("rankings",),
@@ -90,14 +90,14 @@ _JUDGING_TOOLS: tuple[Format, ...] = (
     Format(
         "ltr",
         "ratings for learning to rank (rating qid:id # docid text)",
-        "judging_tools.learning_to_rank",
+        "judging_tools",
         reads=("judgements",),
         suffixes=(".txt", ".ltr"),
     ),
     Format(
         "workbench",
         "OpenSearch Search Relevance Workbench",
-        "judging_tools.workbench",
+        "judging_tools",
         reads=("judgements", "rankings", "topics"),
         suffixes=(".json", ".jsonl", ".ndjson"),
         parts=("judgements", "rankings", "topics"),
@@ -105,14 +105,14 @@ _JUDGING_TOOLS: tuple[Format, ...] = (
     Format(
         "rank-eval",
         "_rank_eval of Elasticsearch and OpenSearch: requests, responses",
-        "judging_tools.rank_eval",
+        "judging_tools",
         reads=("judgements", "rankings", "topics"),
         suffixes=(".json",),
     ),
     Format(
         "rre",
         "ratings of the Rated Ranking Evaluator",
-        "judging_tools.rre",
+        "judging_tools",
         reads=("judgements",),
         suffixes=(".json",),
     ),
@@ -122,13 +122,13 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "irds",
         "a collection of ir_datasets, named irds:NAME",
-        "irds",
+        "libraries",
         reads=("judgements", "topics"),
     ),
     Format(
         "parquet",
         "Parquet with named columns",
-        "arrow.parquet",
+        "arrow",
         reads=("judgements", "rankings", "topics", "scores"),
         parts=("scores",),
         writes=("judgements", "rankings", "topics"),
@@ -138,7 +138,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "arrow",
         "Arrow and Feather with named columns",
-        "arrow.arrow_ipc",
+        "arrow",
         reads=("judgements", "rankings", "topics"),
         suffixes=(".arrow", ".feather", ".ipc", ".arrows"),
         extra="arrow",
@@ -146,7 +146,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "ranx-lz4",
         "ranx, compressed (LZ4)",
-        "libraries.ranx_lz4",
+        "libraries",
         reads=("judgements", "rankings"),
         suffixes=(".lz4",),
     ),
@@ -154,14 +154,14 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "ranx",
         "ranx, pytrec_eval (JSON: topic, document, number)",
-        "libraries.ranx",
+        "libraries",
         reads=("judgements", "rankings"),
         suffixes=(".json",),
     ),
     Format(
         "mteb",
         "MTEB predictions (JSON: subset, split, topic, document, number)",
-        "libraries.mteb",
+        "libraries",
         reads=("rankings",),
         suffixes=(".json",),
         parts=("rankings",),
@@ -169,14 +169,14 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "sentence-transformers",
         "sentence-transformers predictions (JSON Lines)",
-        "libraries.sentence_transformers",
+        "libraries",
         reads=("rankings",),
         suffixes=(".jsonl",),
     ),
     Format(
         "beir",
         "BEIR: qrels with a header (TSV), queries.jsonl",
-        "libraries.beir",
+        "libraries",
         reads=("judgements", "topics"),
         suffixes=(".tsv", ".jsonl"),
     ),
@@ -189,28 +189,28 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "ranx-scores",
         "scores of ranx (JSON: measure, topic, number) and pytrec_eval (topic, measure, number)",
-        "scores.nested_scores",
+        "score_formats",
         reads=("scores",),
         suffixes=(".json",),
     ),
     Format(
         "trec_eval",
         "trec_eval -q: measure, topic, value",
-        "scores.trec_eval",
+        "score_formats",
         reads=("scores",),
         suffixes=(".eval", ".txt"),
     ),
     Format(
         "ir_measures",
         "ir_measures -q: topic, measure, value with tabs, or JSON Lines",
-        "scores.ir_measures_output",
+        "score_formats",
         reads=("scores",),
         suffixes=(".tsv", ".jsonl", ".txt"),
     ),
     Format(
         "perquery",
         "a row for each topic and measure, as PyTerrier's perquery.csv",
-        "scores.long_scores",
+        "score_formats",
         reads=("scores",),
         suffixes=(".csv", ".tsv"),
         parts=("scores",),
@@ -218,7 +218,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "scores",
         "a row for each topic, a column for each measure",
-        "scores.score_table",
+        "score_formats",
         reads=("scores",),
         writes=("scores",),
         suffixes=(".tsv", ".csv", ".txt"),
@@ -226,7 +226,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "jsonl",
         "JSON Lines with named keys, or a JSON list of objects",
-        "json_lines",
+        "tables",
         reads=("judgements", "rankings", "topics"),
         writes=("judgements", "rankings", "topics"),
         suffixes=(".jsonl", ".ndjson", ".json"),
@@ -234,7 +234,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "tsv",
         "tables with tabs and named columns; topics: id, query text, tags",
-        "tab_separated",
+        "tables",
         reads=("judgements", "rankings", "topics"),
         writes=("topics",),
         suffixes=(".tsv", ".txt"),
@@ -242,7 +242,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "csv",
         "CSV with named columns (comma, semicolon or tab)",
-        "named_columns",
+        "tables",
         reads=("judgements", "rankings", "topics"),
         writes=("judgements", "rankings", "topics"),
         suffixes=(".csv",),
@@ -250,14 +250,14 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "msmarco",
         "MS MARCO: query, passage and rank with tabs, no header",
-        "libraries.msmarco",
+        "libraries",
         reads=("rankings",),
         suffixes=(".txt", ".tsv"),
     ),
     Format(
         "trec",
         "TREC (columns with spaces between them)",
-        "trec",
+        "tables",
         reads=("judgements", "rankings"),
         writes=("judgements", "rankings"),
         suffixes=(".run", ".txt", ".res", ".trec", ".qrels"),

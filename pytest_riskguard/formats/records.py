@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -148,3 +150,56 @@ class Agreement:
         disagree = f"disagree on {self.disputed:,} of {counted(self.shared, 'document')} that several graded{share}"
         rule = {"max": "maximum", "min": "minimum"}.get(self.rule, self.rule)
         return f"{self.judges} judges {disagree}; the {rule} of their grades counts"
+
+
+# Topics of tools that know queries by their texts: found through the topics file, else named by the texts.
+
+
+#: Characters of a text that is its topic's id as it stands; longer ones are cut, and a digest follows.
+MAX_ID_LENGTH = 60
+_CUT, _DIGITS = 48, 8
+
+
+class AmbiguousTextError(ValueError):
+    """Two topics have the same query text."""
+
+
+def normal(text: str) -> str:
+    """A query text as texts are compared: composed characters, single spaces, none around."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def derived_id(text: str) -> str:
+    """The id of a query without one: its text, cut if it is long; the same text always has the same id."""
+    text = normal(text)
+    if len(text) <= MAX_ID_LENGTH:
+        return text
+    return f"{text[:_CUT].rstrip()}~{hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}"
+
+
+class TopicKeys:
+    """Ids of query texts; ``queries`` maps the topics of a collection to their texts."""
+
+    def __init__(self, queries: Mapping[str, str] | None = None) -> None:
+        self._in_order = tuple(queries or ())
+        self._ids: dict[str, list[str]] = {}
+        for topic, text in (queries or {}).items():
+            self._ids.setdefault(normal(text), []).append(topic)
+
+    def id_of(self, text: str) -> str:
+        """The topic with this query text, or an id derived from the text where no topic has it.
+
+        ``AmbiguousTextError`` if two topics have it.
+        """
+        ids = self._ids.get(normal(text), [])
+        if len(ids) > 1:
+            shown = ", ".join(map(repr, ids[:3]))
+            raise AmbiguousTextError(f"the query {text!r} is the text of {len(ids)} topics ({shown})")
+        return ids[0] if ids else derived_id(text)
+
+    def in_order(self, count: int) -> tuple[str, ...]:
+        """The topics in the order of their file; ``ValueError`` if there are not as many as are wanted."""
+        if len(self._in_order) != count:
+            found = f"{len(self._in_order)} topics" if self._in_order else "no topics file"
+            raise ValueError(f"{count} rankings without the ids of their queries, and {found}")
+        return self._in_order

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.config.load import load_config
-from pytest_riskguard.errors import ConfigError, DataError, MissingFileError, UsageError
+from pytest_riskguard.errors import ConfigError, DataError, MissingFileError, ScoresFormatError, UsageError
 from pytest_riskguard.evaluation.document_titles import read_titles
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from pytest_riskguard.evaluation.runs.trec_files import fold_run
@@ -92,7 +92,8 @@ IRREGULAR = {
 @pytest.mark.parametrize("make", IRREGULAR)
 def test_no_reader_reads_or_waits_for_anything_but_a_regular_file(path, make, reader):
     make(path)
-    with pytest.raises((MissingFileError, ConfigError), match=rf"file.*: {IRREGULAR[make]}"):
+    problem = "expected Parquet files, found none" if (make, reader) == (folder, "scores") else IRREGULAR[make]
+    with pytest.raises((MissingFileError, ConfigError, ScoresFormatError), match=rf"file.*: {problem}"):
         READERS[reader](path)
 
 

@@ -11,9 +11,9 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from pytest_riskguard.errors import MissingFileError, RunFormatError, UsageError
-from pytest_riskguard.formats.files.remote_files import address_of, files_below, is_address, local_copy
 from pytest_riskguard.formats.input_files import LimitError
 from pytest_riskguard.formats.limits import RUN_BYTES
+from pytest_riskguard.formats.remote_files import address_of, files_below, is_address, local_copy
 
 
 @pytest.fixture

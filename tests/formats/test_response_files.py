@@ -11,7 +11,7 @@ import pytest
 from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import open_run
-from pytest_riskguard.formats.topic_keys import TopicKeys
+from pytest_riskguard.formats.records import TopicKeys
 from tests.formats.engine_shapes import SHAPES, Hits
 
 QUERIES = {"q2": "reset password", "q1": "cancel order", "q3": "zürich"}

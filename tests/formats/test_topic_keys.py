@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_riskguard.formats.topic_keys import MAX_ID_LENGTH, AmbiguousTextError, TopicKeys, derived_id, normal
+from pytest_riskguard.formats.records import MAX_ID_LENGTH, AmbiguousTextError, TopicKeys, derived_id, normal
 
 
 def test_a_topic_is_found_by_its_text_however_it_is_spaced():

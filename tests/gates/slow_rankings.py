@@ -22,7 +22,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.judged_runs import DEFAULT_DEPTH, depth_of
 from pytest_riskguard.evaluation.scoring.provider_scores import evaluate
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
+from pytest_riskguard.formats.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.gates.findings import (
     MovedDocument,
     ResponsibleTopic,

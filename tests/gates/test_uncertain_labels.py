@@ -13,8 +13,7 @@ import pytest
 from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, regraded
 from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.formats.given_file import JudgeRule
-from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.formats.given_file import JudgeRule, LabelRules
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings import uncertain_labels
 from pytest_riskguard.gates.rankings.label_findings import Judgements, UnderJudge, UnderJudges

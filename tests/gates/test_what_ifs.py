@@ -20,7 +20,7 @@ from pytest_riskguard.evaluation.runs.trec_files import fold_run
 from pytest_riskguard.evaluation.scoring import array_scores, judged_runs, unjudged_documents
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedDocuments, RankedRun
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
-from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
+from pytest_riskguard.formats.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings.documents import topic_documents

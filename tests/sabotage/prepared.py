@@ -25,7 +25,7 @@ _COMMAND = (
     "pytest_riskguard.cli.judging.compare",
     "pytest_riskguard.cli.inputs",
     "pytest_riskguard.evaluation.scoring.providers",
-    "pytest_riskguard.formats.files.trec",
+    "pytest_riskguard.formats.tables",
     "pytest_riskguard.reports.card",
     "pytest_riskguard.reports.terminal.failure",
     "pytest_riskguard.reports.json",

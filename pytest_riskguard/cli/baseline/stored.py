@@ -47,7 +47,7 @@ def list_(store: Path | None) -> int:
     with every file of every baseline.
     """
     from pytest_riskguard.baselines.remote_stores import digest_of, shown
-    from pytest_riskguard.formats.files.remote_files import is_address
+    from pytest_riskguard.formats.remote_files import is_address
 
     if store is not None and is_address(store) and "#" not in str(store):
         click.echo(f"digest of all: {digest_of(store)}")  # the store can be read once this pins it

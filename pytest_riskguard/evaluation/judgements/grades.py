@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import provider_of
-from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.formats.given_file import LabelRules
 
 if TYPE_CHECKING:
     from ir_measures import Measure

@@ -18,13 +18,10 @@ from pytest_riskguard.evaluation.memory.shapes import JudgementsData
 from pytest_riskguard.formats.columns import whole
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
-from pytest_riskguard.formats.escaping import ESCAPED, escaped, unescaped
-from pytest_riskguard.formats.given_file import GivenFile, JudgeRule
-from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
+from pytest_riskguard.formats.given_file import AS_GIVEN, GivenFile, JudgeRule, LabelRules
 from pytest_riskguard.formats.limits import DOCUMENTS, JUDGEMENTS, ROW_BYTES, TOPICS
-from pytest_riskguard.formats.records import Agreement, Judgement, Records
-from pytest_riskguard.formats.text_files import MAX_GRADE, LineReader
-from pytest_riskguard.formats.topic_keys import AmbiguousTextError, TopicKeys
+from pytest_riskguard.formats.records import Agreement, AmbiguousTextError, Judgement, Records, TopicKeys
+from pytest_riskguard.formats.text_files import ESCAPED, MAX_GRADE, LineReader, escaped, unescaped
 
 #: topic -> document -> judge -> grade
 ByJudge = Mapping[str, Mapping[str, Mapping[str, float]]]

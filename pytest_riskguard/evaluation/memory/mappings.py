@@ -9,9 +9,9 @@ from typing import Any
 from pytest_riskguard.evaluation.memory.input_data import Input
 from pytest_riskguard.evaluation.memory.values import identifier, is_missing, number, shown
 from pytest_riskguard.formats.columns import named, places
-from pytest_riskguard.formats.files.scores.nested_scores import are_measures
 from pytest_riskguard.formats.measure_names import standard_name
 from pytest_riskguard.formats.records import Judgement, Ranking, Records, Score, TopicRow
+from pytest_riskguard.formats.score_formats import are_measures
 
 _Data = Mapping[Any, Any]
 

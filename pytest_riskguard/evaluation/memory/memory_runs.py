@@ -15,7 +15,7 @@ from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import rankings_of
 from pytest_riskguard.formats.given_file import TIES, Ties
 from pytest_riskguard.formats.metadata import checked_metadata
-from pytest_riskguard.formats.topic_keys import TopicKeys, derived_id
+from pytest_riskguard.formats.records import TopicKeys, derived_id
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ from typing import Any
 
 from pytest_riskguard.evaluation.memory.input_data import Input
 from pytest_riskguard.evaluation.memory.values import identifier, number, plain, shown
-from pytest_riskguard.formats.columns import SYNONYMS, named, places
+from pytest_riskguard.formats.columns import SYNONYMS, WANTED, NamedRows, NumberedRow, missing_columns, named, places
 from pytest_riskguard.formats.measure_names import AVERAGES, standard_name
-from pytest_riskguard.formats.named_rows import WANTED, NamedRows, NumberedRow, missing_columns
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, Score, TopicRow
 
 

@@ -8,7 +8,7 @@ from typing import SupportsFloat
 from uuid import UUID
 
 from pytest_riskguard.evaluation.memory.input_data import Input
-from pytest_riskguard.formats.escaping import is_identifier
+from pytest_riskguard.formats.text_files import is_identifier
 from pytest_riskguard.text import clean
 
 #: Names of types whose values are not numbers although ``float`` takes them: Python's and numpy's truth values.

@@ -13,11 +13,11 @@ from typing import IO
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.runs.order import has_ties, untied
 from pytest_riskguard.evaluation.runs.row_blocks import LARGEST, MAX_RUN_SCORE, Chunk, Documents, chunked
-from pytest_riskguard.formats.escaping import escaped, is_identifier
 from pytest_riskguard.formats.given_file import Ties
 from pytest_riskguard.formats.input_files import bytes_beyond
 from pytest_riskguard.formats.limits import ROW_BYTES
 from pytest_riskguard.formats.metadata import Latency, latency_of
+from pytest_riskguard.formats.text_files import escaped, is_identifier
 
 DEFAULT_TAG = "riskguard"
 

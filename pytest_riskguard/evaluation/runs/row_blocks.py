@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray, rows_of
 from pytest_riskguard.evaluation.runs.order import as_written
-from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.formats.given_file import LabelRules
 
 TOPICS_PER_CHUNK = 20
 #: Topics with very many documents are passed on in smaller chunks.

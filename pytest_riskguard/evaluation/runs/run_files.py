@@ -14,12 +14,11 @@ from pytest_riskguard.evaluation.runs.row_blocks import Chunk, Documents
 from pytest_riskguard.evaluation.runs.trec_files import fold_run
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
-from pytest_riskguard.formats.files.remote_files import is_address
 from pytest_riskguard.formats.given_file import GivenFile, Ties
 from pytest_riskguard.formats.input_files import is_folder
 from pytest_riskguard.formats.limits import DOCUMENTS, RUN_BYTES, TOPICS
-from pytest_riskguard.formats.records import Ranking, Records
-from pytest_riskguard.formats.topic_keys import AmbiguousTextError, TopicKeys
+from pytest_riskguard.formats.records import AmbiguousTextError, Ranking, Records, TopicKeys
+from pytest_riskguard.formats.remote_files import is_address
 
 
 def open_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Path | Rankings | GivenFile:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pytest_riskguard.evaluation.runs.decimals import FloatArray, decimals
 from pytest_riskguard.evaluation.runs.identifiers import WORD_BYTES, Identifiers, IntArray
 from pytest_riskguard.evaluation.runs.row_blocks import MAX_RUN_SCORE
-from pytest_riskguard.formats.escaping import ESCAPED, unescaped
+from pytest_riskguard.formats.text_files import ESCAPED, unescaped
 
 _FIELDS = 6
 _LINE_FEED, _SPACE = ord("\n"), ord(" ")

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.evaluation.runs.row_blocks import LARGEST, MAX_RUN_SCORE, Documents
-from pytest_riskguard.formats.escaping import ESCAPED, unescaped
 from pytest_riskguard.formats.limits import DOCUMENTS, ROW_BYTES, RUN_BYTES, TOPICS
-from pytest_riskguard.formats.text_files import LineReader
+from pytest_riskguard.formats.text_files import ESCAPED, LineReader, unescaped
 
 _Topic = tuple[str, Documents]
 _Row = tuple[bytes, bytes, bytes, float]  # topic, docid, rank, score

@@ -20,7 +20,7 @@ from pytest_riskguard.evaluation.runs.order import Order, order_of
 from pytest_riskguard.evaluation.scoring import kernels
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.scoring.kernels import CountedRows, FloatArray, IntArray, Kernel
-from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.formats.given_file import LabelRules
 
 if TYPE_CHECKING:
     from ir_measures import Measure

@@ -33,12 +33,12 @@ from pytest_riskguard.evaluation.scoring.array_scores import has_kernel, values_
 from pytest_riskguard.evaluation.scoring.judged_runs import LEAST_DEPTH, JudgedRun, depth_for
 from pytest_riskguard.evaluation.scoring.provider_scores import topics_named
 from pytest_riskguard.evaluation.scoring.run_reading import FloatArray, RunReader, RunReading
-from pytest_riskguard.formats.files.remote_files import is_address, local_copy
 from pytest_riskguard.formats.given_file import GivenFile, Ties
 from pytest_riskguard.formats.input_files import ContentError
 from pytest_riskguard.formats.known import system_name
 from pytest_riskguard.formats.limits import RUN_BYTES
-from pytest_riskguard.formats.topic_keys import TopicKeys
+from pytest_riskguard.formats.records import TopicKeys
+from pytest_riskguard.formats.remote_files import is_address, local_copy
 
 if TYPE_CHECKING:
     from ir_measures import Measure

@@ -17,7 +17,7 @@ from pytest_riskguard.evaluation.scoring.array_scores import has_kernel, kernel_
 from pytest_riskguard.evaluation.scoring.kernels import CountedRows
 from pytest_riskguard.evaluation.scoring.provider_scores import evaluate
 from pytest_riskguard.formats.columns import whole
-from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.formats.given_file import LabelRules
 
 if TYPE_CHECKING:
     from ir_measures import Measure

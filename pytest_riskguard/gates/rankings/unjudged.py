@@ -21,7 +21,7 @@ from pytest_riskguard.evaluation.scoring.unjudged_documents import (
     values_if_relevant,
 )
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.formats.given_file import LabelRules
 from pytest_riskguard.gates.findings import MAX_LISTED
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate

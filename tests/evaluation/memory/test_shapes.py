@@ -14,7 +14,7 @@ from ir_measures import Qrel, ScoredDoc
 from pytest_riskguard import run, score_run
 from pytest_riskguard.errors import DataError, RunFormatError
 from pytest_riskguard.evaluation import read_qrels, read_topics
-from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.formats.given_file import LabelRules
 from tests.evaluation.memory.shapes import Query
 
 pd = pytest.importorskip("pandas")

@@ -10,8 +10,7 @@ from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.runs.row_blocks import Documents, by_document
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
 from pytest_riskguard.evaluation.scoring.run_scores import score_run, scored_run
-from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.formats.given_file import GivenFile, LabelRules
 
 RULES = LabelRules(separator="#")
 

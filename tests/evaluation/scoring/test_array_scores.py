@@ -24,7 +24,7 @@ from pytest_riskguard.evaluation.runs.trec_files import fold_run
 from pytest_riskguard.evaluation.scoring.array_scores import array_values, has_kernel, if_judged
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.scoring.provider_scores import evaluate
-from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
+from pytest_riskguard.formats.given_file import AS_GIVEN, LabelRules
 from tests.evaluation.scoring.slow_judged_runs import chunk_of, judged_run
 
 WITH_KERNELS = [

@@ -23,7 +23,7 @@ from pytest_riskguard.evaluation.runs.row_blocks import Chunk, Documents, RowBlo
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.scoring.run_reading import RunReader
 from pytest_riskguard.evaluation.scoring.run_scores import score_run, scored_run
-from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.formats.given_file import LabelRules
 from tests.evaluation.scoring import slow_judged_runs
 
 DOCUMENTS = [f"d{number}" for number in range(30)]

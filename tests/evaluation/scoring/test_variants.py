@@ -12,7 +12,7 @@ from pytest_riskguard.evaluation.runs.trec_files import fold_run
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.evaluation.scoring.variants import Variants, values_of
-from pytest_riskguard.formats.label_rules import AS_GIVEN
+from pytest_riskguard.formats.given_file import AS_GIVEN
 from tests.evaluation.scoring.slow_judged_runs import judged_run
 
 ADDITIVE = [

@@ -10,7 +10,6 @@ import pytest
 from pytest_riskguard.errors import ScoresFormatError, UsageError
 from pytest_riskguard.evaluation import read_scores
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.known import formats_of
 from pytest_riskguard.formats.measure_names import standard_name
 
 TABLE = "topic\tnDCG@10\tAP\nq1\t0.5\t0.25\nq2\t1.0\t0.125\n"
@@ -147,14 +146,6 @@ def test_a_format_may_be_forced(write):
     assert (clicks.measure, clicks.values.tolist()) == ("clicks", [7, 9])
     with pytest.raises(UsageError, match="did you mean 'trec_eval'"):
         read_scores(GivenFile(path, format="trec"))
-
-
-@pytest.mark.parametrize("known", [k for k in formats_of("scores") if k.name != "scores"], ids=lambda k: k.name)
-def test_what_is_written_reads_back(write, known):
-    by_measure = {"nDCG@10": {"q1": 0.1 + 0.2, "q2": 1e-17}, "AP(rel=2)": {"q1": 0.0, "q2": 1.0}}
-    path = write("again", known.writer("scores")(by_measure).decode())
-    for scores in read_scores(path):
-        assert dict(zip(scores.topics, scores.values.tolist(), strict=True)) == by_measure[str(scores.measure)]
 
 
 @pytest.mark.parametrize(

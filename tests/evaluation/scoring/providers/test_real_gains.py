@@ -18,8 +18,7 @@ from pytest_riskguard.evaluation.judgements.grades import labels_for
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.scoring.providers import REAL_PROVIDER, dcg, ndcg, rbp
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
-from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.formats.given_file import GivenFile, LabelRules
 
 NDCG = ("nDCG", "nDCG@5", "nDCG@10", "nDCG(gains={1:7,2:9})@20", "nDCG(judged_only=True)@10")
 CLICKS = "query,docid,rating\nq1,a,0.7\nq1,b,0.25\nq1,c,0\nq2,a,0.1\nq2,d,2.5\nq3,e,0\n"

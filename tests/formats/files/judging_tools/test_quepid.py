@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from pytest_riskguard.errors import QrelsFormatError, UsageError
+from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
-from pytest_riskguard.formats.files.judging_tools.quepid import write_judgements
-from pytest_riskguard.formats.topic_keys import TopicKeys
+from pytest_riskguard.formats.records import TopicKeys
 
 CSV = 'query,docid,rating\nred shoes,1,3.0\nred shoes, -2,0.5\n" =1+1, please",a b,1\nboots,,\nred shoes,4,'
 
@@ -58,18 +57,3 @@ def test_bad_content_is_refused_with_its_place(write, name, text, problem):
     with pytest.raises(QrelsFormatError) as caught:
         read_qrels(write(name, text))
     assert problem in str(caught.value)
-
-
-def test_what_is_written_is_read_back_and_runs_in_no_spreadsheet(write):
-    grades: dict[str, dict[str, float]] = {"q1": {"=cmd": 1, "-12": 0.5}, "q2": {"a,b": 2}}
-    texts = {"q1": "+shoes", "q2": 'a "quoted" text'}
-    content = write_judgements(grades, texts)
-    assert content.splitlines()[:3] == [b"query,docid,rating", b" +shoes, =cmd,1", b" +shoes,-12,0.5"]
-    assert read_qrels(write("a.csv", content), TopicKeys(texts)).grades == grades
-
-
-def test_a_topic_without_a_text_or_with_that_of_another_is_not_written():
-    with pytest.raises(UsageError, match="topic 'q1' has none"):
-        write_judgements({"q1": {"d": 1}}, {})
-    with pytest.raises(UsageError, match="topics 'q1' and 'q2' have the same one"):
-        write_judgements({"q1": {"d": 1}, "q2": {"d": 1}}, {"q1": "shoes", "q2": "shoes "})

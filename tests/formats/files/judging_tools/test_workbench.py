@@ -6,13 +6,11 @@ import json
 
 import pytest
 
-from pytest_riskguard.errors import QrelsFormatError, RunFormatError, TopicsFormatError, UsageError
+from pytest_riskguard.errors import QrelsFormatError, RunFormatError, TopicsFormatError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from pytest_riskguard.evaluation.runs.run_files import open_run
 from pytest_riskguard.evaluation.topics import read_topics
-from pytest_riskguard.formats.files.judging_tools.workbench import write_judgements, write_topics
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.topic_keys import TopicKeys
 
 
 def hits(*sources, total=None):
@@ -144,14 +142,3 @@ def test_incomplete_or_mixed_results_are_refused(write, value, problem):
     with pytest.raises(RunFormatError) as caught:
         read(write, value, open_run)
     assert problem in str(caught.value)
-
-
-def test_what_is_written_is_read_back(write):
-    grades, texts = {"q1": {"B1": 3, "B2": 0.25}}, {"q1": "tv"}
-    content = write_judgements(grades, texts)
-    assert json.loads(content)["judgmentRatings"][0]["ratings"][0] == {"docId": "B1", "rating": "3"}
-    assert read_qrels(write("w.json", content), TopicKeys(texts)).grades == grades
-    queries = write_topics({"q1": "tv", "q2": "car"}, {"q1": {"lang": "en"}}, {})
-    assert read_topics(write("w.ndjson", queries)).tags == {"tv": {"lang": "en"}, "car": {}}
-    with pytest.raises(UsageError, match="The Workbench knows queries by their texts"):
-        write_judgements(grades, {})

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from pytest_riskguard.evaluation.runs.rankings import Rankings
-from pytest_riskguard.evaluation.runs.run_files import open_file
+from pytest_riskguard.evaluation.runs.run_files import open_run
 from pytest_riskguard.evaluation.runs.trec_files import fold_run
 from pytest_riskguard.evaluation.topics import read_topics
 from pytest_riskguard.formats.given_file import GivenFile
@@ -33,7 +33,7 @@ RANKED_ROWS = [(t, d, s, rank, TEXTS[t]) for t, hits in RANKED.items() for rank,
 
 
 def read_run(path: Path | GivenFile) -> dict[str, list[tuple[str, float]]]:
-    run = open_file(path)
+    run = open_run(path)
     if isinstance(run, Rankings):
         return {topic: list(documents) for topic, documents in run.by_topic.items()}
     chunks, _ = fold_run(run, lambda chunks: [dict(chunk) for chunk in chunks])

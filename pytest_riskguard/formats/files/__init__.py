@@ -1,1 +1,0 @@
-"""One module for each format of files; the table ``formats.known`` names them."""

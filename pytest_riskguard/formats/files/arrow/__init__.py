@@ -1,1 +1,0 @@
-"""Tables of Apache Arrow: its own files and Parquet."""

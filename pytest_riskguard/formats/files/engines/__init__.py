@@ -1,1 +1,0 @@
-"""Responses of search engines that a team has kept, one module for each engine."""

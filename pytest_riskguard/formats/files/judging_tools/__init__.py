@@ -1,1 +1,0 @@
-"""Files of the tools in which people and models judge documents: Quepid, OpenSearch, Elasticsearch, RRE."""

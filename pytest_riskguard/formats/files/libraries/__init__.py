@@ -1,1 +1,0 @@
-"""Files that retrieval libraries and benchmarks write and read."""

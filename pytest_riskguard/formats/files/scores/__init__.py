@@ -1,1 +1,0 @@
-"""Formats of per-topic scores, one module for each."""
