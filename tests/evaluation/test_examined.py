@@ -48,8 +48,8 @@ def test_topics_that_are_not_examined_are_dropped_while_a_run_is_read(monkeypatc
         held.append(sum(len(part.places) for part in sample._parts))
     assert max(held) <= 25
     assert sum(later < earlier for earlier, later in itertools.pairwise(held)) < 40  # most are never held
-    whole = Examined.of(
-        np.arange(500), np.ones(500, dtype=np.int64), Identifiers.of(f"d{place}" for place in range(500))
+    whole = Examined.joined(
+        [Examined(np.arange(500), np.arange(501), Identifiers.of(f"d{place}" for place in range(500)))]
     )
     assert list(sample.examined().rankings(1)) == list(whole.rankings(1))
 
