@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         check,
     )
     from pytest_riskguard.errors import RiskguardError, RiskyError
-    from pytest_riskguard.evaluation.memory.memory_runs import run
+    from pytest_riskguard.evaluation.memory_runs import run
     from pytest_riskguard.evaluation.scoring.run_scores import score_run
     from pytest_riskguard.gates.verdict import Verdict
 
@@ -50,7 +50,7 @@ _HOME = {
     "assert_not_inferior": "assertions",
     "assert_not_significantly_risky": "assertions",
     "check": "assertions",
-    "run": "evaluation.memory.memory_runs",
+    "run": "evaluation.memory_runs",
     "score_run": "evaluation.scoring.run_scores",
 }
 

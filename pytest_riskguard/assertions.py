@@ -8,22 +8,26 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ParamSpec, Protocol, cast, overload
+from typing import Any, TypedDict, TypeVar, Unpack, get_type_hints
 
 from pytest_riskguard import run_context
 from pytest_riskguard.engine.in_memory import Judgements, System, topics_in_memory, verdict_on
 from pytest_riskguard.errors import DataError, RiskyError
-from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
+from pytest_riskguard.evaluation.memory_runs import MemoryRun
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.kinds import (
     OPTIONS,
     Equivalent,
     Gate,
     GeoRiskNotWorse,
+    Method,
+    Missing,
     NoDrift,
     NotInferior,
     NoTopicCollapse,
     NotSignificantlyRisky,
+    Response,
+    Tradeoff,
     gate_of,
     options_of,
 )
@@ -38,115 +42,85 @@ from pytest_riskguard.run_context import record
 _INDENT = 12
 
 Pool = Mapping[str, System] | Sequence[TopicScores | MemoryRun]
-P = ParamSpec("P")
 
 
-class Assertion(Protocol[P]):
-    """An assertion for type checkers; in calls with parameters of its own they do not check its options ``P``."""
-
-    @overload
-    def __call__(self, candidate: System, baseline: System, *args: P.args, **options: P.kwargs) -> Verdict: ...
-
-    @overload
-    def __call__(
-        self,
-        candidate: System,
-        baseline: System,
-        *,
-        measure: str,
-        qrels: Judgements = ...,
-        weights: Mapping[str, float] = ...,
-        clusters: Mapping[str, str] = ...,
-        strata: Mapping[str, str] = ...,
-        shares: Mapping[str, float] = ...,
-        replicates: Sequence[System] = ...,
-        **options: Any,
-    ) -> Verdict: ...
-
-    @overload
-    def __call__(
-        self,
-        candidate: System,
-        baseline: System,
-        *,
-        weights: Mapping[str, float],
-        clusters: Mapping[str, str] = ...,
-        replicates: Sequence[System] = ...,
-        **options: Any,
-    ) -> Verdict: ...
-
-    @overload
-    def __call__(
-        self,
-        candidate: System,
-        baseline: System,
-        *,
-        strata: Mapping[str, str],
-        shares: Mapping[str, float],
-        clusters: Mapping[str, str] = ...,
-        replicates: Sequence[System] = ...,
-        **options: Any,
-    ) -> Verdict: ...
-
-    @overload
-    def __call__(
-        self,
-        candidate: System,
-        baseline: System,
-        *,
-        clusters: Mapping[str, str],
-        replicates: Sequence[System] = ...,
-        **options: Any,
-    ) -> Verdict: ...
-
-    @overload
-    def __call__(
-        self, candidate: System, baseline: System, *, replicates: Sequence[System], **options: Any
-    ) -> Verdict: ...
+class _EveryKind(TypedDict, total=False):
+    alpha: float
+    level: float
+    tradeoff: Tradeoff
+    missing: Missing
 
 
-class PoolAssertion(Protocol[P]):
-    """The assertion over a pool, for type checkers."""
+class BurdenOptions(_EveryKind, total=False):
+    """Options of kinds that an interval decides, but for the tolerance that must be given."""
 
-    @overload
-    def __call__(self, candidate: System, baselines: Pool, *args: P.args, **options: P.kwargs) -> Verdict: ...
-
-    @overload
-    def __call__(
-        self,
-        candidate: System,
-        baselines: Pool,
-        *,
-        measure: str,
-        qrels: Judgements = ...,
-        **options: Any,
-    ) -> Verdict: ...
+    method: Method
+    on_inconclusive: Response
 
 
-def _asks(kind: Callable[P, Gate]) -> Callable[[Callable[..., Verdict]], Assertion[P]]:
+class RiskOptions(BurdenOptions, total=False):
+    """Options of ``not_significantly_risky``."""
+
+    tolerance: float
+    on_churn: Response
+    max_mde: float | None
+
+
+class GeoRiskOptions(RiskOptions, total=False):
+    """Options of ``georisk_not_worse``."""
+
+    reference: str | None
+
+
+class CollapseOptions(_EveryKind, total=False):
+    """Options of ``no_topic_collapse``."""
+
+    max_loss: float | None
+    max_share: float | None
+    allowed: float
+    protected: Sequence[str]
+
+
+class OfData(TypedDict, total=False):
+    """What an assertion takes beside the options of its kind."""
+
+    qrels: Judgements | None
+    measure: str | None
+
+
+class OfMeans(OfData, total=False):
+    """The same for kinds that ask about means."""
+
+    weights: Mapping[str, float] | None
+    clusters: Mapping[str, str] | None
+    strata: Mapping[str, str] | None
+    shares: Mapping[str, float] | None
+    replicates: Sequence[System]
+
+
+class _Risk(RiskOptions, OfMeans, total=False): ...
+
+
+class _GeoRisk(GeoRiskOptions, OfData, total=False): ...
+
+
+class _Burden(BurdenOptions, OfMeans, total=False): ...
+
+
+class _Collapse(CollapseOptions, OfData, total=False): ...
+
+
+Function = TypeVar("Function", bound=Callable[..., Verdict])
+
+
+def _asks(kind: type[Gate], beside: type = OfMeans) -> Callable[[Function], Function]:
     """Give an assertion the signature and the documentation of its kind's options."""
-    options = {name: known for name, known in options_of(cast("type[Gate]", kind)).items() if known.in_assertions}
-    return cast("Callable[[Callable[..., Verdict]], Assertion[P]]", lists_options(options))
-
-
-def _asks_pool(kind: Callable[P, Gate]) -> Callable[[Callable[..., Verdict]], PoolAssertion[P]]:
-    return cast("Callable[[Callable[..., Verdict]], PoolAssertion[P]]", _asks(kind))
+    options = {name: known for name, known in options_of(kind).items() if known.in_assertions}
+    return lists_options(options, beside=get_type_hints(beside))
 
 
 @_asks(NotSignificantlyRisky)
-def assert_not_significantly_risky(
-    candidate: System,
-    baseline: System,
-    *,
-    qrels: Judgements | None = None,
-    measure: str | None = None,
-    weights: Mapping[str, float] | None = None,
-    clusters: Mapping[str, str] | None = None,
-    strata: Mapping[str, str] | None = None,
-    shares: Mapping[str, float] | None = None,
-    replicates: Sequence[System] = (),
-    **options: Any,
-) -> Verdict:
+def assert_not_significantly_risky(candidate: System, baseline: System, **options: Unpack[_Risk]) -> Verdict:
     """Pass when the candidate is not significantly risky against the baseline; else raise ``RiskyError``.
 
     Parameters
@@ -189,20 +163,11 @@ def assert_not_significantly_risky(
     risk", AIRS 2019 (the smooth trade-off).
     """
     __tracebackhide__ = True
-    options |= {"qrels": qrels, "measure": measure, "weights": weights, "replicates": replicates}
-    options |= {"clusters": clusters, "strata": strata, "shares": shares}
     return demand(check(NotSignificantlyRisky.kind, candidate, baseline, **options))
 
 
-@_asks_pool(GeoRiskNotWorse)
-def assert_georisk_not_worse(
-    candidate: System,
-    baselines: Pool,
-    *,
-    qrels: Judgements | None = None,
-    measure: str | None = None,
-    **options: Any,
-) -> Verdict:
+@_asks(GeoRiskNotWorse, OfData)
+def assert_georisk_not_worse(candidate: System, baselines: Pool, **options: Unpack[_GeoRisk]) -> Verdict:
     """Pass when the candidate's GeoRisk is not significantly below the reference's; else raise ``RiskyError``.
 
     The pool is the candidate and the baselines; each of its systems affects the GeoRisk of all of them.
@@ -230,24 +195,12 @@ def assert_georisk_not_worse(
     SIGIR 2016 (GeoRisk). The papers do not test it; docs/explanation/georisk.md says how it is done here.
     """
     __tracebackhide__ = True
-    options |= {"qrels": qrels, "measure": measure}
     return demand(check(GeoRiskNotWorse.kind, candidate, baselines, **options))
 
 
 @_asks(NotInferior)
 def assert_not_inferior(
-    candidate: System,
-    baseline: System,
-    *,
-    tolerance: float,
-    qrels: Judgements | None = None,
-    measure: str | None = None,
-    weights: Mapping[str, float] | None = None,
-    clusters: Mapping[str, str] | None = None,
-    strata: Mapping[str, str] | None = None,
-    shares: Mapping[str, float] | None = None,
-    replicates: Sequence[System] = (),
-    **options: Any,
+    candidate: System, baseline: System, *, tolerance: float, **options: Unpack[_Burden]
 ) -> Verdict:
     """Pass when the candidate is shown to be no worse than the tolerance; else raise ``RiskyError``.
 
@@ -262,26 +215,12 @@ def assert_not_inferior(
     {options}
     """
     __tracebackhide__ = True
-    options |= {"qrels": qrels, "measure": measure, "weights": weights, "replicates": replicates}
-    options |= {"clusters": clusters, "strata": strata, "shares": shares}
-    options["tolerance"] = tolerance
-    return demand(check(NotInferior.kind, candidate, baseline, **options))
+    return demand(check(NotInferior.kind, candidate, baseline, tolerance=tolerance, **options))
 
 
 @_asks(Equivalent)
 def assert_equivalent(
-    candidate: System,
-    baseline: System,
-    *,
-    tolerance: float,
-    qrels: Judgements | None = None,
-    measure: str | None = None,
-    weights: Mapping[str, float] | None = None,
-    clusters: Mapping[str, str] | None = None,
-    strata: Mapping[str, str] | None = None,
-    shares: Mapping[str, float] | None = None,
-    replicates: Sequence[System] = (),
-    **options: Any,
+    candidate: System, baseline: System, *, tolerance: float, **options: Unpack[_Burden]
 ) -> Verdict:
     """Pass when the mean is shown to be neither lower nor higher by the tolerance; else raise ``RiskyError``.
 
@@ -300,25 +239,11 @@ def assert_equivalent(
     equivalence of average bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
     """
     __tracebackhide__ = True
-    options |= {"qrels": qrels, "measure": measure, "weights": weights, "replicates": replicates}
-    options |= {"tolerance": tolerance, "clusters": clusters, "strata": strata, "shares": shares}
-    return demand(check(Equivalent.kind, candidate, baseline, **options))
+    return demand(check(Equivalent.kind, candidate, baseline, tolerance=tolerance, **options))
 
 
 @_asks(NoDrift)
-def assert_no_drift(
-    candidate: System,
-    baseline: System,
-    *,
-    tolerance: float,
-    qrels: Judgements | None = None,
-    measure: str | None = None,
-    weights: Mapping[str, float] | None = None,
-    clusters: Mapping[str, str] | None = None,
-    strata: Mapping[str, str] | None = None,
-    shares: Mapping[str, float] | None = None,
-    **options: Any,
-) -> Verdict:
+def assert_no_drift(candidate: System, baseline: System, *, tolerance: float, **options: Unpack[_Burden]) -> Verdict:
     """Pass when not significantly more than the tolerance was lost since the baseline; else raise ``RiskyError``.
 
     The baseline is an earlier release, with many accepted changes in between. At alpha 0, the default, what may be
@@ -331,20 +256,11 @@ def assert_no_drift(
     {options}
     """
     __tracebackhide__ = True
-    options |= {"qrels": qrels, "measure": measure, "weights": weights, "tolerance": tolerance}
-    options |= {"clusters": clusters, "strata": strata, "shares": shares}
-    return demand(check(NoDrift.kind, candidate, baseline, **options))
+    return demand(check(NoDrift.kind, candidate, baseline, tolerance=tolerance, **options))
 
 
-@_asks(NoTopicCollapse)
-def assert_no_topic_collapse(
-    candidate: System,
-    baseline: System,
-    *,
-    qrels: Judgements | None = None,
-    measure: str | None = None,
-    **options: Any,
-) -> Verdict:
+@_asks(NoTopicCollapse, OfData)
+def assert_no_topic_collapse(candidate: System, baseline: System, **options: Unpack[_Collapse]) -> Verdict:
     """Pass when no single topic loses more than it may; else raise ``RiskyError``.
 
     No statistics: one topic beyond a limit fails, however many others win. The verdict has every loss.
@@ -361,7 +277,6 @@ def assert_no_topic_collapse(
         Also for no limit at all, and a protected topic that is not judged.
     """
     __tracebackhide__ = True
-    options |= {"qrels": qrels, "measure": measure}
     return demand(check(NoTopicCollapse.kind, candidate, baseline, **options))
 
 

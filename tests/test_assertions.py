@@ -6,7 +6,7 @@ import inspect
 import math
 import pickle
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
@@ -19,10 +19,12 @@ from pytest_riskguard import (
     assert_no_topic_collapse,
     assert_not_inferior,
     assert_not_significantly_risky,
+    assertions,
     check,
 )
 from pytest_riskguard.evaluation import TopicScores
-from pytest_riskguard.gates.kinds import KINDS, options_of
+from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
+from pytest_riskguard.plugin import fixture
 from pytest_riskguard.plugin.fixture import Riskguard
 from tests.plugin.world import CHURN, GOOD, LOSS, differences
 
@@ -122,7 +124,7 @@ def test_what_is_no_mapping_is_a_type_error():
     with pytest.raises(
         TypeError, match=r"candidate: expected scores \(a mapping topic -> score, .* found 0.5 \(float\)"
     ):
-        assert_not_significantly_risky(0.5, BASELINE)  # type: ignore[call-overload]
+        assert_not_significantly_risky(0.5, BASELINE)  # type: ignore[arg-type]
 
 
 def test_different_measures_are_a_wrong_question():
@@ -140,30 +142,41 @@ def test_the_order_of_topics_changes_nothing():
     assert forwards.to_dict() == backwards.to_dict()
 
 
-ASSERTIONS = {
-    "not_significantly_risky": assert_not_significantly_risky,
-    "georisk_not_worse": assert_georisk_not_worse,
-    "not_inferior": assert_not_inferior,
-    "equivalent": assert_equivalent,
-    "no_topic_collapse": assert_no_topic_collapse,
+#: The assertion of each kind, and what it takes for type checkers: as a function, and as a method of the fixture.
+ASSERTIONS: dict[str, tuple[Any, type, type]] = {
+    "not_significantly_risky": (assert_not_significantly_risky, assertions._Risk, fixture._Risk),
+    "georisk_not_worse": (assert_georisk_not_worse, assertions._GeoRisk, fixture._GeoRisk),
+    "not_inferior": (assert_not_inferior, assertions._Burden, fixture._Burden),
+    "equivalent": (assert_equivalent, assertions._Burden, fixture._Burden),
+    "no_drift": (assert_no_drift, assertions._Burden, fixture._Burden),
+    "no_topic_collapse": (assert_no_topic_collapse, assertions._Collapse, fixture._Collapse),
 }
 
 
-@pytest.mark.parametrize("kind", ASSERTIONS)
-def test_signature_and_help_of_an_assertion_show_every_option_of_its_kind_with_its_default(kind):
+@pytest.mark.parametrize("kind", KINDS)
+def test_assertions_take_every_option_of_their_kind_for_people_and_for_type_checkers(kind):
     options = options_of(KINDS[kind])
-    method = getattr(Riskguard, f"assert_{kind}")
-    plain = {name for name in options if name not in ("slice", "weighted", "max_latency_p95_ms")}
-    for function, offered in ((ASSERTIONS[kind], plain), (method, set(options))):
-        assert callable(function)
+    plain, of_assertion, of_fixture = ASSERTIONS[kind]
+    in_assertions = {name for name in options if options[name].in_assertions}
+    required = {"tolerance"} if kind in ("not_inferior", "equivalent", "no_drift") else set()
+    for function, offered, typed in (
+        (plain, in_assertions, of_assertion),
+        (getattr(Riskguard, f"assert_{kind}"), set(options), of_fixture),
+    ):
         parameters = inspect.signature(function).parameters
         assert set(parameters) & set(options) == offered
         assert not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
         for name in offered:
-            required = kind in ("not_inferior", "equivalent") and name == "tolerance"
-            assert parameters[name].default == (inspect.Parameter.empty if required else options[name].default)
+            default = inspect.Parameter.empty if name in required else options[name].default
+            assert parameters[name].default == default
             assert f"\n{name} : " in function.__doc__
             assert options[name].help in function.__doc__
+        types = get_type_hints(typed)
+        assert types.keys() & set(OPTIONS) == offered - required
+        beside = set(parameters) - {"self", "candidate", "baseline", "baselines", *offered}
+        assert types.keys() - set(OPTIONS) == beside
+        declared = get_type_hints(KINDS[kind])
+        assert {name: types[name] for name in offered - required} == {n: declared[n] for n in offered - required}
 
 
 @pytest.mark.parametrize("option", ["slice", "weighted"])
@@ -242,12 +255,12 @@ def test_what_is_said_about_topics_is_for_kinds_that_ask_about_means():
 
 def test_a_type_checker_knows_the_options_of_an_assertion():
     with pytest.raises(TypeError, match="unknown option 'alhpa'; did you mean 'alpha'"):
-        assert_not_significantly_risky(scores(GOOD), BASELINE, alhpa=1)  # type: ignore[call-overload]
+        assert_not_significantly_risky(scores(GOOD), BASELINE, alhpa=1)  # type: ignore[call-arg]
     for error in (TypeError, ValueError):
         with pytest.raises(error, match="level: expected a number between"):
-            assert_not_significantly_risky(scores(GOOD), BASELINE, level="high")  # type: ignore[call-overload]
+            assert_not_significantly_risky(scores(GOOD), BASELINE, level="high")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="max_loss has no meaning for georisk_not_worse"):
-        assert_georisk_not_worse(scores(GOOD), {"prod": BASELINE}, max_loss=0.1)  # type: ignore[call-overload]
+        assert_georisk_not_worse(scores(GOOD), {"prod": BASELINE}, max_loss=0.1)  # type: ignore[call-arg]
 
 
 def test_a_gate_that_no_scores_could_fail_is_refused():

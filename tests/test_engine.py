@@ -51,7 +51,7 @@ def test_judgements_that_changed_are_read_anew(folder: Path):
 def test_a_run_is_scored_once_for_all_measures(folder: Path, monkeypatch: pytest.MonkeyPatch):
     calls = []
     monkeypatch.setattr(
-        "pytest_riskguard.engine.run_readings.scored_run", lambda *a, **k: calls.append(a[0]) or scored_run(*a, **k)
+        "pytest_riskguard.engine.sources.scored_run", lambda *a, **k: calls.append(a[0]) or scored_run(*a, **k)
     )
     engine = Engine(qrels=folder / "qrels.txt", measures=["RR", "AP"])
     for measure in ("AP", "RR", "AP"):

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_riskguard.baselines import backing
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.engine import Engine, recent_runs
+from pytest_riskguard.engine import Engine, sources
 from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, Source, Stored
 from pytest_riskguard.evaluation.runs.rankings import rankings_as_run
 from pytest_riskguard.evaluation.runs.trec_files import fold_run
@@ -117,7 +117,7 @@ def test_each_run_is_read_once_for_all_gates_and_measures(folder, monkeypatch):
 
     world.store(folder, "again")
     backing._backed.clear()
-    for module in ("engine.run_readings", "baselines.backing"):
+    for module in ("engine.sources", "baselines.backing"):
         monkeypatch.setattr(f"pytest_riskguard.{module}.scored_run", reading)
     store = Store(folder / "baselines")
     one = Engine(qrels=folder / "qrels.txt", store=store, measures=["AP", "nDCG@10"], report=True)
@@ -144,22 +144,22 @@ def test_a_run_held_for_one_order_of_ties_is_read_again_for_another(folder):
 def test_a_run_that_is_no_longer_held_is_read_again(folder, monkeypatch):
     question = Question(gate_of("g"), RunFile(folder / "candidate.run"), Stored("prod"), "AP")
     held = engine(folder).verdict(question)
-    monkeypatch.setattr(recent_runs, "MOST_BYTES", 0)
+    monkeypatch.setattr(sources, "MOST_BYTES", 0)
     assert engine(folder).verdict(question) == held
 
 
 def test_the_runs_asked_for_last_are_held(monkeypatch):
     runs = [_run_of(documents) for documents in (10, 20, 30)]
-    sizes = [recent_runs.size_of(run) for run in runs]
+    sizes = [sources.size_of(run) for run in runs]
     assert sizes[0] < sizes[1] < sizes[2]
-    monkeypatch.setattr(recent_runs, "MOST_BYTES", sizes[0] + sizes[2])
-    recent = recent_runs.RecentRuns()
+    monkeypatch.setattr(sources, "MOST_BYTES", sizes[0] + sizes[2])
+    recent = sources.RecentRuns()
     recent.keep("a", runs[0])
     recent.keep("b", runs[1])
     assert recent.get("a") is runs[0]
     recent.keep("c", runs[2])
     assert [recent.get(key) for key in "abc"] == [runs[0], None, runs[2]]
-    monkeypatch.setattr(recent_runs, "MOST_BYTES", 0)
+    monkeypatch.setattr(sources, "MOST_BYTES", 0)
     recent.keep("b", runs[1])
     assert [recent.get(key) for key in "abc"] == [None, runs[1], None]
 

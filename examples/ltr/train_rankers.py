@@ -38,7 +38,7 @@ BUILT = HERE / "built"
 VERDICTS = BUILT / "verdicts.json"
 MEASURE = measure_name(k=10, gain="exponential")
 #: The other settings of the gate, as in riskguard.yaml.
-POLICY = ("--tolerance", "0", "--on-churn", "fail")
+POLICY = ("--set", "tolerance=0", "--set", "on_churn=fail")
 #: The gate's alpha, as in riskguard.yaml.
 GATE_ALPHA = 1.0
 #: The alphas of training.
@@ -153,9 +153,10 @@ def learn_and_compare(
 
     print("\nOn the test queries:\n", flush=True)
     runs = [f"{name}={test / name}.run" for name in models]
-    where = ["--store", str(test / "baselines"), "--qrels", str(test / "qrels.txt")]
+    where = ["--qrels", str(test / "qrels.txt")]
     files = ["--json", str(folder / "models.json")]
-    riskguard(["ltr", "report", *runs, "--baseline", "prod", *where, "--measure", MEASURE, *POLICY, *files])
+    against = ["--baseline", f"prod={test / 'prod'}.run"]
+    riskguard(["ltr", "report", *runs, *against, *where, "--measure", MEASURE, *POLICY, *files])
     return models, chosen
 
 

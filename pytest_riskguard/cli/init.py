@@ -6,22 +6,22 @@ import json
 import shlex
 import sys
 import textwrap
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.churn_study import cost_of_failing, cost_on
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import unwritable, write_text
-from pytest_riskguard.cli.parameters import NumberType, file_option, output_option
+from pytest_riskguard.cli.parameters import NumberType, file_option
 from pytest_riskguard.errors import DataError, UsageError
-from pytest_riskguard.gates.kinds import MAX_ALPHA, MIN_TOPICS, OPTIONS, POLICY, RESPONSES
+from pytest_riskguard.gates.kinds import MAX_ALPHA, MIN_TOPICS, OPTIONS, POLICY
 from pytest_riskguard.gates.option_types import Number
 
 if TYPE_CHECKING:
     from pytest_riskguard.evaluation.judgements.qrels import Qrels
-    from pytest_riskguard.gates.power_plan import Plan
+    from pytest_riskguard.gates.power_plan import Plan, PolicyCost
 
 #: What a query that gets worse costs, in queries that get as much better.
 WORSE_COSTS = 2.0
@@ -75,12 +75,6 @@ gates:
 @file_option("--topics", help="Topics file to name in it.")
 @click.option("--measure", default="nDCG@10", show_default=True, help="Measure of the gates.")
 @click.option("--candidate", default="runs/candidate.run", show_default=True, help="The run to judge.")
-@click.option(
-    "--queries",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="How many judged queries you have. [default: those of the qrels file, if it is there]",
-)
 @file_option(
     "--baseline",
     metavar="RUN",
@@ -93,20 +87,6 @@ gates:
     help="A query that gets worse costs this many times what one that gets as much better gains; alpha is one less. "
     f"[default: {WORSE_COSTS:g}]",
 )
-@click.option(
-    "--tolerance",
-    type=NumberType(Number(0)),
-    default=OPTIONS["tolerance"].default,
-    show_default=True,
-    help="The smallest loss that matters to you, in units of the measure.",
-)
-@click.option(
-    "--on-churn",
-    type=click.Choice(RESPONSES),
-    default=OPTIONS["on_churn"].default,
-    show_default=True,
-    help=OPTIONS["on_churn"].help,
-)
 @click.option("-y", "--yes", is_flag=True, help="Ask no questions, as when not run in a terminal.")
 @file_option("--output", default=Path("riskguard.yaml"), show_default=True, help="Where to write.")
 def init(
@@ -114,19 +94,17 @@ def init(
     topics: Path | None,
     measure: str,
     candidate: str,
-    queries: int | None,
     baseline: Path | None,
     worse_costs: float | None,
-    tolerance: float,
-    on_churn: str,
     yes: bool,
     output: Path,
 ) -> None:
     """Write a first riskguard.yaml.
 
-    Contains the three gates that compare asks too, and comments that explain the settings. In a terminal it asks for
-    --queries and --worse-costs if they are not given. Beside the file it writes riskguard.schema.json, a JSON Schema
-    that the first line names: editors with the YAML language server use it to complete and check the file.
+    Contains the three gates that compare asks too, and comments that explain the settings. In a terminal it asks how
+    many judged queries there are, and for --worse-costs if it is not given. Beside the file it writes
+    riskguard.schema.json, a JSON Schema that the first line names: editors with the YAML language server use it to
+    complete and check the file.
     """
     from pytest_riskguard.config.json_schema import MODELINE, SCHEMA_NAME
     from pytest_riskguard.evaluation.measures import measure_name
@@ -142,9 +120,9 @@ def init(
     name = measure_name(measure)
     asks = not yes and _on_a_terminal()
     judgements = _judgements(output.parent / qrels)
-    if queries is None:
-        queries = None if judgements is None else len(judgements.topics)
-        queries = _asked_queries(queries) if asks else queries
+    queries = None if judgements is None else len(judgements.topics)
+    queries = _asked_queries(queries) if asks else queries
+    tolerance, on_churn = OPTIONS["tolerance"].default, OPTIONS["on_churn"].default
     if worse_costs is None:
         worse_costs = _asked_cost() if asks else WORSE_COSTS
     plan = None
@@ -187,13 +165,12 @@ def _write_new(text: str, output: Path) -> None:
 
 
 @click.command()
-@output_option("schema")
-def schema(output: Path | None) -> int:
+def schema() -> int:
     """Print the JSON Schema of riskguard.yaml.
 
     init writes it as riskguard.schema.json beside riskguard.yaml; after an update of riskguard, write it again.
     """
-    write_text(_schema_text(), output, option="--output")
+    click.echo(_schema_text(), nl=False)
     return ExitStatus.PASSED
 
 
@@ -301,3 +278,83 @@ def _quoted(path: Path) -> str:
     text = path.as_posix()
     plain = all(c.isalnum() or c in "/._-" for c in text) and text[0].isalpha()
     return text if plain else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+#: Share of pairs of equally good systems, every topic of which differs, that a gate with ``method: auto`` and
+#: ``on_churn: fail`` fails, in percent, by topics and alpha. The study's table whole-gates.csv has the same figures.
+EVERY_TOPIC: Mapping[int, Mapping[float, float]] = {
+    12: {1: 13.0, 5: 50.3, 10: 67.5},
+    20: {1: 19.0, 5: 70.1, 10: 86.6},
+    25: {1: 23.0, 5: 80.0, 10: 92.5},
+    50: {1: 39.6, 5: 97.0, 10: 99.8},
+    100: {1: 65.2, 5: 100.0, 10: 100.0},
+    250: {1: 95.8, 5: 100.0, 10: 100.0},
+}
+#: The same where one topic in ten differs, from other-differences.csv.
+ONE_TOPIC_IN_TEN: Mapping[int, Mapping[float, float]] = {
+    50: {1: 7.2, 5: 26.5},
+    100: {1: 14.0, 5: 51.5},
+    250: {1: 25.9, 5: 85.5},
+}
+#: The numbers of topics that a table shows.
+SHOWN = (25, 50, 100, 250)
+ALPHAS = tuple(EVERY_TOPIC[SHOWN[0]])
+
+
+def cost_of_failing(alpha: float, queries: int | None, *, clusters: int | None = None) -> list[str]:
+    """Lines that say how often churn would fail a gate at this alpha; ``queries`` is None if it is not known.
+
+    Queries in ``clusters`` show as much as so many independent ones, at least.
+    """
+    known = max((a for a in ALPHAS if a <= alpha), default=ALPHAS[0])
+    other = f", and {'more' if alpha > known else 'less'} often at alpha {alpha:g}" if alpha not in (0, known) else ""
+    lines = [
+        f"How often `fail` stops a change that leaves the mean alone (tolerance 0), at alpha {known:g}{other}:",
+        "",
+        _row("judged queries", map(str, SHOWN)),
+        _row("every query moves", (_percent(EVERY_TOPIC[n][known]) for n in SHOWN))
+        + _yours(queries, clusters, known),
+    ]
+    sparse = [ONE_TOPIC_IN_TEN.get(n, {}).get(known) for n in SHOWN]
+    if any(sparse):
+        lines.append(_row("one query in ten moves", ("" if share is None else _percent(share) for share in sparse)))
+    return lines
+
+
+def cost_on(cost: PolicyCost, *, topics: int, correlation: float) -> list[str]:
+    """Lines that say how many of 100 changes on a team's own topics would fail."""
+    rows = [("the mean stays", cost.harmless), *((f"it falls by {harm.size:g}", harm) for harm in cost.harmful)]
+    return [
+        "",
+        f"Of 100 changes so many fail on your {topics} queries, simulated for scores that correlate {correlation:g}",
+        "with those of the run you gave. `warn` stops only the losses.",
+        "",
+        f"  {'':<22}{'as a loss':>12}{'as churn':>12}",
+        *(f"  {name:<22}{chances.loss:>12.0f}{chances.churn:>12.0f}" for name, chances in rows),
+    ]
+
+
+def _row(name: str, cells: Iterable[str]) -> str:
+    return f"  {name:<22}" + "".join(f"{cell:>6}" for cell in cells)
+
+
+def _yours(queries: int | None, clusters: int | None, alpha: float) -> str:
+    """What the table says about this number of queries."""
+    what = f"{queries}" if clusters is None else f"{clusters} clusters"
+    queries = queries if clusters is None else clusters
+    if queries is None or (queries in SHOWN and clusters is None):
+        return ""
+    below = max((n for n in EVERY_TOPIC if n <= queries), default=None)
+    above = min((n for n in EVERY_TOPIC if n >= queries), default=None)
+    low, high = (None if n is None else _percent(EVERY_TOPIC[n][alpha]) for n in (below, above))
+    if low == high:
+        share = str(low)
+    elif low is None:
+        share = f"up to {high}"
+    else:
+        share = f"at least {low}" if high is None else f"{low} to {high}"
+    return f"   (your {what}: {share})"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0f}%"

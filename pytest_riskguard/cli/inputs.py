@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.cli.judging.file_defaults import FileDefaults, defaults_of
 from pytest_riskguard.cli.parameters import (
     DEFAULT_MEASURE,
+    DEFAULT_STORE,
     Collection,
     NamedPath,
     SliceEntries,
@@ -29,15 +29,26 @@ from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.gates.kinds import COMPUTED, MIN_SLICE_TOPICS, gate_of
+from pytest_riskguard.gates.kinds import (
+    KINDS,
+    MIN_SLICE_TOPICS,
+    OPTIONS,
+    POLICY,
+    NotSignificantlyRisky,
+    gate_of,
+    options_of,
+)
+from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
-    from pytest_riskguard.config.schema import Config
+    from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
     from pytest_riskguard.gates.kinds import Response
 
 System = RunFile | ScoreFile | Stored
 #: Options that take NAME=RUN.
-_NAMING = ("--baseline", "CANDIDATE", "SYSTEM", "MODEL", *(f"--baseline-{kind}" for kind in COMPUTED))
+_NAMING = ("--baseline", "CANDIDATE", "SYSTEM", "MODEL")
+#: What stands for the candidate among the systems of a computed baseline.
+CANDIDATE = "candidate"
 
 
 def once(option: str, values: Sequence[str]) -> None:
@@ -64,19 +75,17 @@ class Inputs:
         whole: bool = False,
         report: bool = False,
         kind: str | None = None,
-        on_changed_inputs: Response | None = None,
     ) -> None:
         self._collection = collection
-        given, store = collection.given, collection.store
-        documents, address = collection.documents, collection.document_url
+        given, documents, address = collection.given, None, None
+        named = [system for one in named for system in one.systems or (one,)]
         may_be_stored = [system for system in named if _may_be_stored(system)]
         settings = _settings(collection, may_be_stored, whole=whole)
         if settings is not None:
             if given.qrels is None:
-                documents = documents or settings.collection.documents
-                address = address or settings.collection.document_url
+                documents, address = settings.collection.documents, settings.collection.document_url
             given = given.or_of(settings.collection)
-            store = store or settings.store
+        store = settings.store if settings is not None else DEFAULT_STORE if DEFAULT_STORE.is_dir() else None
         is_of_file = collection.given.qrels is None and not collection.scores
         self.declared = defaults_of(settings, kind) if settings and kind and is_of_file else FileDefaults()
         settings_file = None if settings is None else settings.path
@@ -89,8 +98,7 @@ class Inputs:
         given_files = (*own_files, documents, settings_file, *named_files, *stored)
         #: Every file that the options and riskguard.yaml name, the candidate's aside: no output may replace one.
         self.files = tuple(file for file in given_files if file is not None)
-        # What riskguard.yaml allows is about its own store.
-        shrink = 0 if settings is None or collection.store is not None else settings.collection.shrink
+        shrink = 0 if settings is None else settings.collection.shrink
         by_default: Response = "warn" if settings is None else settings.on_changed_inputs
         self._store = None if store is None else Store(store)
         measures = () if collection.scores else collection.measures or self.declared.measures
@@ -100,7 +108,7 @@ class Inputs:
             store=self._store,
             measures=measures,
             shrink=shrink,
-            on_changed_inputs=on_changed_inputs or by_default,
+            on_changed_inputs=collection.settings.get("on_changed_inputs", by_default),
             report=report,
             titles=DocumentTitles(documents, address),
             folder=Path.cwd() if settings is None else settings.path.parent,
@@ -157,20 +165,22 @@ class Inputs:
     def whole_store(self) -> list[Stored]:
         """Every stored baseline."""
         if self._store is None:
-            raise UsageError("no systems and no store: name systems, or give --store or a riskguard.yaml")
+            raise UsageError("no systems and no store: name systems, or name a store in a riskguard.yaml")
         return [Stored(name) for name in self._store.names()]
 
-    def computed(self, asked: Mapping[str, Sequence[Sequence[NamedPath]]], *, inside: bool) -> list[Computed]:
-        """Baselines computed from several systems, by kind; ``inside`` counts the candidate among these."""
-        computed = [
-            Computed(kind, tuple(self.systems(group, option=f"--baseline-{kind}")), inside)
-            for kind, groups in asked.items()
-            for group in groups
-        ]
-        once("--baseline-mean, -median or -max", [baseline.name for baseline in computed])
-        if inside and not computed:
-            raise UsageError("--candidate-inside needs --baseline-mean, --baseline-median or --baseline-max")
-        return computed
+    def baselines(self, named: Sequence[NamedPath]) -> tuple[list[System], list[Computed]]:
+        """Baselines that are systems, and those computed from several; ``candidate`` counts the candidate in."""
+        computed = []
+        for given in named:
+            if given.computed is None:
+                continue
+            systems = [system for system in given.systems if system.text != CANDIDATE]
+            if not systems:
+                raise UsageError(f"--baseline {given.text}: expected at least one system beside the candidate")
+            inside = len(systems) < len(given.systems)
+            computed.append(Computed(given.computed, tuple(self.systems(systems)), inside))
+        once("--baseline", [baseline.name for baseline in computed])
+        return self.systems([given for given in named if given.computed is None]), computed
 
     def measures(self, table: Path | GivenFile) -> tuple[str, ...]:
         """The measures asked for; by default every column of a ``table`` of scores, and for runs the file's."""
@@ -219,12 +229,12 @@ class Inputs:
         """The slices to ask about, each once; only None, which is all topics, if none is named."""
         all_named = all("=" in entry for entry in given.slices)
         if given.smallest_slice is not None and all_named:
-            raise UsageError("--smallest-slice has no effect without --slice TAG")
+            raise UsageError("smallest_slice has no effect without a slice that is a TAG alone")
         if not given.slices:
             return (None,)
         smallest = MIN_SLICE_TOPICS if given.smallest_slice is None else given.smallest_slice
         try:
-            names = self.engine.slices(given.slices, table, measure, smallest=smallest, option="--smallest-slice")
+            names = self.engine.slices(given.slices, table, measure, smallest=smallest, option="smallest_slice")
         except UsageError as error:
             raise UsageError(f"--{error}" if str(error).startswith("slice") else str(error)) from None
         except DataError:
@@ -237,8 +247,7 @@ class Inputs:
 
 def _settings(collection: Collection, may_be_stored: Sequence[NamedPath], *, whole: bool) -> Config | None:
     """The nearest riskguard.yaml, if the judgements or stored baselines come from there."""
-    has_qrels, maybe_stored = collection.given.qrels is not None, may_be_stored if collection.store is None else []
-    whole = whole and collection.store is None
+    has_qrels, maybe_stored = collection.given.qrels is not None, may_be_stored
     if collection.scores:
         maybe_stored = [system for system in maybe_stored if not Path(system.text).exists()]
         has_qrels = True  # none are needed, unless a stored baseline needs them
@@ -266,3 +275,117 @@ def _canonical(measure: str) -> str:
         return measure_name(measure)
     except UsageError:
         return measure  # a column of its own in a table of scores, or the engine refuses it
+
+
+#: The baselines of each question of a gate.
+Asked = tuple[tuple["str | ComputedBaseline", ...], ...]
+#: Parameters of ``compare`` that have other names than the keys of a gate.
+_KEYS = {"measures": "measure", "alphas": "alpha"}
+#: Options of a gate that are not taken as they are: ``compare`` judges slices only if asked to.
+_OTHERWISE = ("alpha", "slice", "reference")
+
+
+@dataclass(frozen=True)
+class BesideGate:
+    """A gate on single queries; one of the file has its own baselines and alphas, and measures if it names them."""
+
+    name: str
+    kind: str
+    options: Mapping[str, Any]
+    baselines: Asked = ()
+    measures: tuple[str, ...] = ()
+    alphas: tuple[float, ...] = (OPTIONS["alpha"].default,)
+
+
+#: The gates of the default policy on single queries.
+ON_SINGLE_QUERIES = tuple(BesideGate(*gate) for gate in POLICY[1:])
+
+
+@dataclass(frozen=True)
+class FileDefaults:
+    """Settings of the first gate of a kind, and of its file; empty where there is no file.
+
+    ``baselines`` has those of each question. ``beside`` are the gates on single queries, where no kind is asked for:
+    the file's, or those of the default policy. ``values`` has everything else by the name of the parameter of
+    ``compare``, with the tuples ``measures`` and ``alphas``.
+    """
+
+    file: str = ""
+    kind: str = NotSignificantlyRisky.kind
+    gate: str | None = None
+    baselines: Asked = ()
+    reference: str | None = None
+    beside: tuple[BesideGate, ...] = ON_SINGLE_QUERIES
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures, nDCG@10 where the file has none."""
+        return tuple(self.values.get("measures") or (DEFAULT_MEASURE,))
+
+    @property
+    def stored(self) -> set[str]:
+        """The names of all stored baselines of these gates."""
+        asked = (self.baselines, *(gate.baselines for gate in self.beside))
+        every = [baseline for questions in asked for question in questions for baseline in question]
+        return {name for one in every for name in ((one,) if isinstance(one, str) else one.systems)}
+
+    def unless(self, typed: Container[str], *, has_baselines: bool) -> dict[str, Any]:
+        """The values of parameters that were not typed; the reference belongs to the file's baselines."""
+        reference = {} if has_baselines or self.reference is None else {"reference": self.reference}
+        return {name: value for name, value in {**self.values, **reference}.items() if name not in typed}
+
+    def line(self, taken: Mapping[str, Any], *, has_baselines: bool) -> str | None:
+        """What of the file decided, in words; None if it said nothing but what is the default anyway."""
+        words = [f"{_KEYS.get(name, name)} {_shown(v)}" for name, v in taken.items() if v != self._default(name)]
+        if not has_baselines and self.baselines:
+            names = tuple(_name(one) for question in self.baselines for one in question)
+            words.insert(0, f"{'baseline' if len(names) == 1 else 'baselines'} {listed(names, most=5)}")
+        gate = "" if self.gate is None else f", gate {self.gate}"
+        return f"from {self.file}{gate}: {', '.join(words)}" if words else None
+
+    def _default(self, name: str) -> Any:
+        """What holds for gates of the kind without a file."""
+        match name:
+            case "measures":
+                return (DEFAULT_MEASURE,)
+            case "alphas":
+                return (options_of(KINDS[self.kind])["alpha"].default,)
+            case "family":
+                return "none"
+        return options_of(KINDS[self.kind])[name].default
+
+
+def defaults_of(config: Config, kind: str) -> FileDefaults:
+    """What the file says about gates of this kind: its first such gate, then the whole file."""
+    gate = next((gate for gate in config.gates if gate.kind == kind), None)
+    measures = config.measures if gate is None or gate.measure is None else gate.measure
+    shared = {"measures": measures} if measures else {}
+    beside = ON_SINGLE_QUERIES
+    if config.gates:
+        beside = tuple(
+            BesideGate(other.name, other.kind, _options(other), other.asked_of, other.measure or (), other.alpha)
+            for other in config.gates
+            if KINDS[other.kind].by_topic
+        )
+    if gate is None:
+        return FileDefaults(config.path.name, kind, beside=beside, values=shared)
+    is_member = config.family is not None and gate.name in config.family_members
+    family = config.family.correction if is_member and config.family is not None else "none"
+    values = {**shared, "alphas": gate.alpha, "family": family, **_options(gate)}
+    return FileDefaults(config.path.name, kind, gate.name, gate.asked_of, gate.option("reference"), beside, values)
+
+
+def _options(gate: GateSettings) -> dict[str, Any]:
+    names = list(options_of(KINDS[gate.kind]))
+    return {name: gate.option(name) for name in names if name not in _OTHERWISE}
+
+
+def _name(baseline: str | ComputedBaseline) -> str:
+    return baseline if isinstance(baseline, str) else f"{baseline.kind}({', '.join(baseline.systems)})"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return listed(tuple(_shown(one) for one in value), most=5)
+    return f"{value:g}" if isinstance(value, float) else str(value)

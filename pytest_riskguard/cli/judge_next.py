@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from pytest_riskguard.cli import judging_lists
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import ensure_apart, write_text
 from pytest_riskguard.cli.parameters import (
     FILE,
     Collection,
     NamedPath,
-    SliceEntries,
     asked_alphas,
     baseline_option,
+    collection_options,
     config_given,
     gate_options,
     in_roles,
-    run_options,
     runs_argument,
-    slice_options,
-    typed,
-    typed_options,
 )
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
@@ -43,11 +42,11 @@ _KINDS = tuple(kind for kind, cls in KINDS.items() if not cls.is_pool)
 _OPTIONS = tuple(
     name
     for name in OPTIONS
-    if name not in ("slice", "max_latency_p95_ms", "on_inconclusive")
+    if name not in ("alpha", "slice", "max_latency_p95_ms", "on_inconclusive")
     and any(name in options_of(KINDS[kind]) for kind in _KINDS)
 )
 #: What may be said beside the name of a declared gate, which says all else.
-_BESIDE_A_GATE = ("runs", "baselines", "kind", "budget", "out", "list_format", "no_cache")
+_BESIDE_A_GATE = ("runs", "baselines", "kind", "budget", "out", "list_format", "config")
 #: A spreadsheet reads a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@")
 #: An id that begins with one of these and yet is harmless in a spreadsheet, such as -12 or @user.
@@ -55,10 +54,66 @@ _HARMLESS = re.compile(r"[+@-][\w.-]*\Z")
 HEADER = ("topic", "document", "query")
 
 
+_MAX_TEXT = 1000
+_HEADER = ("query_id", "query", "docid", "rating")
+
+Writer = Callable[[Sequence["ToJudge"], Mapping[str, str]], str]
+
+
+def quepid(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
+    """CSV that Quepid imports; ``UsageError`` if a topic has no query text, or two have the same."""
+    from pytest_riskguard.formats.quepid import written
+
+    return written(_by_text(documents, queries, "Quepid")).decode()
+
+
+def opensearch(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
+    """A judgement list for the Workbench, with empty ratings, which it refuses until they are filled in."""
+    from pytest_riskguard.formats.judging_tools import imported
+
+    return imported(_by_text(documents, queries, "The Workbench")).decode()
+
+
+def _empty_grades(documents: Sequence[ToJudge], queries: Mapping[str, str], *, delimiter: str) -> str:
+    """A table that riskguard reads as judgements once its last column is filled in."""
+    from pytest_riskguard.formats.quepid import safe
+
+    buffer = io.StringIO(newline="")
+    rows = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
+    rows.writerow(_HEADER)
+    texts = _cleaned(queries)
+    rows.writerows(
+        [safe(cell) for cell in (to_judge.topic, texts.get(to_judge.topic, ""), to_judge.document, "")]
+        for to_judge in documents
+    )
+    return buffer.getvalue()
+
+
+def _by_text(documents: Sequence[ToJudge], queries: Mapping[str, str], tool: str) -> Iterator[tuple[str, str, str]]:
+    from pytest_riskguard.formats.judging_tools import texts_of
+
+    texts = texts_of(dict.fromkeys(to_judge.topic for to_judge in documents), _cleaned(queries), tool)
+    return ((texts[to_judge.topic], to_judge.document, "") for to_judge in documents)
+
+
+def _cleaned(queries: Mapping[str, str]) -> dict[str, str]:
+    """Texts without control characters."""
+    return {topic: clean(text, limit=_MAX_TEXT) for topic, text in queries.items()}
+
+
+#: Name of a format -> what writes it.
+FORMATS: Mapping[str, Writer] = {
+    "quepid": quepid,
+    "opensearch": opensearch,
+    "csv": partial(_empty_grades, delimiter=","),
+    "tsv": partial(_empty_grades, delimiter="\t"),
+}
+
+
 @click.command("judge-next")
 @runs_argument(required=False)
 @baseline_option()
-@run_options
+@collection_options(*_OPTIONS, "slice", "smallest_slice", scores=False)
 @click.option(
     "--gate",
     "kind",
@@ -67,14 +122,13 @@ HEADER = ("topic", "document", "query")
     help=f"The question: {', '.join(_KINDS)}; or a gate of riskguard.yaml, or one of its items, such as "
     f"no-risk[AP-5], which says all else. [default: {_KINDS[0]}]",
 )
-@gate_options(*_OPTIONS, kinds=_KINDS)
-@slice_options
+@gate_options("alpha")
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="At most this many documents.")
 @click.option("--out", type=FILE, metavar="PATH", help="Write the list here instead of to standard output.")
 @click.option(
     "--format",
     "list_format",
-    type=click.Choice(list(judging_lists.FORMATS)),
+    type=click.Choice(list(FORMATS)),
     help="Write what this tool imports, or a table with an empty column for the grades.",
 )
 def judge_next(
@@ -83,11 +137,9 @@ def judge_next(
     collection: Collection,
     kind: str,
     alphas: tuple[float, ...],
-    slices: SliceEntries,
     budget: int | None,
     out: Path | None,
     list_format: str | None,
-    **options: Any,
 ) -> int:
     """List the documents whose judgement would settle a verdict.
 
@@ -101,14 +153,15 @@ def judge_next(
     from pytest_riskguard.gates.rankings import unjudged as lists
 
     if kind in KINDS:
-        asked: Any = {"alphas": asked_alphas(kind, alphas), "slices": slices, "options": typed_options(options)}
+        asked: Any = {"alphas": asked_alphas(kind, alphas), "slices": collection.slices}
+        asked["options"] = collection.options
         engine, compared = _of_runs(kind, in_roles(runs, baselines), collection, out, **asked)
     else:
         engine, compared = _of_gate(kind, runs, baselines, out)
     documents = [lists.judge_next(rejudged) for rejudged in compared]
     listed = lists.together(documents)
     wanted = [row for row in listed if _is_plain(row.topic) and _is_plain(row.document)]
-    written = table if list_format is None else judging_lists.FORMATS[list_format]
+    written = table if list_format is None else FORMATS[list_format]
     text = written(wanted[:budget], engine.queries)
     write_text(text, None if out is None else str(out), option="--out")
     settled = all(rejudged.tried.certain for rejudged in compared)
@@ -150,13 +203,22 @@ def _of_gate(
     name: str, runs: tuple[NamedPath, ...], baselines: tuple[NamedPath, ...], out: Path | None
 ) -> tuple[Engine, list[Rejudged]]:
     """The comparisons of a gate of riskguard.yaml, each at the level that its family leaves it."""
-    from pytest_riskguard.cli.judging.check import asked_for, files_of, replacements, run_of
-    from pytest_riskguard.cli.judging.live import code_from, config_path, live_systems
+    from pytest_riskguard.cli.check import (
+        asked_for,
+        code_from,
+        config_path,
+        files_of,
+        live_systems,
+        replacements,
+        run_of,
+    )
     from pytest_riskguard.config.items import all_items
     from pytest_riskguard.config.load import load_gates
     from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
 
-    if said := [one for one in click.get_current_context().params if one in typed() and one not in _BESIDE_A_GATE]:
+    context = click.get_current_context()
+    typed = [one for one in context.params if context.get_parameter_source(one) is not ParameterSource.DEFAULT]
+    if said := [one for one in typed if one not in _BESIDE_A_GATE]:
         raise UsageError(f"--gate {name}: the gate says all but its runs; leave out {', '.join(sorted(said))}")
     if len(runs) > 1:
         raise UsageError(f"--gate {name}: the gate names its baseline; give at most one run, its candidate")

@@ -85,18 +85,18 @@ def cli() -> None:
 
 for command in (
     LazyCommand("baseline", "baseline:baseline", "Store and manage baselines, the runs to judge against."),
-    LazyCommand("budget", "judging.ledger:budget", "Show what is left of the budget of looks at the collection."),
-    LazyCommand("check", "judging.check:check", "Judge the gates of riskguard.yaml, as pytest does."),
-    LazyCommand("comment", "ci:comment", "Write the comment on a pull request, as Markdown."),
-    LazyCommand("compare", "judging.compare:compare", "Judge runs against baselines."),
+    LazyCommand("budget", "budget:budget", "Show what is left of the budget of looks at the collection."),
+    LazyCommand("check", "check:check", "Judge the gates of riskguard.yaml, as pytest does."),
+    LazyCommand("comment", "report:comment", "Write the comment on a pull request, as Markdown."),
+    LazyCommand("compare", "compare:compare", "Judge runs against baselines."),
     LazyCommand("convert", "convert:convert", "Write file INPUT in another format."),
     LazyCommand("init", "init:init", "Write a first riskguard.yaml."),
     LazyCommand("judge-next", "judge_next:judge_next", "List the documents whose judgement would settle a verdict."),
     LazyCommand("power", "power:power", "Plan how many topics a gate needs."),
-    LazyCommand("report", "reports:report", "Write the verdicts of a JSON report in other formats."),
-    LazyCommand("retrieve", "judging.retrieve:retrieve", "Write the answers of the live candidate to RUN."),
+    LazyCommand("report", "report:report", "Write the verdicts of a JSON report in other formats."),
+    LazyCommand("retrieve", "retrieve:retrieve", "Write the answers of the live candidate to RUN."),
     LazyCommand("schema", "init:schema", "Print the JSON Schema of riskguard.yaml."),
-    LazyCommand("show", "reports:show", "Print the verdicts of a JSON report."),
+    LazyCommand("show", "report:show", "Print the verdicts of a JSON report."),
 ):
     cli.add_command(command)
 

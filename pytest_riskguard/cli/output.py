@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import shutil
 import stat
 import sys
@@ -11,12 +12,14 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from pytest_riskguard.cli.exit_status import ExitStatus, status_of
 from pytest_riskguard.cli.parameters import FILE, Command, belonging, grouped, options
 from pytest_riskguard.errors import RiskguardError, UsageError
+from pytest_riskguard.reports.internal_errors import caught
 from pytest_riskguard.run_context import report_failure
 from pytest_riskguard.text import clean, listed
 
@@ -44,7 +47,7 @@ class OutputError(RiskguardError):
 class Reports:
     """The reports that a command was asked to write."""
 
-    json: str | None
+    json: str | None = None
     html: Path | None = None
     markdown: Path | None = None
     charts: bool = False
@@ -150,15 +153,18 @@ def _place(path: Path) -> tuple[int, int] | str | None:
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
+#: The reports to write beside the JSON report.
+FILE_OPTIONS: tuple[Any, ...] = (
+    click.option("--html", type=FILE, help="Write the report as an HTML page here. Needs the extra [report]."),
+    click.option("--markdown", type=FILE, help="Write the report as Markdown here."),
+    click.option("--junit", type=FILE, help="Write the verdicts as JUnit XML here, one test case each."),
+)
 #: The reports to write, handed over as ``reports``.
 report_options = grouped(
     "reports",
     Reports,
     click.option("--json", metavar="PATH|-", help="Write the JSON report here; - is standard output."),
-    click.option("--html", type=FILE, help="Write the report as an HTML page here. Needs the extra [report]."),
-    click.option("--markdown", type=FILE, help="Write the report as Markdown here."),
-    click.option("--charts", is_flag=True, help="Write the charts of the Markdown report beside it, as SVG."),
-    click.option("--junit", type=FILE, help="Write the verdicts as JUnit XML here, one test case each."),
+    *FILE_OPTIONS,
 )
 
 
@@ -168,19 +174,6 @@ def json_option(what: str) -> Callable[[Command], Command]:
         "--json", "json_path", metavar="PATH|-", help=f"Write {what} here as JSON; - is standard output."
     )
 
-
-#: Whether to write for GitHub Actions.
-github_option = click.option(
-    "--no-github", is_flag=True, help="In GitHub Actions: no annotations and no step summary."
-)
-
-#: What a change of judgements or topics does to a gate.
-changed_inputs_option = click.option(
-    "--on-changed-inputs",
-    type=click.Choice(("warn", "fail")),
-    help="Whether a gate warns or fails where judgements or topics changed since a baseline was stored. [default: "
-    "riskguard.yaml's, else warn]",
-)
 
 #: How much to print.
 detail_options = options(
@@ -381,3 +374,70 @@ def tell_github(
         notices = [] if policy_changes is None else github.notices(policy_changes)
         for command in [*github.commands(annotations), *notices]:
             click.echo(command, err=to_stderr)
+
+
+def typed_command() -> str:
+    """The command as it was typed."""
+    words = [w if w.isprintable() else clean(w, limit=10_000) for w in click.get_current_context().obj]
+    return f"riskguard {shlex.join(words)}"
+
+
+def _reproduces() -> bool:
+    """Whether the command can be printed so that it judges again what was typed, and not what a pipe held."""
+    words = click.get_current_context().obj
+    return all(clean(word, limit=len(word)) == word and not word.startswith(("/dev/", "/proc/")) for word in words)
+
+
+def present(
+    verdicts: Sequence[Verdict],
+    *,
+    reports: Reports,
+    verbose: bool,
+    quiet: bool,
+    folder: Path,
+    gates: Sequence[KnownGate] = (),
+    places: Sequence[tuple[Path, int]] = (),
+    problems: Sequence[str | None] = (),
+    notes: Sequence[str] = (),
+    roles: str | None = None,
+    config: Path | None = None,
+) -> ExitStatus:
+    """Show and write the verdicts, and return the exit status.
+
+    ``folder`` is in the checkout that reports name; ``gates`` are all that could have been judged. ``places`` and
+    ``problems`` say for each verdict its file and line, and why nothing can be compared. ``notes`` follow them all;
+    ``roles`` stand before. ``config`` is the riskguard.yaml that was used: what the judged commit changed about it is
+    said.
+    """
+    reproduce = None if quiet or not _reproduces() else f"  reproduce: {typed_command()}"
+    to_stderr = reports.on_stdout
+    changes = None
+    if config is not None:
+        from pytest_riskguard.engine.base_commit import policy_changes
+
+        with caught("finding what the commit changed about how it is judged"):
+            changes = policy_changes([config])
+    deliver(
+        lambda: show(
+            verdicts,
+            verbose=verbose,
+            quiet=quiet,
+            to_stderr=to_stderr,
+            reproduce=reproduce,
+            problems=problems,
+            notes=() if quiet else notes,
+            roles=roles,
+            complete=all(gate.became == "judged" for gate in gates),
+            policy_changes=changes,
+        ),
+        lambda: reports.write(verdicts, gates, _provenance(verdicts, folder) if reports.any else None, changes),
+        lambda: tell_github(verdicts, to_stderr=to_stderr, gates=gates, places=places, policy_changes=changes),
+    )
+    return status_of(verdicts)
+
+
+def _provenance(verdicts: Sequence[Verdict], folder: Path) -> Provenance:
+    from pytest_riskguard.baselines.build import report_date, this_build
+    from pytest_riskguard.reports.provenance import provenance_of
+
+    return provenance_of(verdicts, this_build(folder), report_date())

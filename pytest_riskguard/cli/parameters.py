@@ -1,6 +1,7 @@
 """Options that several commands have, and the values that they take.
 
-What a gate can be asked comes from ``gates.kinds``; an option that is declared there is one of ``compare`` as well.
+What a gate can be asked comes from ``gates.kinds``. The options that are asked for often have a flag; all others are
+given with ``--set``, by their names in riskguard.yaml.
 """
 
 from __future__ import annotations
@@ -9,32 +10,33 @@ import functools
 import inspect
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
-from click.core import ParameterSource
 
-from pytest_riskguard.cli.reading import reading_options
+from pytest_riskguard import run_context
 from pytest_riskguard.config.load import find_config, load_config
-from pytest_riskguard.formats.given_file import TIES, GivenFile, Ties
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.formats.given_file import TIES, GivenFile
 from pytest_riskguard.formats.known import added_formats, formats_of
 from pytest_riskguard.formats.metadata import checked_metadata
-from pytest_riskguard.formats.records import Kind
 from pytest_riskguard.gates.kinds import (
     COMPUTED,
+    CORRECTIONS,
     KINDS,
     MIN_SLICE_TOPICS,
     MIN_TOPICS,
     OPTIONS,
+    RESPONSES,
     kinds_with,
     options_of,
 )
 from pytest_riskguard.gates.option_types import Number, OneOf, Texts, TrueOrFalse
-from pytest_riskguard.text import did_you_mean, document_address
+from pytest_riskguard.text import did_you_mean
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.collection_settings import Collection as CollectionSettings
@@ -43,24 +45,43 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_MEASURE = "nDCG@10"
+#: Where baselines are stored where no riskguard.yaml says otherwise.
+DEFAULT_STORE = Path("baselines")
 #: Where a context keeps what these options name.
 _PLACES = "riskguard.places"
-_PLACE_OPTIONS = ("--qrels", "--topics", "--store", "--config", "--qrels-format", "--topics-format")
+_PLACE_OPTIONS = ("--qrels", "--topics", "--store", "--config")
 _NAME = re.compile(r"[A-Za-z0-9._-]+\Z")
-#: Options of a gate that ``compare`` takes as they are: all but ``slice``, which it takes several times.
-ALL_OPTIONS = tuple(name for name in OPTIONS if name != "slice")
-#: Options that every gate with an interval has.
-INTERVAL_OPTIONS = ("alpha", "level", "method", "tolerance", "missing")
+_COMPUTED = re.compile(rf"({'|'.join(COMPUTED)})\((.*)\)\Z", re.DOTALL)
 #: A file's path; the gate, not click, checks whether the file exists and can be read.
 FILE = click.Path(path_type=Path, readable=False)
 
 
+def _format(name: str) -> str:
+    """The name of a format of rankings or of scores, of our own or of a plugin."""
+    known = {known.name for kind in ("rankings", "scores") for known in formats_of(kind)}
+    return name if name in added_formats() else OneOf(tuple(sorted(known)))(name)
+
+
+#: What ``--set`` takes besides the options of gates.
+_OF_RUNS: Mapping[str, Any] = {
+    "format": _format,
+    "ties": OneOf(TIES),
+}
+_OF_FILE: Mapping[str, Any] = {
+    "family": OneOf(CORRECTIONS),
+    "on_changed_inputs": OneOf(RESPONSES),
+    "smallest_slice": Number(MIN_TOPICS, words=f"a whole number, at least {MIN_TOPICS}"),
+}
+
+
 @dataclass(frozen=True)
 class NamedPath:
-    """``NAME=PATH``, ``PATH`` or a stored name."""
+    """``NAME=PATH``, ``PATH`` or a stored name; or the kind and the systems of a computed baseline."""
 
     name: str | None
     text: str
+    computed: str | None = None
+    systems: tuple[NamedPath, ...] = ()
 
 
 def surroundings() -> Config | None:
@@ -103,37 +124,9 @@ def belonging(text: str) -> str:
     return completed(text, needed)
 
 
-def typed() -> set[str]:
-    """The parameters that the command line gives."""
-    context = click.get_current_context()
-    return {name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
-
-
-def typed_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of a gate's options that the command line gives: the others have the default of the gate's kind."""
-    return {name: value for name, value in options.items() if name in typed()}
-
-
 def asked_alphas(kind: str, alphas: tuple[float, ...]) -> tuple[float, ...]:
     """The alphas that the command line gives, else the default of the gate's kind."""
-    return alphas if "alphas" in typed() else (options_of(KINDS[kind])["alpha"].default,)
-
-
-def given_file(path: Path | None, *, format: str | None = None, ties: Ties | None = None) -> GivenFile | None:
-    """A path with the options that say how it is read."""
-    return None if path is None else replace(GivenFile.of(path), format=format, ties=ties)
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How the files of systems are read."""
-
-    format: str | None = None
-    ties: Ties | None = None
-
-    def given(self, path: Path) -> GivenFile:
-        """A file of a system and how it is read."""
-        return replace(GivenFile.of(path), format=self.format, ties=self.ties)
+    return alphas or (options_of(KINDS[kind])["alpha"].default,)
 
 
 @dataclass(frozen=True)
@@ -142,6 +135,11 @@ class GivenCollection:
 
     qrels: GivenFile | None
     topics: GivenFile | None
+
+    @classmethod
+    def of(cls, qrels: Path | None, topics: Path | None) -> GivenCollection:
+        """The files at these paths."""
+        return cls(*(None if path is None else GivenFile.of(path) for path in (qrels, topics)))
 
     def or_of(self, settings: CollectionSettings) -> GivenCollection:
         """What the settings name where there is nothing here; their topics belong to their qrels."""
@@ -153,31 +151,40 @@ class GivenCollection:
 
 @dataclass(frozen=True)
 class Collection:
-    """What a command line says about the collection; with ``scores`` the systems are tables of per-topic scores."""
+    """What a command line says about the collection; with ``scores`` the systems are tables of per-topic scores.
+
+    ``settings`` are those of ``--set``, checked, by their names.
+    """
 
     qrels: Path | None
     topics: Path | None
-    store: Path | None
     measures: tuple[str, ...]
-    qrels_format: str | None = None
-    topics_format: str | None = None
-    format: str | None = None
-    run_format: str | None = None
-    ties: Ties | None = None
     scores: bool = False
-    documents: Path | None = None
-    document_url: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def given(self) -> GivenCollection:
         """The files and how they are read."""
-        return GivenCollection(
-            given_file(self.qrels, format=self.qrels_format), given_file(self.topics, format=self.topics_format)
-        )
+        return GivenCollection.of(self.qrels, self.topics)
 
     def system(self, path: Path) -> GivenFile:
         """The file of a system and how it is read."""
-        return replace(GivenFile.of(path), format=self.format or self.run_format, ties=self.ties)
+        return read_as(path, self.settings)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Those of the settings that are options of a gate."""
+        return {name: value for name, value in self.settings.items() if name in OPTIONS and name != "slice"}
+
+    @property
+    def slices(self) -> SliceEntries:
+        """What is set about slices."""
+        return SliceEntries(self.settings.get("slice", ()), self.settings.get("smallest_slice"))
+
+
+def read_as(path: Path, settings: Mapping[str, Any]) -> GivenFile:
+    """The file of a system, with its format and the order of its ties as ``--set`` says."""
+    return replace(GivenFile.of(path), format=settings.get("format"), ties=settings.get("ties"))
 
 
 @dataclass(frozen=True)
@@ -189,38 +196,25 @@ class SliceEntries:
 
 
 class NumberType(click.ParamType[float]):
-    """A number in a range; with ``or_none`` also the word ``none``, for no limit."""
+    """A number in a range."""
 
-    def __init__(self, check: Number, *, or_none: bool = False) -> None:
-        self.check, self.or_none = check, or_none
-        self.name = "number|none" if or_none else "number"
+    name = "number"
+
+    def __init__(self, check: Number) -> None:
+        self.check = check
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Parse and check the range."""
-        if value == "none" and self.or_none:
-            return None
-        with suppress(ValueError):  # the check refuses text that is not a number
-            value = float(value)
         try:
-            return self.check(value)
+            return self.check(_number(value))
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
 
-class FormatType(click.ParamType[str]):
-    """The name of one of some formats; there are too many for ``--help`` to repeat them as choices."""
-
-    name = "format"
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = names
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Refuse other names."""
-        if value not in self.names and value not in added_formats():
-            hint = did_you_mean(value, self.names)
-            self.fail(f"{value!r} is not one of these formats{hint}: {', '.join(self.names)}", param, ctx)
-        return str(value)
+def _number(text: Any) -> Any:
+    with suppress(ValueError):  # the check refuses text that is not a number
+        return float(text)
+    return text
 
 
 def named_path(text: str) -> NamedPath:
@@ -233,17 +227,19 @@ def named_path(text: str) -> NamedPath:
     return NamedPath(name, path)
 
 
-def named_paths(text: str) -> tuple[NamedPath, ...]:
-    """Several ``[NAME=]PATH`` with commas between them."""
-    parts = [part.strip() for part in text.split(",")]
+def named_baseline(text: str) -> NamedPath:
+    """``[NAME=]PATH``, or ``mean(A, B)`` for a baseline that is computed from several."""
+    if (match := _COMPUTED.match(text)) is None or os.path.exists(text):  # noqa: PTH110
+        return named_path(text)
+    parts = [part.strip() for part in match[2].split(",")]
     if not all(parts):
-        raise click.BadParameter(f"{text!r}: expected names or paths with commas between them, such as prod,bm25")
-    return tuple(map(named_path, parts))
+        raise click.BadParameter(f"{text!r}: expected names or paths with commas between, as in {match[1]}(a, b)")
+    return NamedPath(None, text, match[1], tuple(map(named_path, parts)))
 
 
 def named_run(text: str) -> NamedPath:
     """A positional ``[NAME=]RUN``: a file whose own name holds a ``=`` needs no other."""
-    return NamedPath(None, text) if os.path.exists(text) else named_path(text)  # noqa: PTH110
+    return NamedPath(None, text) if os.path.exists(text) else named_baseline(text)  # noqa: PTH110
 
 
 def file_option(*names: str, **attributes: Any) -> Callable[[Command], Command]:
@@ -269,24 +265,23 @@ def metadata_option(name: str, *, help: str) -> Callable[[Command], Command]:
     return click.option(name, "metadata", help=f"{help} Repeatable.", **more)
 
 
+def _pairs(given: tuple[str, ...], example: str) -> list[tuple[str, str]]:
+    """``KEY=VALUE`` each; ``ValueError`` for anything else."""
+    pairs = [(key, value) for key, _, value in (text.partition("=") for text in given)]
+    for text, (key, _) in zip(given, pairs, strict=True):
+        if not key or "=" not in text:
+            raise ValueError(f"expected KEY=VALUE, such as {example}, found {text!r:.60}")
+    return pairs
+
+
 def _metadata(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
     """Texts by key; each key once."""
-    pairs = [text.partition("=") for text in given]
     try:
-        for text, (key, equals, _) in zip(given, pairs, strict=True):
-            if not (key and equals):
-                raise ValueError(f"expected KEY=VALUE, such as index=v7, found {text!r:.60}")
-        keys = [key for key, _, _ in pairs]
+        pairs = _pairs(given, "index=v7")
+        keys = [key for key, _ in pairs]
         if repeated := [key for key in keys if keys.count(key) > 1]:
             raise ValueError(f"key {repeated[0]!r:.60} given twice")
-        return checked_metadata({key: value for key, _, value in pairs})
-    except ValueError as error:
-        raise click.BadParameter(str(error), ctx, param) from None
-
-
-def _address(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
-    try:
-        return None if given is None else document_address(given)
+        return checked_metadata(dict(pairs))
     except ValueError as error:
         raise click.BadParameter(str(error), ctx, param) from None
 
@@ -317,51 +312,32 @@ def grouped(name: str, make: Callable[..., Any], *decorators: Callable[[Any], An
     return decorate
 
 
-def gate_options(*names: str, several: bool = True, kinds: Sequence[str] = ()) -> Callable[[Command], Command]:
-    """Options of a gate, by the names in ``gates.kinds``; ``several`` alphas are handed over as ``alphas``.
-
-    ``kinds`` are those that ``--gate`` offers: ``--help`` names those whose default is another one.
-    """
-    return options(*(_gate_option(name, several=several, kinds=kinds) for name in names))
+def gate_options(*names: str) -> Callable[[Command], Command]:
+    """Flags of a gate's options, by their names in ``gates.kinds``: None, or no alpha, where nothing is given."""
+    return options(*map(_gate_option, names))
 
 
-def _gate_option(name: str, *, several: bool, kinds: Sequence[str]) -> Callable[[Any], Any]:
+def _gate_option(name: str) -> Callable[[Any], Any]:
     known = OPTIONS[name]
-    check, default = known.check, known.default
-    shown = _default_text(name, kinds)
-    more: dict[str, Any] = {"metavar": known.metavar, "default": default, "show_default": False}
-    help_text = known.help
-    match check:
+    more: dict[str, Any] = {"metavar": known.metavar, "type": None}
+    match known.check:
         case Number():
-            more["type"] = NumberType(check, or_none=check.optional and default is not None)
+            more["type"] = NumberType(known.check)
         case OneOf():
-            more["type"] = click.Choice(check.words)
-        case TrueOrFalse():
-            more["is_flag"], shown = True, ""
-        case Texts():
-            more["multiple"], shown = True, ""
-            help_text += " Repeatable."
-    parameter = name
-    if name == "alpha" and several:
-        parameter = "alphas"
-        more |= {"multiple": True, "default": [default]}
-        help_text += " Repeatable."
-    help_text += shown
-    if len(only := kinds_with(name)) == 1:
-        help_text = f"{only[0]}: {help_text[0].lower()}{help_text[1:]}"
-    return click.option(known.flag, parameter, help=help_text, **more)
+            more["type"] = click.Choice(known.check.words)
+    parameter, repeatable = name, ""
+    if name == "alpha":
+        parameter, repeatable = "alphas", " Repeatable."
+        more["multiple"] = True
+    return click.option(known.flag, parameter, help=f"{known.help}{repeatable}{_default_text(name)}", **more)
 
 
-def _default_text(name: str, kinds: Sequence[str]) -> str:
-    """The default as ``--help`` shows it, with those of the kinds that have another one; empty if there is none."""
-    usual = OPTIONS[name].default
-    if usual is None:
-        return ""
-    others = dict[Any, list[str]]()
-    for kind in kinds:
-        own = options_of(KINDS[kind]).get(name)
-        if own is not None and own.default != usual:
-            others.setdefault(own.default, []).append(kind)
+def _default_text(name: str) -> str:
+    """The default as ``--help`` shows it, with those of the kinds that have another one."""
+    usual, others = OPTIONS[name].default, dict[Any, list[str]]()
+    for kind in kinds_with(name):
+        if (own := options_of(KINDS[kind])[name].default) != usual:
+            others.setdefault(own, []).append(kind)
     words = [f"{_plain(default)} for {', '.join(of)}" for default, of in others.items()]
     return f" [default: {'; '.join([_plain(usual), *words])}]"
 
@@ -370,33 +346,93 @@ def _plain(default: Any) -> str:
     return f"{default:g}" if isinstance(default, float) else str(default)
 
 
+def set_option(*names: str) -> Callable[[Any], Any]:
+    """``--set KEY=VALUE``, handed over as ``settings``: options of gates, and settings of files, by their names."""
+    return click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="KEY=VALUE",
+        callback=functools.partial(_settings, names),
+        help=f"A setting by its name in riskguard.yaml: {', '.join(names)}. Repeatable.",
+    )
+
+
+def _settings(
+    names: tuple[str, ...], ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
+) -> dict[str, Any]:
+    values: dict[str, list[str]] = {}
+    try:
+        for name, value in _pairs(given, f"{names[0]}=VALUE"):
+            if name not in names:
+                flags = {flag.strip("-").replace("-", "_") for known in ctx.command.params for flag in known.opts}
+                hint = f"; it has an option of its own, --{name.replace('_', '-')}" if name in flags else ""
+                hint = hint or did_you_mean(name, names) or f"; there are {', '.join(names)}"
+                raise ValueError(f"{name!r:.60} cannot be set here{hint}")
+            values.setdefault(name, []).append(value)
+        return {name: setting(name, texts) for name, texts in values.items()}
+    except ValueError as error:
+        raise click.BadParameter(str(error), ctx, param) from None
+
+
+def setting(name: str, texts: list[str]) -> Any:
+    """The value of a setting as a gate or a file has it, of what was typed; ``ValueError`` if it cannot be that."""
+    check = _OF_RUNS.get(name) or _OF_FILE.get(name) or OPTIONS[name].check
+    if name == "slice":
+        return tuple(texts)
+    if len(texts) > 1 and not isinstance(check, Texts):
+        raise ValueError(f"{name} given twice")
+    value: Any = texts[0]
+    match check:
+        case Texts():
+            value = tuple(texts)
+        case TrueOrFalse():
+            value = {"true": True, "false": False}.get(value, value)
+        case Number():
+            value = None if value == "none" and check.optional else _number(value)
+        case _:
+            value = None if value == "none" and getattr(check, "optional", False) else value
+    try:
+        checked = check(value)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    return int(checked) if name == "smallest_slice" else checked
+
+
 def runs_argument(*, required: bool = True) -> Callable[[Command], Command]:
     """The runs of a command that compares, handed over as ``runs``; see ``in_roles``."""
     return click.argument("runs", nargs=-1, type=named_run, required=required, metavar="[BASELINE] CANDIDATE...")
 
 
 def in_roles(
-    runs: tuple[NamedPath, ...], baselines: tuple[NamedPath, ...], *, others: bool = False
+    runs: tuple[NamedPath, ...], baselines: tuple[NamedPath, ...]
 ) -> tuple[tuple[NamedPath, ...], tuple[NamedPath, ...]]:
     """Which runs of a command line are baselines, and which are candidates: the first of several is the baseline.
 
-    Where options name the baselines (``others``: computed ones too), every run is a candidate.
+    Where ``--baseline`` names them, every run is a candidate.
     """
-    if baselines or others or len(runs) < 2:
-        return baselines, runs
-    return runs[:1], runs[1:]
+    if not baselines and len(runs) > 1:
+        baselines, runs = runs[:1], runs[1:]
+    if computed := [run.text for run in runs if run.computed]:
+        raise UsageError(f"{computed[0]} is a computed baseline; a candidate is a run")
+    return baselines, runs
 
 
-def baseline_option(*, required: bool = False) -> Callable[[Command], Command]:
+def baseline_option(*, computed: bool = False) -> Callable[[Command], Command]:
     """``--baseline``, repeatable."""
+    text = "A run file, or the name of a stored baseline."
+    if computed:
+        text += (
+            " mean(A, B), median(...) or max(...) is computed from several topic by topic; the word candidate "
+            "among them counts the candidate in. Not for georisk_not_worse."
+        )
     return click.option(
         "--baseline",
         "baselines",
-        type=named_path,
+        type=named_baseline if computed else named_path,
         multiple=True,
-        required=required,
         metavar="[NAME=]RUN",
-        help="A run file, or the name of a stored baseline. Repeatable.",
+        help=f"{text} Repeatable.",
     )
 
 
@@ -405,29 +441,17 @@ def _measure_option(default: str) -> Callable[[Command], Command]:
     return click.option("--measure", "measures", multiple=True, metavar="MEASURE", help=help_text)
 
 
-def _format_option(name: str, *kinds: Kind, what: str) -> Callable[[Any], Any]:
-    names = sorted({known.name for kind in kinds for known in formats_of(kind)})
-    text = f"The format of {what}: {', '.join(names)}. [default: detected from the content]"
-    keep = {"callback": _keep_place} if name in _PLACE_OPTIONS else {}
-    return click.option(name, type=FormatType(names), metavar="NAME", help=text, **keep)  # type: ignore[arg-type]
+def _without_cache(ctx: click.Context, _: click.Parameter, given: bool) -> None:
+    if given:
+        ctx.with_resource(run_context.changed(cached=False))
 
 
-#: How the files of the collection are read.
-collection_format_options: tuple[Any, ...] = (
-    _format_option("--qrels-format", "judgements", what="the judgements"),
-    _format_option("--topics-format", "topics", what="the topics file"),
-)
-#: Which order of ties counts in the files of systems.
-_ties_option = click.option(
-    "--ties",
-    type=click.Choice(TIES),
-    help="The order of documents with equal scores: as the file lists them, or by docid as trec_eval does. "
-    "[default: as_returned for lists without scores, docid for others]",
-)
-#: How the files of systems are read.
-run_format_options: tuple[Any, ...] = (
-    _format_option("--format", "rankings", "scores", what="the files of all systems"),
-    _ties_option,
+no_cache_option: Any = click.option(
+    "--no-cache",
+    is_flag=True,
+    expose_value=False,
+    callback=_without_cache,
+    help="Read every run, and keep nothing on disk.",
 )
 _FILES: tuple[Any, ...] = (
     file_option("--qrels", help="Qrels file (judgements). [default: riskguard.yaml's]"),
@@ -435,79 +459,27 @@ _FILES: tuple[Any, ...] = (
         "--topics",
         help="Query texts, tags and weights of topics. [default: riskguard.yaml's, unless --qrels is given]",
     ),
-    file_option("--store", help="Folder of stored baselines. [default: riskguard.yaml's]"),
     config_option(),
-    *collection_format_options,
-    *reading_options,
 )
-_SCORED = (
-    click.option("--scores", is_flag=True, help="The systems are files of per-topic scores, not runs."),
-    _measure_option(f"{DEFAULT_MEASURE}; with --scores, every column of the first table"),
-)
-#: What the systems are scored with, handed over as ``collection``.
-collection_options = grouped("collection", Collection, *_FILES, *run_format_options, *_SCORED)
-#: The same with what reports say of documents.
-reported_options = grouped(
-    "collection",
-    Collection,
-    *_FILES,
-    *run_format_options,
-    file_option(
-        "--documents",
-        help="Titles and addresses of documents for reports: JSON Lines with id, title, url, a tab-separated table, "
-        "or Parquet. [default: riskguard.yaml's, unless --qrels is given]",
-    ),
-    click.option(
-        "--document-url",
-        metavar="URL",
-        callback=_address,
-        help="The address of a document for reports, with {id} for its id. "
-        "[default: riskguard.yaml's, unless --qrels is given]",
-    ),
-    *_SCORED,
-)
-#: The same without ``--scores``, for commands that need the runs themselves.
-run_options = grouped(
-    "collection",
-    Collection,
-    *_FILES,
-    _format_option("--run-format", "rankings", what="the runs"),
-    _ties_option,
-    _measure_option(DEFAULT_MEASURE),
-)
-#: Parts of the topics, handed over as ``slices``.
-slice_options = grouped(
+
+
+def collection_options(*settings: str, scores: bool = True) -> Callable[[Command], Command]:
+    """What the systems are scored with, handed over as ``collection``; with the ``settings`` that ``--set`` takes."""
+    measures = _measure_option(
+        f"{DEFAULT_MEASURE}; with --scores, every column of the first table" if scores else DEFAULT_MEASURE
+    )
+    tables = [click.option("--scores", is_flag=True, help="The systems are files of per-topic scores, not runs.")]
+    return grouped(
+        "collection", Collection, *_FILES, *(tables if scores else ()), measures, set_option(*settings, *_OF_RUNS)
+    )
+
+
+#: One part of the topics or several.
+slice_option = click.option(
+    "--slice",
     "slices",
-    SliceEntries,
-    click.option(
-        "--slice",
-        "slices",
-        multiple=True,
-        metavar="TAG=VALUE|TAG",
-        help="Judge only the topics with this tag. TAG alone judges each of its values that has enough topics. "
-        "Needs a topics file. Repeatable.",
-    ),
-    click.option(
-        "--smallest-slice",
-        type=click.IntRange(min=MIN_TOPICS),
-        metavar="N",
-        help=f"With --slice TAG: the minimum number of judged topics of a value. [default: {MIN_SLICE_TOPICS}]",
-    ),
-)
-#: Baselines that are computed from several systems, and whether the candidate is one of these.
-computed_options = options(
-    *(
-        click.option(
-            f"--baseline-{kind}",
-            type=named_paths,
-            multiple=True,
-            metavar="A,B,...",
-            help=f"A baseline computed topic by topic: the {word} of these runs or stored baselines. "
-            "Repeatable. Not for georisk_not_worse.",
-        )
-        for kind, word in zip(COMPUTED, ("mean", "median", "best"), strict=True)
-    ),
-    click.option(
-        "--candidate-inside", is_flag=True, help="Include the candidate among the systems of the computed baselines."
-    ),
+    multiple=True,
+    metavar="TAG=VALUE|TAG",
+    help="Judge only the topics with this tag. TAG alone judges each of its values that has enough topics "
+    f"({MIN_SLICE_TOPICS}, see smallest_slice). Needs a topics file. Repeatable.",
 )

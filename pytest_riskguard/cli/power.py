@@ -11,18 +11,16 @@ import click
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import Reports, json_option, show_study, terminal_width
 from pytest_riskguard.cli.parameters import (
-    INTERVAL_OPTIONS,
     Collection,
     NamedPath,
     NumberType,
-    SliceEntries,
     baseline_option,
     collection_options,
     gate_options,
     named_run,
-    slice_options,
 )
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.gates.kinds import OPTIONS
 from pytest_riskguard.gates.option_types import Number
 
 if TYPE_CHECKING:
@@ -39,9 +37,8 @@ def _listed(values: tuple[float, ...]) -> str:
 @click.command()
 @click.argument("runs", nargs=-1, type=named_run, metavar="[BASELINE] [CANDIDATE]")
 @baseline_option()
-@collection_options
-@gate_options(*INTERVAL_OPTIONS, "on_churn")
-@slice_options
+@collection_options("level", "method", "tolerance", "missing", "on_churn", "slice", "smallest_slice")
+@gate_options("alpha")
 @click.option(
     "--power",
     "chance",
@@ -55,7 +52,7 @@ def _listed(values: tuple[float, ...]) -> str:
     "effects",
     type=NumberType(Number(0, open_range=True)),
     multiple=True,
-    help="A fall to detect, of the mean (with --on-churn fail of URisk), in units of the measure. Repeatable. "
+    help="A fall to detect, of the mean (with on_churn=fail of URisk), in units of the measure. Repeatable. "
     f"[default: {_listed(EFFECTS)}]",
 )
 @click.option(
@@ -79,13 +76,11 @@ def power(
     baselines: tuple[NamedPath, ...],
     collection: Collection,
     alphas: tuple[float, ...],
-    slices: SliceEntries,
     chance: float,
     effects: tuple[float, ...],
     correlations: tuple[float, ...],
     more: int | None,
     json_path: str | None,
-    **options: Any,
 ) -> int:
     """Plan how many topics a gate needs.
 
@@ -95,9 +90,8 @@ def power(
     The first run is the baseline, a file or the name of a stored one; with --baseline the only run is CANDIDATE.
     """
     from pytest_riskguard.cli.inputs import Inputs, once
-    from pytest_riskguard.gates.chain.next_topics import NextTopics, next_topics
     from pytest_riskguard.gates.kinds import gate_of
-    from pytest_riskguard.gates.power_plan import plan_from_baseline, plan_from_runs
+    from pytest_riskguard.gates.power_plan import NextTopics, next_topics, plan_from_baseline, plan_from_runs
     from pytest_riskguard.reports.power_table import dumps, explain
 
     if not baselines:
@@ -114,8 +108,9 @@ def power(
     sources = inputs.systems(baselines)
     for option, values in (("--alpha", alphas), ("--effect", effects), ("--correlation", correlations)):
         once(option, [f"{value:g}" for value in values])
+    alphas, options = alphas or (OPTIONS["alpha"].default,), collection.options
     measures = inputs.measures(tested.file if tested else Path(baselines[0].text))
-    parts = inputs.slices(slices, tested or sources[0], measures[0])
+    parts = inputs.slices(collection.slices, tested or sources[0], measures[0])
     topics, plans, divisions = inputs.engine.topics, list["Plan"](), list[NextTopics]()
     for measure, baseline, part, alpha in product(measures, sources, parts, alphas):
         gate = gate_of("power", alpha=alpha, slice=part, **options)

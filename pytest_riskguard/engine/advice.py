@@ -14,9 +14,9 @@ from pathlib import Path
 
 from pytest_riskguard.config.load import find_config
 from pytest_riskguard.engine.sources import Baseline, LiveRun, Question, RunFile, ScoreFile, Source, Stored, label
+from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.known import system_name
 from pytest_riskguard.gates.kinds import KINDS, Gate, options_of
-from pytest_riskguard.gates.option_types import TrueOrFalse
 from pytest_riskguard.gates.verdict import Commands, Verdict
 from pytest_riskguard.text import clean, plain
 
@@ -120,8 +120,13 @@ def _reading(question: Question) -> Iterator[str | None]:
     if len({(file.format, file.ties) for file in files}) > 1:
         yield None
     for file in files[:1]:
-        yield from ("--run-format", file.format) if file.format else ()
-        yield from ("--ties", file.ties) if file.ties else ()
+        yield from _read_words(file)
+
+
+def _read_words(file: GivenFile) -> list[str]:
+    """The settings that say how a file is read."""
+    settings = {"format": file.format, "ties": file.ties}
+    return [word for name, value in settings.items() if value for word in ("--set", f"{name}={value}")]
 
 
 def _gate_words(gate: Gate, verdict: Verdict) -> Iterator[str]:
@@ -134,16 +139,17 @@ def _gate_words(gate: Gate, verdict: Verdict) -> Iterator[str]:
         value = getattr(gate, name)
         if value == known.default or name in _NOT_ASKED:
             continue
-        if isinstance(known.check, TrueOrFalse):
-            yield known.flag
-        elif isinstance(value, tuple | list):
-            yield from (word for one in value for word in (known.flag, str(one)))
-        else:
+        if name == "alpha":
             yield from (known.flag, _word(value))
+            continue
+        for one in value if isinstance(value, tuple | list) else [value]:
+            yield from ("--set", f"{name}={_word(one)}")
 
 
 def _word(value: object) -> str:
     """The value of an option as it is typed."""
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, float):
         return f"{value:.12g}"
     return "none" if value is None else str(value)
@@ -157,12 +163,9 @@ def _update(question: Question, verdict: Verdict, where: Sequence[str], here: Pa
     measure = f"{verdict.measure} " if verdict.measure else ""
     note = f"significantly better: {measure}{plain(means[0])} to {plain(means[1])}"
     words: list[str | None] = ["baseline", "update", question.baseline.name]
-    if isinstance(source, LiveRun):
-        words += ["--live"]
-    else:
+    if not isinstance(source, LiveRun):
         words += [_path(source, here)]
         words += ["--scores"] if isinstance(source, ScoreFile) else []
         given = source.file if isinstance(source, RunFile | ScoreFile) else None
-        words += ["--format", given.format] if given is not None and given.format else []
-        words += ["--ties", given.ties] if given is not None and given.ties else []
+        words += [] if given is None else _read_words(given)
     return _command([*words, "--note", note, *where])

@@ -14,9 +14,8 @@ from pytest_riskguard.errors import DataError, ScoresFormatError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import bounds, measure_name, parse_measure, refuse_uninformative, span
 from pytest_riskguard.evaluation.measures import within_bounds as is_within
-from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
-from pytest_riskguard.evaluation.memory.memory_systems import system_in_memory
-from pytest_riskguard.evaluation.memory.shapes import JudgementsData, SystemData
+from pytest_riskguard.evaluation.memory import JudgementsData, SystemData
+from pytest_riskguard.evaluation.memory_runs import MemoryRun, system_in_memory
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.evaluation.topics import CLUSTER, STRATUM, Topics

@@ -16,7 +16,16 @@ from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.baselines.stored_files import own_file, same_file, stored_file
 from pytest_riskguard.engine.budget import Budget
-from pytest_riskguard.engine.computed_baselines import computed_baseline
+from pytest_riskguard.engine.changed_data import (
+    StaleLabels,
+    refuse_changed,
+    refuse_reassigned,
+    rescoring,
+    rests_on_replicate,
+    stale_labels,
+    warned_of_stored,
+    worse,
+)
 from pytest_riskguard.engine.sources import (
     Computed,
     Question,
@@ -28,16 +37,6 @@ from pytest_riskguard.engine.sources import (
     label,
     metadata_of,
 )
-from pytest_riskguard.engine.speed import fast_enough
-from pytest_riskguard.engine.stale_labels import StaleLabels, stale_labels
-from pytest_riskguard.engine.stored_systems import (
-    refuse_changed,
-    refuse_reassigned,
-    rescoring,
-    rests_on_replicate,
-    warned_of_stored,
-    worse,
-)
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.evaluation.judgements.grades import is_binary, scaled
@@ -46,6 +45,8 @@ from pytest_riskguard.evaluation.measures import measure_name, parse_measure, re
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.metadata import Latency
+from pytest_riskguard.gates.alignment import on_one_list
 from pytest_riskguard.gates.chain.families import Compared, at_the_rules_level, in_families
 from pytest_riskguard.gates.chain.history import with_lineage
 from pytest_riskguard.gates.judge import judge, rule
@@ -61,6 +62,7 @@ from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, d
 from pytest_riskguard.plugins import told
 from pytest_riskguard.reports.internal_errors import caught
 from pytest_riskguard.reports.wording import worded
+from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.text import counted, listed
 
 #: How many pairs of runs share what is found about their unjudged documents with the gates that follow.
@@ -495,3 +497,44 @@ def _asked_measure(measure: str | None, *sources: Source) -> str | None:
         if all(isinstance(source, ScoreFile | TopicScores | Stored) for source in sources):
             return measure  # the store refuses it for a baseline that was stored from a run
         raise
+
+
+def computed_baseline(
+    gate: Gate, baseline: Computed, candidate: TopicScores, systems: Sequence[TopicScores]
+) -> TopicScores:
+    """The scores of a baseline computed topic by topic; ``DataError`` if the systems answer different topics."""
+    pool = [*systems, candidate] if baseline.candidate_inside else list(systems)
+    together, missing = on_one_list(gate, pool)
+    first = together[0]
+    values, as_written = (
+        reference_scores([system.values for system in systems], kind=baseline.kind)
+        for systems in (together, [system.in_written_order() for system in together])
+    )
+    unanswered = tuple(sorted(set().union(*missing[: len(systems)])))
+    return replace(
+        first,
+        name=baseline.name,
+        values=values,
+        as_written=dict(zip(first.topics, as_written.tolist(), strict=True)),
+        contradicted=(),
+        digest=None,
+        unanswered=unanswered,
+        accepted=tuple(sorted({*unanswered} - set().union(*({*s.unanswered} - {*s.accepted} for s in systems)))),
+    )
+
+
+def fast_enough(verdict: Verdict, latency: Latency | None) -> Verdict:
+    """The verdict, which fails if it would pass but its candidate is slower than ``max_latency_p95_ms``.
+
+    ``DataError`` if that is asked of a candidate that was not queried.
+    """
+    most = verdict.asked.max_latency_p95_ms
+    if most is None or verdict.outcome == "incomparable":
+        return verdict
+    if latency is None:
+        problem = "max_latency_p95_ms: expected a live candidate, whose answers can be timed; this one is not queried"
+        raise DataError(problem, reason="missing_input")
+    if latency.p95_ms <= most:
+        return verdict
+    verdict = verdict.warned(warning("too_slow", p95=latency.p95_ms, most=most))
+    return replace(verdict, outcome="fail", reason="too_slow") if verdict.outcome == "pass" else verdict

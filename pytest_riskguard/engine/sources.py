@@ -14,20 +14,19 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.engine.recent_runs import RecentRuns
-from pytest_riskguard.engine.run_readings import read_file, read_judgements, read_run
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.judgements.grades import scaled
-from pytest_riskguard.evaluation.judgements.qrels import Qrels
+from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure
-from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
+from pytest_riskguard.evaluation.memory_runs import MemoryRun
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import open_run
-from pytest_riskguard.evaluation.score_cache import RunScores, Wanted
+from pytest_riskguard.evaluation.score_cache import RunScores, Wanted, file_scores
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun, depth_for, kept_depth
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun, rank_order
+from pytest_riskguard.evaluation.scoring.run_scores import ScoredRun, scored_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.given_file import GivenFile, Ties
 from pytest_riskguard.formats.known import system_name
@@ -149,6 +148,41 @@ def metadata_of(source: Source) -> Mapping[str, str]:
     return source.metadata if isinstance(source, Ranked | ScoreFile) else {}
 
 
+#: The most bytes of judged runs that are held; the run that was asked for last is held whatever its size.
+MOST_BYTES = 512 * 2**20
+
+
+class RecentRuns:
+    """Judged runs by key; those that were not asked for longest are dropped, to be read again if need be."""
+
+    def __init__(self) -> None:
+        self._runs: dict[Hashable, JudgedRun] = {}
+
+    def keep(self, key: Hashable, run: JudgedRun) -> None:
+        """Hold a run instead of what was held under this key."""
+        self._runs.pop(key, None)
+        self._runs[key] = run
+        size = sum(map(size_of, self._runs.values()))
+        for other in list(self._runs)[:-1]:
+            if size <= MOST_BYTES:
+                break
+            size -= size_of(self._runs.pop(other))
+
+    def get(self, key: Hashable) -> JudgedRun | None:
+        """The run under a key, if it is still held."""
+        run = self._runs.pop(key, None)
+        if run is not None:
+            self._runs[key] = run
+        return run
+
+
+def size_of(run: JudgedRun) -> int:
+    """The bytes of a run's arrays."""
+    ids, ranks = run.unjudged, {id(of_order): of_order for of_order in run.ranks.values()}
+    columns = (run.retrieved, run.offsets, run.judgements, ids.text, ids.starts, ids.lengths)
+    return sum(array.nbytes for array in ranks.values()) + sum(array.nbytes for array in columns)
+
+
 Stamp = tuple[int, int, int, int] | None
 Result = TypeVar("Result")
 
@@ -187,7 +221,7 @@ class ScoreCache:
                 "each topic need --scores"
             )
         key = ("qrels", given, _stamp(given), _stamp(self._given_topics))
-        return self._once(key, lambda: read_judgements(given, self._texts))
+        return self._once(key, lambda: read_qrels(given, TopicKeys(self._texts)))
 
     @property
     def judges(self) -> Agreement | None:
@@ -304,9 +338,11 @@ class ScoreCache:
         """The scores of a run, which is read unless the cache on disk has them."""
         wanted = Wanted(self.qrels, measures, self._depth(measures[0]), label(source), self.queries)
         if isinstance(source, RunFile):
-            scored = read_file(source.file, wanted, lambda: self._run(source), texts=self._texts)
+            scored = file_scores(
+                source.file, wanted, lambda names: _read_run(self._run(source), wanted, names), texts=self._texts
+            )
         else:
-            scored = RunScores.of(read_run(self._run(source), wanted, measures))
+            scored = RunScores.of(_read_run(self._run(source), wanted, measures))
         self._ties[source, self._stamps(source)] = scored.ties
         return scored
 
@@ -388,7 +424,7 @@ class ScoreCache:
         """The store that a stored baseline is in."""
         if self._store is None:
             raise UsageError(
-                f"no run and no store for baseline {source.name!r}: give a path, --store, or a riskguard.yaml"
+                f"no run and no store for baseline {source.name!r}: give a path, or a riskguard.yaml with a store"
             )
         return self._store
 
@@ -444,3 +480,11 @@ def _stamp(given: Path | GivenFile | Qrels | Topics | None) -> Stamp:
         max(file.st_mtime_ns for file in files),
         max(file.st_ctime_ns for file in files),  # which nobody can set to what it was
     )
+
+
+def _read_run(opened: Path | Rankings | GivenFile, wanted: Wanted, measures: Sequence[str]) -> ScoredRun:
+    """Read a run and score it with some measures; a path is of a file to be streamed."""
+    run = GivenFile(opened, format="trec") if isinstance(opened, Path) else opened
+    scored = scored_run(run, wanted.qrels, measures, name=wanted.name, queries=wanted.queries, depth=wanted.depth)
+    wanted.qrels.arrays.documents.forget_hashes()
+    return scored

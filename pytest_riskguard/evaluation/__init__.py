@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_riskguard.evaluation.judgements.qrels import read_qrels
-    from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
+    from pytest_riskguard.evaluation.memory_runs import MemoryRun
     from pytest_riskguard.evaluation.runs.rankings import write_run
     from pytest_riskguard.evaluation.score_files import read_scores, write_scores
     from pytest_riskguard.evaluation.score_frames import score_frame
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 _HOME = {
-    "MemoryRun": "evaluation.memory.memory_runs",
+    "MemoryRun": "evaluation.memory_runs",
     "TopicScores": "evaluation.scores",
     "read_qrels": "evaluation.judgements.qrels",
     "read_scores": "evaluation.score_files",

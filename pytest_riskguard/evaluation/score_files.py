@@ -15,10 +15,9 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 
 from pytest_riskguard.errors import MissingFileError, ScoresFormatError, ScoringError, UsageError
+from pytest_riskguard.evaluation import memory
 from pytest_riskguard.evaluation.measures import MIN_SIMILARITY, bounds, parse_measure, within_bounds
-from pytest_riskguard.evaluation.memory import shapes
-from pytest_riskguard.evaluation.memory.input_data import Input, InputData
-from pytest_riskguard.evaluation.memory.shapes import ScoresData
+from pytest_riskguard.evaluation.memory import Input, InputData, ScoresData
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.formats.columns import SYNONYMS
 from pytest_riskguard.formats.content import InputFile
@@ -157,7 +156,7 @@ def _of_parts(given: GivenFile) -> Records[Score]:
 
 def _read_data(data: ScoresData, measures: Sequence[str] | None, name: str | None) -> tuple[TopicScores, ...]:
     given = InputData(name or "scores", reason=ScoresFormatError.reason)
-    return _of_records(given, shapes.scores(data, given, system=name), measures, name or "candidate")
+    return _of_records(given, memory.scores(data, given, system=name), measures, name or "candidate")
 
 
 def _of_records(

@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError, UsageError
+from pytest_riskguard.evaluation import memory
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, qrels_or_none
 from pytest_riskguard.evaluation.measures import ensure_available, parse_measure
-from pytest_riskguard.evaluation.memory import shapes
-from pytest_riskguard.evaluation.memory.frames import Frame, is_frame
-from pytest_riskguard.evaluation.memory.input_data import InputData
+from pytest_riskguard.evaluation.memory import Frame, InputData, is_frame
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import rankings_of
 from pytest_riskguard.evaluation.scoring.run_scores import values_of_rankings
@@ -81,12 +80,12 @@ def score_frame(
 
 def _qrels(judgements: Frame, labels: LabelRules) -> Qrels | None:
     given = InputData("judgements", reason=QrelsFormatError.reason)
-    return qrels_or_none(given, shapes.judgements(_frame(judgements, given.name), given), labels)
+    return qrels_or_none(given, memory.judgements(_frame(judgements, given.name), given), labels)
 
 
 def _rankings(rankings: Frame, ties: Ties | None) -> Rankings:
     given = InputData("rankings", reason=RunFormatError.reason)
-    records = shapes.rankings(_frame(rankings, given.name), given)
+    records = memory.rankings(_frame(rankings, given.name), given)
     return rankings_of(given, replace(records, rows=tuple(records.rows)), None, ties, is_part=True)
 
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_riskguard.errors import TopicsFormatError
-from pytest_riskguard.evaluation.memory import shapes
-from pytest_riskguard.evaluation.memory.input_data import Input, InputData
-from pytest_riskguard.evaluation.memory.shapes import TopicsData
+from pytest_riskguard.evaluation import memory
+from pytest_riskguard.evaluation.memory import Input, InputData, TopicsData
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
 from pytest_riskguard.formats.given_file import GivenFile
@@ -88,7 +87,7 @@ def read_topics(given: Path | str | GivenFile | TopicsData) -> Topics:
     """
     if not isinstance(given, Path | str | GivenFile):
         data = InputData("topics", reason=TopicsFormatError.reason)
-        return _of_records(data, shapes.topics(given, data))
+        return _of_records(data, memory.topics(given, data))
     given = GivenFile.of(given)
     topics = _read_file(given)
     return replace(topics, shares=MappingProxyType(dict(given.strata))) if given.strata else topics

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.formats.columns import SYNONYMS, number
@@ -17,13 +16,6 @@ from pytest_riskguard.formats.text_files import compression_hint
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 #: What stands at the beginning of the ZIP file that a spreadsheet is.
 _MEMBERS = (b"[Content_Types].xml", b"xl/", b"opendocument.spreadsheet")
-#: The option that forces a format.
-_OPTIONS: Mapping[Kind, str] = {
-    "judgements": "--qrels-format",
-    "rankings": "--format",
-    "topics": "--topics-format",
-    "scores": "--format",
-}
 #: Formats whose columns may have any names.
 _WITH_COLUMNS = frozenset({"csv", "tsv", "jsonl", "parquet", "arrow"})
 
@@ -119,7 +111,9 @@ def _is_certain(known: Format, file: InputFile, kind: Kind) -> bool:
 def _refusal(file: InputFile, kind: Kind, misfits: list[tuple[Misfit, Format]]) -> FileError:
     nearest, known = max(misfits, key=lambda pair: pair[0].nearness)
     names = ", ".join(candidate.name for _, candidate in misfits)
-    remedy = f"`{_OPTIONS[kind]} NAME`, or `format:` in riskguard.yaml, forces another"
+    remedy = "`format:` in riskguard.yaml forces another"
+    if kind in ("rankings", "scores"):
+        remedy = "`--set format=NAME`, or `format:` in riskguard.yaml, forces another"
     if known.name in _WITH_COLUMNS:  # forcing a format would not help
         remedy = "rename its columns, or say with `columns:` in riskguard.yaml which is which"
     return file.refuse(

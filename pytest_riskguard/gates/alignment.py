@@ -291,8 +291,8 @@ def _unanswered(candidate: TopicScores, baseline: TopicScores, free: Sequence[st
     return DataError(
         f"{baseline.name} did not answer {len(free)} of {counted(len(baseline.topics), 'topic')} that "
         f"{candidate.name} answered ({listed(tuple(free), most=5)}), where any answer would count as a win{why}. Use "
-        f"a whole run; if the search finds nothing for {queries}, let that count as 0 (missing: zero, --missing "
-        "zero)",
+        f"a whole run; if the search finds nothing for {queries}, let that count as 0 (missing: zero, or "
+        "--set missing=zero)",
         reason="bad_baseline",
     )
 

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
+from types import MappingProxyType
 from typing import Annotated, Any, Protocol, TypeVar
 
 from annotated_types import Interval
@@ -102,23 +103,27 @@ def declared(cls: type) -> dict[str, Option]:
     }
 
 
-def lists_options(options: Mapping[str, Option]) -> Callable[[Function], Function]:
+def lists_options(
+    options: Mapping[str, Option], *, beside: Mapping[str, Any] = MappingProxyType({})
+) -> Callable[[Function], Function]:
     """Have ``inspect.signature`` and ``help`` show the options that a function takes as ``**options``.
 
     In the docstring they replace the line ``{options}``, or follow the text. An option that the function has as a
-    parameter of its own is required.
+    parameter of its own is required. ``beside`` are types of what it also takes so.
     """
 
     def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
         parameters = [given for given in signature.parameters.values() if given.kind is not given.VAR_KEYWORD]
         entries = []
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        for name, kind in beside.items():
+            parameters.append(inspect.Parameter(name, keyword, default=None, annotation=kind))
         for name, known in options.items():
             if name in signature.parameters:
                 entries.append(f"{name} : {known.type_text}\n    {known.help}")
                 continue
             entries.append(f"{name} : {known.type_text}, default {known.default!r}\n    {known.help}")
-            keyword = inspect.Parameter.KEYWORD_ONLY
             parameters.append(inspect.Parameter(name, keyword, default=known.default, annotation=known.type))
         function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         text = inspect.cleandoc(function.__doc__ or "")

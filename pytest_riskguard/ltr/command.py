@@ -20,10 +20,9 @@ from pytest_riskguard.cli.parameters import (
     collection_options,
     gate_options,
     named_path,
-    typed,
 )
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.kinds import CORRECTIONS, KINDS, NotSignificantlyRisky, options_of
+from pytest_riskguard.gates.kinds import KINDS, OPTIONS, NotSignificantlyRisky, options_of
 from pytest_riskguard.text import clean, counted
 
 if TYPE_CHECKING:
@@ -46,15 +45,8 @@ def ltr() -> None:
 @ltr.command("report")
 @click.argument("models", type=named_path, nargs=-1, metavar="[[NAME=]MODEL]...")
 @baseline_option()
-@collection_options
-@gate_options(*GATE_OPTIONS)
-@click.option(
-    "--family",
-    type=click.Choice(CORRECTIONS),
-    default="none",
-    show_default=True,
-    help="Correction for judging several models, baselines and alphas; all verdicts of the command are one family.",
-)
+@collection_options(*GATE_OPTIONS, "family")
+@gate_options("alpha")
 @json_option("the figures")
 @click.option("--html", type=FILE, help="Write a page with the Pareto curve here. Needs the extra [report].")
 @click.option("--markdown", type=FILE, help="Write the tables as Markdown here.")
@@ -63,11 +55,9 @@ def train_report(
     baselines: tuple[NamedPath, ...],
     collection: Collection,
     alphas: tuple[float, ...],
-    family: str,
     json_path: str | None,
     html: Path | None,
     markdown: Path | None,
-    **options: Any,
 ) -> int:
     """Compare trained models by mean and risk.
 
@@ -88,7 +78,7 @@ def train_report(
         raise UsageError("no model: name at least one run, stored baseline or table of scores")
     inputs = Inputs(collection, (*models, *baselines), kind=KIND)
     reports.check(*inputs.files)
-    asked = Asked.of(inputs, models, baselines, {"alphas": alphas, "family": family, **options})
+    asked = Asked.of(inputs, models, baselines, {**collection.settings, **({"alphas": alphas} if alphas else {})})
     report = asked.report(Path(models[0].text))
     text = explain(report, width=terminal_width())
     show_study("\n".join(filter(None, (text, asked.from_file))), dumps(report), json_path=json_path)
@@ -130,11 +120,12 @@ class Asked:
 
         systems, yardsticks = inputs.systems(models, option="MODEL"), _baselines(inputs, baselines)
         _refuse_both(systems, yardsticks)
-        declared = inputs.declared.unless(typed(), has_baselines=bool(baselines))
-        taken = {name: value for name, value in declared.items() if name in (*options, "measures")}
-        values = {**options, **taken}
+        known = (*GATE_OPTIONS, "alphas", "family", "measures")
+        declared = inputs.declared.unless(options, has_baselines=bool(baselines))
+        taken = {name: value for name, value in declared.items() if name in known}
+        values = {name: value for name, value in {**options, **taken}.items() if name in known}
         values.pop("measures", None)  # ``inputs`` knows them
-        alphas, correction = values.pop("alphas"), values.pop("family")
+        alphas, correction = values.pop("alphas", (OPTIONS["alpha"].default,)), values.pop("family", "none")
         once("--alpha", [f"{alpha:g}" for alpha in alphas])
         try:
             gates = [NotSignificantlyRisky(alpha=alpha, **values) for alpha in alphas]

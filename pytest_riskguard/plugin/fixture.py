@@ -6,20 +6,19 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import pytest
 
-from pytest_riskguard.assertions import demand
+from pytest_riskguard.assertions import BurdenOptions, CollapseOptions, GeoRiskOptions, RiskOptions, demand
 from pytest_riskguard.config.asking import ASK_TWICE, TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.engine.advice import about_runs, advised, config_words
 from pytest_riskguard.engine.in_memory import System
 from pytest_riskguard.engine.sources import LiveRun, Question, Ranked, RunFile, ScoreFile, Source, Stored
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
-from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun, run
-from pytest_riskguard.evaluation.memory.memory_systems import system_in_memory
-from pytest_riskguard.evaluation.memory.shapes import RankingsData, is_data
+from pytest_riskguard.evaluation.memory import RankingsData, is_data
+from pytest_riskguard.evaluation.memory_runs import MemoryRun, run, system_in_memory
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.formats.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.formats.metadata import checked_metadata
@@ -46,6 +45,32 @@ from pytest_riskguard.run_context import record
 Candidate = RunFile | ScoreFile | LiveRun | System
 #: A baseline: the name of a stored one, or anything that could be a candidate.
 Named = str | Candidate
+
+
+class FromFiles(TypedDict, total=False):
+    """Options that need the files of a riskguard.yaml."""
+
+    measure: str | None
+    slice: str | None
+    max_latency_p95_ms: float | None
+
+
+class WeightedFromFiles(FromFiles, total=False):
+    """The same for kinds that can weigh topics."""
+
+    weighted: bool
+
+
+class _Risk(RiskOptions, WeightedFromFiles, total=False): ...
+
+
+class _GeoRisk(GeoRiskOptions, FromFiles, total=False): ...
+
+
+class _Burden(BurdenOptions, WeightedFromFiles, total=False): ...
+
+
+class _Collapse(CollapseOptions, FromFiles, total=False): ...
 
 
 class Riskguard:
@@ -196,56 +221,53 @@ class Riskguard:
         except RiskguardError as error:
             raise error.with_traceback(None) from None
 
-    @lists_options(options_of(NotSignificantlyRisky))
+    @lists_options(options_of(NotSignificantlyRisky), beside={"measure": str | None})
     def assert_not_significantly_risky(
-        self, candidate: Candidate, baseline: Named, *, measure: str | None = None, **options: Any
+        self, candidate: Candidate, baseline: Named, **options: Unpack[_Risk]
     ) -> Verdict:
         """Like the assertion of this name; ``baseline`` is a stored name, or another candidate."""
         __tracebackhide__ = True
-        return self._demand(NotSignificantlyRisky.kind, candidate, baseline, measure=measure, **options)
+        return self._demand(NotSignificantlyRisky.kind, candidate, baseline, **options)
 
-    @lists_options(options_of(GeoRiskNotWorse))
+    @lists_options(options_of(GeoRiskNotWorse), beside={"measure": str | None})
     def assert_georisk_not_worse(
-        self, candidate: Candidate, baselines: Sequence[Named], *, measure: str | None = None, **options: Any
+        self, candidate: Candidate, baselines: Sequence[Named], **options: Unpack[_GeoRisk]
     ) -> Verdict:
         """Like the assertion of this name; ``baselines`` are stored names, or other candidates."""
         __tracebackhide__ = True
-        return self._demand(GeoRiskNotWorse.kind, candidate, baselines, measure=measure, **options)
+        return self._demand(GeoRiskNotWorse.kind, candidate, baselines, **options)
 
-    @lists_options(options_of(NotInferior))
+    @lists_options(options_of(NotInferior), beside={"measure": str | None})
     def assert_not_inferior(
-        self, candidate: Candidate, baseline: Named, *, tolerance: float, measure: str | None = None, **options: Any
+        self, candidate: Candidate, baseline: Named, *, tolerance: float, **options: Unpack[_Burden]
     ) -> Verdict:
         """Like the assertion of this name; ``baseline`` is a stored name, or another candidate."""
         __tracebackhide__ = True
-        options["tolerance"] = tolerance
-        return self._demand(NotInferior.kind, candidate, baseline, measure=measure, **options)
+        return self._demand(NotInferior.kind, candidate, baseline, tolerance=tolerance, **options)
 
-    @lists_options(options_of(Equivalent))
+    @lists_options(options_of(Equivalent), beside={"measure": str | None})
     def assert_equivalent(
-        self, candidate: Candidate, baseline: Named, *, tolerance: float, measure: str | None = None, **options: Any
+        self, candidate: Candidate, baseline: Named, *, tolerance: float, **options: Unpack[_Burden]
     ) -> Verdict:
         """Like the assertion of this name; ``baseline`` is a stored name, or another candidate."""
         __tracebackhide__ = True
-        options["tolerance"] = tolerance
-        return self._demand(Equivalent.kind, candidate, baseline, measure=measure, **options)
+        return self._demand(Equivalent.kind, candidate, baseline, tolerance=tolerance, **options)
 
-    @lists_options(options_of(NoDrift))
+    @lists_options(options_of(NoDrift), beside={"measure": str | None})
     def assert_no_drift(
-        self, candidate: Candidate, baseline: Named, *, tolerance: float, measure: str | None = None, **options: Any
+        self, candidate: Candidate, baseline: Named, *, tolerance: float, **options: Unpack[_Burden]
     ) -> Verdict:
         """Like the assertion of this name; ``baseline`` is a stored name, or another candidate."""
         __tracebackhide__ = True
-        options["tolerance"] = tolerance
-        return self._demand(NoDrift.kind, candidate, baseline, measure=measure, **options)
+        return self._demand(NoDrift.kind, candidate, baseline, tolerance=tolerance, **options)
 
-    @lists_options(options_of(NoTopicCollapse))
+    @lists_options(options_of(NoTopicCollapse), beside={"measure": str | None})
     def assert_no_topic_collapse(
-        self, candidate: Candidate, baseline: Named, *, measure: str | None = None, **options: Any
+        self, candidate: Candidate, baseline: Named, **options: Unpack[_Collapse]
     ) -> Verdict:
         """Like the assertion of this name; ``protected`` may also name tags of the topics file (``TAG=VALUE``)."""
         __tracebackhide__ = True
-        return self._demand(NoTopicCollapse.kind, candidate, baseline, measure=measure, **options)
+        return self._demand(NoTopicCollapse.kind, candidate, baseline, **options)
 
     def _demand(self, *question: Any, **options: Any) -> Verdict:
         """As ``check``, but raises unless the verdict passes."""

@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +13,6 @@ from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import Reports, json_option, show_study, terminal_width, write_text
 from pytest_riskguard.cli.parameters import (
     FILE,
-    INTERVAL_OPTIONS,
     Collection,
     NamedPath,
     NumberType,
@@ -28,9 +26,6 @@ from pytest_riskguard.gates.kinds import MAX_ALPHA, OPTIONS
 from pytest_riskguard.gates.option_types import Number
 from pytest_riskguard.text import counted
 
-if TYPE_CHECKING:
-    from pytest_riskguard.gates.kinds import Missing
-
 
 @click.group()
 def study() -> None:
@@ -39,14 +34,13 @@ def study() -> None:
 
 @study.command()
 @click.argument("systems", type=named_path, nargs=-1, metavar="[[NAME=]SYSTEM]...")
-@collection_options
-@gate_options("alpha", "missing")
+@collection_options("missing")
+@gate_options("alpha")
 @json_option("the figures")
 def pool(
     systems: tuple[NamedPath, ...],
     collection: Collection,
     alphas: tuple[float, ...],
-    missing: Missing,
     json_path: str | None,
 ) -> int:
     """Ask whether one baseline is a fair yardstick.
@@ -65,11 +59,12 @@ def pool(
     inputs = Inputs(collection, systems, whole=not systems)
     Reports(json_path).check(*inputs.files)
     sources = inputs.systems(systems, option="SYSTEM") if systems else inputs.whole_store()
+    alphas = alphas or (OPTIONS["alpha"].default,)
     once("--alpha", [f"{value:g}" for value in alphas])
     if not MIN_SYSTEMS <= len(sources) <= MAX_SYSTEMS:
         where = "given" if systems else "stored"
         raise UsageError(f"a pool has {MIN_SYSTEMS} to {MAX_SYSTEMS} systems; {len(sources)} {where}")
-    gate = NotSignificantlyRisky("pool", missing=missing)
+    gate = NotSignificantlyRisky("pool", **collection.options)
     pools = [
         on_one_list(gate, [inputs.engine.scores(source, measure) for source in sources])
         for measure in inputs.measures(Path(systems[0].text) if systems else Path())
@@ -96,21 +91,13 @@ ALPHAS = (0.0, 1.0, 2.0, 5.0, 10.0)
     metavar="NAME",
     help="A release that should not have been shipped. Repeatable.",
 )
-@collection_options
+@collection_options("level", "method", "tolerance", "missing", "max_loss")
 @click.option(
     "--alpha",
     "alphas",
     type=NumberType(Number(0, MAX_ALPHA)),
     multiple=True,
     help=f"An alpha to try. Repeatable. [default: {', '.join(f'{alpha:g}' for alpha in ALPHAS)}]",
-)
-@gate_options(*(name for name in INTERVAL_OPTIONS if name != "alpha"))
-@click.option(
-    "--max-loss",
-    type=NumberType(Number(0)),
-    default=OPTIONS["max_loss"].default,
-    show_default=True,
-    help="Show what no_topic_collapse with this limit would have stopped.",
 )
 @json_option("the figures")
 def replay(
@@ -119,9 +106,7 @@ def replay(
     regretted: tuple[str, ...],
     collection: Collection,
     alphas: tuple[float, ...],
-    max_loss: float,
     json_path: str | None,
-    **options: Any,
 ) -> int:
     """Judge past releases under several alphas.
 
@@ -136,6 +121,8 @@ def replay(
     from pytest_riskguard.studies.replay import dumps, explain
     from pytest_riskguard.studies.replay import replay as replayed
 
+    options = collection.options
+    max_loss = options.pop("max_loss", OPTIONS["max_loss"].default)
     named = runs if baseline is None else (*runs, baseline)
     inputs = Inputs(collection, named)
     Reports(json_path).check(*inputs.files)

@@ -130,7 +130,7 @@ def test_mappings():
     assert_not_significantly_risky(CANDIDATE, BASELINE, alpha=10)
 """
 
-_ADD = "riskguard baseline add {name} {{c}}/runs/{run}.run.gz --qrels {{c}}/qrels.txt --store baselines {options}"
+_ADD = "riskguard baseline add {name} {{c}}/runs/{run}.run.gz --qrels {{c}}/qrels.txt {options}"
 
 
 def add(name: str, run: str, options: str = "--measure nDCG@10 --measure AP") -> str:
@@ -141,7 +141,7 @@ def add(name: str, run: str, options: str = "--measure nDCG@10 --measure AP") ->
 def stored(candidate: str, options: str) -> str:
     """A comparison of a Cranfield run with what the store holds."""
     run = f"{{c}}/runs/{candidate}.run.gz"
-    return f"riskguard compare {run} --qrels {{c}}/qrels.txt --store baselines {options} --json -"
+    return f"riskguard compare {run} --qrels {{c}}/qrels.txt {options} --json -"
 
 
 _POOL = "bm25s_lucene fts5_porter_or tantivy_default tfidf_sklearn lsa200_dense"
@@ -176,7 +176,7 @@ CASES = (
     Case("broken", (cranfield("broken_firstword", "bm25s_lucene", "--level 0.999"),)),
     Case("ties-and-missing-topics", (cranfield("partial_longquery_trunc", "ties_bm25s_int", "--measure P@5"),)),
     Case("same-run", (cranfield("bm25s_bm25plus", "bm25s_atire"),)),
-    Case("smooth", (cranfield("bm25s_k3b09", "bm25s_lucene", "--tradeoff smooth"),)),
+    Case("smooth", (cranfield("bm25s_k3b09", "bm25s_lucene", "--set tradeoff=smooth"),)),
     Case(
         "alpha-5-and-pools",
         (
@@ -195,12 +195,16 @@ CASES = (
     Case(
         "collapse",
         (
-            cranfield("bm25s_nostem", "bm25s_lucene", f"{_COLLAPSE} --max-loss 0.4 --max-share 0.9 --protect 2"),
-            cranfield("bm25s_k12b075", "bm25s_lucene", f"{_COLLAPSE} --max-loss 0.9"),
             cranfield(
                 "bm25s_nostem",
                 "bm25s_lucene",
-                f"{_COLLAPSE} --max-loss none --protect length=long",
+                f"{_COLLAPSE} --set max_loss=0.4 --set max_share=0.9 --set protected=2",
+            ),
+            cranfield("bm25s_k12b075", "bm25s_lucene", f"{_COLLAPSE} --set max_loss=0.9"),
+            cranfield(
+                "bm25s_nostem",
+                "bm25s_lucene",
+                f"{_COLLAPSE} --set max_loss=none --set protected=length=long",
                 topics="topics.tsv",
             ),
         ),
@@ -210,48 +214,52 @@ CASES = (
         "georisk",
         (
             cranfield("bm25s_nostem", "bm25s_lucene tantivy_default", f"{_GEORISK} --alpha 5"),
-            cranfield("fts5_and3", "fts5_or fts5_porter_or", f"{_GEORISK} --reference any"),
-            cranfield("improved_rrf", _POOL, f"{_GEORISK} --reference median --tolerance 0.01"),
-            cranfield("fts5_or", _POOL, f"{_GEORISK} --reference tantivy_default --method percentile --level 0.9"),
+            cranfield("fts5_and3", "fts5_or fts5_porter_or", f"{_GEORISK} --set reference=any"),
+            cranfield("improved_rrf", _POOL, f"{_GEORISK} --set reference=median --tolerance 0.01"),
+            cranfield(
+                "fts5_or", _POOL, f"{_GEORISK} --set reference=tantivy_default --set method=percentile --level 0.9"
+            ),
         ),
     ),
     Case(
         "georisk-options",
         (
-            cranfield("bm25s_k3b09", "bm25s_lucene fts5_or", f"{_GEORISK} --tradeoff smooth --on-churn warn"),
-            cranfield("fts5_or", _POOL, f"{_GEORISK} --method student_t --max-mde 0.0001 --on-inconclusive warn"),
-            cranfield("fts5_or", _POOL, f"{_GEORISK} --slice third=1 --family holm", topics="topics.tsv"),
+            cranfield("bm25s_k3b09", "bm25s_lucene fts5_or", f"{_GEORISK} --set tradeoff=smooth --on-churn warn"),
+            cranfield(
+                "fts5_or", _POOL, f"{_GEORISK} --set method=student_t --set max_mde=0.0001 --set on_inconclusive=warn"
+            ),
+            cranfield("fts5_or", _POOL, f"{_GEORISK} --slice third=1 --set family=holm", topics="topics.tsv"),
         ),
         write_tagged_topics,
     ),
     Case(
         "computed-baselines",
         (
-            f"riskguard compare {_RUN.replace('{name}', 'bm25s_nostem')} --baseline-mean {_SEVERAL} "
-            f"--baseline-median {_SEVERAL} --baseline-max {_SEVERAL} {_QRELS} --json -",
-            f"riskguard compare {_RUN.replace('{name}', 'fts5_or')} --baseline-max {_SEVERAL} --candidate-inside "
+            f"riskguard compare {_RUN.replace('{name}', 'bm25s_nostem')} --baseline 'mean({_SEVERAL})' "
+            f"--baseline 'median({_SEVERAL})' --baseline 'max({_SEVERAL})' {_QRELS} --json -",
+            f"riskguard compare {_RUN.replace('{name}', 'fts5_or')} --baseline 'max({_SEVERAL}, candidate)' "
             f"--gate not_inferior --tolerance 0.1 {_QRELS} --json -",
         ),
     ),
     Case(
         "slices",
         (
-            cranfield("bm25s_nostem", "bm25s_lucene", "--slice length --smallest-slice 30", topics="topics.tsv"),
-            cranfield("fts5_or", "bm25s_lucene", "--slice third=0 --alpha 5 --family holm", topics="topics.tsv"),
+            cranfield("bm25s_nostem", "bm25s_lucene", "--slice length --set smallest_slice=30", topics="topics.tsv"),
+            cranfield("fts5_or", "bm25s_lucene", "--slice third=0 --alpha 5 --set family=holm", topics="topics.tsv"),
         ),
         write_tagged_topics,
     ),
     Case(
         "weights",
         (
-            cranfield("bm25s_nostem", "bm25s_lucene", "--weighted --alpha 1 --alpha 5", topics="topics.tsv"),
+            cranfield("bm25s_nostem", "bm25s_lucene", "--set weighted=true --alpha 1 --alpha 5", topics="topics.tsv"),
             cranfield(
                 "bm25s_k12b075",
                 "bm25s_lucene",
-                "--weighted --gate not_inferior --tolerance 0.05",
+                "--set weighted=true --gate not_inferior --tolerance 0.05",
                 topics="topics.tsv",
             ),
-            cranfield("bm25s_nostem", "bm25s_lucene", "--weighted", topics="heavy.tsv"),
+            cranfield("bm25s_nostem", "bm25s_lucene", "--set weighted=true", topics="heavy.tsv"),
         ),
         write_tagged_topics,
     ),
@@ -276,30 +284,34 @@ CASES = (
                 for run in ("bm25s_k12b075", "bm25s_k09b04", "bm25s_nostop")
             ),
             stored("bm25s_nostem", "--baseline prod"),
-            "riskguard compare {c}/runs/bm25s_nostem.run.gz --baseline prod --qrels changed.txt --store baselines "
-            "--json -",
+            "riskguard compare {c}/runs/bm25s_nostem.run.gz --baseline prod --qrels changed.txt --json -",
             add("porter", "fts5_porter_or", "--measure nDCG@10"),
-            "riskguard study pool --qrels {c}/qrels.txt --store baselines --json -",
+            "riskguard study pool --qrels {c}/qrels.txt --json -",
         ),
         write_few_topics,
     ),
     Case(
         "families",
         (
-            cranfield("bm25s_k09b04", _POOL, "--family holm --alpha 1 --alpha 5"),
-            cranfield("fts5_or", _POOL, "--family benjamini_hochberg --measure nDCG@10 --measure AP"),
+            cranfield("bm25s_k09b04", _POOL, "--set family=holm --alpha 1 --alpha 5"),
+            cranfield("fts5_or", _POOL, "--set family=benjamini_hochberg --measure nDCG@10 --measure AP"),
         ),
     ),
     *(
-        Case(f"method-{method}", (cranfield("bm25s_k09b04", "bm25s_lucene", f"--method {method} --alpha 2"),))
+        Case(f"method-{method}", (cranfield("bm25s_k09b04", "bm25s_lucene", f"--set method={method} --alpha 2"),))
         for method in ("student_t", "bca", "percentile", "basic")
     ),
-    Case("method-studentized", (web("ql-cata", "rm-cata", "--method studentized --gate not_inferior"),)),
+    Case("method-studentized", (web("ql-cata", "rm-cata", "--set method=studentized --gate not_inferior"),)),
     Case(
         "few-topics",
         tuple(
             cranfield("broken_firstword", "bm25s_lucene", options).replace("{c}/qrels", f"qrels{count}")
-            for count, options in ((18, ""), (18, "--alpha 5 --method bca"), (8, ""), (8, "--on-inconclusive warn"))
+            for count, options in (
+                (18, ""),
+                (18, "--alpha 5 --set method=bca"),
+                (8, ""),
+                (8, "--set on_inconclusive=warn"),
+            )
         ),
         write_few_topics,
     ),
@@ -313,7 +325,7 @@ CASES = (
                 ("candidate", "--baseline other.csv --alpha 1"),
                 ("candidate", "--baseline other.csv --gate georisk_not_worse"),
                 ("short", ""),
-                ("short", "--missing zero"),
+                ("short", "--set missing=zero"),
                 ("malformed", ""),
                 ("absent", ""),
             )
@@ -323,9 +335,9 @@ CASES = (
     Case(
         "inconclusive",
         (
-            cranfield("improved_rrf", "bm25s_lucene", "--max-mde 0.001"),
-            cranfield("improved_rrf", "bm25s_lucene", "--max-mde 0.002 --on-inconclusive warn"),
-            cranfield("improved_rrf", "bm25s_lucene", "--max-mde 0.2"),
+            cranfield("improved_rrf", "bm25s_lucene", "--set max_mde=0.001"),
+            cranfield("improved_rrf", "bm25s_lucene", "--set max_mde=0.002 --set on_inconclusive=warn"),
+            cranfield("improved_rrf", "bm25s_lucene", "--set max_mde=0.2"),
         ),
     ),
     Case("churn", (cranfield("fts5_porter_or", "tantivy_default", "--alpha 10 --on-churn warn"),)),
@@ -352,7 +364,7 @@ CASES = (
                 "--alpha nan",
                 "--gate nothing",
                 "--measure None@5",
-                "--tradeoff smooth --alpha 2",
+                "--set tradeoff=smooth --alpha 2",
                 "--slice x",
             )
         ),
@@ -363,16 +375,16 @@ CASES = (
     ),
     Case("web-alphas", (web("rm-catb", "ql-catb", "--alpha 1 --alpha 10 --measure AP --level 0.999"),)),
     Case("web-not-inferior", (web("rm-cata", "ql-cata", "--gate not_inferior --tolerance 0.05 --measure ERR@20"),)),
-    Case("web-collapse", (web("ql-catb", "rm-cata", f"{_COLLAPSE} --max-share 0.5 --measure nDCG@20"),)),
+    Case("web-collapse", (web("ql-catb", "rm-cata", f"{_COLLAPSE} --set max_share=0.5 --measure nDCG@20"),)),
     Case(
         "web-georisk",
         (
             web("ql-cata-filtered", _WEB_POOL, f"{_GEORISK} --measure ERR@20 --alpha 5"),
-            web("rm-catb", "ql-cata rm-cata ql-catb", f"{_GEORISK} --measure nDCG@20 --reference any"),
+            web("rm-catb", "ql-cata rm-cata ql-catb", f"{_GEORISK} --measure nDCG@20 --set reference=any"),
         ),
     ),
-    Case("web-family", (web("ql-catb", _WEB_POOL, "--family holm --alpha 2 --measure nDCG@20"),)),
-    Case("web-smooth", (web("ql-catb-filtered", "rm-catb-filtered", "--tradeoff smooth --measure P@10"),)),
+    Case("web-family", (web("ql-catb", _WEB_POOL, "--set family=holm --alpha 2 --measure nDCG@20"),)),
+    Case("web-smooth", (web("ql-catb-filtered", "rm-catb-filtered", "--set tradeoff=smooth --measure P@10"),)),
     Case(
         "power",
         (

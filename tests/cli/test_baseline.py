@@ -132,13 +132,15 @@ def test_what_was_interrupted_is_announced(command, folder, line):
 
 
 def test_git_keeps_the_line_ends_of_a_new_store(command, folder):
-    assert command("baseline add prod prod.run --store of/search").status == 0
+    file = folder / "riskguard.yaml"
+    file.write_text(file.read_text().replace("store: baselines", "store: of/search"))
+    assert command("baseline add prod prod.run").status == 0
     assert folder.joinpath("of/search/.gitattributes").read_bytes() == b"* -text\n"
     assert folder.joinpath("of/search/.gitignore").read_bytes() == b".lock\n.tmp-*\n"
     folder.joinpath("of/search/.gitattributes").unlink()
-    assert command("baseline add next good.run --store of/search").status == 0
+    assert command("baseline add next good.run").status == 0
     assert not folder.joinpath("of/search/.gitattributes").exists()  # a user may have removed it
-    assert command("baseline list --store of/search").out.count("\n") == 3
+    assert command("baseline list").out == command("baseline list --store of/search").out
 
 
 def test_a_damaged_replicate_is_named_and_can_be_removed(command, folder, again):
@@ -211,10 +213,10 @@ def test_without_a_riskguard_yaml_the_files_are_given(command, folder):
     shutil.rmtree(folder / "baselines")
     assert command("baseline add new loss.run").status == 2
     assert command("baseline list").out == ""
-    assert command("baseline add new loss.run --qrels qrels.txt --measure AP --store kept --no-run").status == 0
-    assert not folder.joinpath("kept/new/run.gz").exists()
-    assert "not kept" in command("baseline show new --store kept").out
-    line = "compare loss.run --baseline new --store kept --qrels qrels.txt --measure AP"
+    assert command("baseline add new loss.run --qrels qrels.txt --measure AP --no-run").status == 0
+    assert not folder.joinpath("baselines/new/run.gz").exists()
+    assert "not kept" in command("baseline show new").out
+    line = "compare loss.run --baseline new --qrels qrels.txt --measure AP"
     assert command(line).status == 0
 
 

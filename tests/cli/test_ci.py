@@ -80,7 +80,7 @@ def test_a_report_on_another_commit_is_no_verdict_for_this_one(command, monkeypa
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     if judged is not None:
         monkeypatch.setenv("GITHUB_SHA", judged)
-    command(f"{COMPARE.format('good')} --no-github")
+    command(f"{COMPARE.format('good')}")
     ended = command(f"comment r.json --commit {COMMIT}")
     assert said in ended.out
     is_other = said.startswith("No verdict")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.cli import init
-from pytest_riskguard.cli.churn_study import ALPHAS, EVERY_TOPIC, ONE_TOPIC_IN_TEN, SHOWN, cost_of_failing
+from pytest_riskguard.cli.init import ALPHAS, EVERY_TOPIC, ONE_TOPIC_IN_TEN, SHOWN, cost_of_failing
 from pytest_riskguard.config.load import load_config
 from tests.plugin import world
 from tests.plugin.world import read_report
@@ -113,10 +113,8 @@ def test_init_refuses_a_path_that_names_no_file(command, option):
         ("", 1.0, "(your 30: 23% to 40%)"),
         ("--worse-costs 6", 5.0, "1 + alpha = 6 times"),
         ("--worse-costs 1", 0.0, "Here the gate compares"),
-        ("--worse-costs 2.3 --queries 8", 1.3, "(your 8: up to 13%)"),
         ("--worse-costs 3.5", 2.5, "at alpha 1, and more often at alpha 2.5:"),
         ("--worse-costs 1.5", 0.5, "at alpha 1, and less often at alpha 0.5:"),
-        ("--queries 9999 --yes", 1.0, "(your 9999: at least 96%)"),
         ("--qrels other.txt", 1.0, "every query moves        23%   40%   65%   96%\n"),
     ],
 )
@@ -128,21 +126,6 @@ def test_answers_decide_alpha_and_what_is_said_of_churn(command, nothing, option
     text = nothing.joinpath("riskguard.yaml").read_text()
     assert comment in text
     assert max(map(len, text.splitlines())) <= 118
-
-
-def test_the_smallest_loss_that_matters_is_chosen_by_an_option(command, nothing):
-    command("init --tolerance 0.025 --yes")
-    assert load_config(nothing / "riskguard.yaml").gates[0].option("tolerance") == 0.025
-    (nothing / "riskguard.yaml").unlink()
-    command("init --yes")
-    text = (nothing / "riskguard.yaml").read_text(encoding="utf-8")
-    assert "tolerance: the smallest loss that matters to you" in text
-    assert load_config(nothing / "riskguard.yaml").gates[0].option("tolerance") == 0.005
-
-
-def test_failing_on_churn_is_chosen_by_an_option(command, nothing):
-    assert command("init --candidate loss.run --on-churn fail").status == 0
-    assert load_config(nothing / "riskguard.yaml").gates[0].option("on_churn") == "fail"
 
 
 def test_in_a_terminal_it_asks_what_a_team_can_answer(command, nothing, answering):
@@ -167,8 +150,7 @@ def test_nobody_is_asked_where_standard_input_is_closed(command, nothing, monkey
         (["", "", ""], "", 1),  # as proposed
         (["", "n"], "", 0),
         (["x", "20", "y", "0.5", "nan", "3"], "", 2),  # asked again until it is a number in range
-        (["n"], "--queries 50", 0),
-        ([], "--queries 50 --worse-costs 2", 1),
+        (["50"], "--worse-costs 2", 1),
         (["0", "n"], "--qrels other.txt", 0),  # not known yet
         ([], "--yes", 1),
     ],
@@ -202,13 +184,14 @@ def test_a_file_that_is_there_is_refused_before_anything_is_asked(command, folde
     assert "How many" not in ended.out
 
 
-@pytest.mark.parametrize("options", ["--queries 0", "--worse-costs 0.9", "--worse-costs nan", "--worse-costs inf"])
+@pytest.mark.parametrize("options", ["--worse-costs 0.9", "--worse-costs nan", "--worse-costs inf"])
 def test_answers_out_of_range_are_refused(command, nothing, options):
     assert command(f"init {options}").status == 2
 
 
-def test_too_few_queries_are_pointed_out(command, nothing):
-    assert "at least 10 judged queries" in command("init --queries 9").err
+def test_too_few_queries_are_pointed_out(command, nothing, answering):
+    answering("9", "n")
+    assert "at least 10 judged queries" in command("init").err
 
 
 def test_the_figures_are_those_of_the_study():

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pytest_riskguard.cli import judging_lists
+from pytest_riskguard.cli import judge_next as lists
 from pytest_riskguard.cli.judge_next import table
 from pytest_riskguard.evaluation.collection import keys_of
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
@@ -92,7 +92,11 @@ def test_a_stored_baseline_is_asked_with_its_run(command, folder):
         ("judge-next none.run --baseline ./prod.run --qrels qrels.txt", 3, "none.run: no such file"),
         ("judge-next loss.run --baseline ./prod.run --qrels qrels.txt --measure nope", 2, "no measure 'nope'"),
         ("judge-next loss.run --baseline ./prod.run --qrels qrels.txt --budget 0", 2, "--budget"),
-        ("judge-next loss.run --baseline ./prod.run --qrels qrels.txt --gate no_topic_collapse --tolerance 1", 2, ""),
+        (
+            "judge-next loss.run --baseline ./prod.run --qrels qrels.txt --gate no_topic_collapse --set tolerance=1",
+            2,
+            "",
+        ),
         (f"{ASKED} --out none/list.tsv", 2, "--out none/list.tsv: cannot write"),
     ],
 )
@@ -137,14 +141,14 @@ def test_an_id_that_no_line_can_show_is_left_out(command, folder):
 
 
 def test_the_gate_may_let_churn_through_or_want_power(command):
-    assert command(f"{ASKED} --on-churn warn --max-mde 0.5").status == 0
-    assert command(f"{ASKED} --on-churn never").status == 2
+    assert command(f"{ASKED} --set on_churn=warn --set max_mde=0.5").status == 0
+    assert command(f"{ASKED} --set on_churn=never").status == 2
 
 
 def test_each_kind_of_gate_has_its_own_default_alpha(command):
     """At alpha 0, the only one that it has, equivalence would be a mistake with the alpha of other kinds."""
-    assert command(f"{ASKED} --gate equivalent --tolerance 0.1").status == 0
-    ended = command(f"{ASKED} --gate equivalent --tolerance 0.1 --alpha 1")
+    assert command(f"{ASKED} --gate equivalent --set tolerance=0.1").status == 0
+    ended = command(f"{ASKED} --gate equivalent --set tolerance=0.1 --alpha 1")
     assert (ended.status, "alpha: expected 0" in ended.err) == (2, True)
 
 
@@ -192,7 +196,7 @@ def test_a_list_that_is_filled_in_is_read_as_judgements(command, folder, name):
 
 def test_query_texts_and_ids_are_data_in_every_format():
     documents = [ToJudge("t1", "=1+1"), ToJudge("t1", 'a,"b"')]
-    for written in judging_lists.FORMATS.values():
+    for written in lists.FORMATS.values():
         text = written(documents, {"t1": "\x1b[2J@SUM(A1)\n"})
         assert "\x1b" not in text
         assert not re.search(r"^[=@]|[,\t][=@]", text, re.MULTILINE)
@@ -219,7 +223,7 @@ gates:
 
 def test_a_gate_of_riskguard_yaml_says_what_is_asked(command, folder):
     folder.joinpath("riskguard.yaml").write_text(GATES)
-    asked = "judge-next prod loss.run --measure AP --gate no_topic_collapse --max-loss 0.3 --allowed 0.05"
+    asked = "judge-next prod loss.run --measure AP --gate no_topic_collapse --set max_loss=0.3 --set allowed=0.05"
     assert command("judge-next --gate tail") == command(asked)
     other = command("judge-next churn.run --gate tail --baseline prod=prod.run")
     assert other.status == 0

@@ -28,7 +28,7 @@ def live(folder, monkeypatch):
 
 
 def test_what_the_candidate_answers_is_stored_with_its_latency(command, live):
-    ended = command("baseline add now --live --note release")
+    ended = command("baseline add now --note release")
     assert ended.status == 0, ended.err
     assert re.match(rf"stored now: 30 topics; AP 0\.5000; .*; {SPEED}; release\n", ended.out)
     manifest = json.loads((live / "baselines" / "now" / "manifest.json").read_text())
@@ -45,7 +45,7 @@ def test_what_the_candidate_answers_is_stored_with_its_latency(command, live):
 
 
 def test_reports_show_how_fast_candidate_and_baseline_were(command, live):
-    assert command("baseline add now --live").status == 0
+    assert command("baseline add now").status == 0
     settings = live / "riskguard.yaml"
     settings.write_text(settings.read_text().replace("baseline: prod", "baseline: now"))
     ended = command("check -v --json report.json --markdown report.md --html report.html")
@@ -59,8 +59,8 @@ def test_reports_show_how_fast_candidate_and_baseline_were(command, live):
 
 
 def test_a_baseline_is_replaced_by_what_the_candidate_answers(command, live):
-    assert "needs --note" in command("baseline update prod --live").err
-    ended = command("baseline update prod --live --note 'new index'")
+    assert "needs --note" in command("baseline update prod").err
+    ended = command("baseline update prod --note 'new index'")
     assert (ended.status, ended.err.replace("asked\n", "")) == (0, "")
     assert re.match(rf"replaced prod: .*{SPEED}; new index\n", ended.out)
     assert "latency" not in command("baseline update prod prod.run --note back").out
@@ -69,25 +69,10 @@ def test_a_baseline_is_replaced_by_what_the_candidate_answers(command, live):
 
 
 def test_a_replicate_may_be_live(command):
-    assert command("baseline add now --live").status == 0
-    ended = command("baseline add now --live --replicate")
+    assert command("baseline add now").status == 0
+    ended = command("baseline add now --replicate")
     assert (ended.status, "already holds this run" in ended.err) == (2, True)
-    assert command("baseline add prod --live --replicate").status == 0
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("baseline add now", "expected RUN, or --live for the candidate of riskguard.yaml; found neither"),
-        ("baseline add now prod.run --live", "found both"),
-        ("baseline add now --live --scores", "--scores reads a file"),
-        ("baseline update prod --note x", "found neither"),
-    ],
-)
-def test_one_source_is_named(command, line, expected):
-    ended = command(line)
-    assert ended.status == 2
-    assert expected in ended.err
+    assert command("baseline add prod --replicate").status == 0
 
 
 def test_a_file_is_no_system_to_query(command, live):
@@ -96,14 +81,15 @@ def test_a_file_is_no_system_to_query(command, live):
     for text in (settings.read_text(), None):
         if text is None:
             settings.unlink()
-        ended = command("baseline add now --live --store kept --qrels qrels.txt")
+        ended = command("baseline add now --qrels qrels.txt")
         assert ended.status == 2
-        assert "--live: riskguard.yaml names no system to query" in ended.err
+        assert "name the RUN to store; without one, the answers" in " ".join(ended.err.split())
+    assert "name the file of per-topic scores" in command("baseline add now --scores").err
 
 
 def test_a_system_that_fails_is_not_stored(command, live):
     (live / "live_search.py").write_text("def ask(query):\n    raise OSError('no server')\n")
-    ended = command("baseline add now --live")
+    ended = command("baseline add now")
     assert ended.status == 3
     assert "OSError: no server" in " ".join(ended.err.split())
     assert "now" not in command("baseline list").out

@@ -80,6 +80,6 @@ def test_an_error_of_the_system_about_a_file_is_no_fault_of_ours(command, monkey
     def refuse(_: Path) -> None:
         raise PermissionError(13, "Permission denied", "locked/riskguard.yaml")
 
-    monkeypatch.setattr("pytest_riskguard.cli.judging.check.load_gates", refuse)
+    monkeypatch.setattr("pytest_riskguard.cli.check.load_gates", refuse)
     ended = command("check")
     assert (ended.status, ended.err) == (3, "Error: locked/riskguard.yaml: Permission denied\n")

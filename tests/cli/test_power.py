@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.chain.policy_cost import policy_cost
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.power_plan import Effect, Plan
+from pytest_riskguard.gates.power_plan import Effect, Plan, policy_cost
 from pytest_riskguard.inference import minimum_detectable_effect
 from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.inference.power_analysis import topics_needed
@@ -23,12 +22,12 @@ from tests.plugin import world
 from tests.plugin.world import read_report
 
 #: What the gate sees of URisk itself; where churn only warns, falls are those of the mean.
-STRICT = "power loss.run --baseline prod --measure AP --tolerance 0 --on-churn fail"
+STRICT = "power loss.run --baseline prod --measure AP --set tolerance=0 --set on_churn=fail"
 LOSS = np.array([ours - theirs for theirs, ours in world.differences(world.LOSS).values()])
 
 
 def test_from_two_runs_it_says_what_the_gate_sees(command):
-    ended = command(f"{STRICT} --alpha 0 --alpha 1 --method student_t --json -")
+    ended = command(f"{STRICT} --alpha 0 --alpha 1 --set method=student_t --json -")
     assert ended.status == 0
     report = json.loads(ended.out)
     assert report["schema"] == "riskguard-power/1"
@@ -96,7 +95,7 @@ def test_from_scores_every_column_is_planned_for(command, folder):
     ended = command("power --scores a.csv --baseline old=b.csv --measure AP")
     assert ended.status == 3
     assert "the topics differ" in ended.err
-    assert command("power --scores a.csv --baseline old=b.csv --measure AP --missing zero").status == 0
+    assert command("power --scores a.csv --baseline old=b.csv --measure AP --set missing=zero").status == 0
 
 
 def test_plans_come_by_measure_then_baseline_then_alpha(command):
@@ -122,9 +121,11 @@ def test_a_gate_that_cannot_fail_is_said(command, folder):
 
 
 def test_tolerance_power_and_level_are_asked_for(command):
-    line = "power loss.run --baseline prod --measure AP --on-churn fail --method student_t --json -"
+    line = "power loss.run --baseline prod --measure AP --set on_churn=fail --set method=student_t --json -"
     sd = float(np.std(linear(LOSS, alpha=1), ddof=1))
-    (plan,) = json.loads(command(f"{line} --tolerance 0.03 --power 0.9 --level 0.99 --effect 0.03").out)["plans"]
+    (plan,) = json.loads(command(f"{line} --set tolerance=0.03 --power 0.9 --set level=0.99 --effect 0.03").out)[
+        "plans"
+    ]
     expected = 0.03 + minimum_detectable_effect(sd, 30, level=0.99, power=0.9)
     assert plan["minimum_detectable_effect"] == pytest.approx(expected)
     assert (plan["tolerance"], plan["power"], plan["level"]) == (0.03, 0.9, 0.99)
@@ -134,7 +135,7 @@ def test_tolerance_power_and_level_are_asked_for(command):
 def test_with_few_topics_student_t_is_advised_against(command):
     said = "a nonparametric interval is safer"
     line = "power loss.run --baseline prod --measure AP"
-    assert said in " ".join(command(f"{line} --method student_t").out.split())
+    assert said in " ".join(command(f"{line} --set method=student_t").out.split())
     assert said not in " ".join(command(line).out.split())
 
 
@@ -158,9 +159,9 @@ def test_json_is_written_to_a_path_and_is_the_same_each_time(command, folder):
         ("--power 1", "expected a number above 0 and below 1, found the number 1.0"),
         ("--power 0", "expected a number above 0 and below 1, found the number 0.0"),
         ("--power nan", "expected a number above 0 and below 1, found the number nan"),
-        ("--level 1", "expected a number between 0.000001 and 0.999999 such as 0.95, found the number 1.0"),
-        ("--tolerance=-1", "expected a finite number, at least 0, found the number -1.0"),
-        ("--method magic", "'magic' is not"),
+        ("--set level=1", "expected a number between 0.000001 and 0.999999 such as 0.95, found the number 1.0"),
+        ("--set tolerance=-1", "expected a finite number, at least 0, found the number -1.0"),
+        ("--set method=magic", "expected auto, student_t"),
         ("--measure nDGC@10", "nDCG@10"),
         ("--effect 0.1 --effect 0.10", "--effect: 0.1 given twice"),
         ("--baseline ./prod.run", "--baseline: prod given twice"),

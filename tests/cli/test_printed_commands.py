@@ -108,10 +108,10 @@ SITUATIONS = {
     ),
     "compare, options of the gate": Situation(
         "riskguard compare old=prod.run 'new=my new.run' --qrels qrels.txt --topics topics.tsv --measure AP "
-        "--level 0.9 --alpha 5 --tolerance 0.01 --on-churn fail --ties docid --gate not_significantly_risky",
+        "--level 0.9 --alpha 5 --tolerance 0.01 --on-churn fail --set ties=docid --gate not_significantly_risky",
         (
-            "riskguard judge-next old=prod.run 'new=my new.run' --qrels qrels.txt --topics topics.tsv --ties docid "
-            "--measure AP --alpha 5 --level 0.9 --tolerance 0.01 --on-churn fail",
+            "riskguard judge-next old=prod.run 'new=my new.run' --qrels qrels.txt --topics topics.tsv "
+            "--set ties=docid --measure AP --alpha 5 --set level=0.9 --set tolerance=0.01 --set on_churn=fail",
             "reproduce",
         ),
     ),
@@ -120,7 +120,7 @@ SITUATIONS = {
         (
             "riskguard judge-next prod.run 'my new.run' --qrels qrels.txt --measure AP",
             "riskguard judge-next prod.run 'my new.run' --qrels qrels.txt --measure AP --gate no_topic_collapse "
-            "--max-loss 0.3 --allowed 0.05",
+            "--set max_loss=0.3 --set allowed=0.05",
             "reproduce",
         ),
     ),
@@ -171,7 +171,7 @@ SITUATIONS = {
     ),
     "check, a better live system": Situation(
         "riskguard check",
-        ("riskguard baseline update prod --live --note 'significantly better: AP 0.5000 to 1.0000'",),
+        ("riskguard baseline update prod --note 'significantly better: AP 0.5000 to 1.0000'",),
         (("riskguard.yaml", LIVE.replace("MODULE", "better")), ("better.py", SEARCH.format("< 0"))),
     ),
     "check, a worse live system": Situation(
@@ -207,7 +207,9 @@ SITUATIONS = {
         fresh=True,
     ),
     "baseline list, of nothing": Situation(
-        "riskguard baseline list --store none", ("riskguard baseline add NAME RUN --store none",)
+        "riskguard baseline list",
+        ("riskguard baseline add NAME RUN",),
+        (("riskguard.yaml", world.YAML.replace("store: baselines", "store: none") % 1),),
     ),
     "baseline add, twice": Situation(
         "riskguard baseline add prod good.run", ("riskguard baseline update prod RUN --note WHY",)

@@ -27,12 +27,12 @@ def verdicts(ended):
             "GeoRisk difference -0.21, 95% interval -0.26 to -0.14, must reach 0",
         ),
         (
-            "loss.run --baseline prod --baseline good.run --reference any -v",
+            "loss.run --baseline prod --baseline good.run --set reference=any -v",
             1,
             "significantly below 2 of 2 references",
         ),
         (
-            "loss.run --baseline prod --baseline good.run --reference median",
+            "loss.run --baseline prod --baseline good.run --set reference=median",
             1,
             "FAIL riskier than median; 12 of 30 queries lost, 2 gained, the mean fell 0.57 -> 0.34",
         ),
@@ -48,16 +48,16 @@ def verdicts(ended):
             "INCOMPARABLE baselines: no baseline 'nowhere.run'",
         ),
         (
-            "good.run --baseline prod --reference bm25",
+            "good.run --baseline prod --set reference=bm25",
             2,
             "'bm25' is not a baseline of this gate; expected prod",
         ),
         (
-            "good.run --baseline-mean prod,loss.run",
+            "good.run --baseline 'mean(prod, loss.run)'",
             2,
             "a pool takes no computed baselines; give its systems with --baseline",
         ),
-        ("good.run --baseline prod --weighted", 2, "weighted has no meaning for georisk_not_worse"),
+        ("good.run --baseline prod --set weighted=true", 2, "weighted has no meaning for georisk_not_worse"),
     ],
 )
 def test_a_gate_over_a_pool_has_its_status(command, line, status, said):
@@ -76,7 +76,7 @@ def test_a_pool_gives_one_verdict_for_each_alpha_and_the_curve_over_all(command)
 
 
 def test_every_computed_baseline_is_asked_about_after_the_others(command):
-    computed = "--baseline-mean prod,loss.run --baseline-mean prod,churn.run --baseline-max prod,loss.run"
+    computed = "--baseline 'mean(prod, loss.run)' --baseline 'mean(prod, churn.run)' --baseline 'max(prod, loss.run)'"
     ended = command(f"compare good.run {computed} --baseline prod {AP} --json -")
     assert [verdict["baselines"] for verdict in verdicts(ended)] == [
         ["prod"],
@@ -92,7 +92,7 @@ def test_every_computed_baseline_is_asked_about_after_the_others(command):
 
 
 def test_against_a_best_that_holds_the_candidate_it_can_only_lose(command):
-    ended = command(f"compare good.run --baseline-max prod,loss.run --candidate-inside {AP} --json -")
+    ended = command(f"compare good.run --baseline 'max(prod, loss.run, candidate)' {AP} --json -")
     (found,) = verdicts(ended)
     assert found["yardstick"]["candidate_inside"]
     assert found["topics"]["wins"] == 0
@@ -102,13 +102,13 @@ def test_against_a_best_that_holds_the_candidate_it_can_only_lose(command):
     ("options", "said"),
     [
         (
-            "--baseline prod --candidate-inside",
-            "--candidate-inside needs --baseline-mean, --baseline-median or --baseline-max",
+            "--baseline 'mean(candidate)'",
+            "expected at least one system beside the candidate",
         ),
-        ("--baseline-mean prod,", "expected names or paths with commas between them"),
-        ("--baseline-mean prod,prod", "--baseline-mean: prod given twice"),
-        ("--baseline-mean loss.run,old/loss.run", "--baseline-mean: loss given twice; NAME=RUN gives one"),
-        ("--baseline-mean prod,loss.run --baseline-mean prod,loss.run", "mean(prod, loss) given twice"),
+        ("--baseline 'mean(prod, )'", "expected names or paths with commas between"),
+        ("--baseline 'mean(prod, prod)'", "--baseline: prod given twice"),
+        ("--baseline 'mean(loss.run, old/loss.run)'", "--baseline: loss given twice; NAME=RUN gives one"),
+        ("--baseline 'mean(prod, loss.run)' --baseline 'mean(prod, loss.run)'", "mean(prod, loss) given twice"),
     ],
 )
 def test_what_no_baseline_can_be_computed_from_is_a_usage_error(command, options, said):

@@ -36,7 +36,9 @@ def test_each_slice_has_its_verdict_and_says_so(command):
 
 
 def test_a_tag_asks_about_its_values_that_are_large_enough(command):
-    ended = command(f"compare {BASE} --slice kind --smallest-slice 10 --alpha 0 --alpha 1 --family holm --json -")
+    ended = command(
+        f"compare {BASE} --slice kind --set smallest_slice=10 --alpha 0 --alpha 1 --set family=holm --json -"
+    )
     found = json.loads(ended.out)["verdicts"]
     assert [(v["alpha"], v["slice"], v["topics"]["count"]) for v in found] == [
         (0, "kind=code", 12),
@@ -62,13 +64,13 @@ def test_a_small_slice_is_judged_when_it_is_named(command):
         ("--slice kind=codes", "--slice: no judged topic has kind=codes; did you mean 'kind=code'?"),
         (
             "--slice kind",
-            "no value of 'kind' has 25 judged topics (largest: words 16, code 12, name 2); set --smallest",
+            "no value of 'kind' has 25 judged topics (largest: words 16, code 12, name 2); set smallest_slice",
         ),
-        ("--slice kind --slice kind=code --smallest-slice 10", "--slice: kind=code given twice"),
-        ("--slice kind=code --smallest-slice 10", "--smallest-slice has no effect without --slice TAG"),
-        ("--smallest-slice 10", "--smallest-slice has no effect without --slice TAG"),
+        ("--slice kind --slice kind=code --set smallest_slice=10", "--slice: kind=code given twice"),
+        ("--slice kind=code --set smallest_slice=10", "smallest_slice has no effect"),
+        ("--set smallest_slice=10", "smallest_slice has no effect"),
         ("--slice =code", "expected TAG=VALUE or TAG"),
-        ("--slice kind --smallest-slice 9", "9 is not in the range x>=10"),
+        ("--slice kind --set smallest_slice=9", "expected a whole number, at least 10, found the number 9"),
         ("--slice kind=code --qrels qrels.txt", "there is no topics file"),
     ],
 )
@@ -97,21 +99,21 @@ def test_tables_of_scores_have_slices_too(command, folder):
     for name, low in (("a", 0.5), ("b", 0.1)):
         rows = [f"{topic},{low if place < 12 else 0.5},0.5\n" for place, topic in enumerate(world.TOPICS)]
         (folder / f"{name}.csv").write_text("topic,m,n\n" + "".join(rows))
-    line = "compare --scores b.csv --baseline a=a.csv --topics topics.tsv --slice kind --smallest-slice 10 -q"
+    line = "compare --scores b.csv --baseline a=a.csv --topics topics.tsv --slice kind --set smallest_slice=10 -q"
     ended = command(f"{line} {STRICT_LINE}")
     assert [line.split()[0] for line in ended.out.splitlines()] == ["FAIL", "PASS", "PASS", "PASS"]
     assert "(m, kind=code, 12 topics" in ended.out.splitlines()[0]
 
 
 def test_plans_are_made_for_a_slice(command):
-    ended = command("power loss.run --baseline prod --measure AP --slice kind=code --json -")
+    ended = command("power loss.run --baseline prod --measure AP --set slice=kind=code --json -")
     (plan,) = json.loads(ended.out)["plans"]
     assert (plan["slice"], plan["topics"], plan["changed"]) == ("kind=code", 12, 12)
     assert "AP, kind=code, 12 topics, 12 changed" in ended.err
 
 
 def test_judgements_are_asked_for_topics_of_the_slice(command):
-    everything = command("judge-next loss.run --baseline prod --measure AP@10 --slice kind=code")
+    everything = command("judge-next loss.run --baseline prod --measure AP@10 --set slice=kind=code")
     asked = {line.split("\t")[0] for line in everything.out.splitlines()[1:]}
     assert everything.status == 0
     assert asked <= {*world.TOPICS[:12]}

@@ -30,10 +30,10 @@ def report(command, line):
 
 
 def test_a_stored_table_of_scores_gives_the_verdict_of_its_file(command, files):
-    ended = command("baseline add old --scores old.eval --store kept --note why")
+    ended = command("baseline add old --scores old.eval --note why")
     assert (ended.status, ended.err) == (0, "")
     assert ended.out.startswith("stored old: 30 topics; AP 0.5145; scores alone; ")
-    by_name = report(command, "compare new.eval --scores --baseline old --store kept")
+    by_name = report(command, "compare new.eval --scores --baseline old")
     by_file = report(command, "compare new.eval --scores --baseline old=old.tsv")
     assert by_name[0] == by_file[0] == 1
     assert by_name[1]["reason"] == "loss"
@@ -41,22 +41,22 @@ def test_a_stored_table_of_scores_gives_the_verdict_of_its_file(command, files):
 
 
 def test_what_is_stored_can_be_listed_shown_verified_and_replaced(command, files):
-    assert command("baseline add old old.eval --scores --store kept").status == 0
-    shown = command("baseline show old --store kept")
+    assert command("baseline add old old.eval --scores").status == 0
+    shown = command("baseline show old")
     assert "scores       sha256:" in shown.out
     assert "judged       unknown: scores were stored, no run" in shown.out
     assert "measures     AP (given)" in shown.out
-    assert command("baseline list --store kept").out.startswith("old\t30 topics; AP 0.5145; scores alone; ")
-    verified = command("baseline verify --store kept")
+    assert command("baseline list").out.startswith("old\t30 topics; AP 0.5145; scores alone; ")
+    verified = command("baseline verify old")
     assert (verified.status, verified.out) == (0, "old: ok (scores as they were given, without a run)\n")
-    ended = command("baseline update old other.eval --scores --store kept --note better")
+    ended = command("baseline update old other.eval --scores --note better")
     assert ended.status == 0
     assert "AP 0.5145 -> 0.6145 (+0.1000)" in ended.out
-    manifest = json.loads((files / "kept" / "old" / "manifest.json").read_text())
+    manifest = json.loads((files / "baselines" / "old" / "manifest.json").read_text())
     assert (manifest["format"], manifest["source"], manifest["digests"]["qrels"]) == (6, "scores", None)
-    table = files / "kept" / "old" / "scores.tsv"
+    table = files / "baselines" / "old" / "scores.tsv"
     table.write_text(table.read_text().replace("0.6\n", "0.7\n", 1))
-    damaged = command("baseline verify --store kept")
+    damaged = command("baseline verify old")
     assert damaged.status == 3
     assert "riskguard baseline update old --scores FILE --note WHY" in damaged.out
 
@@ -64,21 +64,21 @@ def test_what_is_stored_can_be_listed_shown_verified_and_replaced(command, files
 @pytest.mark.parametrize(
     ("line", "status", "problem"),
     [
-        ("baseline rescore old --qrels qrels.txt --store kept", 3, "was stored from scores, so there is no run"),
+        ("baseline rescore old --qrels qrels.txt", 3, "was stored from scores, so there is no run"),
         (
-            "judge-next good.run --baseline old --store kept --qrels qrels.txt --measure AP",
+            "judge-next good.run --baseline old --qrels qrels.txt --measure AP",
             3,
             "was stored from scores, so there is no run",
         ),
-        ("baseline add old good.run --replicate --qrels qrels.txt --store kept", 2, "was stored from scores"),
-        ("baseline add new new.eval --scores --replicate --store kept", 2, "per-topic scores are not a run"),
-        ("baseline add new new.eval --scores --measure nDCG@10 --store kept", 3, "expected a measure 'nDCG@10'"),
-        ("baseline add new good.run --store kept", 2, "no qrels: give --qrels"),
-        ("compare new.eval --scores --baseline old --store kept --measure nDCG@10", 3, "a measure 'nDCG@10'"),
+        ("baseline add old good.run --replicate --qrels qrels.txt", 2, "was stored from scores"),
+        ("baseline add new new.eval --scores --replicate", 2, "per-topic scores are not a run"),
+        ("baseline add new new.eval --scores --measure nDCG@10", 3, "expected a measure 'nDCG@10'"),
+        ("baseline add new good.run", 2, "no qrels: give --qrels"),
+        ("compare new.eval --scores --baseline old --measure nDCG@10", 3, "a measure 'nDCG@10'"),
     ],
 )
 def test_what_needs_a_run_says_so(command, files, line, status, problem):
-    assert command("baseline add old old.eval --scores --store kept").status == 0
+    assert command("baseline add old old.eval --scores").status == 0
     ended = command(line)
     assert ended.status == status
     assert problem in " ".join((ended.out + ended.err).split())
@@ -87,17 +87,17 @@ def test_what_needs_a_run_says_so(command, files, line, status, problem):
 def test_a_part_of_a_file_is_no_stored_name(command, files):
     rows = "".join(f"{name},{topic},map,{level}\n" for name, level in (("A", 0.6), ("B", 0.5)) for topic in TOPICS)
     (files / "perquery.csv").write_text(f"name,qid,measure,value\n{rows}")
-    assert command("baseline add old --scores perquery.csv#A --store kept").status == 0
+    assert command("baseline add old --scores perquery.csv#A").status == 0
     for line in ("perquery.csv#B --scores --baseline perquery.csv#A", "perquery.csv#B --scores --baseline old"):
-        assert command(f"compare {line} --store kept").status == 1
+        assert command(f"compare {line}").status == 1
 
 
 def test_a_measure_of_the_users_own_is_stored(command, files):
     for name, level in (("then", 7), ("now", 9)):
         rows = "".join(f"{topic},{level + place}\n" for place, topic in enumerate(TOPICS))
         (files / f"{name}.csv").write_text(f"topic,clicks per visit\n{rows}")
-    assert command("baseline add then --scores then.csv --store kept").status == 0
-    ended = command("compare now.csv --scores --baseline then --store kept --measure 'clicks per visit'")
+    assert command("baseline add then --scores then.csv").status == 0
+    ended = command("compare now.csv --scores --baseline then --measure 'clicks per visit'")
     assert ended.status == 0
 
 
@@ -121,8 +121,8 @@ def test_gates_of_a_file_compare_with_stored_scores(command, files):
 def test_a_run_may_take_the_place_of_scores(command, files):
     (files / "qrels.txt").write_text("".join(f"{topic} 0 d1 1\n" for topic in TOPICS))
     (files / "a.run").write_text("".join(f"{topic} Q0 d1 1 2 x\n" for topic in TOPICS))
-    assert command("baseline add old --scores old.eval --store kept").status == 0
-    ended = command("baseline update old a.run --qrels qrels.txt --measure AP --store kept --note run")
+    assert command("baseline add old --scores old.eval").status == 0
+    ended = command("baseline update old a.run --qrels qrels.txt --measure AP --note run")
     assert (ended.status, "AP 0.5145 -> 1.0000" in ended.out) == (0, True)
-    ended = command("baseline update old --scores old.eval --store kept --note scores")
+    ended = command("baseline update old --scores old.eval --note scores")
     assert (ended.status, "AP 1.0000 -> 0.5145" in ended.out) == (0, True)

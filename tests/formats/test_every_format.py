@@ -32,7 +32,6 @@ CASES: tuple[Case, ...] = tuple(
 MEASURE = "nDCG@10"
 #: The files of the collection and its systems as the riskguard command names them, by what they hold.
 TREC = {"judgements": "qrels.txt", "topics": "topics.tsv", "rankings": "candidate.run", "scores": "candidate.scores"}
-OPTIONS = {"judgements": "qrels", "topics": "topics"}
 
 
 def write_folder(folder: Path, case: Case | None, world: World) -> dict[str, str]:
@@ -80,11 +79,19 @@ def by_compare(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
         line += [names["scores"], "--scores", "--baseline", "prod.csv", "--measure", "AP"]
     else:
         line += [names["rankings"], "--baseline", "prod.run", "--measure", MEASURE]
-        line += ["--qrels", names["judgements"], "--topics", names["topics"]]
+        write_collection(folder, names, case)
     for kind, name in formats.items():
-        line += [f"--{OPTIONS[kind]}-format" if kind in OPTIONS else "--format", name]
+        line += ["--set", f"format={name}"] if kind in ("rankings", "scores") else []
     assert riskguard(line) in (0, 1)
     return without_provenance((folder / "report.json").read_text())
+
+
+def write_collection(folder: Path, names: dict[str, str], case: Case | None) -> None:
+    """A riskguard.yaml that names judgements and topics, with their format."""
+    files = {"qrels": {"path": names["judgements"]}, "topics": {"path": names["topics"]}}
+    if case is not None and case.format is not None and case.kind in ("judgements", "topics"):
+        files["qrels" if case.kind == "judgements" else "topics"]["format"] = case.format
+    (folder / "riskguard.yaml").write_text(yaml.safe_dump({"collection": files}))
 
 
 def by_check(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
@@ -111,13 +118,14 @@ def by_check(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
 def by_baseline(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
     """What ``riskguard baseline add`` stores."""
     formats = {} if case is None or case.format is None else {case.kind: case.format}
-    line = ["baseline", "add", "stored", "--store", "baselines"]
+    line = ["baseline", "add", "stored"]
     if case is not None and case.kind == "scores":
         line += ["--scores", names["scores"]]
     else:
-        line += [names["rankings"], "--measure", MEASURE, "--qrels", names["judgements"], "--topics", names["topics"]]
+        line += [names["rankings"], "--measure", MEASURE]
+        write_collection(folder, names, case)
     for kind, name in formats.items():
-        line += [f"--{OPTIONS[kind]}-format" if kind in OPTIONS else "--format", name]
+        line += ["--set", f"format={name}"] if kind in ("rankings", "scores") else []
     assert riskguard(line) == 0
     store = Store(folder / "baselines")
     (scores,) = store.stored_scores("stored")

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.evaluation import read_scores
-from pytest_riskguard.evaluation.memory.memory_runs import run
+from pytest_riskguard.evaluation.memory_runs import run
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
 
 psutil = pytest.importorskip("psutil")

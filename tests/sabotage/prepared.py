@@ -22,7 +22,7 @@ from tests.sabotage.processes import PYTEST_OPTIONS, Ended, environment, timed
 #: What every ``riskguard compare`` loads.
 _COMMAND = (
     "pytest_riskguard.cli.main",
-    "pytest_riskguard.cli.judging.compare",
+    "pytest_riskguard.cli.compare",
     "pytest_riskguard.cli.inputs",
     "pytest_riskguard.evaluation.scoring.providers",
     "pytest_riskguard.formats.tables",

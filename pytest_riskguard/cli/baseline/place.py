@@ -11,17 +11,15 @@ import click
 
 from pytest_riskguard.cli.parameters import (
     DEFAULT_MEASURE,
+    DEFAULT_STORE,
     Command,
     GivenCollection,
-    Reading,
-    collection_format_options,
     config_option,
     file_option,
-    given_file,
     grouped,
     metadata_option,
     options,
-    run_format_options,
+    set_option,
     surroundings,
 )
 from pytest_riskguard.errors import UsageError
@@ -30,18 +28,8 @@ if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.formats.given_file import GivenFile
 
-DEFAULT_STORE = Path("baselines")
 
-store_option = options(
-    file_option(
-        "--store",
-        help="Folder of stored baselines, or their address and digest. [default: riskguard.yaml's, else baselines]",
-    ),
-    config_option(),
-)
-
-
-def opened(path: Path | None) -> Store:
+def opened(path: Path | None = None) -> Store:
     """The store at a path, or the one of riskguard.yaml."""
     from pytest_riskguard.baselines.store import Store
 
@@ -73,25 +61,16 @@ class Place:
         return self.scoring(self.measures or self.default_measures or (DEFAULT_MEASURE,))
 
 
-def _given_place(
-    qrels: Path | None,
-    topics: Path | None,
-    qrels_format: str | None,
-    topics_format: str | None,
-    measures: tuple[str, ...],
-    store: Path | None,
-) -> Place:
+def _given_place(qrels: Path | None, topics: Path | None, measures: tuple[str, ...]) -> Place:
     """What the options say, with the defaults of riskguard.yaml."""
     from pytest_riskguard.baselines.store import Store
 
-    given = GivenCollection(given_file(qrels, format=qrels_format), given_file(topics, format=topics_format))
+    given = GivenCollection.of(qrels, topics)
     settings = surroundings()
-    defaults: tuple[str, ...] = ()
+    store, defaults = DEFAULT_STORE, tuple[str, ...]()
     if settings is not None:
-        given = given.or_of(settings.collection)
-        store = store or settings.store
-        defaults = settings.all_measures
-    return Place(Store(store or DEFAULT_STORE), {"qrels": given.qrels, "topics": given.topics}, measures, defaults)
+        given, store, defaults = given.or_of(settings.collection), settings.store, settings.all_measures
+    return Place(Store(store), {"qrels": given.qrels, "topics": given.topics}, measures, defaults)
 
 
 DEFAULT_MEASURES = f"riskguard.yaml's, else {DEFAULT_MEASURE}"
@@ -104,7 +83,6 @@ def scoring_options(measures: str) -> Callable[[Command], Command]:
         _given_place,
         file_option("--qrels", help="Qrels file to score with. [default: riskguard.yaml's]"),
         file_option("--topics", help="Topics file; its digest is kept. [default: riskguard.yaml's]"),
-        *collection_format_options,
         click.option(
             "--measure",
             "measures",
@@ -112,7 +90,7 @@ def scoring_options(measures: str) -> Callable[[Command], Command]:
             metavar="MEASURE",
             help=f"A measure to score with. Repeatable. [default: {measures}]",
         ),
-        store_option,
+        config_option(),
     )
 
 
@@ -126,20 +104,23 @@ allow_unanswered_option = click.option(
 )
 
 
-live_option = click.option("--live", is_flag=True, help="Store what the candidate of riskguard.yaml answers now.")
-
-
-def storing_options(measures: str) -> Callable[[Command], Command]:
+def storing_options(measures: str, *more: Callable[[Any], Any]) -> Callable[[Command], Command]:
     """Options of a command that stores a run."""
     return options(
         scoring_options(measures),
-        grouped("reading", Reading, *run_format_options),
+        set_option("format", "ties"),
         click.option("--note", default="", help="Why this run is trusted; kept in the manifest."),
         metadata_option("--meta", help="What is known of the system, such as index=v7; kept in the manifest."),
-        click.option(
-            "--keep-run/--no-run",
-            default=True,
-            help="Whether to keep the run itself; without it nothing can be scored again. [default: keep-run]",
-        ),
+        *more,
         allow_unanswered_option,
     )
+
+
+no_run_option = click.option(
+    "--no-run",
+    "keep_run",
+    is_flag=True,
+    flag_value=False,
+    default=True,
+    help="Do not keep the run itself; without it nothing can be scored again.",
+)

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.baseline.lines import (
-    in_a_line,
-    judged_in_words,
-    means_of,
-    measures_in_words,
-    metadata_in_words,
-    stale_in_words,
-    topics_in_words,
-)
-from pytest_riskguard.cli.baseline.place import opened, store_option
+from pytest_riskguard.cli.baseline.place import opened
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.parameters import belonging, file_option, gate_options, surroundings
+from pytest_riskguard.cli.parameters import belonging, config_option, file_option, gate_options, surroundings
 from pytest_riskguard.errors import BaselineError, DataError
-from pytest_riskguard.text import clean, counted
+from pytest_riskguard.gates.kinds import OPTIONS
+from pytest_riskguard.text import clean, counted, listed, percent, plain, signed
 
 if TYPE_CHECKING:
-    from pytest_riskguard.baselines.manifest import Manifest
+    from pytest_riskguard.baselines.changes import ScoreChange
+    from pytest_riskguard.baselines.manifest import Manifest, Staleness
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.evaluation.judgements.qrels import Qrels
+    from pytest_riskguard.evaluation.scores import TopicScores
     from pytest_riskguard.evaluation.topics import Topics
 
 #: What each kind of baseline stands for.
@@ -39,7 +33,8 @@ _MEANING = {
 
 
 @click.command(name="list")
-@store_option
+@file_option("--store", help="Another store: a folder or an address. [default: riskguard.yaml's, else baselines]")
+@config_option()
 def list_(store: Path | None) -> int:
     """List the stored baselines, and the digest of them all.
 
@@ -102,23 +97,18 @@ def _status(damaged: list[str]) -> ExitStatus:
 
 @click.command()
 @click.argument("name")
-@store_option
-@file_option(
-    "--qrels", help="Qrels file to score the chain with. [default: riskguard.yaml's, else the scores as stored]"
-)
+@config_option()
 @click.option(
     "--measure", "measures", multiple=True, help="A measure to compare by. Repeatable. [default: those of NAME]"
 )
-@gate_options("alpha", "level", several=False)
-def show(
-    name: str, *, store: Path | None, qrels: Path | None, measures: tuple[str, ...], alpha: float, level: float
-) -> int:
+@gate_options("alpha")
+def show(name: str, *, measures: tuple[str, ...], alphas: tuple[float, ...]) -> int:
     """Show everything known about baseline NAME.
 
     If runs were promoted, this includes the effect of each accepted change, and of all of them together since the
     oldest run.
     """
-    baselines = opened(store)
+    baselines = opened()
     _tell_unfinished(baselines)
     manifest = baselines.manifest(name)
     means, damaged = _means(baselines, name)
@@ -154,7 +144,8 @@ def show(
         for line in _chain(manifest):
             click.echo(line)
         measures = measures or manifest.measure_names
-        damaged += _drift(baselines, name, qrels, measures, alpha=alpha, level=level)
+        for alpha in alphas or (OPTIONS["alpha"].default,):
+            damaged += _drift(baselines, name, measures, alpha=alpha)
     return _status(damaged)
 
 
@@ -177,18 +168,16 @@ def _chain(manifest: Manifest) -> list[str]:
     return lines
 
 
-def _drift(
-    store: Store, name: str, qrels: Path | None, measures: Sequence[str], *, alpha: float, level: float
-) -> list[str]:
+def _drift(store: Store, name: str, measures: Sequence[str], *, alpha: float) -> list[str]:
     """Print the effect of the accepted changes for each measure; return the problems."""
     from pytest_riskguard.gates.chain.history import drift
     from pytest_riskguard.reports.drift import explain
 
-    (judgements, topics), problems = _collection(qrels), []
+    (judgements, topics), problems = _collection(None), []
     for measure in measures:
         try:
             chain = [scored.scores for scored in store.lineage(name, measure, qrels=judgements)]
-            steps = drift(chain, alpha=alpha, level=level, topics=topics)
+            steps = drift(chain, alpha=alpha, level=OPTIONS["level"].default, topics=topics)
         except DataError as error:
             problems.append(str(error))
             continue
@@ -200,7 +189,7 @@ def _drift(
 
 @click.command()
 @click.argument("names", nargs=-1)
-@store_option
+@config_option()
 @file_option("--qrels", help="Qrels file that the scores were computed with. [default: riskguard.yaml's]")
 @click.option(
     "--max-age",
@@ -208,7 +197,7 @@ def _drift(
     metavar="DAYS",
     help="Fail for a baseline stored more than DAYS days ago.",
 )
-def verify(names: tuple[str, ...], *, store: Path | None, qrels: Path | None, max_age: int | None) -> None:
+def verify(names: tuple[str, ...], *, qrels: Path | None, max_age: int | None) -> None:
     """Check that baselines are what was stored.
 
     Compares all of them, or NAMES, with the digests in their manifests, and scores their runs again to compare,
@@ -216,7 +205,7 @@ def verify(names: tuple[str, ...], *, store: Path | None, qrels: Path | None, ma
     """
     from pytest_riskguard.baselines.remote_stores import shown
 
-    baselines = opened(store)
+    baselines = opened()
     _tell_unfinished(baselines)
     if not (names or baselines.names()):
         raise BaselineError(f"no baselines in {shown(baselines.root)}: nothing to verify")
@@ -273,3 +262,89 @@ def _sound(manifest: Manifest, qrels: Qrels | None) -> str:
 
 
 COMMANDS = (list_, show, verify)
+
+
+#: How many of the topics that fall are shown.
+MAX_FALLS = 5
+
+
+def means_of(table: Sequence[TopicScores]) -> dict[str, float]:
+    """The mean of each measure."""
+    from pytest_riskguard.baselines.entry import mean_score
+
+    return {str(scores.measure): mean_score(scores) for scores in table}
+
+
+def in_a_line(manifest: Manifest, means: Mapping[str, float] | None = None, stale: Staleness | None = None) -> str:
+    """A baseline in one line, with the means of its measures if they are known."""
+    judged = (
+        "; scores alone"
+        if not manifest.has_run
+        else ""
+        if manifest.judged is None
+        else f"; {percent(manifest.judged.share, 0)} judged"
+    )
+    speed = "" if manifest.latency is None else f"; {manifest.latency}"
+    note = f"; {clean(manifest.note, limit=60)}" if manifest.note else ""
+    replicates = f"; {counted(len(manifest.replicates), 'replicate')}" if manifest.replicates else ""
+    history = f"; {counted(len(manifest.history), 'earlier run')}" if manifest.history else ""
+    kind = f"; {manifest.kind}" if stale is not None or manifest.kind != "fixed" else ""
+    age = "" if stale is None else f", {stale_in_words(stale)}"
+    start = f"{topics_in_words(manifest)}; {measures_in_words(manifest, means or {})}{judged}; {manifest.created}"
+    return f"{start}{kind}{age}{history}{replicates}{speed}{note}"
+
+
+def measures_in_words(manifest: Manifest, means: Mapping[str, float]) -> str:
+    """``nDCG@10 0.4312, AP 0.2911``; without its mean, only the name of a measure."""
+    names = manifest.measure_names
+    return ", ".join(f"{name} {plain(means[name])}" if name in means else name for name in names)
+
+
+def metadata_in_words(manifest: Manifest) -> str:
+    """``index=v7, model=small``."""
+    return ", ".join(f"{clean(key)}={clean(value, limit=500)}" for key, value in manifest.metadata.items())
+
+
+def judged_in_words(manifest: Manifest) -> str:
+    """How much of the run is judged."""
+    judged = manifest.judged
+    if not manifest.has_run:
+        return "unknown: scores were stored, no run"
+    if judged is None:
+        return f"unknown (stored in format {manifest.format}; baseline rescore finds out)"
+    return (
+        f"{judged.topics} of {counted(manifest.topics.scored, 'topic')} retrieve a judged document; "
+        f"{percent(judged.share, 0)} of the first 10 documents are judged"
+    )
+
+
+def stale_in_words(stale: Staleness) -> str:
+    """``stored 412 days ago; 7 changes accepted since``."""
+    when = f"{counted(stale.days, 'day')} ago" if stale.days else "today"
+    since = f", {counted(stale.accepted_since, 'change')} accepted since" if stale.accepted_since else ""
+    return f"stored {when}{since}"
+
+
+def topics_in_words(manifest: Manifest) -> str:
+    """How many topics are scored, and which were not answered."""
+    text, unanswered = counted(manifest.topics.scored, "topic"), manifest.topics.unanswered
+    return f"{text} ({len(unanswered)} unanswered: {listed(unanswered, most=5)})" if unanswered else text
+
+
+def change_lines(changes: Sequence[ScoreChange]) -> Iterator[str]:
+    """Each mean before and after, the topics that fall, worst first, and those that are scored on one side only."""
+    if not changes:
+        yield "  nothing to compare with: the old scores are damaged, or from other judgements or measures"
+    for change in changes:
+        difference = signed(change.after - change.before)
+        yield f"  {change.measure} {plain(change.before)} -> {plain(change.after)} ({difference})"
+        if change.fallen:
+            worst = change.fallen[:MAX_FALLS]
+            falls = ", ".join(f"{clean(f.topic, limit=60)} {plain(f.before)} -> {plain(f.after)}" for f in worst)
+            more = f" and {len(change.fallen) - len(worst)} more" if len(change.fallen) > len(worst) else ""
+            verb = "fall" if len(change.fallen) > 1 else "falls"
+            yield f"    {len(change.fallen)} of {counted(change.topics, 'topic')} {verb}: {falls}{more}"
+    if changes and changes[0].gone:
+        yield f"  no longer scored: {listed(changes[0].gone, most=MAX_FALLS)}"
+    if changes and changes[0].added:
+        yield f"  scored from now on: {listed(changes[0].added, most=MAX_FALLS)}"

@@ -13,19 +13,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_riskguard.baselines.manifest import KINDS, name_problem
-from pytest_riskguard.cli.baseline.lines import change_lines, in_a_line, means_of
 from pytest_riskguard.cli.baseline.place import (
     DEFAULT_MEASURES,
     Place,
-    allow_unanswered_option,
-    live_option,
+    no_run_option,
     opened,
     scores_option,
     scoring_options,
-    store_option,
     storing_options,
 )
-from pytest_riskguard.cli.parameters import FILE, Reading, belonging
+from pytest_riskguard.cli.baseline.stored import change_lines, in_a_line, means_of
+from pytest_riskguard.cli.check import code_from, live_systems
+from pytest_riskguard.cli.parameters import FILE, belonging, config_option, read_as, surroundings
 from pytest_riskguard.errors import BaselineError, UsageError
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.text import counted, listed, plain, probability, signed
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.evaluation.judgements.qrels import Qrels
     from pytest_riskguard.evaluation.runs.rankings import Rankings
+    from pytest_riskguard.formats.given_file import GivenFile
 
 _dry_run = click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
 
@@ -43,26 +43,23 @@ _dry_run = click.option("--dry-run", is_flag=True, help="Say what would change, 
 @click.command()
 @click.argument("name")
 @click.argument("run", type=FILE, required=False)
-@storing_options(f"{DEFAULT_MEASURES}; with --replicate those of NAME")
+@storing_options(f"{DEFAULT_MEASURES}; with --replicate those of NAME", no_run_option, scores_option)
 @click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for. [default: fixed]")
 @click.option("--replicate", is_flag=True, help="RUN is another run of the same system as NAME.")
-@scores_option
-@live_option
 def add(
     name: str,
     run: Path | None,
     *,
     place: Place,
-    reading: Reading,
+    settings: dict[str, Any],
     kind: str | None,
     replicate: bool,
     scores: bool,
-    live: bool,
     **options: Any,
 ) -> None:
     """Store RUN as baseline NAME, with its scores.
 
-    With --live, and without RUN, store what the candidate of riskguard.yaml answers now, and how fast.
+    Without RUN, stores what the live candidate of riskguard.yaml answers now, and how fast.
     """
     if replicate and kind is not None:
         raise UsageError("--kind says what a baseline stands for; a replicate is only another run of it")
@@ -72,7 +69,7 @@ def add(
         from pytest_riskguard.baselines import version_control
 
         is_new_store = not place.store.place.exists()
-        given = _given(run, place, reading, options, live=live, scores=scores)
+        given = _given(run, place, settings, options, scores=scores)
         manifest = place.store.add(name, given, **place.storing(scores=scores), kind=kind, **options)
         if is_new_store:
             version_control.prepare(place.store.root)
@@ -82,23 +79,20 @@ def add(
         return
     if options["metadata"]:
         raise UsageError("--meta says something about a baseline; a replicate is only another run of its system")
-    given = _given(run, place, reading, dict(options), live=live, scores=scores)
+    given = _given(run, place, settings, dict(options), scores=scores)
     number = place.store.add_replicate(name, given, **place.scoring(place.measures), **options)
     click.echo(f"stored replicate {number} of {name}: {in_a_line(place.store.replicate_manifest(name, number))}")
     _tell_distance(place, name, number)
 
 
 def _given(
-    run: Path | None, place: Place, reading: Reading, options: dict[str, Any], *, live: bool, scores: bool
+    run: Path | None, place: Place, settings: dict[str, Any], options: dict[str, Any], *, scores: bool
 ) -> GivenFile | Rankings:
-    """The run that a command names, or what the candidate of riskguard.yaml answers, with its metadata."""
-    if run is not None and not live:
-        return reading.given(run)
-    if not live or run is not None or scores:
-        what = "found neither" if not live else "found both" if run is not None else "--scores reads a file"
-        raise UsageError(f"expected RUN, or --live for the candidate of riskguard.yaml; {what}")
-    from pytest_riskguard.cli.baseline.live_answers import live_answers
-
+    """The run that a command names, else what the candidate of riskguard.yaml answers, with its metadata."""
+    if run is not None:
+        return read_as(run, settings)
+    if scores:
+        raise UsageError("--scores: name the file of per-topic scores")
     rankings, metadata = live_answers(place.sources)
     options["metadata"] = options["metadata"] or metadata
     return rankings
@@ -124,7 +118,7 @@ def _with_means(store: Store, name: str, manifest: Manifest) -> str:
 def _tell_distance(place: Place, name: str, number: int) -> None:
     """How far the mean of a new replicate is from its baseline's: another system is not noise."""
     from pytest_riskguard.baselines.entry import mean_score
-    from pytest_riskguard.engine.stored_systems import UNLIKELY
+    from pytest_riskguard.engine.changed_data import UNLIKELY
     from pytest_riskguard.risk.urisk import mean_test
 
     qrels = _qrels(place)
@@ -149,31 +143,28 @@ def _tell_distance(place: Place, name: str, number: int) -> None:
 @click.command()
 @click.argument("name")
 @click.argument("run", type=FILE, required=False)
-@storing_options(DEFAULT_MEASURES)
+@storing_options(DEFAULT_MEASURES, no_run_option, scores_option)
 @click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for from now on. [default: as before]")
-@scores_option
-@live_option
 @_dry_run
 def update(
     name: str,
     run: Path | None,
     *,
     place: Place,
-    reading: Reading,
+    settings: dict[str, Any],
     note: str,
     scores: bool,
-    live: bool,
     dry_run: bool,
     **options: Any,
 ) -> None:
     """Replace stored baseline NAME with RUN.
 
-    With --live, and without RUN, store what the candidate of riskguard.yaml answers now, and how fast. The replaced
+    Without RUN, stores what the live candidate of riskguard.yaml answers now, and how fast. The replaced
     run is lost; promote keeps it as an earlier run.
     """
     _check_note("update", note, dry_run=dry_run)
     old = _Old.of(place.store, name)
-    given = _given(run, place, reading, options, live=live, scores=scores)
+    given = _given(run, place, settings, options, scores=scores)
     scoring = place.storing(scores=scores)
     replacement = place.store.update(name, given, **scoring, note=note, dry_run=dry_run, **options)
     old.tell(replacement)
@@ -229,7 +220,9 @@ class _Old:
 @storing_options("riskguard.yaml's; those of NAME are always scored too")
 @click.option("--kind", type=click.Choice(KINDS[1:]), help="What NAME stands for from now on. [default: as before]")
 @_dry_run
-def promote(name: str, run: str, *, place: Place, reading: Reading, note: str, dry_run: bool, **options: Any) -> None:
+def promote(
+    name: str, run: str, *, place: Place, settings: dict[str, Any], note: str, dry_run: bool, **options: Any
+) -> None:
     """Accept RUN as the new run of NAME, and keep the old one.
 
     RUN is a run file or the name of a stored baseline. The old run becomes the newest earlier run of NAME, which
@@ -241,7 +234,7 @@ def promote(name: str, run: str, *, place: Place, reading: Reading, note: str, d
         options["metadata"] = options["metadata"] or stored.metadata
     _check_note("promote", note, dry_run=dry_run)
     measures = place.measures or place.default_measures
-    given = path if stored is not None else reading.given(path)
+    given = path if stored is not None else read_as(path, settings)
     promotion = place.store.promote(name, given, **place.scoring(measures), note=note, dry_run=dry_run, **options)
     manifest = promotion.manifest
     if not promotion.moved:
@@ -284,8 +277,7 @@ def _check_note(command: str, note: str, *, dry_run: bool) -> None:
 @click.command()
 @click.argument("name")
 @scoring_options("those of NAME")
-@allow_unanswered_option
-def rescore(name: str, *, place: Place, **allowed: Any) -> None:
+def rescore(name: str, *, place: Place) -> None:
     """Score the kept runs of NAME again.
 
     Uses today's judgements, query texts and libraries, and scores replicates and earlier runs too.
@@ -293,7 +285,7 @@ def rescore(name: str, *, place: Place, **allowed: Any) -> None:
     from pytest_riskguard.baselines.changes import changes_between
 
     before, accepted = place.store.stored_scores(name), _otherwise_known(place, name)
-    unscored = place.store.rescore(name, **place.scoring(place.measures), **allowed)
+    unscored = place.store.rescore(name, **place.scoring(place.measures))
     click.echo(f"rescored {name}: {_with_means(place.store, name, place.store.manifest(name))}")
     for line in change_lines(changes_between(before, place.store.stored_scores(name))):
         click.echo(line)
@@ -317,15 +309,14 @@ def _otherwise_known(place: Place, name: str) -> Mapping[str, tuple[str, ...]]:
 
 @click.command()
 @click.argument("name")
-@store_option
+@config_option()
 @click.option("--replicate", type=click.IntRange(min=1), help="Delete only the replicate with this number.")
-@_dry_run
-def remove(name: str, *, store: Path | None, replicate: int | None, dry_run: bool) -> None:
+def remove(name: str, *, replicate: int | None) -> None:
     """Delete stored baseline NAME.
 
     Its replicates and earlier runs are deleted too.
     """
-    baselines = opened(store)
+    baselines = opened()
     what = name if replicate is None else f"replicate {replicate} of {name}"
     try:
         if replicate is None:
@@ -336,9 +327,6 @@ def remove(name: str, *, store: Path | None, replicate: int | None, dry_run: boo
         if error.reason == "missing_input":
             raise
         lost = "damaged"
-    if dry_run:
-        click.echo(f"would remove {what}: {lost}; nothing was written")
-        return
     if replicate is None:
         baselines.remove(name)
     else:
@@ -347,3 +335,26 @@ def remove(name: str, *, store: Path | None, replicate: int | None, dry_run: boo
 
 
 COMMANDS = (add, update, promote, rescore, remove)
+
+
+def live_answers(sources: Mapping[str, Path | GivenFile | None]) -> tuple[Rankings, dict[str, str]]:
+    """The candidate's answers for the judged topics of a collection, and its metadata.
+
+    ``UsageError`` without a live candidate, ``DataError`` if it fails.
+    """
+    from pytest_riskguard.config.candidate_settings import key_of
+    from pytest_riskguard.config.queried_settings import Queried
+    from pytest_riskguard.engine import Engine
+
+    settings = surroundings()
+    candidate = None if settings is None else settings.candidate
+    if settings is None or not isinstance(candidate, Queried):
+        raise UsageError(
+            "name the RUN to store; without one, the answers of riskguard.yaml's live candidate are stored, and it "
+            "names none, such as `candidate: {http: ...}`"
+        )
+    engine = Engine(qrels=sources["qrels"], topics=sources["topics"])
+    line = settings.line("candidate", key_of(candidate))
+    live = live_systems(settings, engine)(candidate, line)
+    with code_from(settings.path.parent):
+        return live.retrieve(), dict(live.metadata)

@@ -11,10 +11,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_riskguard.errors import QrelsFormatError
+from pytest_riskguard.evaluation import memory
 from pytest_riskguard.evaluation.judgements.arrays import JudgementArrays
-from pytest_riskguard.evaluation.memory import shapes
-from pytest_riskguard.evaluation.memory.input_data import Input, InputData
-from pytest_riskguard.evaluation.memory.shapes import JudgementsData
+from pytest_riskguard.evaluation.memory import Input, InputData, JudgementsData
 from pytest_riskguard.formats.columns import whole
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
@@ -128,7 +127,7 @@ def read_qrels(
     """
     if not isinstance(given, Path | str | GivenFile):
         data = InputData("judgements", reason=QrelsFormatError.reason)
-        return _of_records(data, shapes.judgements(given, data), keys, judges or "median", labels or AS_GIVEN)
+        return _of_records(data, memory.judgements(given, data), keys, judges or "median", labels or AS_GIVEN)
     given = GivenFile.of(given)
     given = replace(given, judges=judges or given.judges, labels=labels or given.labels)
     file = InputFile(

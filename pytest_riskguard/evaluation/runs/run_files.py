@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_riskguard.errors import DataError, FileError, MissingFileError, RunFormatError
-from pytest_riskguard.evaluation.memory.input_data import Input
+from pytest_riskguard.evaluation.memory import Input
 from pytest_riskguard.evaluation.runs.order import RankColumn, as_listed, as_written
 from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run
 from pytest_riskguard.evaluation.runs.row_blocks import Chunk, Documents

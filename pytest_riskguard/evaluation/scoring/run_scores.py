@@ -21,8 +21,8 @@ from pytest_riskguard.evaluation.examined_ids import refuse_other_ids
 from pytest_riskguard.evaluation.judgements.grades import check_labels
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import bounds, parse_measure, provider_of
-from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun, as_memory_run
-from pytest_riskguard.evaluation.memory.shapes import JudgementsData, RankingsData
+from pytest_riskguard.evaluation.memory import JudgementsData, RankingsData
+from pytest_riskguard.evaluation.memory_runs import MemoryRun, as_memory_run
 from pytest_riskguard.evaluation.runs.order import Order, order_of
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock

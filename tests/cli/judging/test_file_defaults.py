@@ -73,7 +73,7 @@ def test_everything_that_is_not_given_is_that_of_the_first_risk_gate_and_of_the_
 def test_verdicts_are_those_of_check(judged, command, folder):
     path = folder / "riskguard.yaml"
     path.write_text(FILE.replace("alpha: [5, 2]", "alpha: 7"))
-    first, typical = judged("--family none --tolerance 0.005 --method auto --on-churn warn")[0]
+    first, typical = judged("--set family=none --tolerance 0.005 --set method=auto --on-churn warn")[0]
     path.write_text(FILE.replace("family: holm\n", "").replace("candidate.run", "good.run"))
     assert command("check second typical --json checked.json").status == 1
     second, collapse = read_report(folder / "checked.json")["verdicts"]
@@ -100,7 +100,7 @@ def test_a_gate_on_single_queries_keeps_its_own_measures_and_baselines_unless_ot
         ("--alpha 1 --tolerance 0", {"alpha": 1, "tolerance": 0}),  # even where that is the default
         ("--measure nDCG@5", {"measure": "nDCG@5", "tolerance": 0.01}),
         ("--baseline other=prod.run", {"baselines": ["other"], "tolerance": 0.01}),
-        ("--family none", {"family": None}),
+        ("--set family=none", {"family": None}),
     ],
 )
 def test_what_is_given_wins(judged, line, expected):

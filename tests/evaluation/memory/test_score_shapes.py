@@ -11,7 +11,7 @@ from ir_measures import RR, Qrel, ScoredDoc, nDCG
 from pytest_riskguard import check
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation import TopicScores, read_scores, write_scores
-from pytest_riskguard.evaluation.memory.shapes import topic_values
+from pytest_riskguard.evaluation.memory import topic_values
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

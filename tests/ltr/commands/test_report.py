@@ -69,7 +69,7 @@ def test_figures_are_those_of_the_arrays(command):
 
 
 def test_verdicts_are_those_of_compare(command):
-    asked = "--alpha 0 --alpha 5 --level 0.9 --method student_t --tolerance 0.001"
+    asked = "--alpha 0 --alpha 5 --set level=0.9 --set method=student_t --set tolerance=0.001"
     found = report(command(f"ltr report {RUNS} {asked} --json -"))
     assert found["qrels"].startswith("sha256:")
     assert all(digest.startswith("sha256:") for digest in found["digests"].values())
@@ -98,7 +98,7 @@ def test_verdicts_are_those_of_compare(command):
 
 def test_a_family_is_that_of_compare(command):
     plain = report(command(f"ltr report {RUNS} --json -"))["measures"][0]["against"][0]["models"]
-    found = report(command(f"ltr report {RUNS} --family holm --json -"))
+    found = report(command(f"ltr report {RUNS} --set family=holm --json -"))
     assert found["gate"]["correction"] == "holm"
     models = found["measures"][0]["against"][0]["models"]
     tested = [model["verdicts"][0] for model in models if model["verdicts"][0]["adjusted_p_value"] is not None]
@@ -114,14 +114,14 @@ def test_weights_of_topics_count_as_in_the_gate(command, folder):
     weights = [1 + place % 3 for place in range(60)]
     rows = [f"q{place:02d}\tquery {place}\t{weight}\n" for place, weight in enumerate(weights)]
     (folder / "weights.tsv").write_text("topic\tquery\tweight\n" + "".join(rows))
-    line = f"ltr report --scores {FILES} --baseline prod.csv --topics weights.tsv --weighted --json -"
+    line = f"ltr report --scores {FILES} --baseline prod.csv --topics weights.tsv --set weighted=true --json -"
     (measured,) = report(command(line))["measures"]
     assert measured["weighted"] is True
     for model, values in zip(measured["against"][0]["models"], MODELS.values(), strict=True):
         figures, (verdict,) = model["figures"], model["verdicts"]
         assert figures["mean"] == pytest.approx(np.average(values, weights=weights))
         assert verdict["urisk"] == pytest.approx(figures["reward"] - 2 * figures["risk"], abs=1e-11)
-    ended = command(f"ltr report --scores {FILES} --baseline prod.csv --weighted")
+    ended = command(f"ltr report --scores {FILES} --baseline prod.csv --set weighted=true")
     assert (ended.status, ended.out) == (2, "")
     assert "there are no weights" in ended.err
 
@@ -202,7 +202,7 @@ def test_the_json_depends_on_nothing_but_the_data(command, folder):
     for path in folder.glob("*.csv"):
         head, *rows = path.read_text().splitlines(keepends=True)
         path.write_text(head + "".join(rows[::-1]))
-    second = json.loads(command(f"{line} --no-cache").out)
+    second = json.loads(command(line).out)
     second["digests"] = json.loads(first)["digests"]  # of files that are others now
     assert second == json.loads(first)
 
@@ -220,8 +220,8 @@ def test_the_json_depends_on_nothing_but_the_data(command, folder):
             "loss given twice",
         ),
         (f"ltr report {RUNS} --alpha 1 --alpha 1.0", "--alpha: 1 given twice"),
-        (f"ltr report {RUNS} --alpha 2 --tradeoff smooth", "tradeoff: smooth is for alpha 1 only"),
-        (f"ltr report {RUNS} --tolerance 5", "the gate could never fail"),
+        (f"ltr report {RUNS} --alpha 2 --set tradeoff=smooth", "tradeoff: smooth is for alpha 1 only"),
+        (f"ltr report {RUNS} --set tolerance=5", "the gate could never fail"),
         (f"ltr report {RUNS} --measure nDGC@10", "nDCG@10"),
         (f"ltr report {RUNS} --json good.run", "would overwrite the file that this command reads"),
         (
@@ -247,11 +247,11 @@ def test_models_on_other_topics_are_refused_unless_these_score_0(command, folder
     ended = command(f"ltr report --scores {FILES} short.csv {AGAINST} --json -")
     assert (ended.status, ended.out) == (3, "")
     assert "the topics differ: short lacks 1 topic: q59" in ended.err
-    found = report(command(f"ltr report --scores short.csv {AGAINST} --missing zero --json -"))
+    found = report(command(f"ltr report --scores short.csv {AGAINST} --set missing=zero --json -"))
     figures = found["measures"][0]["against"][0]["models"][0]["figures"]
     assert figures["mean"] == pytest.approx(values[:-1].sum() / 60)
     assert found["measures"][0]["missing_topics"] == {"short": 1}
-    ended = command(f"ltr report --scores short.csv {AGAINST} --missing zero")
+    ended = command(f"ltr report --scores short.csv {AGAINST} --set missing=zero")
     assert "warning missing_topics, each of which scores 0: 1 topic of short" in ended.out
     assert command("ltr report --scores nowhere.csv --baseline prod.csv").status == 3
 

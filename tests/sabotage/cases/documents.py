@@ -80,14 +80,6 @@ CASES = [
         words=["collection.document_url: expected an address with http or https that has {id}"],
     ),
     Case(
-        "address-option",
-        [],
-        status=2,
-        words=["--document-url", "expected an address with http or https that has {id}"],
-        options="--document-url ftp://host/{id}",
-        ways=CLI,
-    ),
-    Case(
         "metadata-too-large",
         candidate(f"metadata: {{index: {'x' * 501}}}"),
         status=2,

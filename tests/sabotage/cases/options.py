@@ -78,14 +78,14 @@ CASES = [
     usage("level-95", "--level 95", "level"),
     usage("tolerance-negative", "--tolerance -1", "tolerance"),
     usage("tolerance-inf", "--tolerance inf", "tolerance"),
-    usage("max-mde-negative", "--max-mde -1", "max-mde"),
-    usage("method-unknown", "--method magic", "--method"),
+    usage("max-mde-negative", "--set max_mde=-1", "max_mde"),
+    usage("method-unknown", "--set method=magic", "method"),
     usage("gate-unknown", "--gate not_risky", "--gate"),
     usage("on-churn-unknown", "--on-churn ignore", "--on-churn"),
     usage("measure-unknown", "--measure nDGC@10", "nDCG@10"),
     usage("measure-twice", "--measure nDCG@10 --measure nDCG@10", "nDCG@10"),
     usage("option-unknown", "--fail-never", "--fail-never"),
-    usage("reference-unknown", "--gate georisk_not_worse --baseline bm25 --reference x", "reference"),
+    usage("reference-unknown", "--gate georisk_not_worse --baseline bm25 --set reference=x", "reference"),
     usage("baseline-twice", "--baseline prod", "prod"),
     usage("second-candidate", "runs/candidate.run", "candidate given twice"),
     Case("no-argument", command="compare", status=2, words=["CANDIDATE"]),
@@ -108,9 +108,9 @@ CASES = [
     Case("one-of-two-missing", options="--baseline other=runs/no.run", ways=CLI, words=["no.run", "FAIL"]),
     Case("on-churn-warn", options="--on-churn warn", status=1, ways=CLI, words=["got worse"]),
     Case("alpha-0", options="--alpha 0", status=1, ways=CLI, words=["got worse"]),
-    Case("smooth", options="--tradeoff smooth", status=1, ways=CLI, words=["got worse"]),
+    Case("smooth", options="--set tradeoff=smooth", status=1, ways=CLI, words=["got worse"]),
     *[
-        Case(f"method-{method}", options=f"--method {method}", status=1, ways=CLI, words=["got worse"])
+        Case(f"method-{method}", options=f"--set method={method}", status=1, ways=CLI, words=["got worse"])
         for method in ("student_t", "basic", "studentized", "percentile", "bca")
     ],
     *[

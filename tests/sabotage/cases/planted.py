@@ -25,7 +25,7 @@ CASES = [
     Case(
         "pool",
         status=1,
-        options="--baseline bm25 --gate georisk_not_worse --reference prod",
+        options="--baseline bm25 --gate georisk_not_worse --set reference=prod",
         ways=CLI,
         words=["riskier than"],
     ),

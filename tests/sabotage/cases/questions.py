@@ -105,12 +105,14 @@ CASES = [
     asked("tolerance", "--tolerance 2", "tolerance: 2", "the gate could never fail"),
     asked("tolerance-at-alpha-5", "--alpha 5 --tolerance 6", "tolerance: 6", "the gate could never fail"),
     asked("tolerance-churn", "--tolerance 2 --on-churn fail", "tolerance: 2", "the gate could never fail"),
-    asked("max-mde", "--max-mde 3", "max_mde: 3", "it would have no effect"),
+    asked("max-mde", "--set max_mde=3", "max_mde: 3", "it would have no effect"),
     asked("not-inferior-tolerance", "--gate not_inferior --tolerance 2", "the gate could never fail"),
     asked("pool-tolerance", "--gate georisk_not_worse --tolerance 1", "the gate could never fail"),
-    asked("max-loss", "--gate no_topic_collapse --max-loss 1", "max_loss: 1", "the gate could never fail"),
-    asked("max-share", "--gate no_topic_collapse --max-loss none --max-share 1", "the gate could never fail"),
-    asked("no-limit", "--gate no_topic_collapse --max-loss none", "needs one of max_loss, max_share and protected"),
+    asked("max-loss", "--gate no_topic_collapse --set max_loss=1", "max_loss: 1", "the gate could never fail"),
+    asked("max-share", "--gate no_topic_collapse --set max_loss=none --set max_share=1", "the gate could never fail"),
+    asked(
+        "no-limit", "--gate no_topic_collapse --set max_loss=none", "needs one of max_loss, max_share and protected"
+    ),
     asked("measure-NumQ", "--measure NumQ", "'NumQ' counts topics"),
     asked("measure-NumRet", "--measure NumRet", "no ranking is better or worse"),
     Case(
@@ -148,7 +150,7 @@ CASES = [
     Case(
         "weights-that-hide-the-loss",
         [weigh(1e-9), ACCEPTED, better_where_it_did_not_lose],
-        options="--weighted --topics topics.tsv",
+        options="--set weighted=true --topics topics.tsv",
         ways=CLI,
         words=["cannot_fail", "have", "% of the weight, so their loss does not count"],
     ),
@@ -214,7 +216,7 @@ CASES = [
     Case(
         "the-candidate-in-a-mean",
         status=2,
-        command=f"compare {CANDIDATE} --baseline-mean {CANDIDATE},prod",
+        command=f"compare {CANDIDATE} --baseline 'mean({CANDIDATE}, prod)'",
         words=["candidate.run is both the candidate and the baseline"],
     ),
     harmless(

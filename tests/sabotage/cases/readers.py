@@ -217,7 +217,7 @@ CASES = [
     Case(
         "report-on-another-commit",
         riskguard(
-            f"compare {CANDIDATE} --baseline prod --json {REPORT} --no-github",
+            f"compare {CANDIDATE} --baseline prod --json {REPORT}",
             status=1,
             env={"GITHUB_ACTIONS": "true", "GITHUB_SHA": "a" * 40, "GITHUB_EVENT_PATH": None},
         ),

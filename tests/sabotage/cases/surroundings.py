@@ -82,7 +82,7 @@ def renderer(name: str, function: str, doing: str, **settings: Any) -> Case:
 EARLIER = riskguard("compare runs/candidate.run --baseline prod --json report.json")
 #: A process that is killed as soon as it has judged.
 KILLED = """import os
-import pytest_riskguard.cli.judging.compare as module
+import pytest_riskguard.cli.compare as module
 
 module.present = lambda *arguments, **options: os._exit(9)
 """

@@ -65,7 +65,7 @@ CASES = [
     Case("weight-negative", weigh("-1"), words=["topics.tsv:2", "-1"]),
     Case("weight-nan", weigh("nan"), words=["topics.tsv:2", "nan"]),
     Case("weighted-without-weights", WEIGHTED, words=["weight"], ways=SERIAL, status=1),
-    Case("weighted-command-without-weights", options="--weighted", status=2, words=["weight"], ways=CLI),
+    Case("weighted-command-without-weights", options="--set weighted=true", status=2, words=["weight"], ways=CLI),
     Case("weighted", [weigh("2"), WEIGHTED], status=1, ways=SERIAL, words=["got worse"]),
     Case(
         "slice-of-nothing",

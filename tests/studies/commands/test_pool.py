@@ -137,8 +137,7 @@ def test_without_systems_all_stored_ones_are_taken(command, folder):
     found = report(command("study pool --measure AP --json -"))
     assert found["systems"] == ["best", "later", "prod"]
     (folder / "riskguard.yaml").unlink()
-    assert "no systems and no store" in command("study pool --measure AP --qrels qrels.txt").err
-    ended = command("study pool --measure AP --qrels qrels.txt --store baselines --json -")
+    ended = command("study pool --measure AP --qrels qrels.txt --json -")
     assert report(ended)["systems"] == ["best", "later", "prod"]
 
 
@@ -230,7 +229,7 @@ def test_tables_too_wide_are_left_out_and_that_is_said(command, folder, monkeypa
         ("good.run loss.run --measure AP --measure MAP", "--measure: AP given twice"),
         ("--scores", "--scores needs at least two tables"),
         ("good.run loss.run --json nowhere/pool.json", "cannot write"),
-        ("good.run loss.run --missing perhaps", "'perhaps' is not"),
+        ("good.run loss.run --set missing=perhaps", "expected refuse or zero, found 'perhaps'"),
     ],
 )
 def test_a_wrong_question_is_a_usage_error_and_prints_no_json(command, line, message):
@@ -268,11 +267,11 @@ def test_missing_topics_can_score_0(command, folder):
     write(folder, "a", [0.5, 0.2, 0.1], topics=["q1", "q2", "q3"])
     write(folder, "b", [0.5, 0.2, 0.1], topics=["q2", "q3", "q4"])
     write(folder, "c", [0.9], topics=["q2"])
-    ended = command("study pool --scores a.csv b.csv c.csv --missing zero")
+    ended = command("study pool --scores a.csv b.csv c.csv --set missing=zero")
     assert ended.status == 0
     assert "gain: 3 systems, 4 topics" in ended.out
     assert "c did not answer 3 topics; they score 0" in ended.out
-    found = report(command("study pool --scores a.csv b.csv c.csv --missing zero --json -"))
+    found = report(command("study pool --scores a.csv b.csv c.csv --set missing=zero --json -"))
     members = found["measures"][0]["members"]
     assert [member["missing"] for member in members] == [["q4"], ["q1"], ["q1", "q3", "q4"]]
     assert [member["mean"] for member in members] == pytest.approx([0.2, 0.2, 0.225])

@@ -31,7 +31,7 @@ def test_releases_are_judged_each_against_the_one_before(command):
 
 
 def test_answers_are_those_of_compare(command):
-    asked = "--baseline prod --measure AP --alpha 0 --alpha 5 --tolerance 0 --json -"
+    asked = "--baseline prod --measure AP --alpha 0 --alpha 5 --set tolerance=0 --json -"
     made = json.loads(command(f"study replay churn.run loss.run {asked}").out)
     for release in made["replays"][0]["releases"]:
         compared = command(f"compare {release['name']}.run {asked}")
@@ -75,9 +75,9 @@ def test_what_cannot_be_asked_is_a_usage_error(command, line, words):
 @pytest.mark.parametrize(
     ("option", "compared"),
     [
-        ("--tolerance 5", "--alpha 0 --tolerance 5"),
-        ("--tolerance 1.5 --alpha 2 --alpha 0.2", "--alpha 0.2 --tolerance 1.5"),
-        ("--max-loss 2", "--gate no_topic_collapse --max-loss 2"),
+        ("--set tolerance=5", "--alpha 0 --set tolerance=5"),
+        ("--set tolerance=1.5 --alpha 2 --alpha 0.2", "--alpha 0.2 --set tolerance=1.5"),
+        ("--set max_loss=2", "--gate no_topic_collapse --set max_loss=2"),
     ],
 )
 def test_a_policy_that_could_never_stop_anything_is_refused_as_by_compare(command, option, compared):
@@ -89,7 +89,7 @@ def test_a_policy_that_could_never_stop_anything_is_refused_as_by_compare(comman
 
 
 def test_a_tolerance_that_a_larger_alpha_can_exceed_is_no_error(command):
-    assert command("study replay ./prod.run good.run --measure AP --tolerance 1.5 --alpha 2").status == 0
+    assert command("study replay ./prod.run good.run --measure AP --set tolerance=1.5 --alpha 2").status == 0
 
 
 def test_runs_that_cannot_be_compared_end_with_a_status(command, folder):

@@ -1,0 +1,203 @@
+"""``riskguard check``: the gates of riskguard.yaml, outside pytest."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_riskguard.cli.output import Reports, detail_options, present, report_options, typed_command
+from pytest_riskguard.cli.parameters import FILE, NamedPath, config_option, named_path, no_cache_option
+from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_gates
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.text import did_you_mean, listed
+
+if TYPE_CHECKING:
+    from pytest_riskguard.config.items import GateItem
+    from pytest_riskguard.config.queried_settings import Queried
+    from pytest_riskguard.config.schema import Config
+    from pytest_riskguard.engine import Engine
+    from pytest_riskguard.engine.sources import LiveRun, RunFile
+    from pytest_riskguard.reports.comparisons import KnownGate
+
+
+@click.command()
+@click.argument("gate", nargs=-1)
+@config_option(expose=True)
+@click.option("--candidate", type=FILE, metavar="RUN", help="Judge this run instead of the candidates of the file.")
+@click.option(
+    "--baseline",
+    "baselines",
+    type=named_path,
+    multiple=True,
+    metavar="NAME=RUN",
+    help="Compare with this run where a gate names the stored baseline NAME. Repeatable.",
+)
+@no_cache_option
+@report_options
+@detail_options
+def check(
+    gate: tuple[str, ...],
+    config: Path | None,
+    candidate: Path | None,
+    baselines: tuple[NamedPath, ...],
+    reports: Reports,
+    verbose: bool,
+    quiet: bool,
+) -> int:
+    """Judge the gates of riskguard.yaml, as pytest does.
+
+    GATE is the name of a gate, or of one of its items, such as no-risk[AP-5]; without any, all gates are judged. A
+    gate of a family is judged with the whole family.
+    """
+    from pytest_riskguard.config.items import all_items
+    from pytest_riskguard.engine.advice import advised
+    from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
+
+    reports.withdraw()
+    settings = load_gates(config_path(config))
+    every = all_items(settings)
+    items = asked_for(every, gate)
+    tested, runs = None if candidate is None else run_of(candidate), replacements(baselines, settings)
+    reports.check(*(run.path for run in (tested, *runs.values()) if run is not None), *files_of(settings))
+    engine = engine_of(settings, report=reports.any)
+    declared = DeclaredGates(settings, engine, live_systems(settings, engine), candidate=tested, runs=runs)
+    with code_from(settings.path.parent):
+        verdicts = [declared.verdict(item) for item in items]
+    here = Path.cwd()
+    verdicts = [
+        advised(verdict, partial(declared.commands, verdict, item, here))
+        for verdict, item in zip(verdicts, items, strict=True)
+    ]
+    return present(
+        verdicts,
+        reports=reports,
+        verbose=verbose,
+        quiet=quiet,
+        folder=settings.path.parent,
+        gates=_known(settings, every, items),
+        config=settings.path,
+        places=[(settings.path, settings.line_of(item.settings)) for item in items],
+        problems=[_from_here(declared.problem(verdict, item)) for verdict, item in zip(verdicts, items, strict=True)],
+        notes=declared.all_missing() if any(verdict.outcome == "incomparable" for verdict in verdicts) else (),
+    )
+
+
+def _from_here(problem: str | None) -> str | None:
+    """With paths below the working folder relative to it, as they are typed."""
+    return None if problem is None else problem.replace(f"{Path.cwd()}{os.sep}", "")
+
+
+def asked_for(items: Sequence[GateItem], names: Sequence[str], *, also: Sequence[str] = ()) -> list[GateItem]:
+    """The items that are named, or whose gates are, in the order of the file; all without names.
+
+    ``also`` are other words that the name might have been meant for.
+    """
+    known = {name for item in items for name in (item.id, item.settings.name)}
+    for name in names:
+        if name not in known:
+            gates = tuple(dict.fromkeys(item.settings.name for item in items))
+            hint = did_you_mean(name, {*known, *also}) or f"; there are {listed(gates, most=10)}"
+            raise UsageError(f"there is no gate {name!r}{hint}")
+    return [item for item in items if not names or {item.id, item.settings.name} & {*names}]
+
+
+def replacements(given: Sequence[NamedPath], settings: Config) -> dict[str, RunFile]:
+    """The runs that take the place of stored baselines, by the name of these."""
+    stored = {name for gate in settings.gates for name in gate.stored}
+    runs: dict[str, RunFile] = {}
+    for run in given:
+        if run.name is None:
+            raise UsageError(f"--baseline {run.text}: expected NAME=RUN, with the name that gates use")
+        if run.name not in stored:
+            raise UsageError(f"--baseline: no gate names {run.name!r}{did_you_mean(run.name, stored)}")
+        if run.name in runs:
+            raise UsageError(f"--baseline: {run.name} given twice")
+        runs[run.name] = run_of(Path(run.text), run.name)
+    return runs
+
+
+def run_of(path: Path, name: str | None = None) -> RunFile:
+    """A run, which may be a part of a file."""
+    from pytest_riskguard.engine.sources import RunFile
+
+    given = GivenFile.of(path)
+    return RunFile(given.path, name, given=given)
+
+
+def files_of(settings: Config) -> Iterator[Path]:
+    """What the file names and no report may replace."""
+    from pytest_riskguard.config.candidate_settings import file_of
+
+    collection, gates = settings.collection, settings.gates
+    candidates = [file_of(candidate) for candidate in (settings.candidate, *(gate.candidate for gate in gates))]
+    yield settings.path
+    if collection.documents is not None:
+        yield collection.documents
+    if settings.budget is not None:
+        yield settings.budget.ledger
+    for given in (collection.qrels, collection.topics, *candidates):
+        if given is not None:
+            yield given.path
+    for name in {name for gate in gates for name in gate.stored}:
+        yield from (settings.store / name).glob("*")
+
+
+def _known(settings: Config, every: Sequence[GateItem], judged: Sequence[GateItem]) -> list[KnownGate]:
+    """All gates of the file, as reports list them."""
+    from pytest_riskguard.reports.comparisons import KnownGate
+
+    file = Path(os.path.relpath(settings.path)).as_posix()
+    command = typed_command()
+    places = {item.id: place for place, item in enumerate(judged)}
+    return [
+        KnownGate(
+            id=f"{file}::{item.id}",
+            file=file,
+            line=settings.line_of(item.settings),
+            became="judged" if item.id in places else "deselected",
+            failures=0,
+            verdicts=(places[item.id],) if item.id in places else (),
+            command=command,
+        )
+        for item in every
+    ]
+
+
+def config_path(given: Path | None) -> Path:
+    """The riskguard.yaml that is given, else the nearest."""
+    path = given or find_config(Path.cwd())
+    if path is None:
+        raise UsageError(f"no {CONFIG_NAME} here or above: name one with --config; `riskguard init` writes one")
+    return Path(os.path.normpath(path.absolute()))
+
+
+def live_systems(settings: Config, engine: Engine) -> Callable[[Queried, int], LiveRun]:
+    """Makes a live system of what a file says about it on a line; its progress is shown on the terminal."""
+    from pytest_riskguard.live_systems.candidates import live_candidate
+    from pytest_riskguard.live_systems.console import TerminalConsole
+
+    console = TerminalConsole()
+
+    def live(candidate: Queried, line: int) -> LiveRun:
+        return live_candidate(engine, candidate, settings=settings, line=line, console=console)
+
+    return live
+
+
+@contextmanager
+def code_from(folder: Path) -> Iterator[None]:
+    """Code is imported from this folder too, and prints to standard error."""
+    sys.path.insert(0, str(folder))
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        sys.path.remove(str(folder))

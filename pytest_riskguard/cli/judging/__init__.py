@@ -1,1 +1,0 @@
-"""Commands that judge gates: those of riskguard.yaml, and one that the command line asks about."""

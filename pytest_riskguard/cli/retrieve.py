@@ -1,0 +1,68 @@
+"""``riskguard retrieve``: the answers of a live candidate as a run, to be stored as a baseline or looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_riskguard.cli.check import code_from, config_path, live_systems
+from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.output import ensure_apart, unwritable
+from pytest_riskguard.cli.parameters import FILE, config_option
+from pytest_riskguard.config.load import load_config
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.text import counted, did_you_mean
+
+if TYPE_CHECKING:
+    from pytest_riskguard.config.candidate_settings import AnyCandidate
+    from pytest_riskguard.config.schema import Config
+
+
+@click.command()
+@click.argument("run", type=FILE)
+@config_option(expose=True)
+@click.option("--gate", metavar="NAME", help="Query the candidate of this gate. [default: that of the whole file]")
+def retrieve(run: Path, config: Path | None, gate: str | None) -> int:
+    """Write the answers of the live candidate to RUN.
+
+    The candidate is that of riskguard.yaml. RUN is a TREC run of every judged topic, which the other commands take:
+    baseline add stores it, judge-next finds what to judge in it.
+    """
+    from pytest_riskguard.config.queried_settings import Queried
+    from pytest_riskguard.engine.declared_gates import engine_of
+    from pytest_riskguard.evaluation.runs.rankings import write_run
+
+    settings = load_config(config_path(config), require_gates=False)
+    candidate, line = _candidate(settings, gate)
+    if not isinstance(candidate, Queried):
+        raise UsageError(
+            f"{settings.path.name}:{line}: the candidate is not a live system: there is nothing to query"
+        )
+    given = (settings.collection.given_qrels, settings.collection.given_topics)
+    ensure_apart("RUN", run, settings.path, *(file.path for file in given if file is not None))
+    system = live_systems(settings, engine_of(settings, report=False))(candidate, line)
+    with code_from(settings.path.parent):
+        rankings = system.retrieve()
+    try:
+        write_run(run, rankings)
+    except OSError as error:
+        raise unwritable(str(run), error) from None
+    latency = rankings.latency
+    took = "" if latency is None else f"; {latency}"
+    click.echo(f"wrote {run}: answers for {counted(len(rankings.by_topic), 'topic')}{took}")
+    return ExitStatus.PASSED
+
+
+def _candidate(settings: Config, gate: str | None) -> tuple[AnyCandidate | None, int]:
+    """The candidate of a gate or of the file, and the line it is in."""
+    if gate is None:
+        return settings.candidate, settings.line("candidate")
+    named = {known.name: known for known in settings.gates}
+    if gate not in named:
+        raise UsageError(f"there is no gate {gate!r}{did_you_mean(gate, named)}")
+    own = named[gate].candidate
+    if own is None:
+        return settings.candidate, settings.line("candidate")
+    return own, settings.line_of(named[gate], "candidate")

@@ -1,1 +1,0 @@
-"""Data that are objects in Python rather than files: mappings, frames, series, rows, and objects of ranx."""

@@ -1,0 +1,193 @@
+"""No topic may lose more than it may: limits, protected topics and tags, and who is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.limits import protected_topics
+from pytest_riskguard.gates.verdict import Verdict
+from tests.gates.conftest import topic_scores
+
+BASE = np.array([0.8, 0.6, 0.4, 0.2, 0.0, 0.9])
+
+
+def collapse(*losses: float, topics: Topics | None = None, **limits: object) -> Verdict:
+    candidate = BASE - np.pad(losses, (0, BASE.size - len(losses)))
+    gate = gate_of("g", "no_topic_collapse", **limits)
+    return judge(gate, topic_scores("new", candidate), topic_scores("old", BASE), topics=topics)
+
+
+def guilty(verdict: Verdict) -> dict[str, tuple[str, ...]]:
+    return {topic.topic: topic.exceeds for topic in verdict.responsible_topics if topic.exceeds}
+
+
+def test_one_topic_beyond_the_limit_fails_however_many_win():
+    verdict = collapse(0.51, -0.3, -0.3, -0.3, -0.3)
+    assert (verdict.outcome, verdict.reason) == ("fail", "collapse")
+    assert guilty(verdict) == {"t00000": ("max_loss",)}
+    assert verdict.estimates.flip_set == ("t00000",)
+    assert [topic.flips_verdict for topic in verdict.responsible_topics] == [True]
+
+
+def test_two_topics_are_both_named_and_neither_alone_flips_it():
+    verdict = collapse(0.7, 0.55, 0.1)
+    assert guilty(verdict) == {"t00000": ("max_loss",), "t00001": ("max_loss",)}
+    assert verdict.estimates.flip_set == ("t00000", "t00001")
+    assert not any(topic.flips_verdict for topic in verdict.responsible_topics)
+    assert len(verdict.responsible_topics) == 3
+
+
+@pytest.mark.parametrize(("loss", "outcome"), [(0.5, "pass"), (0.5 + 1e-13, "pass"), (0.5 + 1e-9, "fail")])
+def test_the_limit_itself_is_let_through(loss, outcome):
+    assert collapse(loss).outcome == outcome
+
+
+def test_a_share_of_the_baselines_score():
+    verdict = collapse(0.3, 0.3, 0.3, max_loss=None, max_share=0.5)
+    assert guilty(verdict) == {"t00002": ("max_share",)}
+    assert collapse(0.1, max_loss=None, max_share=0.0).outcome == "fail"
+    assert collapse(0.8, 0.6, max_loss=None, max_share=1.0).outcome == "pass"
+
+
+def test_every_limit_that_is_exceeded_is_named():
+    verdict = collapse(0.7, max_share=0.5, protected=["t00000", "t00001"])
+    assert guilty(verdict) == {"t00000": ("max_loss", "max_share", "protected")}
+
+
+def test_a_protected_topic_may_not_lose_at_all_but_rounding_is_no_loss():
+    assert guilty(collapse(0.0, 0.001, protected=["t00001"])) == {"t00001": ("protected",)}
+    assert collapse(0.0, 1e-7, protected=["t00001"]).outcome == "pass"
+    assert collapse(0.2, 0.0, protected=["t00001"]).outcome == "pass"
+
+
+TAGS = Topics({}, tags={f"t{i:05d}": {"kind": "brand" if i < 2 else "other", "length": "2"} for i in range(6)})
+
+
+def test_tags_protect_all_topics_that_have_them():
+    verdict = collapse(0.01, 0.01, 0.01, topics=TAGS, protected=["kind=brand"])
+    assert set(guilty(verdict)) == {"t00000", "t00001"}
+
+
+def test_a_topic_wins_over_a_tag_of_the_same_spelling_and_spaces_do_not_matter():
+    topics = ("a=b", "c")
+    tags = {"c": {"a": "b"}}
+    assert protected_topics(["a=b"], topics, tags) == {"a=b"}
+    assert protected_topics([" a = b "], ("c",), tags) == {"c"}
+    assert protected_topics(["url=a=b"], ("c", "d"), {"c": {"url": "a=b"}}) == {"c"}  # split at the first =
+
+
+NEITHER = (
+    "protected: {!r} is neither a judged topic nor the TAG=VALUE of one; a topic without relevant documents has no "
+    "score and cannot be protected; {}"
+)
+THIRTEEN = Topics({}, tags={f"t{i:05d}": {"a": str(i), "b": str(i), "c": str(i // 5)} for i in range(6)})
+FIRST_TWELVE = "a=0, a=1, a=2, a=3, a=4, a=5, b=0, b=1, b=2, b=3, b=4, b=5"
+
+
+@pytest.mark.parametrize(
+    ("entry", "topics", "hint"),
+    [
+        ("t99", None, "no topic has tags"),
+        ("kind=brnd", TAGS, "known tags: kind=brand, kind=other, length=2"),
+        ("kind", TAGS, "known tags: kind=brand, kind=other, length=2"),
+        ("a=9", THIRTEEN, f"known tags: {FIRST_TWELVE}"),
+    ],
+)
+def test_what_protects_nothing_is_a_mistake(entry, topics, hint):
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the message is compared in full
+        collapse(0.1, topics=topics, protected=[entry])
+    assert str(refused.value) == NEITHER.format(entry, hint)
+
+
+def test_few_topics_are_no_reason_to_say_nothing():
+    gate = gate_of("g", "no_topic_collapse")
+    verdict = judge(gate, topic_scores("new", [0.1]), topic_scores("old", [0.9]))
+    assert (verdict.outcome, verdict.intervals, verdict.estimates.decision_p_value) == ("fail", (), None)
+
+
+def test_an_unanswered_topic_has_collapsed():
+    from dataclasses import replace
+
+    candidate = replace(topic_scores("new", [0.0, 0.5]), unanswered=("t00000",))
+    verdict = judge(gate_of("g", "no_topic_collapse"), candidate, topic_scores("old", [0.9, 0.5]))
+    assert guilty(verdict) == {"t00000": ("max_loss",)}
+    assert [warning.code for warning in verdict.warnings] == ["missing_topics"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_loss": None}, "no_topic_collapse needs one of max_loss, max_share and protected"),
+        ({"max_loss": -0.1}, "max_loss: expected a finite number, at least 0, found the number -0.1"),
+        ({"max_share": 1.5}, "max_share: expected a share from 0 to 1 such as 0.5, found the number 1.5"),
+        ({"protected": "q1"}, "protected: expected a list of topics or TAG=VALUE, found 'q1'"),
+        ({"tolerance": 0.1}, "tolerance has no meaning for no_topic_collapse"),
+    ],
+)
+def test_options_out_of_place_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        gate_of("g", "no_topic_collapse", **options)
+
+
+def tail(n: int, lost: int, **options: object) -> Verdict:
+    """So many of n topics lose half of their score, all others gain a little."""
+    candidate = np.where(np.arange(n) < lost, 0.5, 1.0)
+    baseline = np.where(np.arange(n) < lost, 1.0, 0.95)
+    gate = gate_of("g", "no_topic_collapse", **{"max_loss": 0.3, "allowed": 0.05, **options})
+    return judge(gate, topic_scores("new", candidate), topic_scores("old", baseline))
+
+
+@pytest.mark.parametrize(
+    ("n", "allowed", "most"),
+    [(100, 0.05, 5), (119, 0.05, 5), (120, 0.05, 6), (20, 0.05, 1), (19, 0.05, 0), (19, 0.5, 0), (100, 0.29, 29),
+     (10, 3, 3), (100, 0, 0)],
+)  # fmt: skip
+def test_so_many_topics_may_lose_more_than_the_limit_and_one_more_fails(n, allowed, most):
+    assert [tail(n, lost, allowed=allowed).outcome for lost in (most, most + 1)] == ["pass", "fail"]
+    found = tail(n, most + 1, allowed=allowed).estimates.tail
+    assert found is not None
+    assert (found.count, found.allowed) == (most + 1, most)
+
+
+def test_the_topics_that_must_go_are_as_few_as_are_needed():
+    verdict = tail(100, 8)
+    assert len(verdict.responsible_topics) == 8
+    flips = verdict.estimates.flip_set
+    assert flips == ("t00000", "t00001", "t00002", "t00003")  # of the 96 left 4 may lose so much, and 4 do
+    assert not any(topic.flips_verdict for topic in verdict.responsible_topics)
+    assert tail(100, 5).estimates.flip_set == ()
+    assert all(topic.flips_verdict for topic in tail(100, 4, allowed=3).responsible_topics)
+
+
+def test_the_share_has_exact_limits_that_decide_nothing():
+    found = tail(100, 6).estimates.tail
+    assert found is not None
+    # Clopper and Pearson for 6 of 100 at 95 %, as in R's binom.test(6, 100)
+    np.testing.assert_allclose((found.lower, found.upper), (0.02233489, 0.12602993), atol=5e-9)
+    assert found.lower is not None
+    assert found.lower < 0.05  # 6 of 100 could be chance, yet 6 are too many
+
+
+@pytest.mark.parametrize("columns", [{"weights": {"t00000": 2.0}}, {"tags": {"t00000": {"cluster": "a"}}}])
+def test_with_weights_or_clusters_the_share_has_no_limits(columns):
+    topics = Topics({f"t{i:05}": "" for i in range(40)}, **columns)
+    baseline = np.full(40, 0.9)
+    gate = gate_of("g", "no_topic_collapse", max_loss=0.3, allowed=0.05)
+    found = judge(gate, topic_scores("new", baseline), topic_scores("old", baseline), topics=topics).estimates.tail
+    assert found is not None
+    assert (found.count, found.allowed, found.lower, found.upper) == (0, 2, None, None)
+
+
+def test_protected_topics_may_not_lose_at_all_however_many_may():
+    assert tail(100, 1, protected=["t00000"], allowed=0.5).outcome == "fail"
+    assert tail(100, 1, protected=["t00001"], allowed=0.5).outcome == "pass"
+
+
+@pytest.mark.parametrize("allowed", [-1, 1.5, float("nan"), True, "0.05"])
+def test_what_is_neither_a_share_nor_a_number_of_topics_is_refused(allowed):
+    with pytest.raises(ValueError, match="allowed: expected a share of the topics from 0 to below 1"):
+        gate_of("g", "no_topic_collapse", allowed=allowed)
