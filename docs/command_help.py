@@ -25,7 +25,9 @@ def commands() -> dict[str, click.Command]:
         path, command = waiting.pop()
         command = command.loaded() if isinstance(command, LazyCommand) else command
         if isinstance(command, click.Group):
-            waiting += [(f"{path} {name}", inner) for name, inner in command.commands.items()]
+            context = click.Context(command)
+            inner = {name: command.get_command(context, name) for name in command.list_commands(context)}
+            waiting += [(f"{path} {name}", found) for name, found in inner.items() if found]
         else:
             leaves[path] = command
     return leaves

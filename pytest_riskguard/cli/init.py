@@ -21,8 +21,7 @@ from pytest_riskguard.gates.option_types import Number
 
 if TYPE_CHECKING:
     from pytest_riskguard.evaluation.judgements.qrels import Qrels
-    from pytest_riskguard.gates.chain.policy_cost import PolicyCost
-    from pytest_riskguard.gates.power_plan import Plan
+    from pytest_riskguard.gates.power_plan import Plan, PolicyCost
 
 #: What a query that gets worse costs, in queries that get as much better.
 WORSE_COSTS = 2.0

@@ -90,9 +90,8 @@ def power(
     The first run is the baseline, a file or the name of a stored one; with --baseline the only run is CANDIDATE.
     """
     from pytest_riskguard.cli.inputs import Inputs, once
-    from pytest_riskguard.gates.chain.next_topics import NextTopics, next_topics
     from pytest_riskguard.gates.kinds import gate_of
-    from pytest_riskguard.gates.power_plan import plan_from_baseline, plan_from_runs
+    from pytest_riskguard.gates.power_plan import NextTopics, next_topics, plan_from_baseline, plan_from_runs
     from pytest_riskguard.reports.power_table import dumps, explain
 
     if not baselines:

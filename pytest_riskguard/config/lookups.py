@@ -20,7 +20,7 @@ from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.remote_files import is_address
-from pytest_riskguard.gates.rule.collapse import protected_topics
+from pytest_riskguard.gates.limits import protected_topics
 from pytest_riskguard.text import did_you_mean
 
 #: A line, what is wrong there, and the gate that it is about.

@@ -15,15 +15,12 @@ from pytest_riskguard.evaluation.measures import least_and_greatest
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import Aligned, align, refuse_if_unanswered_decide, refuse_other_order
-from pytest_riskguard.gates.figures.chart_data import exhibits
-from pytest_riskguard.gates.figures.estimates import diagnostics, paired_estimates, reported, topic_counts
+from pytest_riskguard.gates.figures import diagnostics, exhibits, paired_estimates, reported, topic_counts
 from pytest_riskguard.gates.findings import (
     Estimates,
     Exhibits,
 )
-from pytest_riskguard.gates.flips.alpha_star import alpha_star
-from pytest_riskguard.gates.flips.flip_set import flip_set
-from pytest_riskguard.gates.flips.left_out import without_each
+from pytest_riskguard.gates.flips import alpha_star, flip_set, without_each
 from pytest_riskguard.gates.kinds import (
     MAX_LEVEL,
     OPTIONS,

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import MAX_LISTED, Explanation, ResponsibleTopic, TopicGroup
-from pytest_riskguard.gates.flips.left_out import LeftOut
+from pytest_riskguard.gates.flips import LeftOut
 from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.slices import Tagged, longest, slices, tagged
 from pytest_riskguard.gates.verdict import Findings

@@ -18,8 +18,9 @@ import numpy.typing as npt
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MAX_LEVEL, MIN_TOPICS, Gate
-from pytest_riskguard.gates.rule.collapse import beyond_allowed, collapsed
-from pytest_riskguard.gates.rule.limits import (
+from pytest_riskguard.gates.limits import (
+    beyond_allowed,
+    collapsed,
     detects_max_mde,
     highest_p,
     least_shown,

@@ -12,7 +12,7 @@ import numpy as np
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.rule.limits import limit_of, own_method, witnesses
+from pytest_riskguard.gates.limits import limit_of, own_method, witnesses
 from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 from pytest_riskguard.risk.checks import mean

@@ -26,10 +26,54 @@ from pytest_riskguard.inference._bootstrap.georisk_resampling import Pool, PoolK
 from pytest_riskguard.inference._bootstrap.large_pools import HEAVY, georisk_replicates
 from pytest_riskguard.inference._bootstrap.large_pools import MANY_TOPICS as MANY_TOPICS  # where gates search alike
 from pytest_riskguard.inference._bootstrap.laws import DrawnLaw
-from pytest_riskguard.inference._bootstrap.replicates import Draws as Draws  # gates share draws between pools
+from pytest_riskguard.inference._bootstrap.replicates import Draws
 from pytest_riskguard.inference.intervals import Interval, adjusted, bias_correction, critical_value
 from pytest_riskguard.risk import georisk
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, between_0_and_1, exact_sum, mean
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateRanks:
+    """The rank of the candidate's GeoRisk in its pool at one alpha, as ``PoolInference`` has it of every system.
+
+    ``rank_probabilities`` and ``probability_below`` have shape (n_systems,).
+    """
+
+    rank: int
+    rank_probabilities: FloatArray
+    probability_below: FloatArray
+
+
+def candidate_ranks(
+    scores: npt.ArrayLike,
+    *,
+    candidate: int,
+    alpha: float,
+    beside: Sequence[float] = (),
+    tradeoff: str = "linear",
+    replicates: int,
+    draws: Draws | None = None,
+) -> CandidateRanks:
+    """How often each system beats the candidate, and how many do at once; parameters as ``georisk_differences``."""
+    pool = Pool.of(scores)
+    sample = PoolKernel(pool, alphas=(alpha, *beside), tradeoff=tradeoff).sample()[0]
+    same = ROUNDING_ERROR * float(np.max(sample))
+    ranked, below = np.zeros(pool.n_systems), np.zeros(pool.n_systems)
+    drawn = georisk_replicates(
+        pool,
+        pool.scores - pool.scores[candidate],
+        alphas=(alpha,),
+        tradeoff=tradeoff,
+        replicates=replicates,
+        draws=draws,
+    )
+    for replicate in drawn:
+        beats = replicate[0] > replicate[0, candidate] + same
+        ranked += np.bincount(np.count_nonzero(beats, axis=0), minlength=pool.n_systems)
+        below += np.count_nonzero(beats, axis=1)
+    rank = 1 + int(np.count_nonzero(sample[0] > sample[0, candidate] + same))
+    return CandidateRanks(rank, ranked / replicates, below / replicates)
+
 
 METHODS = ("student_t", "percentile", "bca")
 #: Levels are searched in steps of 1 over this: 1 minus such a step is a floating-point number.

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from pytest_riskguard.formats.serialization import to_plain
-from pytest_riskguard.gates.chain.next_topics import NextTopics
-from pytest_riskguard.gates.chain.policy_cost import Chances
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.power_plan import Plan
+from pytest_riskguard.gates.power_plan import Chances, NextTopics, Plan
 from pytest_riskguard.reports.json import document
 from pytest_riskguard.reports.terminal import layout
 from pytest_riskguard.text import clean, counted, percent, plain, short, signed

@@ -15,7 +15,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.serialization import to_plain
 from pytest_riskguard.gates.alignment import Aligned, align
-from pytest_riskguard.gates.flips.alpha_star import alpha_star
+from pytest_riskguard.gates.flips import alpha_star
 from pytest_riskguard.gates.kinds import MIN_TOPICS, NoTopicCollapse, NotSignificantlyRisky
 from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.reports.json import document

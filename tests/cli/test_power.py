@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.chain.policy_cost import policy_cost
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.power_plan import Effect, Plan
+from pytest_riskguard.gates.power_plan import Effect, Plan, policy_cost
 from pytest_riskguard.inference import minimum_detectable_effect
 from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.inference.power_analysis import topics_needed

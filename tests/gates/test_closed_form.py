@@ -11,10 +11,9 @@ import numpy.typing as npt
 import pytest
 from scipy.stats import t as student_t
 
+from pytest_riskguard.gates import flips
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.flips import left_out
-from pytest_riskguard.gates.flips.flip_set import flip_set
-from pytest_riskguard.gates.flips.left_out import passes_without_each, without_each
+from pytest_riskguard.gates.flips import flip_set, passes_without_each, without_each
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.ruling import Ruling
@@ -116,7 +115,7 @@ def test_a_verdict_flips_where_the_gate_on_the_other_topics_says_the_opposite(me
 
 @pytest.mark.parametrize(("max_ruled", "max_mde"), [(20_000, 0.05), (20_000, 0.09), (20_000, 0.5), (0, 0.09)])
 def test_a_failure_flips_only_where_the_gate_could_still_have_seen_the_loss(max_ruled, max_mde, monkeypatch):
-    monkeypatch.setattr(left_out, "MAX_RULED_ANEW", max_ruled)  # of many topics, one makes no difference to that
+    monkeypatch.setattr(flips, "MAX_RULED_ANEW", max_ruled)  # of many topics, one makes no difference to that
     gate = gate_of("g", alpha=0, method="student_t", max_mde=max_mde)
     flipping = 0
     for seed in range(12):

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.gates.alignment import Strata, align
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.flips.left_out import passes_without_each
+from pytest_riskguard.gates.flips import passes_without_each
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Equivalent, Gate, NotInferior, gate_of
-from pytest_riskguard.gates.rule.limits import limit_of, margin_of, witnesses
+from pytest_riskguard.gates.limits import limit_of, margin_of, witnesses
 from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.inference import interval
 from pytest_riskguard.inference.break_even import break_even_above

@@ -9,7 +9,7 @@ from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.flips.left_out import passes_without_each
+from pytest_riskguard.gates.flips import passes_without_each
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import Equivalent, NotInferior
 from pytest_riskguard.gates.warnings import warnings

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation.topics import Topics, read_topics
-from pytest_riskguard.gates import responsible, slices
-from pytest_riskguard.gates.figures import chart_data
+from pytest_riskguard.gates import figures, responsible, slices
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
@@ -42,7 +41,7 @@ def whole_and_cut(monkeypatch: pytest.MonkeyPatch, gate=RISK, d=None, **options)
     whole = judge(gate, candidate, baseline, report=True, **options)
     whole.to_dict()  # computes what is computed when first read
     monkeypatch.setattr(responsible, "MAX_LISTED", MOST)
-    monkeypatch.setattr(chart_data, "MAX_LISTED", MOST)
+    monkeypatch.setattr(figures, "MAX_LISTED", MOST)
     monkeypatch.setattr(slices, "MAX_LISTED", MOST)
     cut = judge(gate, candidate, baseline, report=True, **options)
     cut.to_dict()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from pytest_riskguard.gates.flips.left_out import passes_without_each
+from pytest_riskguard.gates.flips import passes_without_each
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.ruling import Ruling

@@ -19,7 +19,12 @@ from pytest_riskguard.gates.power_plan import Plan, plan_from_baseline, plan_fro
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import minimum_detectable_effect
 from pytest_riskguard.inference.intervals import critical_value
-from pytest_riskguard.inference.power_analysis import power_of, topics_for_tolerance, topics_needed
+from pytest_riskguard.inference.power_analysis import (
+    power_of,
+    topics_for_equivalence,
+    topics_for_tolerance,
+    topics_needed,
+)
 from pytest_riskguard.risk import trisk
 from pytest_riskguard.risk.tradeoff import linear
 from tests.gates.conftest import pair
@@ -265,3 +270,23 @@ def test_changes_that_leave_the_mean_alone_fail_as_often_as_a_verdict_says(n: in
     fails = np.mean([judge(gate, *pair(d)).outcome == "fail" for d in flipped])
     # the sizes themselves vary less than those of other changes, which the rate allows for
     assert rate == pytest.approx(float(fails), abs=0.08)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_topics_that_show_equivalence_go_by_the_limit_nearer_to_its_bound(sign):
+    # losses that are rare and large: the interval reaches further down than up
+    d = sign * np.array([-0.2] * 2 + [0.012] * 38)
+    verdict = judge(gate_of("g", kind="equivalent", tolerance=0.03), *pair(d))
+    ruling = Ruling(gate_of("g", kind="equivalent", tolerance=0.03), Evidence.of(d))
+    estimate, deviation = float(d.mean()), ruling.deviation
+    critical = {side: ruling.critical(side=side) for side in ("lower", "upper")}
+    assert abs(critical["lower"] - critical["upper"]) > 0.1
+    nearer, other = ("lower", "upper") if estimate < 0 else ("upper", "lower")
+    expected = topics_for_equivalence(
+        deviation, estimate, criticals=(critical[nearer], critical[other]), n=40, tolerance=0.03, level=0.95
+    )
+    swapped = topics_for_equivalence(
+        deviation, estimate, criticals=(critical[other], critical[nearer]), n=40, tolerance=0.03, level=0.95
+    )
+    assert math.ceil(expected) != math.ceil(swapped)
+    assert verdict.power.topics_for_tolerance == math.ceil(expected)

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.flips.alpha_star import alpha_star
-from pytest_riskguard.gates.flips.flip_set import flip_set
+from pytest_riskguard.gates.flips import alpha_star, flip_set
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.responsible import standardised_parts
 from pytest_riskguard.gates.ruling import Ruling

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.rule.limits import detects_max_mde, limit_of, margin_of
+from pytest_riskguard.gates.limits import detects_max_mde, limit_of, margin_of
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import Interval, interval
 from pytest_riskguard.risk.tradeoff import linear

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_riskguard.inference import sign_flip
-from pytest_riskguard.inference._flips.counting import MAX_COUNTED
+from pytest_riskguard.inference._flips.bets import MAX_COUNTED
 
 
 def counted(d: np.ndarray) -> float:

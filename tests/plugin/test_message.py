@@ -93,7 +93,7 @@ gates:
 """
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
 def test_gates_on_the_same_runs_show_their_topics_once(pytester, project, workers):
     project("loss")
     (pytester.path / "riskguard.yaml").write_text(SEVERAL)

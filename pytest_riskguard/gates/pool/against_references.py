@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.gates.kinds import MEDIAN, MIN_TOPICS, Gate
-from pytest_riskguard.gates.rule.limits import witnesses
+from pytest_riskguard.gates.limits import witnesses
 from pytest_riskguard.inference import Interval, holm
 from pytest_riskguard.inference.georisk_pool import Draws, GeoRiskDifference, georisk_differences, replicates_for
 from pytest_riskguard.inference.multiplicity import effective_levels

@@ -13,8 +13,7 @@ from pytest_riskguard.evaluation.measures import least_and_greatest
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import refuse_if_unanswered_decide, refuse_other_order
-from pytest_riskguard.gates.figures.chart_data import alphas_for, topic_columns
-from pytest_riskguard.gates.figures.estimates import paired_estimates, reported, topic_counts
+from pytest_riskguard.gates.figures import alphas_for, paired_estimates, reported, topic_columns, topic_counts
 from pytest_riskguard.gates.findings import (
     AgainstReference,
     CurvePoint,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from pytest_riskguard.gates.findings import Explanation
-from pytest_riskguard.gates.flips.left_out import LeftOut
+from pytest_riskguard.gates.flips import LeftOut
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.pool.against_references import CANDIDATE, PoolRulings, ReferenceRuling
 from pytest_riskguard.gates.pool.ruling import PoolComparison

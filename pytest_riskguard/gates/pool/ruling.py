@@ -14,11 +14,11 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import STRATUM, Topics
 from pytest_riskguard.gates.alignment import NO_TOPICS, Aligned, clusters_of, on_one_list, refuse_unanswered
 from pytest_riskguard.gates.kinds import ANY, MEDIAN, Gate, NotSignificantlyRisky
+from pytest_riskguard.gates.limits import detects_max_mde
 from pytest_riskguard.gates.pool.against_references import CANDIDATE, PoolRulings, ReferenceRuling
-from pytest_riskguard.gates.rule.limits import detects_max_mde
 from pytest_riskguard.gates.ruling import Answer, Comparison
 from pytest_riskguard.inference import minimum_detectable_effect
-from pytest_riskguard.inference.georisk_ranks import CandidateRanks, candidate_ranks
+from pytest_riskguard.inference.georisk_pool import CandidateRanks, candidate_ranks
 from pytest_riskguard.risk import expected_scores, georisk
 
 #: Where the largest GeoRisk is less than this share of the largest at alpha 0, a pass says nothing.

@@ -25,8 +25,8 @@ from pytest_riskguard.evaluation.judgements.grades import check_labels
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
 from pytest_riskguard.evaluation.scoring.unjudged_documents import values_if_judged, values_if_relevant
+from pytest_riskguard.gates.limits import limit_of, margin_of
 from pytest_riskguard.gates.rankings.label_findings import LabelInterval, UnderJudge, UnderJudges
-from pytest_riskguard.gates.rule.limits import limit_of, margin_of
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import Interval
 from pytest_riskguard.risk.tradeoff import tradeoff

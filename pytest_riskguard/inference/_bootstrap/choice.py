@@ -13,8 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.inference._bootstrap.enumeration import enumerated_mean_law, enumerated_studentized_law
-from pytest_riskguard.inference._bootstrap.few_values_law import few_values_law
-from pytest_riskguard.inference._bootstrap.fft_law import MAX_SPARSE_LATTICE_POINTS, grid_law, lattice_law
+from pytest_riskguard.inference._bootstrap.fft_law import (
+    MAX_SPARSE_LATTICE_POINTS,
+    few_values_law,
+    grid_law,
+    lattice_law,
+)
 from pytest_riskguard.inference._bootstrap.inversion_law import smooth_law
 from pytest_riskguard.inference._bootstrap.laws import MeanLaw, MirroredLaw, StepLaw, StudentizedLaw, leans_left
 from pytest_riskguard.inference._bootstrap.sample import Sample

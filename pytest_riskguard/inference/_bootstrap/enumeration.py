@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from pytest_riskguard.inference._bootstrap.laws import StepLaw, WeightedLaw, vary
-from pytest_riskguard.inference._bootstrap.resamples import enumerated_resamples
 from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference._bootstrap.tilting import enumerated_resamples
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, stable_order
 
 #: At most this many vectors of counts are enumerated, which takes as long as the law of another kind would.

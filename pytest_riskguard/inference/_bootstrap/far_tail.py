@@ -31,9 +31,8 @@ from pytest_riskguard.inference._bootstrap.inversion import (
     magnitudes,
     mean_exponential_less_one,
 )
-from pytest_riskguard.inference._bootstrap.resamples import enumerated_resamples
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.inference._bootstrap.tilting import Draw, Tilts, root
+from pytest_riskguard.inference._bootstrap.tilting import Draw, Tilts, enumerated_resamples, root
 from pytest_riskguard.risk.checks import exact_sum
 
 #: How deep the centre of the first rung lies, and how far apart the centres of two are, in standard deviations of the

@@ -18,7 +18,7 @@ from scipy.optimize import brentq
 from scipy.stats import skew
 
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.rule.limits import margin_of, margins_of
+from pytest_riskguard.gates.limits import margin_of, margins_of
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import sign_flip
 from pytest_riskguard.inference.intervals import intervals

@@ -10,10 +10,9 @@ import pytest
 
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.chain.next_topics import next_topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.power_plan import plan_from_baseline, plan_from_runs
+from pytest_riskguard.gates.power_plan import next_topics, plan_from_baseline, plan_from_runs
 from pytest_riskguard.inference import minimum_detectable_effect
 from tests.gates.conftest import pair
 from tests.strict import gate_of

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.chain import policy_cost as module
-from pytest_riskguard.gates.chain.policy_cost import policy_cost
+from pytest_riskguard.gates import power_plan as module
 from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.power_plan import policy_cost
 from pytest_riskguard.gates.ruling import Ruling
 from tests.strict import gate_of
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.chain.policy_cost import Drawn
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.power_plan import Drawn
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference.many_looks import share_of_next_look
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.flips.left_out import LeftOut
+from pytest_riskguard.gates.flips import LeftOut
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.pool.responsible import (
     contributions,

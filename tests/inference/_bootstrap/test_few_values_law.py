@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_riskguard.inference._bootstrap.choice import mean_law
-from pytest_riskguard.inference._bootstrap.few_values_law import (
+from pytest_riskguard.inference._bootstrap.fft_law import (
     MAX_VALUES,
     FewValuesLaw,
     few_values_law,
+    grid_law,
 )
-from pytest_riskguard.inference._bootstrap.fft_law import grid_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
 
 P = np.array([5e-4, 0.004, 0.025, 0.2, 0.5, 0.8, 0.975, 0.996, 0.9995])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.inference._flips.chosen_method import at_least_observed
+from pytest_riskguard.inference._flips.tilted import at_least_observed
 from tests.inference._flips.laws import bets, convolved, met_in_the_middle
 
 M = 36

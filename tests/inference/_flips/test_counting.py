@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from pytest_riskguard.inference._flips.counting import binomial, counted
+from pytest_riskguard.inference._flips.bets import binomial, counted
 from tests.inference._flips.laws import bets, met_in_the_middle
 
 

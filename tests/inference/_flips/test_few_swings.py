@@ -7,9 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.inference._flips.bets import Bets
-from pytest_riskguard.inference._flips.few_swings import FEW_TOPICS, by_few_swings
-from pytest_riskguard.inference._flips.line import line_of
+from pytest_riskguard.inference._flips.bets import Bets, line_of
+from pytest_riskguard.inference._flips.swings import FEW_TOPICS, by_few_swings
 from tests.inference._flips.laws import bets, convolved, met_in_the_middle
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.figures.chart_data import ALPHAS, BINS, TAIL, density
+from pytest_riskguard.gates.figures import ALPHAS, BINS, TAIL, density
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool

@@ -1,20 +1,24 @@
-"""The gate without each topic: the limit that decides then, and the topics that carry the verdict alone."""
+"""What would flip a verdict: one topic left out, a set of topics, another alpha."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.gates.evidence import BoolArray
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
-from pytest_riskguard.gates.rule.limits import highest_p, least_shown, limit_of, margins_of, own_method, witnesses
+from pytest_riskguard.gates.limits import highest_p, least_shown, limit_of, margins_of, own_method, witnesses
 from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.inference import break_even
 from pytest_riskguard.inference.break_even import break_even_without_each
-from pytest_riskguard.risk.checks import FloatArray, exact_sum, first_in_order
+from pytest_riskguard.inference.intervals import critical_value
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, first_in_order, stable_order
 
 #: Intervals for which one pass over all topics gives the limits without each of them.
 SHARED = ("student_t", "percentile", "bca")
@@ -266,3 +270,241 @@ def _near_bound(ruling: Ruling, limit: float, bound: float) -> BoolArray:
         parts = ruling.evidence.parts(ruling.alpha)
         shifts = shifts[ruling.evidence.clusters] + np.abs(parts - mean) / ruling.evidence.n
     return np.asarray(NEAR * shifts >= abs(limit - bound))
+
+
+#: How many sizes of a flip set are tried when the search for the smallest ends without one.
+MAX_TRIED = 16
+
+
+def flip_set(ruling: Ruling, topics: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Topics removed by contribution, most harmful first, until the gate passes; None if it never does.
+
+    Of a gate that asks for both limits they go from either end, so that the mean comes nearer to 0.
+    Greedy, so an upper bound on the smallest such set; it ends where fewer than 10 topics are left. The search
+    starts where Student-t would flip, and ends with a set without which the gate passes, though it fails with the
+    last of them put back. If removing as many as allowed does not help, the sizes with the highest limits by
+    Student-t are tried: fewer topics say less, so a gate may pass without some and fail again without more.
+    """
+    parts = ruling.evidence.parts(ruling.alpha)
+    order = stable_order(np.round(parts, 12))  # equal losses go by topic, whatever their rounding
+    if ruling.gate.side == "both":
+        order = _from_both_ends(parts, order)
+    most = ruling.evidence.n - MIN_TOPICS
+
+    def passes_without(count: int) -> bool:
+        return ruling.without(order[:count]).lets_through
+
+    if ruling.lets_through:
+        return ()
+    fails_at, passes_at = 0, most + 1
+    # clusters have fewer scores than topics: which sizes are tried first then goes by parts
+    of_topics = ruling.scores if ruling.evidence.clusters is None else parts
+    reached = _reached_by_student_t(ruling.gate, of_topics[order], most)
+    guess, stride = (int(np.argmax(reached >= 0)) + 1 if np.any(reached >= 0) else max(most, 1)), 1
+    while passes_at - fails_at > 1:
+        if passes_without(guess):
+            passes_at, guess = guess, max(guess - stride, fails_at + 1)
+        else:
+            fails_at, guess = guess, min(guess + stride, passes_at - 1)
+        stride *= 2
+        if fails_at > 0 and passes_at <= most:
+            guess = (fails_at + passes_at) // 2
+    if passes_at > most:
+        likely = (np.argsort(-reached, kind="stable")[:MAX_TRIED] + 1).tolist()
+        passes_at = next((count for count in sorted(likely) if passes_without(count)), passes_at)
+    return tuple(topics[int(i)] for i in order[:passes_at]) if passes_at <= most else None
+
+
+def _reached_by_student_t(gate: Gate, scores: FloatArray, most: int) -> FloatArray:
+    """How far Student-t's limit lies above the bound with the first 1, 2, ... of the trade-off scores gone."""
+    counts = np.arange(1, most + 1)
+    left = scores.size - counts
+    sums = np.cumsum(scores[::-1])[::-1][1 : most + 1]
+    squares = np.cumsum(scores[::-1] ** 2)[::-1][1 : most + 1]
+    means = sums / left
+    errors = np.sqrt(np.maximum(squares / left - means**2, 0) / (left - 1))
+    means = -np.abs(means) if gate.side == "both" else means
+    reached: FloatArray = means + _half(gate, scores.size) * errors + gate.tolerance
+    return reached
+
+
+def _half(gate: Gate, n: int) -> float:
+    """Standard errors from the mean to the limit of Student-t that the gate asks about; negative for a lower one."""
+    critical = critical_value(n, level=gate.level)
+    return -critical if gate.must_show else critical
+
+
+def _from_both_ends(parts: FloatArray, order: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Topics in the order in which they go: of those left the lowest while their sum is below 0, else the highest."""
+    removed, low, high, total = np.empty_like(order), 0, order.size - 1, exact_sum(parts)
+    sorted_parts, places = parts[order].tolist(), order.tolist()
+    for step in range(order.size):
+        if total < 0:
+            place, low = low, low + 1
+        else:
+            place, high = high, high - 1
+        removed[step] = places[place]
+        total -= sorted_parts[place]
+    return removed
+
+
+#: A candidate that passes at this alpha, where a loss counts a million times, is said to pass at any.
+MAX_ALPHA = 2.0**20
+#: The relative width to which alpha* is found; its lower end, which still passes, is reported.
+WIDTH = 1e-4
+#: Where the gate's own interval has to be followed, alphas are tried from this one on, each so many times the last.
+FIRST, GROWTH = 2.0**-6, 1.1
+#: From the first of these on, what a win still counts beside a loss changes scores no more than from alpha 1 to 1.1.
+FAR, GROWTH_FAR = 40.0, 4.0
+
+
+class _Change(NamedTuple):
+    """An alpha at which something still passes, and one not far above it at which it fails."""
+
+    passes: float
+    fails: float
+
+
+Passes = Callable[[float], bool]
+
+
+def alpha_star(ruling: Ruling) -> float | Literal["any"] | None:
+    """The alpha up to which the candidate passes the gate's own interval rule, and above which it first fails.
+
+    None where it fails even at alpha 0, for the smooth trade-off and for a gate that is about alpha 0 alone;
+    ``"any"`` when it passes up to 2^20, or where churn only warns and the mean alone passes.
+    The gate passes at the value reported, and fails within a ten-thousandth above it. Limits of few topics are steps,
+    so it may pass again at some higher alpha: the first failure counts. It is exact where Student-t or the
+    break-even test decides; a failure of the gate's own interval between two alphas a tenth apart (beyond 40: four
+    times), at both of which it passes, goes unnoticed.
+    """
+    evidence = ruling.evidence
+    if evidence.kind != "linear" or ruling.gate.side == "both":
+        return None
+    at_zero = ruling.at(0.0)
+    if not at_zero.passes:
+        return None
+    if ruling.gate.on_churn == "warn" and ruling.plain.passes:  # at a higher alpha it could only be churn
+        return "any"
+    loses = np.any(evidence.differences < -ROUNDING_ERROR) or np.any(evidence.noise < -ROUNDING_ERROR)
+    if not loses and ruling.gate.side == "upper":  # to show a lower limit, more wins are needed the higher alpha is
+        return "any"
+    found = _first_failure(ruling, at_zero)
+    return "any" if found is None else _few_digits(found, ruling)
+
+
+def _first_failure(ruling: Ruling, at_zero: Ruling) -> _Change | None:
+    """Where the gate first fails; None where it passes up to ``MAX_ALPHA``; ``at_zero`` is the ruling at alpha 0."""
+
+    def passes(alpha: float) -> bool:
+        return ruling.at(alpha).passes
+
+    evidence = ruling.evidence
+    if evidence.strata is not None:  # the degrees of freedom of Student-t depend on alpha too
+        return _scanned(passes, _Change(0.0, FIRST))
+    by_student_t = _student_t_fails(ruling, at_zero) if at_zero.reaches("student_t") else None
+    if ruling.gate.side == "lower":  # both intervals must show it, so Student-t ends the search
+        return _scanned(passes, _Change(0.0, FIRST), until=by_student_t)
+    if own_method(ruling.gate) == "student_t":
+        return by_student_t
+    # at alpha 0 one of them may fail already; and with noise, or clusters of wins and losses, the break-even test
+    # may find less at a higher alpha
+    falls = not (evidence.noisy or evidence.clusters is not None)
+    if not (falls and at_zero.reaches("student_t") and at_zero.breaks_even):
+        return _scanned(passes, _Change(0.0, FIRST))
+    # up to here neither Student-t nor the break-even test finds a loss: the gate passes whatever its interval says
+    start = _break_even_fails(ruling, below=by_student_t)
+    return (
+        start
+        if start is None or not passes(start.fails)
+        else _scanned(passes, _Change(start.fails, GROWTH * start.fails))
+    )
+
+
+def _scanned(passes: Passes, tried: _Change, *, until: _Change | None = None) -> _Change | None:
+    """The first failure among alphas so many times as large as the last, narrowed down; None without one."""
+    low, high = tried
+    end = MAX_ALPHA if until is None else until.passes
+    while passes(min(high, end)):
+        if high >= end:
+            return until
+        low, high = high, high * (GROWTH if high < FAR else GROWTH_FAR)
+    return _narrowed(passes, _Change(low, min(high, end)))
+
+
+def _narrowed(passes: Passes, between: _Change) -> _Change:
+    low, high = between
+    while high - low > WIDTH * high:
+        middle = (low + high) / 2 if low == 0 else math.sqrt(low * high)
+        low, high = (middle, high) if passes(middle) else (low, middle)
+    return _Change(low, high)
+
+
+def _student_t_fails(ruling: Ruling, at_zero: Ruling) -> _Change | None:
+    """Where Student-t first fails; None where it never does.
+
+    Scores are linear in alpha, so its limit is a mean that is linear, plus the root of a quadratic.
+    """
+    gate, plain = ruling.gate, at_zero.scores
+    slopes = ruling.at(1.0).scores - plain
+    order = np.lexsort((slopes, plain))
+    plain, slopes = plain[order], slopes[order]
+    n, half = plain.size, critical_value(plain.size, level=gate.level)
+    mean, slope = float(np.mean(plain)) + gate.tolerance, float(np.mean(slopes))
+    spread = np.cov(plain, slopes) * half**2 / n
+    roots = np.roots([slope**2 - spread[1, 1], 2 * (mean * slope - spread[0, 1]), mean**2 - spread[0, 0]])
+
+    def passes(alpha: float) -> bool:
+        return ruling.at(alpha).reaches("student_t")
+
+    sign = 1 if gate.side == "lower" else -1  # squaring has added roots of the other limit
+    real = roots[np.isreal(roots)].real
+    for root in sorted(real[(real > 0) & (sign * (mean + real * slope) >= 0)].tolist()):
+        low, high = root * (1 - WIDTH / 2), root * (1 + WIDTH / 2)
+        if low < MAX_ALPHA and passes(low) and not passes(high):
+            return _Change(low, high)
+    return None
+
+
+def _break_even_fails(ruling: Ruling, *, below: _Change | None) -> _Change | None:
+    """Where the break-even test first fails, or Student-t does (``below``) if that is earlier.
+
+    The higher alpha, the lower are the chances of loss at which bets are fair, and with them the p-value: it falls
+    about as a power of 2 + alpha.
+    """
+
+    def log_p(alpha: float) -> float:
+        return math.log(ruling.at(alpha).break_even)
+
+    def passes(log_p: float) -> bool:
+        return math.exp(log_p) > highest_p(ruling.gate)
+
+    low, high = 0.0, MAX_ALPHA if below is None else below.fails
+    at_low, at_high = log_p(low), log_p(high)
+    if passes(at_high):
+        return below
+    target, step = math.log((1 - ruling.gate.level) / 2), 0
+    while high - low > WIDTH * high:
+        share = 0.5 if step % 3 == 2 or not at_high < at_low else (at_low - target) / (at_low - at_high)
+        share += (-1, 1)[step % 2] * 1e-3 if step % 3 != 2 else 0  # so that both ends close in
+        width = math.log((2 + high) / (2 + low))
+        alpha = (2 + low) * math.exp(min(max(share, 1e-3), 1 - 1e-3) * width) - 2
+        at_alpha = log_p(alpha)
+        if passes(at_alpha):
+            low, at_low = alpha, at_alpha
+        else:
+            high, at_high = alpha, at_alpha
+        step += 1
+    return _Change(low, high)
+
+
+def _few_digits(found: _Change, ruling: Ruling) -> float:
+    """An alpha with few digits at which the gate still passes: the search gives more digits than it knows."""
+    low, high = found
+    asked, round_number = float(ruling.gate.alpha), float(f"{high:.4g}")  # scores on a grid often break even at one
+    for alpha in (asked, round_number):
+        if low < alpha <= high * (1 + WIDTH) and ruling.at(alpha).passes:
+            return alpha
+    scale = 10.0 ** (5 - math.floor(math.log10(low))) if low > 0 else 1.0
+    fewer = math.floor(low * scale) / scale
+    return fewer if ruling.at(fewer).passes else low

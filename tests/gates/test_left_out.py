@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.flips.left_out import passes_without_each
+from pytest_riskguard.gates.flips import passes_without_each
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.limits import highest_p, limit_of
 from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.gates.rule.limits import highest_p, limit_of
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import break_even

@@ -8,7 +8,7 @@ import pytest
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.rule.collapse import protected_topics
+from pytest_riskguard.gates.limits import protected_topics
 from pytest_riskguard.gates.verdict import Verdict
 from tests.gates.conftest import topic_scores
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.chain.families import in_families
-from pytest_riskguard.gates.figures.estimates import diagnostics, paired_estimates, topic_counts
+from pytest_riskguard.gates.figures import diagnostics, paired_estimates, topic_counts
 from pytest_riskguard.gates.judge import explain, judge, rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.ruling import Comparison

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.flips.alpha_star import MAX_ALPHA, alpha_star
+from pytest_riskguard.gates.flips import MAX_ALPHA, alpha_star
 from pytest_riskguard.gates.ruling import Ruling
 from tests.strict import gate_of
 

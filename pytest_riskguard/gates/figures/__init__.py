@@ -1,1 +1,0 @@
-"""Numbers and chart data that a verdict carries and that decide nothing."""
