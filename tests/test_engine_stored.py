@@ -95,19 +95,6 @@ def test_a_rescored_baseline_shows_its_mean_before_and_after(folder):
     assert warning.message.endswith(f"(mean of prod 1.0000 when stored, {now:.4f} now)")
 
 
-def test_an_old_format_says_what_is_not_checked_until_it_is_rescored(folder):
-    path = folder / "store/prod/manifest.json"
-    data = json.loads(path.read_text())
-    for key in ("name", "queries", "judged", "replicates", "kind", "history"):
-        del data[key]
-    path.write_text(json.dumps(data | {"format": 1}))
-    (folder / "store/prod/queries.tsv").unlink()
-    judged = verdict(folder, "prod.run")
-    assert (judged.outcome, codes(judged).count("old_format")) == ("pass", 1)
-    Store(folder / "store").rescore("prod", qrels=folder / "qrels.txt", topics=folder / "topics.tsv")
-    assert "old_format" not in codes(verdict(folder, "prod.run"))
-
-
 def test_changed_tags_are_said_where_a_gate_is_about_a_slice(folder):
     table = ["topic\tquery\tkind\n", *(f"{topic}\tquery {topic}\tcode\n" for topic in TOPICS)]
     (folder / "topics.tsv").write_text("".join(table))

@@ -104,8 +104,6 @@ def warned_of_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
         verdict = verdict.detailed("rescored", means=means)
     if unbacked := tuple(scored.scores.name for scored in stored if not scored.backed):
         verdict = verdict.warned(warning("unbacked_scores", systems=unbacked))
-    if unnamed := tuple(scored.scores.name for scored in stored if not scored.named):
-        verdict = verdict.warned(warning("old_format", systems=unnamed))
     changed = tuple(scored.scores.name for scored in stored if scored.topics_changed)
     if changed and verdict.slice is not None:
         verdict = verdict.warned(warning("topics_changed", systems=changed))

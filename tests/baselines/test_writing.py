@@ -57,18 +57,6 @@ def test_a_first_baseline_that_was_not_finished_is_not_there(store, collection, 
         store.manifest("prod")
 
 
-def test_what_a_newer_version_wrote_is_not_replaced(store, add):
-    add()
-    manifest = store.root / "prod/manifest.json"
-    newer = manifest.read_text().replace('"format": 4', '"format": 8')
-    manifest.write_text(newer)
-    with pytest.raises(BaselineError, match=r"written in format 8 by a newer .*upgrade"):
-        add(replace=True)
-    assert manifest.read_text() == newer
-    store.remove("prod")  # which says what is lost
-    add()
-
-
 @pytest.mark.parametrize("what", ["replicate", "remove"])
 @pytest.mark.parametrize("at", ["flush", "before-rename", "between", "after-rename"])
 def test_who_is_killed_while_replicates_change_leaves_all_as_it_was_or_as_it_shall_be(

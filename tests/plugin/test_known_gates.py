@@ -50,7 +50,7 @@ def two_gates(pytester, project):
     (pytester.path / "riskguard.yaml").write_text(TWO)
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
 def test_each_verdict_belongs_to_a_gate_with_file_and_line(pytester, two_gates, workers):
     assert run(pytester, "-n", workers).ret == 0
     report = read_report(pytester.path / "report.json")
@@ -81,6 +81,7 @@ def test_a_gate_that_kills_its_worker_is_named(pytester, two_gates):
     result.stdout.fnmatch_lines(["not judged (its worker crashed): test_own.py::test_crash"])
 
 
+@pytest.mark.slow
 def test_gates_are_known_if_every_worker_crashes(pytester, two_gates):
     pytester.makepyfile(test_own=CRASH)
     pytester.makeconftest("def pytest_collection_modifyitems(items): items.reverse()")  # the crash comes first
@@ -93,7 +94,7 @@ def test_gates_are_known_if_every_worker_crashes(pytester, two_gates):
     }
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_broken_file_is_named_and_the_gates_of_others_are_judged(pytester, project, workers):
     project("good", into="a")
     project("good", into="b")
@@ -104,6 +105,7 @@ def test_a_broken_file_is_named_and_the_gates_of_others_are_judged(pytester, pro
     assert gates(pytester)["b/riskguard.yaml::configuration"]["line"] == 1
 
 
+@pytest.mark.slow
 def test_gates_of_the_same_name_in_two_files_are_two(pytester, project):
     project("good", into="a")
     project("loss", into="b")
@@ -128,6 +130,7 @@ def test_gates_that_are_not_run_after_the_first_failure_are_named(pytester, proj
     result.stdout.fnmatch_lines(["not judged (not run, because the run ended first): riskguard.yaml::second"])
 
 
+@pytest.mark.slow
 def test_gates_of_an_interrupted_run_are_named(pytester, two_gates):
     pytester.makepyfile(test_own="def test_stop(riskguard): raise KeyboardInterrupt")
     result = pytester.runpytest_subprocess(*OPTIONS, "test_own.py", "riskguard.yaml")
@@ -162,7 +165,7 @@ WAYS_NOT_TO_BE_JUDGED = """
 """
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
 def test_tests_with_the_fixture_are_gates_however_they_end(pytester, two_gates, workers):
     pytester.makepyfile(test_own=WAYS_NOT_TO_BE_JUDGED)
     assert run(pytester, "-n", workers, "-k", "not second").ret == 1
@@ -176,6 +179,7 @@ def test_tests_with_the_fixture_are_gates_however_they_end(pytester, two_gates, 
     }
 
 
+@pytest.mark.slow
 def test_a_verdict_that_does_not_arrive_is_a_failure(pytester, two_gates):
     pytester.makeconftest("""
         import pytest
@@ -223,7 +227,7 @@ def flaky(pytester, project):
     pytester.makepyfile(test_own=FLAKY)
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_pass_after_a_failure_is_shown_everywhere(pytester, flaky, workers):
     formats = ("--riskguard-report=report.md", "--riskguard-report=report.html")
     result = run(pytester, "-n", workers, "--reruns=1", *formats)
@@ -249,6 +253,7 @@ def test_a_pass_after_a_failure_is_red_if_strict(pytester, flaky, how):
     )
 
 
+@pytest.mark.slow
 def test_a_failure_that_is_expected_is_red_if_strict(pytester, project):
     project("loss")
     pytester.makeconftest("""
@@ -265,6 +270,7 @@ def test_a_failure_that_is_expected_is_red_if_strict(pytester, project):
     result.stdout.fnmatch_lines(["ERROR riskguard.yaml::no-risk failed as expected (xfail), which*"])
 
 
+@pytest.mark.slow
 def test_a_pass_after_a_worker_crashed_is_red_if_strict(pytester, project):
     project("good")
     pytester.makepyfile(
@@ -285,6 +291,7 @@ def test_a_pass_after_a_worker_crashed_is_red_if_strict(pytester, project):
     assert result.ret == 1
 
 
+@pytest.mark.slow
 def test_no_outcome_of_a_gate_changes_the_store(pytester, flaky):
     files = {path: path.read_bytes() for path in (pytester.path / "baselines").rglob("*") if path.is_file()}
     assert files
@@ -294,6 +301,7 @@ def test_no_outcome_of_a_gate_changes_the_store(pytester, flaky):
     assert {p: p.read_bytes() for p in (pytester.path / "baselines").rglob("*") if p.is_file()} == files
 
 
+@pytest.mark.slow
 def test_gates_are_named_from_the_rootdir_wherever_pytest_is_called(pytester, project, monkeypatch):
     project("good", into="sub")
     pytester.makeini("[pytest]\nriskguard_config = sub/riskguard.yaml")
@@ -307,6 +315,7 @@ def test_gates_are_named_from_the_rootdir_wherever_pytest_is_called(pytester, pr
     assert became(pytester) == {"sub/riskguard.yaml::no-risk": "not_collected"}
 
 
+@pytest.mark.slow
 def test_the_gates_of_the_last_failures_and_of_a_collection_are_not_lost(pytester, project):
     project("loss", into="a")
     project("good", into="b")

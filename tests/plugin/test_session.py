@@ -61,7 +61,7 @@ def test_no_tests_at_all_is_red_as_well(pytester):
     ("arguments", "addopts", "judged"),
     [
         ((), "", 5),
-        (("-n", "2"), "", 5),
+        pytest.param(("-n", "2"), "", 5, marks=pytest.mark.slow),
         (("-k", "plain"), "", 3),
         ((), "-m 'not own' -k fixture", 1),
         (("--riskguard-no-yaml",), "", 4),
@@ -77,6 +77,7 @@ def test_strict_asks_for_every_gate_that_is_known(pytester, project, arguments, 
     assert result.ret == (judged < 5)
 
 
+@pytest.mark.slow
 def test_the_report_is_valid_and_the_same_for_any_workers_and_order(pytester, project, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1800000000")  # a report says when it was written
     project("loss")
@@ -103,6 +104,7 @@ def test_the_report_is_valid_and_the_same_for_any_workers_and_order(pytester, pr
     assert shuffled == report
 
 
+@pytest.mark.slow
 def test_verdicts_of_subtests_and_of_topics_that_are_no_text_reach_the_controller(pytester):
     pytester.makepyfile("""
         import pytest
@@ -140,6 +142,7 @@ def test_a_report_that_cannot_be_written_is_one_line_and_red(pytester, project):
     assert not list(pytester.path.glob(".report.json*"))
 
 
+@pytest.mark.slow
 def test_a_crashed_worker_is_red_and_the_other_verdicts_are_kept(pytester, project):
     project("good")
     pytester.makepyfile("""

@@ -73,7 +73,8 @@ WAYS = {
     "another folder": Way(elsewhere=True),
     "narrow and in CI": Way(environment={"CI": "true", "COLUMNS": "40", "NO_COLOR": "1"}),
 }
-QUICK = ("two workers", "another order", "another folder")
+#: Each starts processes of its own.
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +122,7 @@ def expected(project: Path) -> dict[str, str]:
     return judged
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in QUICK else pytest.mark.slow) for n in WAYS])
+@pytest.mark.parametrize("name", WAYS)
 def test_the_verdicts_are_the_same_bytes(project, expected, tmp_path, name):
     way = WAYS[name]
     folder = project

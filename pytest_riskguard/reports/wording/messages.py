@@ -100,15 +100,6 @@ def _unbacked_scores(_: Verdict, *, systems: Sequence[str]) -> str:
     return f"{names} stored without the run (--no-run), so nothing backs the stored scores"
 
 
-def _old_format(_: Verdict, *, systems: Sequence[str]) -> str:
-    names = f"{listed(tuple(systems), most=5)} {'is' if len(systems) == 1 else 'are'}"
-    baseline = systems[0].partition("/")[0]
-    return (
-        f"{names} stored in an old format, without its name and query texts, so these are not checked; if it is "
-        f"the right baseline, run `riskguard baseline rescore {baseline}`"
-    )
-
-
 def _topics_changed(_: Verdict, *, systems: Sequence[str]) -> str:
     baseline = systems[0].partition("/")[0]
     return (
@@ -331,7 +322,6 @@ _MESSAGES: dict[str, Callable[..., str]] = {
     "rank_contradicts_score": _rank_contradicts_score,
     "rescored": _rescored,
     "unbacked_scores": _unbacked_scores,
-    "old_format": _old_format,
     "topics_changed": _topics_changed,
     "judgements_shrank": _judgements_shrank,
     "stale_labels": _stale_labels,

@@ -314,7 +314,6 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "prod, prod/replicates/1 were stored without the run (--no-run), so nothing backs the stored scores",
     ),
     (
-        "old_format",
         VERDICT,
         {"systems": ("prod", "prod/replicates/1")},
         "prod, prod/replicates/1 are stored in an old format, without its name and query texts, so these are not "
