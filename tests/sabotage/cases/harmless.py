@@ -175,7 +175,7 @@ CASES = [
     ),
     harmless("updated", riskguard(f"baseline update prod {CANDIDATE} --note 'released'")),
     harmless("promoted", riskguard(f"baseline promote prod {CANDIDATE} --kind release --note 'released'")),
-    harmless("rescored", [replace_line(QRELS, 3, "t01 0 doc-t01-03 2"), riskguard("baseline rescore prod")]),
+    harmless("changed_inputs", [replace_line(QRELS, 3, "t01 0 doc-t01-03 2"), riskguard("baseline rescore prod")]),
     harmless("another-baseline", riskguard(f"baseline add next {CANDIDATE}")),
     harmless(
         "baseline-from-a-file",
