@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation import read_qrels
-from pytest_riskguard.evaluation.judgements.judges import regraded
-from pytest_riskguard.evaluation.judgements.qrels import Qrels
+from pytest_riskguard.evaluation.judgements.qrels import Qrels, regraded
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.formats.given_file import JudgeRule, LabelRules
 from pytest_riskguard.gates.kinds import gate_of

@@ -155,7 +155,6 @@ def test_churn_may_only_warn():
     assert (warned.outcome, warned.reason) == ("pass", None)
     assert "churn" in [notice.code for notice in warned.warnings]
     assert judged(scores, alpha=0.0).outcome == "pass"
-    assert "georisk_at_alpha_0" in [notice.code for notice in judged(scores, alpha=0.0).warnings]
 
 
 def test_a_candidate_that_is_its_reference_does_not_differ():

@@ -139,7 +139,7 @@ CASES = [
     harmless(
         "topic-gone-and-allowed",
         [drop_topics(QRELS, "t60"), shrink("1")],
-        words=["judgements_shrank", "t60"],
+        words=["changed_inputs", "t60"],
         ways=SERIAL,
     ),
     harmless(
