@@ -15,7 +15,6 @@ from pytest_riskguard.baselines.manifest import (
     FIXED,
     EarlierRun,
     Manifest,
-    NewerFormatError,
     StoredReplicate,
 )
 from pytest_riskguard.baselines.remote_stores import shown
@@ -75,11 +74,9 @@ class StoredBaseline:
         content = self._bytes(MANIFEST)
         try:
             manifest = Manifest.from_bytes(content)
-        except NewerFormatError as error:
-            raise self.error(f"{MANIFEST}: {error}") from None
         except JsonError as error:
             raise self.error(f"{MANIFEST}: {error}; {self.remedy}") from None
-        if manifest.name not in (None, self.name):
+        if manifest.name != self.name:
             own = clean(str(manifest.name), limit=100)
             raise self.error(
                 f"{MANIFEST} belongs to a baseline named {own!r}: the folder was renamed or copied, so this is not "
@@ -95,15 +92,6 @@ class StoredBaseline:
                 what = "a replicate" if self.replicate is not None else "an earlier run"
                 raise self.error(f"{MANIFEST} gives {what} a kind or a history; {self.remedy}")
         return manifest
-
-    def check_format(self) -> None:
-        """Refuse to replace what a newer version wrote, which may hold more than this one can keep."""
-        with suppress(MissingFileError, LimitError, JsonError):
-            content = read_limited(self.folder / MANIFEST, MANIFEST_BYTES)
-            try:
-                Manifest.from_bytes(content)
-            except NewerFormatError as error:
-                raise self.error(f"{MANIFEST}: {error}") from None
 
     def replicates(self) -> tuple[StoredBaseline, ...]:
         """The replicates that the manifest lists, by number, not read yet."""

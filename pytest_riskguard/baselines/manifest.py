@@ -13,11 +13,7 @@ from typing import Literal, get_args
 from pytest_riskguard.formats.metadata import Latency, checked_metadata
 from pytest_riskguard.formats.serialization import JsonError, decoded, parsed
 
-#: The format that is written, and the newest that is read. Format 1 has no replicates, kind or history, format 2 has
-#: replicates; formats before 4 hold neither the baseline's own name nor what is known of judged documents and query
-#: texts, formats before 5 no metadata, formats before 6 only runs, formats before 7 no predecessor. A version refuses
-#: newer formats, because it would judge without what they add.
-FORMAT = 7
+FORMAT = 1
 
 Kind = Literal["fixed", "previous", "release", "best"]
 #: When a baseline moves: never, with every accepted change, with every release, or only to a run that is as good.
@@ -46,10 +42,6 @@ def name_problem(name: str) -> str | None:
     if name.split(".")[0].lower() in _DEVICES:
         return f"Windows reserves {name.split('.')[0]!r} for a device"
     return f"longer than {MAX_NAME_LENGTH} characters" if len(name) > MAX_NAME_LENGTH else None
-
-
-class NewerFormatError(JsonError):
-    """The manifest was written by a later version of this package."""
 
 
 class _Exact:
@@ -184,13 +176,13 @@ class Manifest(_Exact):
     ``created`` is UTC, ISO 8601, to the second; ``measures`` are in the order of the columns of ``scores.tsv``;
     ``git`` is None where git could not say. Replicates and earlier runs are listed by number, so that a lost one is
     noticed: how much noise there is changes verdicts. ``name`` is the baseline's own, ``judged`` about the documents
-    of its run, ``queries`` the digest of ``queries.tsv``, None where there was no topics file; all three are None in
-    formats before 4. ``metadata`` is what people said about the system. ``source`` says whether there was a run,
-    ``latency`` how fast a live system answered, ``allow_unanswered`` that topics without an answer have none.
+    of its run, ``queries`` the digest of ``queries.tsv``, None where there was no topics file. ``metadata``
+    is what people said about the system. ``source`` says whether there was a run, ``latency`` how fast a live system
+    answered, ``allow_unanswered`` that topics without an answer have none.
     ``predecessor`` is the run of the newest entry of ``history``: without it a lost history looks like none.
     """
 
-    name: str | None
+    name: str
     created: str
     digests: Digests
     queries: str | None
@@ -253,51 +245,18 @@ class Manifest(_Exact):
 
     def to_bytes(self) -> bytes:
         """JSON, keys sorted, one value on a line, so that a change shows in a diff."""
-        content = {"format": self.format, **asdict(self)}
-        for key in _absent(self.format):
-            del content[key]
+        content = {"format": FORMAT, **asdict(self)}
         return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-    @property
-    def format(self) -> int:
-        """The format of a manifest with this content: without a name it is the oldest one that can express it."""
-        if self.allow_unanswered or self.predecessor is not None:
-            return 7
-        if not self.has_run or self.latency is not None:
-            return 6
-        if self.metadata:
-            return 5
-        if self.name is not None:
-            return 4
-        if self.kind != FIXED or self.history:
-            return 3
-        return 2 if self.replicates else 1
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Manifest:
-        """Read what ``to_bytes`` wrote; a ``JsonError`` for anything else, or for a newer format."""
+        """Read what ``to_bytes`` wrote; a ``JsonError`` for anything else."""
         data = parsed(content)
         _check_text(data)
         number = data.pop("format", None)
-        if type(number) is not int or number < 1:
-            raise JsonError(f"format: expected a number from 1 to {FORMAT}, found {json.dumps(number)}")
-        if number > FORMAT:
-            raise NewerFormatError(
-                f"written in format {number} by a newer pytest-riskguard, this one reads formats up to {FORMAT}; "
-                "upgrade pytest-riskguard"
-            )
-        for key, value in _absent(number).items():
-            if key in data:
-                raise JsonError(f"key {key!r}, which format {number} does not have")
-            data[key] = value
-        if number >= 4 and data.get("name", "") is None:
-            raise JsonError("name: expected text, found null")
-        manifest = decoded(cls, data)
-        if number == 2 and not manifest.replicates:
-            raise JsonError("replicates: expected at least one, found none")
-        if number != manifest.format:
-            raise JsonError(f"format: expected {manifest.format} for this content, found {number}")
-        return manifest
+        if type(number) is not int or number != FORMAT:
+            raise JsonError(f"format: expected {FORMAT}, found {json.dumps(number)}")
+        return decoded(cls, data)
 
 
 @dataclass(frozen=True)
@@ -328,24 +287,6 @@ def _accepted(manifest: Manifest) -> list[tuple[str, str]]:
 def _time(text: str) -> datetime:
     time = datetime.fromisoformat(text)
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
-
-
-def _absent(format_: int) -> dict[str, object]:
-    """The keys that a format lacks, and the value that stands for each."""
-    keys: dict[str, object] = {}
-    if format_ < 7:
-        keys |= {"allow_unanswered": False, "predecessor": None}
-    if format_ < 6:
-        keys |= {"source": "run", "latency": None}
-    if format_ < 5:
-        keys |= {"metadata": {}}
-    if format_ < 4:
-        keys |= {"name": None, "queries": None, "judged": None}
-    if format_ < 3:
-        keys |= {"kind": FIXED, "history": []}
-    if format_ < 2:
-        keys |= {"replicates": []}
-    return keys
 
 
 def _check_time(where: str, text: str) -> None:

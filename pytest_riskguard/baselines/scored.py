@@ -29,8 +29,7 @@ class Scored:
     """Scores of a system; ``rescored`` says that they differ from those that a baseline was stored with.
 
     ``stored_mean`` is then the mean of those, if the measure was stored.
-    ``backed`` is false for stored scores without a run to compare them with, ``named`` for baselines in a format
-    without their own name and query texts, which are then not checked. ``gone`` are topics that a baseline
+    ``backed`` is false for stored scores without a run to compare them with. ``gone`` are topics that a baseline
     was scored on and that no longer have a relevant document, ``emptied`` those for which its run retrieved relevant
     documents and now retrieves none. ``diluted`` are others in which it scores less than half of what it did, with
     the ratio of the old score to the new one, 0 where nothing is left. ``rephrased`` have another query text now;
@@ -43,7 +42,6 @@ class Scored:
     rescored: bool = False
     stored_mean: float | None = None
     backed: bool = True
-    named: bool = True
     gone: tuple[str, ...] = ()
     emptied: tuple[str, ...] = ()
     diluted: Mapping[str, float] = field(default_factory=dict)
@@ -90,7 +88,6 @@ def present_scores(
         scores=replace(scored.scores, accepted=accepted),
         gone=gone,
         unasked=unasked,
-        named=baseline.manifest.name is not None,
     )
 
 

@@ -269,7 +269,6 @@ class Store(StoreReader):
         target = self.root / name
         with locked(self.root):
             baseline = StoredBaseline(self.root, name, target)
-            baseline.check_format()
             foreign = foreign_files.carried(baseline)
             with atomic_folder.temporary_folder(self.root, name) as folder:
                 yield folder

@@ -14,7 +14,6 @@ from pytest_riskguard.baselines.manifest import (
     EarlierRun,
     GitState,
     Manifest,
-    NewerFormatError,
     StoredJudged,
     StoredMeasure,
     StoredReplicate,
@@ -25,7 +24,7 @@ from pytest_riskguard.formats.serialization import JsonError
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 OTHER = "sha256:" + "f" * 64
 MANIFEST = Manifest(
-    name=None,
+    name="prod",
     created="2025-11-21T10:00:00Z",
     digests=Digests(run=DIGEST, qrels=DIGEST, scores=DIGEST, topics=DIGEST),
     queries=None,
@@ -43,7 +42,6 @@ MANIFEST = Manifest(
 
 EARLIER = EarlierRun(1, OTHER, "2024-01-01T00:00:00Z", None, "first", {"nDCG@10": 0.25})
 MOVED = replace(MANIFEST, kind="previous", history=(EARLIER,))
-#: As this version writes it; the others are as earlier versions did.
 NAMED = replace(MANIFEST, name="prod", queries=OTHER, judged=StoredJudged(1, 0.25))
 #: Scores that were stored without a run.
 GIVEN = replace(
@@ -84,35 +82,8 @@ def test_its_text_is_fit_for_a_diff():
     assert '  "format": 1,\n' in text
 
 
-def test_only_a_kind_or_a_history_needs_the_third_format():
-    data = json.loads(MOVED.to_bytes())
-    assert data.pop("format") == 3
-    assert data.pop("replicates") == []
-    assert data.pop("kind") == "previous"
-    assert data.pop("history") == [
-        {
-            "number": 1,
-            "run": OTHER,
-            "created": "2024-01-01T00:00:00Z",
-            "git": None,
-            "note": "first",
-            "means": {"nDCG@10": 0.25},
-        }
-    ]
-    assert {"format": 1, **data} == json.loads(MANIFEST.to_bytes())
-    assert json.loads(replace(MANIFEST, kind="best").to_bytes())["format"] == 3
-    assert json.loads(replace(MOVED, kind="fixed").to_bytes())["format"] == 3
-
-
 def test_line_ends_of_windows_do_no_harm():
     assert Manifest.from_bytes(MANIFEST.to_bytes().replace(b"\n", b"\r\n")) == MANIFEST
-
-
-def test_only_replicates_need_the_second_format():
-    data = json.loads(replace(MANIFEST, replicates=(StoredReplicate(1, OTHER),)).to_bytes())
-    assert data.pop("format") == 2
-    assert data.pop("replicates") == [{"number": 1, "run": OTHER}]
-    assert {"format": 1, **data} == json.loads(MANIFEST.to_bytes())
 
 
 def changed(*path, value, manifest=MANIFEST):
@@ -149,10 +120,11 @@ def changed(*path, value, manifest=MANIFEST):
             r"text without lone surrogates, found '\\ud800'",
         ),
         (b'{"format": NaN}', "NaN is not a number"),
-        (changed("format", value=...), "format: expected a number from 1 to 7, found null"),
-        (changed("format", value="1"), 'format: expected a number from 1 to 7, found "1"'),
-        (changed("format", value=True), "format: expected a number from 1 to 7, found true"),
-        (changed("format", value=0), "format: expected a number from 1 to 7, found 0"),
+        (changed("format", value=...), "format: expected 1, found null"),
+        (changed("format", value="1"), 'format: expected 1, found "1"'),
+        (changed("format", value=True), "format: expected 1, found true"),
+        (changed("format", value=2), "format: expected 1, found 2"),
+        (changed("format", value=0), "format: expected 1, found 0"),
         (changed("note", value=...), "missing key 'note'"),
         (changed("host", value="x"), "unknown key 'host'"),
         (changed("digests", "run", value=...), "missing key 'digests.run'"),
@@ -181,15 +153,9 @@ def test_anything_else_is_refused(content, problem):
         Manifest.from_bytes(content)
 
 
-def test_a_newer_format_asks_for_an_upgrade_whatever_else_it_says():
-    with pytest.raises(NewerFormatError, match=r"format 8 .* reads formats up to 7; upgrade pytest-riskguard"):
-        Manifest.from_bytes(b'{"format": 8, "something": "new"}')
-
-
 @pytest.mark.parametrize(
     ("path", "value", "problem"),
     [
-        (["format"], 3, "key 'name', which format 3 does not have"),
         (["name"], ..., "missing key 'name'"),
         (["name"], None, "name: expected text, found null"),
         (["name"], 7, "name: expected text, found a whole number"),
@@ -203,15 +169,9 @@ def test_a_newer_format_asks_for_an_upgrade_whatever_else_it_says():
         (["judged", "depth"], 10, r"unknown key 'judged\.depth'"),
     ],
 )
-def test_what_the_fourth_format_adds_is_read_as_strictly(path, value, problem):
+def test_name_texts_and_judged_are_read_as_strictly(path, value, problem):
     with pytest.raises(JsonError, match=problem):
         Manifest.from_bytes(changed(*path, value=value, manifest=NAMED))
-
-
-def test_the_format_that_is_written_holds_the_name():
-    data = json.loads(NAMED.to_bytes())
-    assert (data["format"], data["name"], data["judged"]) == (4, "prod", {"topics": 1, "share": 0.25})
-    assert data["queries"] == OTHER
 
 
 NOISY = replace(MANIFEST, replicates=(StoredReplicate(1, OTHER), StoredReplicate(2, "sha256:" + "0" * 64)))
@@ -220,9 +180,7 @@ NOISY = replace(MANIFEST, replicates=(StoredReplicate(1, OTHER), StoredReplicate
 @pytest.mark.parametrize(
     ("path", "value", "problem"),
     [
-        (["format"], 1, "key 'replicates', which format 1 does not have"),
         (["replicates"], ..., "missing key 'replicates'"),
-        (["replicates"], [], "replicates: expected at least one, found none"),
         (["replicates"], {}, "replicates: expected a list, found an object"),
         (["replicates", 0, "number"], "1", r"replicates\[0\]\.number: expected a whole number, found text"),
         (["replicates", 0, "number"], True, r"replicates\[0\]\.number: expected a whole number, found true"),
@@ -245,9 +203,6 @@ def test_a_list_of_replicates_is_read_as_strictly(path, value, problem):
 @pytest.mark.parametrize(
     ("path", "value", "problem"),
     [
-        (["format"], 1, "key 'kind', which format 1 does not have"),
-        (["format"], 2, "key 'kind', which format 2 does not have"),
-        (["history"], [], "format: expected 3 for this content, found 3"),
         (["kind"], ..., "missing key 'kind'"),
         (["history"], ..., "missing key 'history'"),
         (["replicates"], ..., "missing key 'replicates'"),
@@ -268,8 +223,6 @@ def test_a_list_of_replicates_is_read_as_strictly(path, value, problem):
 def test_a_history_is_read_as_strictly(path, value, problem):
     chain = replace(MOVED, history=(EARLIER, replace(EARLIER, number=2)))
     assert Manifest.from_bytes(chain.to_bytes()) == chain
-    if "expected 3 for" in problem:  # neither kind nor history: not what this version writes
-        chain, problem = replace(chain, kind="fixed"), "format: expected 1 for this content, found 3"
     with pytest.raises(JsonError, match=problem):
         Manifest.from_bytes(changed(*path, value=value, manifest=chain))
 
@@ -288,7 +241,6 @@ def test_a_history_is_read_as_strictly(path, value, problem):
             changed("judged", "topics", value=3, manifest=NAMED),
             "judged.topics: expected at most 2, found 3",
         ),
-        (changed("replicates", value=[], manifest=NOISY), "replicates: expected at least one, found none"),
         (changed("replicates", 1, "run", value=OTHER, manifest=NOISY), "replicates: the same run appears twice"),
         (
             changed("replicates", 0, "number", value=3, manifest=NOISY),
@@ -312,28 +264,12 @@ def test_a_history_is_read_as_strictly(path, value, problem):
         ),
         (changed("digests", "qrels", value=None), "digests.qrels: expected text for run, found null"),
         (changed("run_kept", value=True, manifest=GIVEN), "run_kept: expected false for scores, found true"),
-        (changed("source", value="run", manifest=NAMED), "key 'source', which format 4 does not have"),
-        (changed("format", value=5, manifest=GIVEN), "key 'source', which format 5 does not have"),
-        (
-            changed("format", value=8),
-            "written in format 8 by a newer pytest-riskguard, this one reads formats up to 7; "
-            "upgrade pytest-riskguard",
-        ),
     ],
 )
 def test_errors_say_what_was_expected_and_found(content, message):
     with pytest.raises(JsonError) as caught:
         Manifest.from_bytes(content)
     assert str(caught.value) == message
-
-
-def test_scores_without_a_run_are_of_format_6():
-    content = GIVEN.to_bytes()
-    data = json.loads(content)
-    assert (data["format"], data["source"], data["digests"]["qrels"]) == (6, "scores", None)
-    assert Manifest.from_bytes(content) == GIVEN
-    assert not GIVEN.has_run
-    assert "source" not in json.loads(NAMED.to_bytes())
 
 
 @pytest.mark.parametrize(
@@ -356,12 +292,16 @@ def test_the_text_of_a_manifest():
     )
     digest = f'"{DIGEST}"'
     assert manifest.to_bytes().decode() == (
-        '{\n  "created": "2025-11-21T10:00:00Z",\n  "digests": {\n'
+        '{\n  "allow_unanswered": false,\n  "created": "2025-11-21T10:00:00Z",\n  "digests": {\n'
         f'    "qrels": {digest},\n    "run": {digest},\n    "scores": {digest},\n    "topics": {digest}\n  }},\n'
-        '  "format": 4,\n  "git": null,\n  "history": [],\n  "judged": null,\n  "kind": "fixed",\n'
+        '  "format": 1,\n  "git": null,\n  "history": [],\n  "judged": null,\n  "kind": "fixed",\n'
+        '  "latency": null,\n'
         '  "measures": [\n    {\n      "name": "AP",\n      "provider": "pytrec_eval",\n'
-        '      "version": "0.5.11"\n    }\n  ],\n  "name": "prod",\n  "note": "größer",\n  "queries": null,\n'
-        '  "replicates": [],\n  "run_kept": true,\n  "topics": {\n    "scored": 2,\n    "unanswered": [\n'
+        '      "version": "0.5.11"\n    }\n  ],\n  "metadata": {},\n  "name": "prod",\n  "note": "größer",\n'
+        '  "predecessor": null,\n'
+        '  "queries": null,\n'
+        '  "replicates": [],\n  "run_kept": true,\n  "source": "run",\n  "topics": {\n    "scored": 2,\n'
+        '    "unanswered": [\n'
         '      "7"\n    ],\n    "unknown": [],\n    "without_relevant": 1\n  },\n'
         '  "versions": {\n    "ir-measures": "0.4.3"\n  }\n}\n'
     )

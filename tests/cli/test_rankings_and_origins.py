@@ -90,7 +90,7 @@ def test_metadata_of_both_systems_are_in_the_report_and_what_differs(command):
 def test_metadata_stay_with_a_rescored_run_and_go_with_a_promoted_one(command):
     command("baseline add moving prod.run --meta index=v7 --kind previous --measure AP")
     manifest = Path("baselines/moving/manifest.json")
-    assert json.loads(manifest.read_text())["format"] == 5
+    assert json.loads(manifest.read_text())["format"] == 1
     assert command("baseline rescore moving").status == 0
     assert json.loads(manifest.read_text())["metadata"] == {"index": "v7"}
     command("baseline add next good.run --meta index=v8 --measure AP --note better")

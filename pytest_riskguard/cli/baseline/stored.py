@@ -256,8 +256,6 @@ def _sound(manifest: Manifest, qrels: Qrels | None) -> str:
         unchecked.append("scores not compared with the run: no qrels, give --qrels")
     elif qrels.digest != manifest.digests.qrels:
         unchecked.append(f"scores not compared with the run: {qrels.path_name} has changed since they were computed")
-    if manifest.name is None:
-        unchecked.append(f"format {manifest.format} holds neither its name nor query texts: rescore it")
     return f"ok ({'; '.join(unchecked)})" if unchecked else "ok"
 
 
@@ -311,7 +309,7 @@ def judged_in_words(manifest: Manifest) -> str:
     if not manifest.has_run:
         return "unknown: scores were stored, no run"
     if judged is None:
-        return f"unknown (stored in format {manifest.format}; baseline rescore finds out)"
+        return "unknown"
     return (
         f"{judged.topics} of {counted(manifest.topics.scored, 'topic')} retrieve a judged document; "
         f"{percent(judged.share, 0)} of the first 10 documents are judged"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
-from pytest_riskguard.evaluation.runs.chunks import MAX_RUN_SCORE
 from pytest_riskguard.evaluation.runs.rankings import rankings_as_run
+from pytest_riskguard.evaluation.runs.row_blocks import MAX_RUN_SCORE
 from pytest_riskguard.evaluation.runs.run_files import open_file
 from pytest_riskguard.formats import writing
 from pytest_riskguard.formats.given_file import GivenFile
