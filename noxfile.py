@@ -10,7 +10,7 @@ nox.options.reuse_venv = "yes"
 nox.options.error_on_external_run = True
 
 #: Those that need nothing but the checkout.
-BENCHMARKS = ("bench_import", "bench_inference", "bench_training", "bench_verdicts")
+BENCHMARKS = ("bench_import", "bench_verdicts")
 
 #: What the package supports: every Python, the oldest pytest and the newest.
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")

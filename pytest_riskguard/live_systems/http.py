@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from pytest_riskguard.config.http_settings import Http, Secret
 
 
-#: Seconds after the time limit of a query after which its request ends by itself, in a thread that nobody interrupts.
-_LATER = 1.0
 #: Statuses after which another attempt may succeed: a time-out, too many requests, errors of the server.
 _TEMPORARY = frozenset({408, 429, *range(500, 600)})
 #: Characters of what a server says that a message repeats.
@@ -56,9 +54,8 @@ def http_search(http: Http, asking: Asking) -> Iterator[HttpSearch]:
     except ImportError:
         raise missing_extra("httpx2") from None
     headers = Headers(http)
-    limit = None if asking.timeout is None else asking.timeout + _LATER
     client = _client(
-        timeout=limit,
+        timeout=asking.timeout,
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=asking.workers),
         follow_redirects=False,
         # No cookie is kept: one answer must not depend on another.
@@ -69,7 +66,7 @@ def http_search(http: Http, asking: Asking) -> Iterator[HttpSearch]:
     if isinstance(client, str):
         raise UsageError(clean(headers.hidden_in(client)))
     with client:
-        yield HttpSearch(client, headers, Requests(http, asking.depth), Answers(http), limit)
+        yield HttpSearch(client, headers, Requests(http, asking.depth), Answers(http), asking.timeout)
 
 
 class HttpSearch:

@@ -19,7 +19,6 @@ CONTAINED = {
     "scoring": "riskguard",
     "comparing": "riskguard compare, failing",
     "verdicts": "1,000",
-    "several": "3 gates",
 }
 
 

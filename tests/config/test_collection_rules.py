@@ -115,7 +115,7 @@ def test_a_baseline_stored_under_other_rules_is_scored_again(project, capsys):
     project(", relevant_from: 0.3")
     after = checked(capsys, 1)
     assert before["inputs"]["qrels"] != after["inputs"]["qrels"]
-    assert [warning["code"] for warning in after["warnings"]].count("rescored") == 1
+    assert [warning["code"] for warning in after["warnings"]].count("changed_inputs") == 1
     assert after["estimates"]["mean_difference"] == before["estimates"]["mean_difference"]
 
 

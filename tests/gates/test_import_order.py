@@ -52,9 +52,3 @@ def test_limits_are_computed_in_one_module() -> None:
         if module.startswith("inference") and imported & LIMITS
     }
     assert computing == {"gates.ruling"}
-
-
-def test_nothing_outside_inference_imports_a_law() -> None:
-    for path in PACKAGE.rglob("*.py"):
-        if PACKAGE / "inference" not in path.parents:
-            assert not any("inference._" in module for module, _ in imports(path)), path

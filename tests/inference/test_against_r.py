@@ -87,7 +87,7 @@ def test_the_bias_correction_counts_half_of_the_atom_at_the_mean(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VECTORS)
 def test_limits_agree_with_simulation(reference_data: Path, name: str) -> None:
-    """As ``python -m tests.benchmarks.bench_inference --replicates 1e7 --vectors ...`` does with 10^7."""
+    """As was done once with 10^7."""
     _, x = read(reference_data, name)
     means = resampled_in_blocks(x, 100_000 if x.size > 50 else 300_000, seed=1)
     assert furthest_off(x, means, levels=(0.95, 0.999)) < 4

@@ -9,9 +9,6 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from decimal import Decimal
-from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -263,31 +260,10 @@ def test_failures_between_time_outs_do_not_count_as_silence():
 
 
 @pytest.mark.parametrize("asking", WAYS)
-@pytest.mark.parametrize(
-    ("results", "said"),
-    [
-        ("d1", "returned 'd1', expected"),
-        ([1.5], "returned 1.5, expected"),
-        ([("d1", "1.0")], r"returned \('d1', '1.0'\), expected"),
-        ([(None, 1.0)], r"returned \(None, 1.0\), expected"),
-        ([("d1", True)], r"returned \('d1', True\), expected"),
-        ({"d1": "1.0"}, r"returned {'d1': '1.0'}, expected"),
-        ({"d1"}, "returned {'d1'}, expected"),
-        ([("d" * 1001, 1.0)], r"returned \('ddd.*ddd', 1.0\), expected"),
-        ([("d1", 10**400)], "returned \\('d1', 1000"),
-        ([(10**5000, 1.0)], "returned a value of type tuple|returned \\(1"),
-        ([("d1", Fraction(10**400, 3))], r"returned \('d1', Fraction\("),
-        ([("d1", Decimal("sNaN"))], r"returned \('d1', Decimal\('sNaN'\)\), expected"),
-        ([(Path("d" * 1001), 1.0)], r"returned \(.*, 1.0\), expected"),
-        (None, "returned None, expected"),
-    ],
-)
-def test_what_is_no_pair_is_a_failure_that_is_not_tried_again(asking, results, said):
-    found = retrieve(lambda _: results, {"t": Topic("q")}, replace(asking, retries=3))
-    (failed,) = found.failed
+def test_what_is_no_answer_is_a_failure_that_is_not_tried_again(asking):
+    (failed,) = retrieve(lambda _: None, {"t": Topic("q")}, replace(asking, retries=3)).failed
     assert failed.attempts == 1
-    with pytest.raises(NoAnswerError, match=said):
-        raise failed.error
+    assert isinstance(failed.error, NoAnswerError)
 
 
 @pytest.mark.parametrize("asking", WAYS)

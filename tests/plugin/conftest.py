@@ -7,7 +7,6 @@ terminal. ``pytest --runpytest=subprocess tests/plugin`` runs all of them in pro
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import pkgutil
 import shutil
@@ -16,13 +15,14 @@ from pathlib import Path
 
 import pytest
 
-import pytest_riskguard
 from tests.plugin import world
 
-# pytester forgets what is imported while it runs pytest: without this each run would import modules, and define their
-# classes, again
-for module in pkgutil.walk_packages(pytest_riskguard.__path__, "pytest_riskguard."):
-    with contextlib.suppress(ModuleNotFoundError):  # those that need an extra
+#: pytester forgets what is imported while it runs pytest: without these each run would import modules, and define
+#: their classes, again.
+JUDGING = ("baselines", "config", "engine", "evaluation", "formats", "gates", "live_systems", "plugin", "reports")
+for name in JUDGING:
+    package = importlib.import_module(f"pytest_riskguard.{name}")
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         importlib.import_module(module.name)
 
 WORLDS = {

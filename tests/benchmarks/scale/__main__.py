@@ -48,19 +48,10 @@ def verdicts(folder: Path, small: bool, rounds: int) -> Files:
     return {"verdicts.csv": tables.as_csv(growth.of_verdicts(folder, sizes, rounds=rounds))}
 
 
-def several(folder: Path, small: bool, rounds: int) -> Files:
-    topics, baselines = (60, [1, 3]) if small else (1_000, [1, 3, 10, 30, 100])
-    collection = comparisons.generated(folder, *((300, 50) if small else (1_000, 1_000)))
-    rows = growth.with_baselines(folder, topics, baselines, rounds=rounds)
-    rows += growth.with_gates(folder, collection, [1, 3] if small else [1, 3, 10, 30], rounds=rounds)
-    return {"several.csv": tables.as_csv(rows)}
-
-
 COMPARISONS: Mapping[str, Comparison] = {
     "scoring": scoring,
     "comparing": comparing,
     "verdicts": verdicts,
-    "several": several,
 }
 
 

@@ -26,8 +26,6 @@ GRADE_SHARES = (0.6, 0.22, 0.12, 0.06)
 RETRIEVED = 0.8
 PLANTED = 0.1
 FALL, RISE, NOISE = 5.0, 0.12, 0.05
-#: How far the scores of several systems differ, topic by topic.
-SPREAD = 0.1
 
 
 @dataclass(frozen=True)
@@ -82,18 +80,6 @@ def write_scores(folder: Path, *, topics: int) -> tuple[Path, Path]:
     return paths
 
 
-def write_systems(folder: Path, *, topics: int, count: int) -> list[Path]:
-    """Tables of scores per topic of so many systems: what topics are like, and what each system makes of them."""
-    random = np.random.default_rng(SEED)
-    easy = random.beta(2, 3, topics)
-    paths = []
-    for number in range(count):
-        scores = np.clip(easy + SPREAD * random.normal(size=topics), 0, 1)
-        paths.append(folder / f"system-{number}.tsv")
-        _write_table(paths[-1], scores)
-    return paths
-
-
 def _write_table(path: Path, scores: npt.NDArray[np.float64]) -> None:
     with path.open("w", encoding="ascii") as file:
         file.write("topic\tnDCG@10\n")
@@ -129,9 +115,7 @@ def _docid(document: int) -> str:
 
 if __name__ == "__main__":
     target, *sizes = sys.argv[1:]
-    if sizes[0] == "systems":
-        write_systems(Path(target), topics=int(sizes[1]), count=int(sizes[2]))
-    elif len(sizes) == 2:
+    if len(sizes) == 2:
         write_collection(Path(target), topics=int(sizes[0]), depth=int(sizes[1]))
     else:
         write_scores(Path(target), topics=int(sizes[0]))
