@@ -146,7 +146,7 @@ def test_a_damaged_history_is_said_and_does_not_decide(folder):
     engine = Engine(qrels=folder / "qrels.txt", store=store)
     verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), Stored("prod"), "RR"))
     assert (verdict.outcome, verdict.lineage) == ("pass", None)
-    (notice,) = [notice for notice in verdict.warnings if notice.code == "history_unusable"]
+    (notice,) = [notice for notice in verdict.warnings if notice.code == "slow_slide"]
     assert notice.message.startswith("the earlier runs of prod cannot be read: store/prod/history/0001")
 
 

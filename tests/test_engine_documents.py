@@ -12,7 +12,7 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine, sources
 from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, Source, Stored
 from pytest_riskguard.evaluation.runs.rankings import rankings_as_run
-from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+from pytest_riskguard.evaluation.runs.trec_files import fold_run
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.scoring.run_scores import scored_run
 from pytest_riskguard.gates.kinds import gate_of

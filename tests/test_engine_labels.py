@@ -85,7 +85,7 @@ def test_a_loss_that_rests_on_documents_that_are_gone_is_incomparable(judged: Ju
 def test_a_loss_that_stands_without_them_is_a_loss_and_names_them(judged: Judge):
     verdict = judged(range(15), table(range(29)))
     assert (verdict.outcome, verdict.reason) == ("fail", "loss")
-    (message,) = [warning.message for warning in verdict.warnings if warning.code == "stale_labels"]
+    (message,) = [w.message for w in verdict.warnings if w.parameters.get("about") == "stale_labels"]
     assert message == (
         "1 relevant document of 1 topic (q29) is no longer in documents.tsv; the outcome does not depend on it"
     )
@@ -143,12 +143,3 @@ def test_a_file_that_cannot_be_read_leaves_the_verdict_and_is_named(judged: Judg
     assert verdict.outcome == "fail"
     (line,) = lines
     assert "documents.tsv:1: expected JSON Lines, or a header with tabs" in line
-
-
-def test_real_grades_that_became_binary_are_said_aloud(judged: Judge):
-    verdict = judged(range(15), None, grade=0.7, rules=LabelRules(relevant_from=0.5), measure="AP")
-    (message,) = [warning.message for warning in verdict.warnings if warning.code == "binary_labels"]
-    assert message == "grades are not whole numbers; documents graded 0.5 or more count as relevant"
-    assert {row.grade for topic in verdict.documents or () for row in topic.moved} == {1}
-    assert "binary_labels" not in codes(judged(range(15), None, grade=0.7, measure="nDCG@10"))
-    assert "binary_labels" not in codes(judged(range(15), None, rules=LabelRules(relevant_from=1), measure="AP"))

@@ -76,7 +76,7 @@ def codes(judged) -> list[str]:
 def test_a_loss_fails_and_says_nothing_of_the_store(folder):
     judged = verdict(folder)
     assert judged.outcome == "fail"
-    assert not {"unbacked_scores", "judgements_shrank"} & {*codes(judged)}
+    assert not {"unbacked_scores", "changed_inputs"} & {*codes(judged)}
 
 
 def test_scores_without_a_run_are_said_to_be_unbacked(folder):
@@ -90,7 +90,7 @@ def test_scores_without_a_run_are_said_to_be_unbacked(folder):
 def test_a_rescored_baseline_shows_its_mean_before_and_after(folder):
     lines = (folder / "qrels.txt").read_text().replace("q00 0 good 1", "q00 0 bad1 1").replace("q00 0 bad1 0\n", "")
     (folder / "qrels.txt").write_text(lines)
-    (warning,) = [warning for warning in verdict(folder).warnings if warning.code == "rescored"]
+    (warning,) = [warning for warning in verdict(folder).warnings if warning.code == "changed_inputs"]
     now = (29 + 1 / 2) / 30  # in q00 the relevant document is second now
     assert warning.message.endswith(f"(mean of prod 1.0000 when stored, {now:.4f} now)")
 
@@ -101,7 +101,7 @@ def test_changed_tags_are_said_where_a_gate_is_about_a_slice(folder):
     add(folder, "prod", replace=True)
 
     def warned(**options: Any) -> bool:
-        return "topics_changed" in codes(ask(folder, "prod.run", **options))
+        return "changed_inputs" in codes(ask(folder, "prod.run", **options))
 
     assert not warned(slice="kind=code")
     (folder / "topics.tsv").write_text("".join(table).replace("q29\tquery q29\tcode", "q29\tquery q29\tword"))
@@ -300,7 +300,7 @@ def test_changed_inputs_are_said_first_and_stop_a_gate_where_they_are_to(folder)
     (folder / "qrels.txt").write_text(text + "q00 0 bad2 1\n")
     leave_out(folder, "loss.run", ["q29"])
     judged = verdict(folder)
-    assert codes(judged)[:2] == ["rescored", "missing_topics"]
+    assert codes(judged)[:2] == ["changed_inputs", "missing_topics"]
     assert judged.outcome == "fail"
     judged = verdict(folder, on_changed_inputs="fail")
     assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
@@ -374,7 +374,7 @@ def test_topics_that_are_gone_are_incomparable_until_they_are_allowed(folder):
     assert verdict(folder, shrink=14).outcome == "incomparable"
     for shrink in (15, None):
         judged = verdict(folder, shrink=shrink)
-        assert (judged.outcome, codes(judged).count("judgements_shrank")) == ("pass", 1)
+        assert (judged.outcome, codes(judged).count("changed_inputs")) == ("pass", 2)
 
 
 def test_texts_that_changed_are_incomparable_until_they_are_allowed(folder):
@@ -385,7 +385,7 @@ def test_texts_that_changed_are_incomparable_until_they_are_allowed(folder):
     assert "1 topic (q07) had a different query text when it was stored than in topics.tsv now" in judged.problem
     judged = verdict(folder, shrink=1)
     assert judged.outcome == "fail"
-    assert "judgements_shrank" in codes(judged)
+    assert "changed_inputs" in codes(judged)
 
 
 def test_a_replicate_that_scores_as_the_candidate_does_is_refused_like_its_own_run(folder):

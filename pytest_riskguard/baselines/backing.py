@@ -15,10 +15,8 @@ from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import parse_measure, provider_of
 from pytest_riskguard.evaluation.score_cache import Wanted, text_scores
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
-from pytest_riskguard.evaluation.scoring.kept_depths import depth_for
-from pytest_riskguard.evaluation.scoring.run_parts import ScoredRun
-from pytest_riskguard.evaluation.scoring.run_scores import scored_run
+from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun, depth_for
+from pytest_riskguard.evaluation.scoring.run_scores import ScoredRun, scored_run
 from pytest_riskguard.text import counted
 
 #: Stored scores may differ this much from those of the run: other builds of the same libraries round differently.

@@ -106,12 +106,14 @@ def warned_of_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
         verdict = verdict.warned(warning("unbacked_scores", systems=unbacked))
     changed = tuple(scored.scores.name for scored in stored if scored.topics_changed)
     if changed and verdict.slice is not None:
-        verdict = verdict.warned(warning("topics_changed", systems=changed))
+        verdict = verdict.warned(warning("changed_inputs", about="topics_changed", systems=changed))
     lists = {
         name: tuple(sorted({topic for scored in stored for topic in topics_of(scored)}))
         for name, topics_of in _SHRUNK.items()
     }
-    return verdict.warned(warning("judgements_shrank", **lists)) if any(lists.values()) else verdict
+    if not any(lists.values()):
+        return verdict
+    return verdict.warned(warning("changed_inputs", about="judgements_shrank", **lists))
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ from pytest_riskguard.engine.sources import (
 )
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
-from pytest_riskguard.evaluation.judgements.grades import is_binary, scaled
+from pytest_riskguard.evaluation.judgements.grades import scaled
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure, refuse_uninformative, span
 from pytest_riskguard.evaluation.scores import TopicScores
@@ -379,8 +379,6 @@ class Engine:
         if not all(scored.scores.from_run for scored in systems):
             return verdict
         topics, qrels = systems[0].scores.topics, self.qrels
-        if qrels.is_real and is_binary(parse_measure(verdict.measure or "")):
-            verdict = verdict.warned(warning("binary_labels", relevant_from=qrels.rules.relevant_from))
         if qrels.digest not in self._stale:
             self._stale[qrels.digest] = stale_labels(qrels, self._titles)
         labels = self._stale[qrels.digest]
@@ -393,7 +391,11 @@ class Engine:
         if verdict.outcome in ("pass", "fail") and other_outcome != verdict.outcome:
             raise stale.refused(verdict.outcome, other_outcome)
         topics = tuple(stale.by_topic)
-        return verdict.warned(warning("stale_labels", topics=topics, documents=stale.documents, file=stale.file))
+        return verdict.warned(
+            warning(
+                "rests_on_judges", about="stale_labels", topics=topics, documents=stale.documents, file=stale.file
+            )
+        )
 
     def _with_lineage(self, verdict: Verdict, baseline: Stored, candidate: TopicScores) -> Verdict:
         """The verdict with the changes that the baseline went through, if any; they decide nothing."""
@@ -407,7 +409,9 @@ class Engine:
             runs = [scored.scores for scored in self._restricted(gate, chain)]
             return with_lineage(verdict, runs, candidate, topics=self._cache.topics)
         except DataError as error:
-            return verdict.warned(warning("history_unusable", baseline=baseline.name, problem=error.problem))
+            return verdict.warned(
+                warning("slow_slide", about="history_unusable", baseline=baseline.name, problem=error.problem)
+            )
 
     def _ruled(
         self, question: Question, together: int, *, of_look: bool = False

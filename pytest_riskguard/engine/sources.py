@@ -24,11 +24,9 @@ from pytest_riskguard.evaluation.runs.run_files import open_run
 from pytest_riskguard.evaluation.score_cache import RunScores, Wanted, file_scores
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
-from pytest_riskguard.evaluation.scoring.kept_depths import depth_for, kept_depth
+from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun, depth_for, kept_depth
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun, rank_order
-from pytest_riskguard.evaluation.scoring.run_parts import ScoredRun
-from pytest_riskguard.evaluation.scoring.run_scores import scored_run
+from pytest_riskguard.evaluation.scoring.run_scores import ScoredRun, scored_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.given_file import GivenFile, Ties
 from pytest_riskguard.formats.known import system_name

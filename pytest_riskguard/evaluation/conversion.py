@@ -12,10 +12,10 @@ import numpy as np
 
 from pytest_riskguard.errors import DataError, FileError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels, write_qrels
-from pytest_riskguard.evaluation.runs.chunks import Chunk
 from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run, write_run
+from pytest_riskguard.evaluation.runs.row_blocks import Chunk
 from pytest_riskguard.evaluation.runs.run_files import open_file
-from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+from pytest_riskguard.evaluation.runs.trec_files import fold_run
 from pytest_riskguard.evaluation.score_files import read_scores, write_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics, read_topics, write_topics

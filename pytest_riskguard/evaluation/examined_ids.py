@@ -20,11 +20,9 @@ import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.document_ids import FIRST_RANKS, Judged, JudgedTally, chance, mismatch
-from pytest_riskguard.evaluation.judgements.judgement_join import judgement_rows
+from pytest_riskguard.evaluation.judgements.arrays import judgement_rows
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
-from pytest_riskguard.evaluation.runs.growing_columns import Column, IdentifierColumn
-from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
-from pytest_riskguard.evaluation.runs.rank_columns import BoolArray, first_rows, rows_of
+from pytest_riskguard.evaluation.runs.identifiers import BoolArray, Identifiers, IntArray, first_rows, rows_of
 
 #: How many topics are examined; of fewer, all are.
 MAX_TOPICS = 2_000
@@ -55,28 +53,14 @@ class Examined:
 
     @classmethod
     def joined(cls, parts: Sequence[Examined]) -> Examined:
-        """The sample of all topics from the samples of some."""
-        if len(parts) == 1:
-            return parts[0]
+        """The sample of all topics from those of some, each in one part."""
         places = np.concatenate([part.places for part in parts])
         lengths = np.concatenate([np.diff(part.offsets) for part in parts])
-        chosen, last, documents = _sample(places), 0, []
-        for part in parts:  # only what stays is copied
-            first, last = last, last + len(part.places)
-            topics = chosen[(chosen >= first) & (chosen < last)] - first
-            documents.append(part.documents.at(rows_of(part.offsets, topics)))
-        return cls.of(places[chosen], lengths[chosen], Identifiers.joined(documents))
-
-    @classmethod
-    def of(cls, places: IntArray, lengths: IntArray, documents: Identifiers) -> Examined:
-        """The sample of these topics, whose documents follow each other."""
-        topics = _sample(places)
-        if len(topics) == len(places) and np.all(places[1:] > places[:-1]):
-            return cls(places, np.append(0, np.cumsum(lengths)), documents)
-        topics = topics[np.argsort(places[topics])]
-        offsets = np.append(0, np.cumsum(lengths))
-        chosen = documents.at(rows_of(offsets, topics)).compact()
-        return cls(places[topics], np.append(0, np.cumsum(lengths[topics])), chosen)
+        chosen = _sample(places)
+        chosen = chosen[np.argsort(places[chosen])]
+        documents = Identifiers.joined([part.documents for part in parts])
+        rows = rows_of(np.append(0, np.cumsum(lengths)), chosen)
+        return cls(places[chosen], np.append(0, np.cumsum(lengths[chosen])), documents.at(rows).compact())
 
     def rankings(self, most: int) -> Iterator[tuple[int, list[str]]]:
         """The place of each topic and its first documents, at most so many."""
@@ -90,8 +74,7 @@ class Sample:
     """Collects the topics that are examined while a run is read."""
 
     def __init__(self) -> None:
-        self._places, self._lengths = Column(np.int64), Column(np.int64)
-        self._documents = IdentifierColumn()
+        self._parts: list[Examined] = []
         self._least_likely = np.uint32(2**32 - 1)
 
     def add(self, places: IntArray, offsets: IntArray, documents: Identifiers, written: IntArray | None) -> None:
@@ -102,28 +85,15 @@ class Sample:
         topics = np.flatnonzero(_priority(places) <= self._least_likely)
         lengths = np.minimum(np.diff(offsets)[topics], MAX_RANKS)
         rows = first_rows(offsets[topics], lengths)
-        self._append(places[topics], lengths, documents.at(rows if written is None else written[rows]))
-        if len(self._places) > _MOST_HELD * MAX_TOPICS:
-            self._drop_others()
-            self._least_likely = _priority(self._places.values).max()
-
-    def _append(self, places: IntArray, lengths: IntArray, documents: Identifiers) -> None:
-        self._places.append(places)
-        self._lengths.append(lengths)
-        self._documents.append(documents)
-
-    def _drop_others(self) -> None:
-        """Keep the topics that are examined if no others come."""
-        topics = _sample(self._places.values)
-        offsets = np.append(0, np.cumsum(self._lengths.values))
-        self._documents.keep(rows_of(offsets, topics))
-        self._places.keep(topics)
-        self._lengths.keep(topics)
+        some = documents.at(rows if written is None else written[rows]).compact()
+        self._parts.append(Examined(places[topics], np.append(0, np.cumsum(lengths)), some))
+        if sum(len(part.places) for part in self._parts) > _MOST_HELD * MAX_TOPICS:
+            self._parts = [Examined.joined(self._parts)]
+            self._least_likely = _priority(self._parts[0].places).max()
 
     def examined(self) -> Examined:
-        """The topics that are examined if no others come; nothing can be added afterwards."""
-        self._drop_others()  # so that as few as possible are held twice
-        return Examined.of(self._places.array(), self._lengths.array(), self._documents.identifiers())
+        """The topics that are examined if no others come."""
+        return Examined.joined(self._parts)
 
 
 def _sample(places: IntArray) -> IntArray:

@@ -76,10 +76,10 @@ def parse_measure(text: str) -> Measure:
     name, arguments, cutoff = _parts(text)
     measures = _registry()
     if name not in measures:
-        from pytest_riskguard.evaluation.scoring.providers import added
+        from pytest_riskguard.evaluation.scoring.providers import added_measures
 
         plugins.refuse_taken("riskguard_measures", measures)
-        measures = added.measures()
+        measures = added_measures()
     if name not in measures:
         raise UsageError(f"{text!r}: ir-measures knows no measure {name!r}{_suggestion(text, name)}")
     base = measures[name]
@@ -104,11 +104,11 @@ def parse_measure(text: str) -> Measure:
 def _with_scale(base: Measure) -> type[Measure]:
     """The class of a measure; those of ERR and RBP have a parameter for the highest grade."""
     if base.NAME == "ERR":
-        from pytest_riskguard.evaluation.scoring.providers.err import GradedERR
+        from pytest_riskguard.evaluation.scoring.providers import GradedERR
 
         return GradedERR
     if base.NAME == "RBP":
-        from pytest_riskguard.evaluation.scoring.providers.real_gains import GradedRBP
+        from pytest_riskguard.evaluation.scoring.providers import GradedRBP
 
         return GradedRBP
     return type(base)
@@ -158,16 +158,10 @@ def refuse_uninformative(text: str) -> None:
         )
 
 
-def limits_of(measure: Measure) -> tuple[float, float]:
-    """The least and greatest value that is taken for one of this measure: rounding may exceed a bound by 1e-9."""
-    low, high = bounds(measure) or (-math.inf, math.inf)
-    return low - 1e-9, high + 1e-9
-
-
 def within_bounds(measure: Measure, value: float) -> bool:
-    """Whether a value can be one of this measure; false for NaN."""
-    low, high = limits_of(measure)
-    return math.isfinite(value) and low <= value <= high
+    """Whether a value can be one of this measure, up to rounding; false for NaN."""
+    low, high = bounds(measure) or (-math.inf, math.inf)
+    return math.isfinite(value) and low - 1e-9 <= value <= high + 1e-9
 
 
 def cutoff_of(measure: Measure) -> int | None:
@@ -326,7 +320,7 @@ def _suggestion(text: str, name: str | None = None) -> str:
 def _registry() -> dict[str, Any]:
     from ir_measures.measures import registry
 
-    from pytest_riskguard.evaluation.scoring.providers.real_gains import DCG
+    from pytest_riskguard.evaluation.scoring.providers import DCG
 
     dcg: Any = DCG
     return {**registry, "DCG": dcg()}
@@ -334,9 +328,9 @@ def _registry() -> dict[str, Any]:
 
 def _added(measure: Measure) -> Any:
     """The provider of a plugin's measure."""
-    from pytest_riskguard.evaluation.scoring.providers import added
+    from pytest_riskguard.evaluation.scoring.providers import ADDED_PROVIDER
 
-    return added.PROVIDER if added.PROVIDER.supports(measure) else None
+    return ADDED_PROVIDER if ADDED_PROVIDER.supports(measure) else None
 
 
 @functools.cache
@@ -344,9 +338,9 @@ def _pipeline() -> Sequence[Any]:
     """The providers: riskguard's own, then those of ir-measures in their order; ir-measures' list is not changed."""
     import ir_measures
 
-    from pytest_riskguard.evaluation.scoring.providers import err, real_gains
+    from pytest_riskguard.evaluation.scoring.providers import GAIN_PROVIDER, GRADED_PROVIDER
 
-    return (err.PROVIDER, real_gains.PROVIDER, *ir_measures.DefaultPipeline.providers)
+    return (GRADED_PROVIDER, GAIN_PROVIDER, *ir_measures.DefaultPipeline.providers)
 
 
 def _discounted_gain(measure: Measure) -> Callable[[float], float]:

@@ -31,7 +31,7 @@ from pytest_riskguard.evaluation.document_ids import Judged
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
-from pytest_riskguard.evaluation.scoring.run_parts import ScoredRun
+from pytest_riskguard.evaluation.scoring.run_scores import ScoredRun
 from pytest_riskguard.formats.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.formats.input_files import open_regular
 from pytest_riskguard.formats.known import added_formats

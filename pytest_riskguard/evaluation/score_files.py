@@ -16,9 +16,8 @@ import numpy as np
 
 from pytest_riskguard.errors import MissingFileError, ScoresFormatError, ScoringError, UsageError
 from pytest_riskguard.evaluation import memory
-from pytest_riskguard.evaluation.measures import MIN_SIMILARITY, bounds, limits_of, parse_measure, within_bounds
+from pytest_riskguard.evaluation.measures import MIN_SIMILARITY, bounds, parse_measure, within_bounds
 from pytest_riskguard.evaluation.memory import Input, InputData, ScoresData
-from pytest_riskguard.evaluation.plain_tables import Column, FloatArray, read_columns
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.formats.columns import SYNONYMS
 from pytest_riskguard.formats.content import InputFile
@@ -35,12 +34,7 @@ if TYPE_CHECKING:
     from ir_measures import Measure
 
 _Lines = LineReader[ScoresFormatError]
-_Columns = tuple[tuple[str, ...], dict[str, FloatArray]]
 _NO_COLUMNS: Mapping[str, str] = MappingProxyType({})
-#: Tables are read measure by measure, so the last ones are kept: topics and values of each column, by the digest of
-#: the file and the line of the header.
-_LAST_READ: dict[tuple[str, int], _Columns] = {}
-MAX_LAST_READ = 2
 #: How Spark and Dask number parts: ``part-00003-...parquet``, ``part.3.parquet``.
 _PART_NUMBER = re.compile(r"part[-.](\d+)")
 _TABLE = "a table with the header topic,<measure>,... (commas or tabs)"
@@ -195,16 +189,12 @@ def read_score_table(
     A header line with a tab in it means tabs, any other commas; a measure whose text holds a comma is quoted in a
     CSV. With ``columns`` only those are read, and the digest is that of the table that ``write_scores`` writes.
     """
-    lines = LineReader(Path(path), error=ScoresFormatError, content=content).read()
+    lines = LineReader(Path(path), error=ScoresFormatError, content=content)
     table = _table(lines, columns)
     number, header = next(table)
     topic_place, places = _columns(lines, number, header, columns)
     names = list(places) if measures is None else [_column(lines, number, places, text) for text in measures]
     name = name or system_name(Path(path))
-    plain = None if columns else _plain(lines, number, header, {column: places[column] for column in names})
-    if plain is not None:
-        topics, values = plain
-        return tuple(TopicScores(name, column, topics, values[column], digest=lines.digest) for column in names)
     scores: dict[str, list[float]] = {}
     line_of: dict[str, int] = {}
     for number, row in table:
@@ -225,39 +215,6 @@ def read_score_table(
     whole = read if measures is None else read_score_table(path, content=content, columns=columns)
     digest = digest_of(whole)
     return tuple(_scores(name, s.measure, topics, dict(zip(topics, s.values, strict=True)), digest) for s in read)
-
-
-def _plain(
-    lines: _Lines, number: int, header: list[str], places: Mapping[str, tuple[int, Measure | None]]
-) -> _Columns | None:
-    """Topics and columns of a table with nothing unusual in it, whose header is on this line; else None."""
-    content = lines.sound_content()
-    if content is None or any("\n" in cell for cell in header):
-        return None
-    key = (lines.digest, number)
-    found = _LAST_READ.get(key)
-    if found is None or not places.keys() <= found[1].keys():
-        found = _read_plain(content, number, header, places)
-    if found is None or not lines.allows(rows=len(found[0]), columns=len(header)):
-        return None
-    while key not in _LAST_READ and len(_LAST_READ) >= MAX_LAST_READ:
-        _LAST_READ.pop(next(iter(_LAST_READ)), None)
-    _LAST_READ[key] = found
-    return found
-
-
-def _read_plain(
-    content: bytes, number: int, header: list[str], places: Mapping[str, tuple[int, Measure | None]]
-) -> _Columns | None:
-    *above, rows = content.split(b"\n", number)
-    if len(above) < number:
-        return None
-    columns = {
-        name: Column(place, *limits_of(measure)) if measure is not None else Column(place)
-        for name, (place, measure) in places.items()
-    }
-    delimiter = "\t" if b"\t" in above[-1] else ","
-    return read_columns(rows, delimiter=delimiter, width=len(header), topics=0, columns=columns)
 
 
 def digest_of(scores: Sequence[TopicScores]) -> str:

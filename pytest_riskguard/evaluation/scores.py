@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.errors import ScoringError
-from pytest_riskguard.evaluation.plain_tables import is_ascending
 
 if TYPE_CHECKING:
     from pytest_riskguard.evaluation.document_ids import Judged
@@ -143,7 +143,7 @@ class TopicScores:
                 f"{self.name}: the score of topic {self.topics[int(np.argmax(sizes))]!r} is {np.max(sizes):g} in "
                 f"size, expected at most {MAX_SCORE:g}"
             )
-        if not is_ascending(self.topics):
+        if any(one >= other for one, other in pairwise(self.topics)):
             raise ValueError(f"{self.name}: topics must be sorted and each appear once")
         values.flags.writeable = False
         object.__setattr__(self, "values", values)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.limits import DOCUMENTS
 from pytest_riskguard.formats.measure_names import AVERAGES, standard_name
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, Score, TopicRow
@@ -367,3 +368,11 @@ def with_header(rows: Iterator[NumberedRow]) -> tuple[list[str], Iterator[Number
     """The header of a table, its first row, and the rows below."""
     _, header = next(rows, (1, ()))
     return [str(name) for name in header], rows
+
+
+def of_length(columns: int, rows: Iterable[NumberedRow], file: InputFile) -> Iterator[NumberedRow]:
+    """The rows of a table below a header of so many columns; the error of the file for one of another length."""
+    for line, row in rows:
+        if len(row) != columns:
+            raise file.refuse(line, f"expected {columns} columns as in the header, found {len(row)}")
+        yield line, row

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
@@ -56,7 +55,6 @@ _EXPECTED = {
 }
 #: Types that JSON has as they are.
 _KEPT = frozenset({str, int, bool, type(None)})
-_SCALARS = frozenset(_NAMES) - {dict, list}
 _TOO_DEEP = f"nested too deeply (more than {MAX_DEPTH} levels)"
 _CONFLICT_MARKERS = (b"<<<<<<<", b"=======", b">>>>>>>")
 
@@ -138,76 +136,6 @@ def rounded(value: float) -> float | None:
     if not math.isfinite(value):
         return None
     return float(_DIGITS % value) + 0.0
-
-
-def indented(value: Any) -> str:
-    """What ``json.dumps(value, indent=2, allow_nan=False)`` writes, several times faster.
-
-    With ``indent`` the standard library encodes each value in Python. Here containers without other containers, and
-    lists of such objects, are encoded whole in C, with separators that break and indent the lines.
-    """
-    return "".join(_lines(value, "\n"))
-
-
-def _lines(value: Any, line: str) -> Iterator[str]:
-    """The text of a value, in pieces; ``line`` begins a line that is indented as the value is."""
-    inner = line + "  "
-    if not isinstance(value, dict | list | tuple) or not value:
-        yield json.dumps(value, allow_nan=False)
-    elif _is_flat(value):
-        text = _flat(value, inner)
-        yield f"{text[0]}{inner}{text[1:-1]}{line}{text[-1]}"
-    elif isinstance(value, dict):
-        separator = "{" + inner
-        for key, item in value.items():
-            yield f"{separator}{json.dumps(key)}: "
-            yield from _lines(item, inner)
-            separator = "," + inner
-        yield line + "}"
-    else:
-        separator = "[" + inner
-        for is_row, items in itertools.groupby(value, _is_row):
-            yield separator
-            if is_row:
-                yield _rows(list(items), inner)
-            else:
-                yield from _listed(items, inner)
-            separator = "," + inner
-        yield line + "]"
-
-
-def _listed(items: Iterable[Any], line: str) -> Iterator[str]:
-    separator = ""
-    for item in items:
-        yield separator
-        yield from _lines(item, line)
-        separator = "," + line
-
-
-def _rows(rows: list[Any], line: str) -> str:
-    """Objects without containers, one after the other.
-
-    No text in JSON holds a line break, and a key begins with a quote, so a brace after a separator begins an object.
-    """
-    inner = line + "  "
-    text = _flat(rows, inner)[2:-2].replace("}," + inner + "{", line + "}," + line + "{" + inner)
-    return "{" + inner + text + line + "}"
-
-
-def _flat(value: Any, line: str) -> str:
-    return json.dumps(value, allow_nan=False, separators=("," + line, ": "))
-
-
-def _is_row(value: Any) -> bool:
-    return isinstance(value, dict) and bool(value) and _is_flat(value)
-
-
-def _is_flat(value: Any) -> bool:
-    """Whether a container holds no other, except empty ones, which take no line of their own."""
-    items = value.values() if isinstance(value, dict) else value
-    if _SCALARS.issuperset(map(type, items)):
-        return True
-    return not any(item and isinstance(item, dict | list | tuple) for item in items)
 
 
 def parsed(content: bytes) -> dict[str, Any]:

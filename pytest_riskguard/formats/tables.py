@@ -14,6 +14,7 @@ from pytest_riskguard.formats.columns import (
     NumberedRow,
     known_columns,
     missing_columns,
+    of_length,
     places,
     with_header,
 )
@@ -56,14 +57,7 @@ def csv_topics(file: InputFile) -> Records[TopicRow]:
 
 def _csv_rows(file: InputFile, kind: Kind) -> NamedRows:
     header, rows = with_header(file.table(_delimiter(file, kind) or ","))
-    return NamedRows(header, _of_length(len(header), rows, file), kind, file.refuse, file.columns)
-
-
-def _of_length(columns: int, rows: Iterable[NumberedRow], file: InputFile) -> Iterator[NumberedRow]:
-    for line, row in rows:
-        if len(row) != columns:
-            raise file.refuse(line, f"expected {columns} columns as in the header, found {len(row)}")
-        yield line, row
+    return NamedRows(header, of_length(len(header), rows, file), kind, file.refuse, file.columns)
 
 
 def _delimiter(file: InputFile, kind: Kind) -> str | None:

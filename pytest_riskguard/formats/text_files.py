@@ -62,29 +62,6 @@ class LineReader(Generic[Problem]):
             raise RuntimeError(f"{self.path}: the digest is known only after the last line has been read")
         return self._digest
 
-    def read(self) -> LineReader[Problem]:
-        """A reader of the same file that holds its content, so that it can go through it more than once."""
-        content = b"".join(self._blocks())
-        return LineReader(self.path, error=self._error, size=self._size, line_size=self._line_size, content=content)
-
-    def sound_content(self) -> bytes | None:
-        """The content of a reader that holds it, without byte order mark; its digest is then known.
-
-        None where going through its lines would raise an error, or might.
-        """
-        content = self._content
-        if content is None or b"\0" in content or content.count(b"\n") >= LINES.value:
-            return None
-        text = content.removeprefix(_BOM)
-        if _has_long_line(text, self._line_size.value):
-            return None
-        try:
-            _ = text.isascii() or text.decode()
-        except UnicodeDecodeError:
-            return None
-        self._digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
-        return text
-
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         digest = hashlib.sha256()
         number, rest = 1, b""
@@ -167,10 +144,6 @@ class LineReader(Generic[Problem]):
         if rows * columns > self._most_cells:
             raise self.refuse_more(CELLS, rows * columns)
 
-    def allows(self, *, rows: int, columns: int) -> bool:
-        """Whether ``check_size`` refuses no table with so many."""
-        return rows <= self._most_topics and rows * columns <= self._most_cells
-
     def _blocks(self) -> Iterator[bytes]:
         if self._content is not None:
             for start in range(0, len(self._content), _BLOCK):
@@ -208,16 +181,6 @@ class LineReader(Generic[Problem]):
         if nul >= 0:
             line = first + text.count(b"\n", 0, nul)
             raise self.refuse(line, "expected text, found a NUL byte; is this a binary file, or UTF-16?")
-
-
-def _has_long_line(text: bytes, longest: int) -> bool:
-    """Whether a line has more bytes than ``longest``; as few of them are looked at as possible."""
-    start = 0
-    while len(text) - start > longest:
-        start = text.rfind(b"\n", start, start + longest + 1) + 1  # the last line end that a sound line leaves
-        if not start:
-            return True
-    return False
 
 
 def compression_hint(start: bytes) -> str:

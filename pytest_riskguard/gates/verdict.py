@@ -335,12 +335,15 @@ class Verdict(_Asked):
         """The same verdict with one more warning."""
         return self.with_findings(lambda findings: replace(findings, warnings=(*findings.warnings, warning)))
 
-    def detailed(self, code: str, **parameters: Any) -> Verdict:
-        """The same verdict with parameters for the warning with this code, if it has one."""
+    def detailed(self, about: str, **parameters: Any) -> Verdict:
+        """The same verdict with more parameters for the warning about this, if it has one."""
+
+        def detailed(raised: VerdictWarning) -> VerdictWarning:
+            is_meant = raised.parameters.get("about") == about
+            return warning(raised.code, about=about, **parameters) if is_meant else raised
 
         def change(findings: Findings) -> Findings:
-            warned = (warning(code, **parameters) if raised.code == code else raised for raised in findings.warnings)
-            return replace(findings, warnings=tuple(warned))
+            return replace(findings, warnings=tuple(map(detailed, findings.warnings)))
 
         return self.with_findings(change)
 
@@ -371,7 +374,7 @@ class Verdict(_Asked):
 
 
 #: Codes of warnings that what a verdict rests on has changed.
-CHANGED_INPUTS = ("judgements_shrank", "topics_changed", "rescored")
+CHANGED_INPUTS = ("changed_inputs",)
 #: Codes of all warnings that come first and are never folded.
 FIRST_WARNINGS = (*CHANGED_INPUTS, "free_wins")
 

@@ -16,7 +16,6 @@ from pytest_riskguard.gates.limits import limit_of, own_method, witnesses
 from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 from pytest_riskguard.risk.checks import mean
-from pytest_riskguard.risk.georisk import looks_like_percent
 
 if TYPE_CHECKING:
     from pytest_riskguard.evaluation.scores import TopicScores
@@ -54,8 +53,6 @@ def pool_warnings(comparison: PoolComparison, *, rescored: bool) -> tuple[Verdic
     raised = list(_about_the_data(missing, comparison.candidate, rescored=rescored))
     systems = (comparison.candidate, *comparison.baselines)
     raised += _about_the_order(dict(zip(comparison.names, systems, strict=True)))
-    if looks_like_percent(comparison.scores):
-        raised.append(warning("large_scores", largest=float(comparison.scores.max())))
     if comparison.enough_topics:
         raised += _about_the_pools_evidence(comparison)
         raised += _about_the_pools_answer(comparison)
@@ -93,7 +90,7 @@ def _about_the_data(
         elif topics:
             yield warning("missing_topics", system=system, topics=topics)
     if candidate.unknown:
-        yield warning("unknown_topics", topics=candidate.unknown)
+        yield warning("missing_topics", about="unknown_topics", topics=candidate.unknown)
     if (repeated := candidate.repeated) is not None and repeated.differing:
         yield warning(
             "unstable_answers",
@@ -104,7 +101,7 @@ def _about_the_data(
             urisk=urisk,
         )
     if rescored:
-        yield warning("rescored")
+        yield warning("changed_inputs", about="rescored")
 
 
 def _about_the_order(systems: Mapping[str, TopicScores]) -> Iterator[VerdictWarning]:
@@ -113,7 +110,7 @@ def _about_the_order(systems: Mapping[str, TopicScores]) -> Iterator[VerdictWarn
             topics, written = len(scores.reordered), scores.in_written_order().mean
             yield warning("order_as_written", system=name, topics=topics, mean=scores.mean, mean_as_written=written)
         if scores.contradicted:
-            yield warning("rank_contradicts_score", system=name, topics=scores.contradicted)
+            yield warning("order_as_written", about="rank_contradicts_score", system=name, topics=scores.contradicted)
 
 
 def _about_the_weights(comparison: Comparison) -> Iterator[VerdictWarning]:
@@ -124,13 +121,13 @@ def _about_the_weights(comparison: Comparison) -> Iterator[VerdictWarning]:
     if evidence.strata is not None:
         figures["strata"] = len(evidence.strata.names)
     if evidence.effective < MIN_TOPICS <= evidence.units:
-        yield warning("few_effective_topics", **figures, needed=MIN_TOPICS)
+        yield warning("few_topics", about="few_effective_topics", **figures, needed=MIN_TOPICS)
     elif comparison.ruling.enough_topics:
-        yield warning("few_effective_topics", **figures)
+        yield warning("few_topics", about="few_effective_topics", **figures)
 
 
 def _about_the_evidence(comparison: Comparison) -> Iterator[VerdictWarning]:
-    gate, ruling = comparison.gate, comparison.ruling
+    ruling = comparison.ruling
     student = ruling.interval("student_t")
     flat = student.lower == student.upper
     if flat and not comparison.identical:  # there the answer says so
@@ -139,16 +136,12 @@ def _about_the_evidence(comparison: Comparison) -> Iterator[VerdictWarning]:
         yield _few_changes(comparison)
     if comparison.evidence.units < FEW_TOPICS:
         yield warning("few_topics", enough=FEW_TOPICS)
-    if gate.method in PARAMETRIC and comparison.evidence.units < ENOUGH_FOR_STUDENT and not flat:
-        yield warning("parametric_interval", enough=ENOUGH_FOR_STUDENT)
 
 
 def _about_the_answer(comparison: Comparison, outcome: Outcome) -> Iterator[VerdictWarning]:
     ruling = comparison.ruling
     if comparison.identical:
         return
-    if ruling.passes and not ruling.holds:
-        yield warning("loss_within_noise")
     disagree = disagreement(ruling)
     if outcome == "pass" and not ruling.passes:
         yield warning("churn")
@@ -199,7 +192,7 @@ def _unseen(comparison: Comparison) -> VerdictWarning | None:
         return None
     share, size = found
     upper = comparison.gate.side == "both" and comparison.ruling.estimate > 0
-    return warning("unseen_changes", change="win" if upper else "loss", share=share, size=size)
+    return warning("few_topics", about="unseen_changes", change="win" if upper else "loss", share=share, size=size)
 
 
 def _few_changes(comparison: Comparison) -> VerdictWarning:
@@ -248,5 +241,3 @@ def _about_the_pools_answer(comparison: PoolComparison) -> Iterator[VerdictWarni
     if comparison.vanished:
         largest, largest_at_0 = comparison.largest(gate.alpha), comparison.largest(0.0)
         yield warning("georisk_vanishes", largest=largest, largest_at_0=largest_at_0)
-    if gate.alpha == 0:
-        yield warning("georisk_at_alpha_0")

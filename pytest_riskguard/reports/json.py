@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
@@ -12,7 +13,7 @@ from pytest_riskguard import __version__
 from pytest_riskguard.errors import ReportFormatError
 from pytest_riskguard.formats.input_files import LimitError, read_limited
 from pytest_riskguard.formats.limits import REPORT_BYTES, TOPICS
-from pytest_riskguard.formats.serialization import JsonError, decoded, indented, parsed, to_plain
+from pytest_riskguard.formats.serialization import JsonError, decoded, parsed, to_plain
 from pytest_riskguard.gates import rankings
 from pytest_riskguard.gates.findings import Exhibits
 from pytest_riskguard.gates.rankings import Rankings
@@ -34,7 +35,7 @@ SCHEMA_FILE = Path(__file__).with_name("riskguard-report-1.schema.json")
 
 def document(schema: str, content: Mapping[str, Any]) -> str:
     """JSON text that names its schema and this package: no NaN, ASCII so that any console can print it."""
-    return indented(_headed(schema, content)) + "\n"
+    return json.dumps(_headed(schema, content), indent=2, allow_nan=False) + "\n"
 
 
 def _headed(schema: str, content: Mapping[str, Any]) -> dict[str, Any]:

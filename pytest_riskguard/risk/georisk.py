@@ -17,7 +17,6 @@ from scipy.special import ndtr
 from pytest_riskguard.risk.checks import (
     FEW_NUMBERS,
     MAX_SIZE,
-    ROUNDING_ERROR,
     FloatArray,
     exact_sum,
     refuse,
@@ -131,17 +130,6 @@ def georisk_curve(scores: npt.ArrayLike, *, alphas: npt.ArrayLike, kind: str = "
     topics = scores.shape[1]
     means = _sums(scores) / topics
     return np.asarray(np.sqrt(means[:, np.newaxis] * ndtr(zrisk_curve(scores, alphas=alphas, kind=kind) / topics)))
-
-
-def looks_like_percent(scores: npt.ArrayLike) -> bool:
-    """Whether any score is above 1, as in percent or a measure without such a bound.
-
-    ZRisk of scores in percent is ten times that of the same scores as fractions, and GeoRisk at an alpha above 0 may
-    rank systems differently: worth a warning.
-
-    Parameters and errors are those of ``expected_scores``.
-    """
-    return bool(np.any(pool_scores(scores) > 1 + ROUNDING_ERROR))
 
 
 def pool_scores(scores: npt.ArrayLike) -> FloatArray:

@@ -24,7 +24,7 @@ from pytest_riskguard.evaluation.examined_ids import OTHER_TOPICS, UNLIKELY, Cou
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
 from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run, write_run
-from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+from pytest_riskguard.evaluation.runs.trec_files import fold_run
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.formats.given_file import GivenFile, LabelRules
 from pytest_riskguard.gates.kinds import gate_of

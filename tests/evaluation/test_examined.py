@@ -45,11 +45,11 @@ def test_topics_that_are_not_examined_are_dropped_while_a_run_is_read(monkeypatc
     sample, held = Sample(), []
     for place in range(500):
         sample.add(np.array([place]), np.array([0, 1]), Identifiers.of([f"d{place}"]), None)
-        held.append(len(sample._places))
+        held.append(sum(len(part.places) for part in sample._parts))
     assert max(held) <= 25
     assert sum(later < earlier for earlier, later in itertools.pairwise(held)) < 40  # most are never held
-    whole = Examined.of(
-        np.arange(500), np.ones(500, dtype=np.int64), Identifiers.of(f"d{place}" for place in range(500))
+    whole = Examined.joined(
+        [Examined(np.arange(500), np.arange(501), Identifiers.of(f"d{place}" for place in range(500)))]
     )
     assert list(sample.examined().rankings(1)) == list(whole.rankings(1))
 

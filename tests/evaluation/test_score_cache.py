@@ -22,8 +22,7 @@ from pytest_riskguard.evaluation import read_qrels, score_cache
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.score_cache import RunScores, Wanted, file_scores, folder, text_scores
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.run_parts import ScoredRun
-from pytest_riskguard.evaluation.scoring.run_scores import scored_run
+from pytest_riskguard.evaluation.scoring.run_scores import ScoredRun, scored_run
 from pytest_riskguard.formats.given_file import GivenFile
 from tests.plugin import world
 

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels, write_qrels
 from pytest_riskguard.evaluation.runs.rankings import rankings_as_run, write_run
-from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+from pytest_riskguard.evaluation.runs.trec_files import fold_run
 
 IDS = ["red shoes", "a%20b", "100% wool", "tab\there", "plain", "é ü"]
 

@@ -16,7 +16,7 @@ from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import ConfigError, DataError, MissingFileError, ScoresFormatError, UsageError
 from pytest_riskguard.evaluation.document_titles import read_titles
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
-from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+from pytest_riskguard.evaluation.runs.trec_files import fold_run
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.topics import read_topics
 from pytest_riskguard.formats import limits

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ from typing import Annotated
 
 import pytest
 from annotated_types import Interval, MinLen
-from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_riskguard.formats.serialization import (
@@ -18,7 +16,6 @@ from pytest_riskguard.formats.serialization import (
     JsonError,
     Words,
     decoded,
-    indented,
     parsed,
     rounded,
     to_plain,
@@ -47,20 +44,6 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=30,
 )
-
-
-@given(VALUES)
-@example([{"a": 1}, {"b": []}, {}, {"c": {}}, {"d": [1]}, {"e": 2}, [], [[]], 3])
-@example({"rows": [{"a": "},\n      {", "b": {}}, {"{": "}"}]})
-@example([{"a": []}, {"a": {}}, {"a": ()}, {"a": (1, {})}])
-def test_lines_are_broken_and_indented_as_the_standard_library_does(value):
-    assert indented(value) == json.dumps(value, indent=2)
-
-
-def test_numbers_that_are_not_finite_are_never_written():
-    for value in (math.nan, [math.inf], {"a": [{"b": -math.inf}]}):
-        with pytest.raises(ValueError, match="not JSON compliant"):
-            indented(value)
 
 
 def test_unknown_fields_are_left_out():

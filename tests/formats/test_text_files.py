@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.errors import MissingFileError, RunFormatError
-from pytest_riskguard.formats import input_files, text_files
+from pytest_riskguard.formats import input_files
 from pytest_riskguard.formats.text_files import LineReader, shown
 
 
@@ -57,23 +57,6 @@ def test_lines_across_blocks_keep_their_numbers(write, monkeypatch):
     text = "".join(f"line {number} é\n" for number in range(1, 50))
     found = read(write("a.gz", text))
     assert found == [(number, f"line {number} é".encode()) for number in range(1, 50)]
-
-
-def test_content_that_is_held_is_read_in_blocks_as_a_file_is(write, monkeypatch):
-    monkeypatch.setattr(text_files, "_BLOCK", 5)
-    text = "\ufeff" + "".join(f"line {number} é\n" for number in range(1, 30))
-    held = LineReader(write("a", text), error=RunFormatError).read()
-    assert list(held) == read(write("a", text))
-    assert held.digest == "sha256:" + hashlib.sha256(text.encode()).hexdigest()
-
-
-@pytest.mark.parametrize("lines", [[3], [4], [1, 1, 1, 3], [3, 3, 0, 3], [2, 4, 1], [1, 0, 4], [4, 0], []])
-@pytest.mark.parametrize("ends", [True, False])
-def test_sound_content_has_no_line_beyond_the_limit(write, set_limit, lines, ends):
-    set_limit("LINE_BYTES", 3)
-    text = "\n".join("x" * length for length in lines) + "\n" * ends
-    held = LineReader(write("a", text), error=RunFormatError).read()
-    assert held.sound_content() == (None if 4 in lines else text.encode())
 
 
 def test_a_line_as_long_as_a_block_is_read(write, monkeypatch, set_limit):

@@ -17,9 +17,9 @@ from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import ConfigError, FileError, RiskguardError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
-from pytest_riskguard.evaluation.runs.chunks import Chunk
 from pytest_riskguard.evaluation.runs.rankings import rankings_as_run, write_run
-from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+from pytest_riskguard.evaluation.runs.row_blocks import Chunk
+from pytest_riskguard.evaluation.runs.trec_files import fold_run
 from pytest_riskguard.evaluation.score_files import read_scores, write_scores
 from pytest_riskguard.evaluation.topics import read_topics
 from pytest_riskguard.formats.serialization import JsonError

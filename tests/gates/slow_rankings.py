@@ -16,11 +16,10 @@ import numpy as np
 from pytest_riskguard.evaluation.judgements.grades import is_binary
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import cutoff_of, part_of, provider_of
-from pytest_riskguard.evaluation.runs.chunks import Chunk
 from pytest_riskguard.evaluation.runs.order import as_scored, untied
-from pytest_riskguard.evaluation.runs.passages import by_document
+from pytest_riskguard.evaluation.runs.row_blocks import Chunk, by_document
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.kept_depths import DEFAULT_DEPTH, depth_of
+from pytest_riskguard.evaluation.scoring.judged_runs import DEFAULT_DEPTH, depth_of
 from pytest_riskguard.evaluation.scoring.provider_scores import evaluate
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import AS_GIVEN, LabelRules
@@ -56,8 +55,8 @@ def rankings_of(chunks: Iterable[Chunk], qrels: Qrels, measure: Measure) -> Rank
     provider = str(provider_of(measure).NAME)
     return {
         topic: list(as_scored(list(documents), list(documents.values()), provider))
-        for chunk in by_document(chunks, qrels.rules)
-        for topic, documents in chunk.items()
+        for chunk in chunks
+        for topic, documents in by_document(chunk, qrels.rules).items()
     }
 
 

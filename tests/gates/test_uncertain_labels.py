@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation import read_qrels
-from pytest_riskguard.evaluation.judgements.judges import regraded
-from pytest_riskguard.evaluation.judgements.qrels import Qrels
+from pytest_riskguard.evaluation.judgements.qrels import Qrels, regraded
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.formats.given_file import JudgeRule, LabelRules
 from pytest_riskguard.gates.kinds import gate_of
@@ -141,7 +140,7 @@ def false_alarms(*, topics: int, judges: int, between: float, within: float, rng
     return alarms / repetitions
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("topics", [10, 50])
 @pytest.mark.parametrize("judges", [2, 3, 5])
 @pytest.mark.parametrize(("between", "within"), [(0.0, 0.0), (0.0, 1.0), (0.05, 0.5), (0.2, 0.5), (1.0, 0.5)])
@@ -151,7 +150,7 @@ def test_false_alarms_stay_at_nominal_whether_judges_disagree_at_random_or_lean(
     assert 0.003 <= rate <= 0.033
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_gate_stays_at_nominal_where_judges_disagree_at_random():
     """Two systems that are equally good, three judges who err: the gate itself, on the median of their grades."""
     rng = random.Random(16)

@@ -90,10 +90,12 @@ def test_a_single_topic_decides_where_topics_are_judged_alone():
 
 def test_topics_whose_ranks_contradict_their_scores_are_named():
     candidate = replace(scores("new", GOOD), contradicted=("t01", "t02"))
-    (found,) = [
-        w for w in judge(RISK, candidate, scores("prod", GOOD)).warnings if w.code == "rank_contradicts_score"
-    ]
-    assert found.parameters == {"system": "the candidate", "topics": ("t01", "t02")}
+    (found,) = [w for w in judge(RISK, candidate, scores("prod", GOOD)).warnings if w.code == "order_as_written"]
+    assert found.parameters == {
+        "about": "rank_contradicts_score",
+        "system": "the candidate",
+        "topics": ("t01", "t02"),
+    }
 
 
 @pytest.mark.parametrize("kind", ["not_significantly_risky", "not_inferior", "equivalent", "no_topic_collapse"])

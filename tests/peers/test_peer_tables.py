@@ -11,7 +11,7 @@ import pytest
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import open_run
-from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+from pytest_riskguard.evaluation.runs.trec_files import fold_run
 from pytest_riskguard.evaluation.topics import read_topics
 from pytest_riskguard.formats.given_file import GivenFile
 

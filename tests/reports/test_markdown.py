@@ -122,7 +122,9 @@ def test_gates_that_passed_are_folded_and_stand_behind_those_that_did_not():
 
 
 def test_warnings_are_said():
-    warned = altered(LOST, warnings=(VerdictWarning("rescored", "scored again"), VerdictWarning("churn", "as said")))
+    warned = altered(
+        LOST, warnings=(VerdictWarning("changed_inputs", "scored again"), VerdictWarning("churn", "as said"))
+    )
     assert "Warning (<code>rescored</code>): scored again" in render([warned])
     assert "as said" not in render([warned])
 

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
 from pytest_riskguard import risk
-from pytest_riskguard.risk.georisk import georisk_curve, looks_like_percent, z_scores, zrisk_curve
+from pytest_riskguard.risk.georisk import georisk_curve, z_scores, zrisk_curve
 from pytest_riskguard.risk.tradeoff import smooth
 from pytest_riskguard.risk.urisk import minus
 
@@ -157,13 +157,6 @@ def test_percent_changes_the_ranking_by_georisk() -> None:
     pool = np.array([[0.30, 0.30, 0.30, 0.30], [0.20, 0.60, 0.20, 0.60], [0.28, 0.28, 0.28, 0.28]])
     assert np.argmax(risk.georisk(pool, alpha=1)) == 1
     assert np.argmax(risk.georisk(100 * pool, alpha=1)) == 0
-    assert not looks_like_percent(pool)
-    assert looks_like_percent(100 * pool)
-
-
-def test_a_score_of_one_but_for_rounding_is_no_percent() -> None:
-    assert not looks_like_percent([[1 + 2e-16, 1.0], [0.0, 0.5]])
-    assert looks_like_percent([[1.0, 0.2], [1.001, 0.5]])
 
 
 @given(arrays(np.float64, st.tuples(st.just(2), st.integers(1, 12)), elements=scores), alphas)
@@ -250,7 +243,6 @@ BAD = [
     [
         risk.expected_scores,
         z_scores,
-        looks_like_percent,
         lambda pool: risk.zrisk(pool, alpha=1),
         lambda pool: risk.georisk(pool, alpha=1),
         lambda pool: zrisk_curve(pool, alphas=[1]),
@@ -291,11 +283,6 @@ def test_the_cubic_is_not_asked_beyond_where_it_was_fitted() -> None:
     with pytest.raises(ValueError, match=r"less expected scores must be from -1 to 1 .* got -1.3\d+ for system 0"):
         risk.zrisk(pool, alpha=1, kind="smooth")
     assert risk.zrisk(pool, alpha=5)[0] < 0
-
-
-def test_a_score_further_than_the_tolerance_above_one_is_percent() -> None:
-    assert not looks_like_percent([[1 + 1e-12, 1.0], [0.0, 0.5]])
-    assert looks_like_percent([[1 + 2e-12, 1.0], [0.0, 0.5]])
 
 
 def test_scores_as_far_as_one_from_the_expected_ones_have_a_cubic() -> None:

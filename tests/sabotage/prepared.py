@@ -24,7 +24,7 @@ _COMMAND = (
     "pytest_riskguard.cli.main",
     "pytest_riskguard.cli.compare",
     "pytest_riskguard.cli.inputs",
-    "pytest_riskguard.evaluation.scoring.providers.ranked_evaluator",
+    "pytest_riskguard.evaluation.scoring.providers",
     "pytest_riskguard.formats.tables",
     "pytest_riskguard.reports.card",
     "pytest_riskguard.reports.terminal.failure",

@@ -84,7 +84,7 @@ def scaled(measure: Measure, rules: LabelRules) -> Measure:
     highest = _highest(measure, rules)
     if measure.NAME != "ERR" or highest is None or highest == measure["max_rel"]:
         return measure
-    from pytest_riskguard.evaluation.scoring.providers.err import ScaledERR
+    from pytest_riskguard.evaluation.scoring.providers import ScaledERR
 
     scaled_err: Measure = ScaledERR(**{**measure.params, "max_rel": highest})
     return scaled_err
@@ -111,7 +111,7 @@ def providers_for(measure: Measure, grades: Grades) -> list[tuple[Any, Grades]]:
     provider = provider_of(measure)
     if measure.NAME != "nDCG" or provider.NAME == "riskguard":
         return [(provider, grades)]
-    from pytest_riskguard.evaluation.scoring.providers.real_gains import REAL_PROVIDER
+    from pytest_riskguard.evaluation.scoring.providers import REAL_PROVIDER
 
     real = {topic for topic, judged in grades.items() if any(isinstance(grade, float) for grade in judged.values())}
     if not real:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.evaluation import memory
-from pytest_riskguard.evaluation.judgements.judged_topics import JudgedTopics
-from pytest_riskguard.evaluation.judgements.judgement_arrays import JudgementArrays
-from pytest_riskguard.evaluation.judgements.judges import ByJudge, put_together, regraded, shared_documents
-from pytest_riskguard.evaluation.judgements.trec_judgements import read_columns
+from pytest_riskguard.evaluation.judgements.arrays import JudgementArrays
 from pytest_riskguard.evaluation.memory import Input, InputData, JudgementsData
-from pytest_riskguard.evaluation.runs.trec_columns import RefusedError
 from pytest_riskguard.formats.columns import whole
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
@@ -26,6 +22,15 @@ from pytest_riskguard.formats.limits import DOCUMENTS, JUDGEMENTS, ROW_BYTES, TO
 from pytest_riskguard.formats.records import Agreement, AmbiguousTextError, Judgement, Records, TopicKeys
 from pytest_riskguard.formats.text_files import ESCAPED, MAX_GRADE, LineReader, escaped, unescaped
 
+#: topic -> document -> judge -> grade
+ByJudge = Mapping[str, Mapping[str, Mapping[str, float]]]
+
+_RULES: Mapping[JudgeRule, Callable[[Sequence[float]], float]] = {
+    "median": statistics.median,
+    "mean": statistics.fmean,
+    "max": max,
+    "min": min,
+}
 _COLUMNS = "4 columns (topic iteration docid grade)"
 
 
@@ -83,30 +88,12 @@ class Qrels:
     @cached_property
     def arrays(self) -> JudgementArrays:
         """The judgements of the scored topics as columns."""
-        if isinstance(self.grades, JudgedTopics):
-            return self.grades.columns(self.topics)
         return JudgementArrays.of(self.grades, self.topics)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        grades = self.grades
-        if not isinstance(grades, JudgedTopics):  # views of mappings cannot be sent
-            grades = {topic: dict(judged) for topic, judged in grades.items()}
-        state = {**vars(self), "grades": grades, "texts": dict(self.texts)}
-        return _same_judgements, ({name: state[name] for name in self.__dataclass_fields__},)
 
     @cached_property
     def is_real(self) -> bool:
         """Whether a grade is not a whole number."""
-        if isinstance(self.grades, JudgedTopics):
-            return self.grades.is_real
         return any(isinstance(grade, float) for judged in self.grades.values() for grade in judged.values())
-
-
-def _same_judgements(state: dict[str, Any]) -> Qrels:
-    """Judgements that another process has sent."""
-    texts, grades = MappingProxyType(state["texts"]), state["grades"]
-    grades = grades if isinstance(grades, JudgedTopics) else MappingProxyType(grades)
-    return Qrels(**{**state, "texts": texts, "grades": grades})
 
 
 def read_qrels(
@@ -156,13 +143,13 @@ def _of_records(
     given: Input, records: Records[Judgement], keys: TopicKeys | None, judges: JudgeRule, labels: LabelRules
 ) -> Qrels:
     by_judge, queries = _by_judge(given, records, keys or TopicKeys())
-    grades, agreement = put_together(by_judge, judges)
+    grades, agreement = _put_together(by_judge, judges)
     digest = hashlib.sha256()
     for line in _lines_of(grades):
         digest.update(line.encode())
     texts = queries | {topic: text for topic, text in records.texts.items() if topic in grades}
     qrels = _qrels(given.name, f"sha256:{digest.hexdigest()}", grades, given.refuse, labels, texts)
-    return replace(qrels, agreement=agreement, by_judge=None if labels.separator else shared_documents(by_judge))
+    return replace(qrels, agreement=agreement, by_judge=None if labels.separator else _shared_documents(by_judge))
 
 
 def qrels_or_none(given: Input, records: Records[Judgement], labels: LabelRules) -> Qrels | None:
@@ -232,9 +219,7 @@ def _qrels(
         raise refuse(
             None, f"expected {what}, found {len(passages):,} ids, all of the document {next(iter(documents))!r:.60}"
         )
-    highest = (
-        grades.highest() if isinstance(grades, JudgedTopics) else {t: max(d.values()) for t, d in grades.items()}
-    )
+    highest = {topic: max(judged.values()) for topic, judged in grades.items()}
     relevant = {topic for topic, grade in highest.items() if rules.is_relevant(grade)}
     if not relevant:
         least = "above 0" if rules.relevant_from is None else f"{rules.relevant_from:g} or more (relevant_from)"
@@ -243,7 +228,7 @@ def _qrels(
     return Qrels(
         path_name=name,
         digest=rules.digest(digest),
-        grades=grades if isinstance(grades, JudgedTopics) else MappingProxyType(dict(grades)),
+        grades=MappingProxyType(dict(grades)),
         topics=tuple(sorted(relevant)),
         without_relevant=without_relevant,
         texts=MappingProxyType(dict(texts or {})),
@@ -257,10 +242,6 @@ def _check_scale(
     refuse: Callable[[int | None, str], Exception],
 ) -> None:
     low, high = scale
-    if isinstance(grades, JudgedTopics) and (
-        low <= grades.arrays.grades.min() and grades.arrays.grades.max() <= high
-    ):
-        return
     for topic, judged in grades.items():
         for document, grade in judged.items():
             if not low <= grade <= high:
@@ -269,15 +250,6 @@ def _check_scale(
 
 
 def _read_trec(path: Path, rules: LabelRules) -> Qrels:
-    try:
-        grades, digest = read_columns(path)
-    except RefusedError:
-        return _read_lines(path, rules)
-    lines = LineReader(path, error=QrelsFormatError, line_size=ROW_BYTES)
-    return _qrels(lines.path.name, digest, grades, lines.refuse, rules)
-
-
-def _read_lines(path: Path, rules: LabelRules) -> Qrels:
     lines = LineReader(path, error=QrelsFormatError, line_size=ROW_BYTES)
     grades: dict[str, dict[str, float]] = {}
     rows, most_rows, most_topics, most_documents = 0, JUDGEMENTS.value, TOPICS.value, DOCUMENTS.value
@@ -332,3 +304,43 @@ def _grade(field: bytes) -> float | None:
     if b"_" in field or not abs(grade) <= MAX_GRADE:  # NaN fails it too
         return None
     return whole(grade)
+
+
+def regraded(
+    grades: Mapping[str, Mapping[str, float]], by_judge: ByJudge, panel: Sequence[str], rule: JudgeRule
+) -> dict[str, dict[str, float]]:
+    """The grades that a panel of judges gives; a document that none of them graded keeps the one that it has.
+
+    A judge who is named twice counts twice. Topics and documents stay in their order.
+    """
+    changed = {topic: dict(judged) for topic, judged in grades.items()}
+    for topic, documents in by_judge.items():
+        for document, given in documents.items():
+            if values := [given[judge] for judge in panel if judge in given]:
+                changed[topic][document] = whole(_RULES[rule](values))
+    return changed
+
+
+def _shared_documents(by_judge: ByJudge) -> ByJudge | None:
+    """The grades of documents that several judges graded; None where there are none."""
+    shared = {
+        topic: {document: given for document, given in documents.items() if len(given) > 1}
+        for topic, documents in by_judge.items()
+    }
+    return {topic: documents for topic, documents in shared.items() if documents} or None
+
+
+def _put_together(by_judge: ByJudge, rule: JudgeRule) -> tuple[dict[str, dict[str, float]], Agreement | None]:
+    """One grade for each document, and how far the judges agree; None where there is one judge at most."""
+    grades: dict[str, dict[str, float]] = {}
+    judges: set[str] = set()
+    shared = disputed = 0
+    for topic, documents in by_judge.items():
+        grades[topic] = {}
+        for document, given in documents.items():
+            values = list(given.values())
+            judges.update(given)
+            shared += len(values) > 1
+            disputed += len(set(values)) > 1
+            grades[topic][document] = whole(_RULES[rule](values))
+    return grades, Agreement(len(judges), shared, disputed, rule) if len(judges) > 1 else None

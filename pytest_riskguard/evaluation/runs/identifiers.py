@@ -14,6 +14,7 @@ IntArray = npt.NDArray[np.int64]
 #: Rows of arrays.
 Places = npt.NDArray[np.int64] | npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
+BoolArray = npt.NDArray[np.bool_]
 
 WORD_BYTES = 8
 #: So many ids are copied at a time.
@@ -183,3 +184,22 @@ def starts_of(lengths: IntArray) -> IntArray:
     ends: Any = np.cumsum(lengths, dtype=np.int32 if size < _SHORT_TEXT else np.int64)
     starts: IntArray = np.subtract(ends, lengths.astype(ends.dtype, copy=False), out=ends)
     return starts
+
+
+def topics_with(rows: BoolArray, offsets: IntArray) -> BoolArray:
+    """The topics that have one of these rows; ``rows`` may lack the last ones."""
+    found = np.zeros(len(offsets) - 1, dtype=bool)
+    found[np.searchsorted(offsets, np.flatnonzero(rows), side="right") - 1] = True
+    return found
+
+
+def rows_of(offsets: IntArray, topics: IntArray) -> IntArray:
+    """The rows of some topics, topic by topic."""
+    return first_rows(offsets[topics], offsets[topics + 1] - offsets[topics])
+
+
+def first_rows(starts: IntArray, lengths: IntArray) -> IntArray:
+    """So many rows from each start on, one range after the other."""
+    rows = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
+    rows += np.arange(len(rows))
+    return rows

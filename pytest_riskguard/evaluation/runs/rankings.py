@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import IO
 
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.runs.chunks import LARGEST, MAX_RUN_SCORE, Chunk, Documents, chunked
 from pytest_riskguard.evaluation.runs.order import has_ties, untied
+from pytest_riskguard.evaluation.runs.row_blocks import LARGEST, MAX_RUN_SCORE, Chunk, Documents, chunked
 from pytest_riskguard.formats.given_file import Ties
 from pytest_riskguard.formats.input_files import bytes_beyond
 from pytest_riskguard.formats.limits import ROW_BYTES

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from pytest_riskguard.errors import DataError, FileError, MissingFileError, RunFormatError
 from pytest_riskguard.evaluation.memory import Input
-from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents
 from pytest_riskguard.evaluation.runs.order import RankColumn, as_listed, as_written
 from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run
-from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+from pytest_riskguard.evaluation.runs.row_blocks import Chunk, Documents
+from pytest_riskguard.evaluation.runs.trec_files import fold_run
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
 from pytest_riskguard.formats.given_file import GivenFile, Ties

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.evaluation.runs.chunks import MAX_RUN_SCORE
 from pytest_riskguard.evaluation.runs.decimals import FloatArray, decimals
 from pytest_riskguard.evaluation.runs.identifiers import WORD_BYTES, Identifiers, IntArray
+from pytest_riskguard.evaluation.runs.row_blocks import MAX_RUN_SCORE
 from pytest_riskguard.formats.text_files import ESCAPED, unescaped
 
 _FIELDS = 6

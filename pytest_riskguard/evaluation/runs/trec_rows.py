@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_riskguard.errors import RunFormatError
-from pytest_riskguard.evaluation.runs.chunks import LARGEST, MAX_RUN_SCORE, Documents
+from pytest_riskguard.evaluation.runs.row_blocks import LARGEST, MAX_RUN_SCORE, Documents
 from pytest_riskguard.formats.limits import DOCUMENTS, ROW_BYTES, RUN_BYTES, TOPICS
 from pytest_riskguard.formats.text_files import ESCAPED, LineReader, unescaped
 

@@ -17,10 +17,9 @@ from pytest_riskguard.evaluation.judgements.grades import is_binary, scaled
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import gain_of, provider_of
 from pytest_riskguard.evaluation.runs.order import Order, order_of
+from pytest_riskguard.evaluation.scoring import kernels
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
-from pytest_riskguard.evaluation.scoring.kernels import graded_gains as gains
-from pytest_riskguard.evaluation.scoring.kernels import relevance_labels as labels
-from pytest_riskguard.evaluation.scoring.kernels.counted_rows import CountedRows, FloatArray, IntArray, Kernel
+from pytest_riskguard.evaluation.scoring.kernels import CountedRows, FloatArray, IntArray, Kernel
 from pytest_riskguard.formats.given_file import LabelRules
 
 if TYPE_CHECKING:
@@ -41,14 +40,14 @@ _PROVIDERS: Mapping[str, frozenset[str]] = {
     "nDCG": frozenset({"pytrec_eval", "riskguard"}),
 }
 _FORMULAS: Mapping[str, Callable[[CountedRows, FloatArray, int | None], FloatArray]] = {
-    "AP": labels.average_precision,
-    "Bpref": labels.binary_preference,
-    "Judged": labels.judged_share,
-    "P": labels.precision,
-    "R": labels.recall,
-    "RR": labels.reciprocal_rank,
-    "Rprec": labels.r_precision,
-    "Success": labels.success,
+    "AP": kernels.average_precision,
+    "Bpref": kernels.binary_preference,
+    "Judged": kernels.judged_share,
+    "P": kernels.precision,
+    "R": kernels.recall,
+    "RR": kernels.reciprocal_rank,
+    "Rprec": kernels.r_precision,
+    "Success": kernels.success,
 }
 
 
@@ -237,22 +236,22 @@ def kernel_of(measure: Measure, rules: LabelRules) -> Kernel:
     name, cutoff = str(measure.NAME), measure.params.get("cutoff")
     judged_only = bool(measure.params.get("judged_only", False))
     if name == "Judged":
-        return labels.Labels(-math.inf, -math.inf, labels.judged_share, cutoff)
+        return kernels.Labels(-math.inf, -math.inf, kernels.judged_share, cutoff)
     if is_binary(measure):
         least, lowest = _grades_of_labels(measure, rules)
-        formula = labels.rank_biased_precision(float(measure["p"])) if name == "RBP" else _FORMULAS[name]
+        formula = kernels.rank_biased_precision(float(measure["p"])) if name == "RBP" else _FORMULAS[name]
         if name == "RBP":
-            cutoff = labels.CWL_RANKS
-        return labels.Labels(least, lowest, formula, cutoff, judged_only, relevant_only=name != "Bpref")
+            cutoff = kernels.CWL_RANKS
+        return kernels.Labels(least, lowest, formula, cutoff, judged_only, relevant_only=name != "Bpref")
     if name == "ERR":
         highest: Any = measure["max_rel"]
-        return gains.Cascade(lambda grade: (float(2.0 ** max(grade, 0)) - 1) / 2.0**highest, cutoff)
+        return kernels.Cascade(lambda grade: (float(2.0 ** max(grade, 0)) - 1) / 2.0**highest, cutoff)
     gain = gain_of(measure)
     if name == "RBP":
-        return gains.BiasedGain(gain, cutoff, float(measure["p"]))
+        return kernels.BiasedGain(gain, cutoff, float(measure["p"]))
     if judged_only:
-        return gains.JudgedOnlyGain(lambda grade: gain(grade) if grade >= 0 else -1.0, cutoff)
-    return gains.DiscountedGain(gain, cutoff, is_share=name == "nDCG", is_rising=not measure.params.get("gains"))
+        return kernels.JudgedOnlyGain(lambda grade: gain(grade) if grade >= 0 else -1.0, cutoff)
+    return kernels.DiscountedGain(gain, cutoff, is_share=name == "nDCG", is_rising=not measure.params.get("gains"))
 
 
 def _grades_of_labels(measure: Measure, rules: LabelRules) -> tuple[float, float]:

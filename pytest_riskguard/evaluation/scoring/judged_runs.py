@@ -6,19 +6,36 @@ shows comes from here; the run is not read again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.evaluation.document_ids import Judged
-from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
+from pytest_riskguard.evaluation.judgements.qrels import Qrels
+from pytest_riskguard.evaluation.measures import cutoff_of
+from pytest_riskguard.evaluation.runs.identifiers import BoolArray, Identifiers, IntArray
 from pytest_riskguard.evaluation.runs.order import Order
+
+if TYPE_CHECKING:
+    from ir_measures import Measure
 
 Ranks = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int32]
+
+#: How many ranks are searched for unjudged documents, and shown, where the measure has no cutoff.
+DEFAULT_DEPTH = 10
+#: The most ranks that are searched, whatever the cutoff: judges do not go deeper.
+MAX_DEPTH = 100
+#: Shares of judged documents are those of so many ranks.
+LEAST_DEPTH = 10
+#: About how many documents are kept for their ranks alone: of many topics fewer each, but all that are searched,
+KEPT_DOCUMENTS = 250_000
+#: unless that were more than this.
+MOST_KEPT = 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +88,13 @@ class JudgedRun:
         """The place of the topic of each kept document; made anew each time, since there may be many."""
         return np.repeat(np.arange(len(self.topics), dtype=np.int32), np.diff(self.offsets))
 
+    @property
+    def has_judged(self) -> BoolArray:
+        """The topics that retrieve a judged document, at any rank."""
+        rows = np.flatnonzero(self.judgements >= 0)
+        found: BoolArray = np.diff(np.searchsorted(rows, self.offsets)) > 0
+        return found
+
     def ids_of_unjudged(self, rows: IntArray) -> Identifiers:
         """The ids of some rows, none of them judged."""
         if not len(rows):
@@ -110,3 +134,20 @@ class JudgedRun:
         if np.any(keys[1:] < keys[:-1]):
             judged = judged[np.argsort(keys, kind="stable")]
         return judged.astype(np.int32)
+
+
+def depth_of(measure: Measure) -> int:
+    """How many ranks are searched for unjudged documents."""
+    return min(cutoff_of(measure) or DEFAULT_DEPTH, MAX_DEPTH)
+
+
+def kept_depth(measure: Measure, qrels: Qrels) -> int:
+    """How many ranks of each topic a report about this measure knows whole."""
+    wanted, topics = max(cutoff_of(measure) or 0, MAX_DEPTH), len(qrels.topics)
+    depth = min(wanted, max(depth_of(measure), KEPT_DOCUMENTS // topics))
+    return max(min(depth, MOST_KEPT // topics), LEAST_DEPTH)
+
+
+def depth_for(measures: Sequence[Measure], qrels: Qrels) -> int:
+    """How many ranks are kept for reports about any of these measures."""
+    return max((kept_depth(measure, qrels) for measure in measures), default=LEAST_DEPTH)

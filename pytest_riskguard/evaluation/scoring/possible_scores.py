@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pytest_riskguard.evaluation.judgements.grades import is_binary
 from pytest_riskguard.evaluation.runs.identifiers import IntArray
 from pytest_riskguard.evaluation.scoring.array_scores import has_kernel, kernel_of
-from pytest_riskguard.evaluation.scoring.kernels.counted_rows import places_within
+from pytest_riskguard.evaluation.scoring.kernels import places_within
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
 from pytest_riskguard.evaluation.scoring.unjudged_documents import UnjudgedDocuments, values_if_judged
 

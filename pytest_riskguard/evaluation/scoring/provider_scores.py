@@ -17,8 +17,8 @@ from pytest_riskguard.errors import ScoringError
 from pytest_riskguard.evaluation.judgements.grades import Grades, labels_for, providers_for, scaled
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import bounds, cutoff_of, provider_of, within_bounds
-from pytest_riskguard.evaluation.runs.chunks import Chunk
 from pytest_riskguard.evaluation.runs.order import Written, as_scored, as_written, has_ties, untied
+from pytest_riskguard.evaluation.runs.row_blocks import Chunk
 from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import provider_of
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers, IntArray
 from pytest_riskguard.evaluation.runs.order import Order, order_of
-from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
-from pytest_riskguard.evaluation.scoring.kept_depths import kept_depth
+from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun, kept_depth
 
 if TYPE_CHECKING:
     from ir_measures import Measure

@@ -8,33 +8,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pytest_riskguard.errors import DataError, RunFormatError
+from pytest_riskguard.evaluation.document_ids import same_file
+from pytest_riskguard.evaluation.examined_ids import refuse_other_ids
+from pytest_riskguard.evaluation.judgements.grades import check_labels
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
-from pytest_riskguard.evaluation.measures import bounds
+from pytest_riskguard.evaluation.measures import bounds, parse_measure, provider_of
 from pytest_riskguard.evaluation.memory import JudgementsData, RankingsData
 from pytest_riskguard.evaluation.memory_runs import MemoryRun, as_memory_run
+from pytest_riskguard.evaluation.runs.order import Order, order_of
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
 from pytest_riskguard.evaluation.runs.run_files import open_file
+from pytest_riskguard.evaluation.runs.trec_files import fold_blocks, refuse_inverted
 from pytest_riskguard.evaluation.scores import NOTICEABLE, Repeated, TopicScores
-from pytest_riskguard.evaluation.scoring.kept_depths import LEAST_DEPTH
-from pytest_riskguard.evaluation.scoring.kept_topics import RunPart, judged_run
+from pytest_riskguard.evaluation.scoring.array_scores import has_kernel, values_by_order
+from pytest_riskguard.evaluation.scoring.judged_runs import LEAST_DEPTH, JudgedRun, depth_for
 from pytest_riskguard.evaluation.scoring.provider_scores import topics_named
-from pytest_riskguard.evaluation.scoring.run_parts import (
-    ScoredRun,
-    checked_measures,
-    depth_for,
-    measured,
-    of_all_topics,
-    part_reader,
-    put_together,
-    read_part,
-)
-from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.evaluation.scoring.run_reading import FloatArray, RunReader, RunReading
+from pytest_riskguard.formats.given_file import GivenFile, Ties
 from pytest_riskguard.formats.input_files import ContentError
 from pytest_riskguard.formats.known import system_name
 from pytest_riskguard.formats.limits import RUN_BYTES
@@ -52,7 +51,22 @@ MAX_CHANGE = 0.1
 #: chance in one of twelve runs of a system that changes one topic in twenty.
 FEW_CHANGED = 2
 
+#: Two scores of a topic that differ by no more are the same.
+SAME_SCORE = 1e-12
+
 Run = Path | str | GivenFile | Rankings | MemoryRun | RankingsData
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRun:
+    """The scores of a run for each measure that was asked for, in order, and what the reading kept.
+
+    ``ties`` says which order of equal scores counted.
+    """
+
+    scores: tuple[TopicScores, ...]
+    run: JudgedRun
+    ties: Ties = "docid"
 
 
 def score_run(
@@ -101,39 +115,48 @@ def scored_run(
     """As ``score_run``, with what the reading kept of the run for explanations.
 
     ``depth`` says how many ranks of each topic are kept whole, at least 10; by default as many as reports about the
-    measures need (``kept_depths``).
+    measures need (``depth_for``).
     """
     if isinstance(run, Path | str | GivenFile) and is_address(GivenFile.of(run).path):
         return _scored_copy(GivenFile.of(run), qrels, measures, name=name, queries=queries, depth=depth)
     qrels = qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
-    measures = [measures] if isinstance(measures, str) else measures
-    parsed = checked_measures(measures, qrels)
-    depth = depth or depth_for(parsed, qrels)
+    parsed = _checked(measures, qrels)
     name, opened, texts = _opened(run, qrels, name, queries)
-    if isinstance(opened, Path):
-        part = read_part(opened, qrels, measures, depth=depth)
-        return put_together([part], qrels, measures, source=opened, name=name, queries=texts)
-    part = part_reader(qrels, parsed, depth=depth, source=name).read(_blocks(opened))
-    scored = put_together(
-        [part],
-        qrels,
-        measures,
-        source=name,
-        name=name,
-        digest=opened.digest,
-        queries=texts,
-        contradicted=opened.contradicted,
+    reader = _reader(
+        qrels, parsed, depth or depth_for(parsed, qrels), opened.name if isinstance(opened, Path) else name
     )
-    scored = replace(scored, ties=opened.ties)
-    return scored if opened.again is None else _with_repeated(scored, part, opened, opened.again, qrels, parsed)
+    if isinstance(opened, Path):
+        reading, digest = fold_blocks(opened, reader.read)
+        reading = reading.named(digest, None)
+        _check(reading, qrels, opened)
+        return ScoredRun(_scores(reading, qrels, parsed, name, texts), reading.run)
+    reading = reader.read(_blocks(opened)).named(opened.digest, opened.contradicted)
+    _check(reading, qrels, name)
+    scores = _scores(reading, qrels, parsed, name, texts)
+    if opened.again is not None:
+        second = reader.read(_blocks(opened.again))
+        scores = _with_repeated(scores, second, opened, opened.again, qrels, parsed)
+    return ScoredRun(scores, reading.run, opened.ties)
+
+
+def _checked(measures: Sequence[str], qrels: Qrels) -> list[Measure]:
+    """The measures that texts name, which can all be computed on these judgements; errors as ``score_run``."""
+    parsed = [parse_measure(text) for text in ([measures] if isinstance(measures, str) else measures)]
+    for measure in parsed:
+        check_labels(measure, qrels)
+    return parsed
+
+
+def _reader(qrels: Qrels, measures: Sequence[Measure], depth: int, source: str) -> RunReader:
+    return RunReader(qrels, [one for one in measures if not has_kernel(one)], depth=depth, source=source)
 
 
 def values_of_rankings(rankings: Rankings, qrels: Qrels, measures: Sequence[str]) -> Iterator[tuple[str, str, float]]:
     """Topic, measure and value of every scored topic; what only a whole run shows is not checked."""
-    parsed = checked_measures(measures, qrels)
-    part = part_reader(qrels, parsed, depth=LEAST_DEPTH, source="rankings").read(_blocks(rankings))
-    found = measured(part, judged_run(part, qrels, ()), qrels, parsed)
-    every = [of_all_topics(part, qrels, measure, values) for measure, (values, _) in zip(parsed, found, strict=True)]
+    parsed = _checked(measures, qrels)
+    reading = _reader(qrels, parsed, LEAST_DEPTH, "rankings").read(_blocks(rankings))
+    found = _measured(reading, qrels, parsed)
+    every = [_of_all_topics(reading, qrels, *pair) for pair in zip(parsed, (one for one, _ in found), strict=True)]
     for place, topic in enumerate(qrels.topics):
         yield from (
             (topic, str(measure), float(values[place])) for measure, values in zip(parsed, every, strict=True)
@@ -169,24 +192,97 @@ def _opened(
     return name or held.name, held.rankings(TopicKeys(texts)), texts
 
 
+def _scores(
+    reading: RunReading, qrels: Qrels, measures: Sequence[Measure], name: str, texts: Mapping[str, str]
+) -> tuple[TopicScores, ...]:
+    """The scores of a run that was read, for each measure."""
+    run = reading.run
+    is_answered = np.zeros(len(qrels.topics), dtype=bool)
+    is_answered[reading.places] = True
+    unanswered = tuple(qrels.topics[place] for place in np.flatnonzero(~is_answered).tolist())
+    return tuple(
+        TopicScores(
+            name=name,
+            measure=str(measure),
+            topics=qrels.topics,
+            values=_of_all_topics(reading, qrels, measure, values),
+            queries=MappingProxyType(dict(texts)),
+            digest=run.digest,
+            qrels_digest=qrels.digest,
+            unanswered=unanswered,
+            unknown=run.unknown,
+            without_relevant=qrels.without_relevant,
+            from_run=True,
+            judged=run.judged,
+            as_written=MappingProxyType(_changed(run.topics, values, as_written)),
+            contradicted=run.contradicted,
+        )
+        for measure, (values, as_written) in zip(measures, _measured(reading, qrels, measures), strict=True)
+    )
+
+
+def _measured(reading: RunReading, qrels: Qrels, measures: Sequence[Measure]) -> list[tuple[FloatArray, FloatArray]]:
+    """Each measure of the topics that a run answers, in the order of its provider and in the order as written."""
+    run, found = reading.run, []
+    for measure in measures:
+        if str(measure) in reading.measures:
+            column = reading.measures.index(str(measure))
+            found.append((reading.values[:, column], reading.as_written[:, column]))
+            continue
+        order = order_of(str(provider_of(measure).NAME))
+        is_as_written = run.ranks[order] is run.ranks[Order.WRITTEN]
+        by_order = values_by_order(run, qrels, measure, [order] if is_as_written else [order, Order.WRITTEN])
+        found.append((by_order[0], by_order[-1]))
+    return found
+
+
+def _of_all_topics(reading: RunReading, qrels: Qrels, measure: Measure, values: FloatArray) -> FloatArray:
+    every = np.full(len(qrels.topics), float(measure.DEFAULT))
+    every[reading.places] = values
+    return every
+
+
+def _changed(topics: Sequence[str], values: FloatArray, as_written: FloatArray) -> dict[str, float]:
+    """Topic -> value in the order as written, where it is another."""
+    rows = np.flatnonzero(np.abs(as_written - values) > SAME_SCORE)
+    return {topics[row]: value for row, value in zip(rows.tolist(), as_written[rows].tolist(), strict=True)}
+
+
+def _check(reading: RunReading, qrels: Qrels, source: Path | str) -> None:
+    """``DataError`` for a run that is upside down, answers no scored topic, has other ids, or is the judgements."""
+    run, file = reading.run, source.name if isinstance(source, Path) else source
+    if isinstance(source, Path) and len(inverted := reading.upside_down):
+        raise refuse_inverted(source, run.topics[inverted[0]])
+    if not run.topics:
+        instead = f"found only {topics_named(run.unknown)}" if run.unknown else "found none"
+        expected = f"expected topics of {qrels.path_name} with a relevant document, such as"
+        raise DataError(f"{file}: {expected} {topics_named(qrels.topics)}; {instead}", reason="no_common_topic")
+    has_judged = np.zeros(len(qrels.topics), dtype=bool)
+    has_judged[reading.places] = run.has_judged
+    refuse_other_ids(file, qrels, run.judged, reading.examined, has_judged)
+    if reading.grades_as_scores(qrels).is_certain:
+        raise DataError(same_file(file, qrels.path_name), reason="bad_run")
+
+
 def _with_repeated(
-    scored: ScoredRun, part: RunPart, rankings: Rankings, again: Rankings, qrels: Qrels, measures: Sequence[Measure]
-) -> ScoredRun:
+    scores: Sequence[TopicScores],
+    second: RunReading,
+    rankings: Rankings,
+    again: Rankings,
+    qrels: Qrels,
+    measures: Sequence[Measure],
+) -> tuple[TopicScores, ...]:
     """The scores with what the second answers score; ``DataError`` if that is too far from the first."""
-    name = scored.scores[0].name if scored.scores else ""
-    second = part_reader(qrels, measures, depth=part.depth, source=name).read(_blocks(again))
-    run = judged_run(second, qrels, ())
-    scores = []
-    for measure, first, (values, _) in zip(
-        measures, scored.scores, measured(second, run, qrels, measures), strict=True
-    ):
-        before = dict(zip(first.topics, first.values.tolist(), strict=True))
-        after = dict(zip(run.topics, values.tolist(), strict=True))
+    of_second = _measured(second, qrels, measures)
+    with_repeated = []
+    for measure, given, (values, _) in zip(measures, scores, of_second, strict=True):
+        before = dict(zip(given.topics, given.values.tolist(), strict=True))
+        after = dict(zip(second.run.topics, values.tolist(), strict=True))
         asked = (
             [one.get(topic, float(measure.DEFAULT)) for topic in rankings.asked_again] for one in (before, after)
         )
-        scores.append(replace(first, repeated=_repeated(name, measure, rankings, again, *asked)))
-    return replace(scored, scores=tuple(scores))
+        with_repeated.append(replace(given, repeated=_repeated(given.name, measure, rankings, again, *asked)))
+    return tuple(with_repeated)
 
 
 def _repeated(

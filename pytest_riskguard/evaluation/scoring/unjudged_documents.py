@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.evaluation.runs.identifiers import IntArray
 from pytest_riskguard.evaluation.scoring.array_scores import has_kernel, if_judged
-from pytest_riskguard.evaluation.scoring.kept_depths import depth_of
+from pytest_riskguard.evaluation.scoring.judged_runs import depth_of
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedDocuments, RankedRun
 from pytest_riskguard.evaluation.scoring.variants import Variants, values_of
 

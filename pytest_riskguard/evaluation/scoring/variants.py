@@ -14,7 +14,7 @@ from pytest_riskguard.evaluation.measures import cutoff_of
 from pytest_riskguard.evaluation.runs.identifiers import IntArray
 from pytest_riskguard.evaluation.runs.order import untied
 from pytest_riskguard.evaluation.scoring.array_scores import has_kernel, kernel_of
-from pytest_riskguard.evaluation.scoring.kernels.counted_rows import CountedRows
+from pytest_riskguard.evaluation.scoring.kernels import CountedRows
 from pytest_riskguard.evaluation.scoring.provider_scores import evaluate
 from pytest_riskguard.formats.columns import whole
 from pytest_riskguard.formats.given_file import LabelRules

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from pytest_riskguard.evaluation.judgements.grades import is_binary
 from pytest_riskguard.evaluation.measures import cutoff_of, part_of
-from pytest_riskguard.evaluation.scoring.kept_depths import DEFAULT_DEPTH
+from pytest_riskguard.evaluation.scoring.judged_runs import DEFAULT_DEPTH
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
 from pytest_riskguard.evaluation.scoring.variants import Variants, values_of
 from pytest_riskguard.formats.given_file import AS_GIVEN

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.evaluation.measures import cutoff_of
-from pytest_riskguard.evaluation.scoring.kept_depths import DEFAULT_DEPTH
+from pytest_riskguard.evaluation.scoring.judged_runs import DEFAULT_DEPTH
 from pytest_riskguard.gates.rankings.entries import Rankings, TopicRanking
 from pytest_riskguard.gates.rankings.unjudged import Rejudged
 from pytest_riskguard.run_context import report_failure

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.kept_depths import depth_of
+from pytest_riskguard.evaluation.scoring.judged_runs import depth_of
 from pytest_riskguard.evaluation.scoring.possible_scores import possible_scores
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
 from pytest_riskguard.evaluation.scoring.unjudged_documents import (

@@ -11,31 +11,27 @@ from pytest_riskguard.text import clean, counted, listed, named, percent, probab
 
 #: Messages that need only the parameters.
 _TEMPLATES = {
-    "large_scores": (
-        "scores go up to {largest:g}: ZRisk grows with the square root of the scale, so do not compare these figures "
-        "with those of scores from 0 to 1"
-    ),
     "churn": (
         "the mean itself (alpha 0, tolerance 0) is not significantly down; the gate would fail at this alpha only "
         "because losses weigh more, and on_churn: warn lets it pass"
     ),
     "significantly_better": "the candidate is significantly better (mean {mean_difference:+.4f})",
-    "georisk_at_alpha_0": "at alpha 0 GeoRisk says little more than the mean; use an alpha above 0",
     "order_as_written": (
         "{system} has equal scores (trec_eval compares 32 bits), which are ranked by document id: {topics} topics "
         "score differently in the order as written, where the mean is {mean_as_written:.4f} instead of {mean:.4f}; "
         "give each rank its own score"
     ),
-    "binary_labels": "grades are not whole numbers; documents graded {relevant_from:g} or more count as relevant",
     "history_unusable": "the earlier runs of {baseline} cannot be read: {problem}",
 }
 
 
 def message(verdict: Verdict, warning: VerdictWarning) -> str:
     """What the warning says, as one sentence without a full stop."""
-    if (template := _TEMPLATES.get(warning.code)) is not None:
-        return template.format(**warning.parameters)
-    return _MESSAGES[warning.code](verdict, **warning.parameters)
+    parameters = dict(warning.parameters)
+    about = str(parameters.pop("about", warning.code))  # what a code that stands for several is about
+    if (template := _TEMPLATES.get(about)) is not None:
+        return template.format(**parameters)
+    return _MESSAGES[about](verdict, **parameters)
 
 
 def _missing_topics(_: Verdict, *, system: str, topics: Sequence[str]) -> str:
@@ -229,23 +225,6 @@ def _few_topics(verdict: Verdict, *, enough: int | None = None) -> str:
     return f"{text}: below {enough}, every interval covers less than its nominal level"
 
 
-def _parametric_interval(verdict: Verdict, *, enough: int) -> str:
-    units = "clusters" if verdict.topics.clusters else "topics"
-    return (
-        f"{METHOD_NAMES[verdict.method]} assumes that the mean of {_units(verdict)} is nearly normal; "
-        f"below about {enough} {units} a nonparametric interval is safer (method: auto)"
-    )
-
-
-def _loss_within_noise(verdict: Verdict) -> str:
-    lower = verdict.asked.side == "lower"
-    finding = "not shown to be good enough next to" if lower else "significantly below"
-    return (
-        f"at this alpha the baseline's own noise is larger than the loss, but the mean is {finding} that of the "
-        "replicates; weighting losses more cannot make up for that"
-    )
-
-
 def _loss_excused(_: Verdict, *, replicate: str, mean: float, baseline_mean: float) -> str:
     return (
         "without the replicates the mean would be significantly down; a loss as large as theirs counts as noise "
@@ -332,8 +311,6 @@ _MESSAGES: dict[str, Callable[..., str]] = {
     "few_topics": _few_topics,
     "outweighed": _outweighed,
     "cannot_fail": _cannot_fail,
-    "parametric_interval": _parametric_interval,
-    "loss_within_noise": _loss_within_noise,
     "loss_excused": _loss_excused,
     "methods_disagree": _methods_disagree,
     "georisk_vanishes": _georisk_vanishes,

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import pickle
 import re
 
 import pytest
 
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.evaluation import read_qrels
-from pytest_riskguard.formats.given_file import GivenFile, LabelRules
 
 
 def test_topics_are_those_with_a_relevant_document_sorted_as_text(write):
@@ -93,16 +91,3 @@ def test_web_2012_as_found_reads_with_its_negative_grades(shared):
     qrels = read_qrels(shared / "data/web2012_runs/qrels.adhoc.txt.gz")
     assert len(qrels.topics) == 50
     assert {grade for judged in qrels.grades.values() for grade in judged.values()} == {-2, 0, 1, 2, 3, 4}
-
-
-def test_judgements_survive_the_way_to_another_process(write):
-    path = write("qrels.txt", "1 0 a 2\n1 0 b 0.5\n2 0 c 0\n")
-    qrels = read_qrels(GivenFile(path, labels=LabelRules(relevant_from=2)))
-    sent = pickle.loads(pickle.dumps(qrels))  # noqa: S301
-    assert vars(sent).keys() == vars(qrels).keys()
-    for name in ("path_name", "digest", "topics", "without_relevant", "rules", "agreement"):
-        assert getattr(sent, name) == getattr(qrels, name)
-    assert dict(sent.grades) == {"1": {"a": 2, "b": 0.5}, "2": {"c": 0}}
-    assert [type(grade) for grade in sent.grades["1"].values()] == [int, float]
-    with pytest.raises(TypeError):
-        sent.grades["3"] = {}

@@ -13,7 +13,7 @@ from pytest_riskguard import run, score_run
 from pytest_riskguard.evaluation import read_qrels, write_run
 from pytest_riskguard.evaluation.judgements.qrels import write_qrels
 from pytest_riskguard.evaluation.runs.rankings import rankings_as_run
-from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+from pytest_riskguard.evaluation.runs.trec_files import fold_run
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

@@ -7,8 +7,7 @@ import pytest
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.runs.chunks import Documents
-from pytest_riskguard.evaluation.runs.passages import by_document
+from pytest_riskguard.evaluation.runs.row_blocks import Documents, by_document
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
 from pytest_riskguard.evaluation.scoring.run_scores import score_run, scored_run
 from pytest_riskguard.formats.given_file import GivenFile, LabelRules
@@ -17,7 +16,7 @@ RULES = LabelRules(separator="#")
 
 
 def folded(documents: Documents, rules: LabelRules = RULES) -> Documents:
-    return next(by_document([{"q": documents}], rules))["q"]
+    return by_document({"q": documents}, rules)["q"]
 
 
 def test_a_document_has_the_score_and_the_rank_of_its_best_passage():

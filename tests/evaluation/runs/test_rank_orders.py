@@ -6,12 +6,10 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pytest_riskguard.evaluation.runs import rank_columns
-from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents
+from pytest_riskguard.evaluation.runs import ranks as module
 from pytest_riskguard.evaluation.runs.order import Order, as_scored, as_written
-from pytest_riskguard.evaluation.runs.rank_columns import KINDS
-from pytest_riskguard.evaluation.runs.rank_orders import ranked
-from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
+from pytest_riskguard.evaluation.runs.ranks import KINDS, ranked
+from pytest_riskguard.evaluation.runs.row_blocks import Chunk, Documents, RowBlock
 
 PROVIDERS = {
     Order.SINGLE_DESCENDING: "pytrec_eval",
@@ -115,7 +113,7 @@ def test_ranks_of_long_topics_are_compared_with_more_usual_ranks():
 
 def test_topics_of_more_documents_than_are_compared_at_once(monkeypatch):
     """Ranks that stop rising beyond the limit number nothing, and those that go on agree."""
-    monkeypatch.setattr(rank_columns, "_USUAL_LENGTH", 3)
+    monkeypatch.setattr(module, "_USUAL_LENGTH", 3)
     for ranks in ([1, 2, 3, 3, 3], [1, 2, 3, 4, 5], [0, 1, 2, 3, 4], [0, 1, 2, 2, 2], [5, 4, 3, 2, 1]):
         documents = Documents((name, float(-place)) for place, name in enumerate("abcde"))
         documents.ranks = [b"%d" % rank for rank in ranks]

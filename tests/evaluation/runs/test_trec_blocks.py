@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_riskguard.errors import RiskguardError, RunFormatError
-from pytest_riskguard.evaluation.runs import text_blocks, trec_blocks, trec_columns
+from pytest_riskguard.evaluation.runs import trec_columns, trec_files
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers
 from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
-from pytest_riskguard.evaluation.runs.trec_blocks import fold_blocks
+from pytest_riskguard.evaluation.runs.trec_files import fold_blocks
 from pytest_riskguard.evaluation.runs.trec_rows import InterleavedError, contiguous, grouped, lines_of
 from pytest_riskguard.formats import input_files
 
@@ -81,7 +81,7 @@ def block_size(request: pytest.FixtureRequest) -> Iterator[int]:
     """Small blocks, with the second thread."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(input_files, "_BLOCK", request.param)
-        patch.setattr(text_blocks, "_SMALL", min(request.param, 16))
+        patch.setattr(trec_files, "_SMALL", min(request.param, 16))
         yield request.param
 
 
@@ -131,7 +131,7 @@ def test_a_good_file_is_not_read_line_by_line(content, folder, block_size):
     path.write_bytes(content)
     expected = outcome(by_lines, path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trec_blocks, "lines_of", None)
+        patch.setattr(trec_files, "lines_of", None)
         assert outcome(by_columns, path) == expected
 
 
@@ -202,7 +202,7 @@ def test_no_more_rows_of_a_topic_are_held_than_it_may_have_and_a_block(write, mo
 
 def test_an_error_in_the_work_ends_the_second_thread(write, monkeypatch):
     monkeypatch.setattr(input_files, "_BLOCK", 1000)
-    monkeypatch.setattr(text_blocks, "_SMALL", 10)
+    monkeypatch.setattr(trec_files, "_SMALL", 10)
     before = threading.active_count()
     seen: list[int] = []
 

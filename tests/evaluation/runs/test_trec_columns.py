@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_riskguard.evaluation.runs import trec_blocks
+from pytest_riskguard.evaluation.runs import trec_files
 from tests.evaluation.runs.test_trec_blocks import by_columns, by_lines, outcome
 
 Write = Callable[[str, str], Path]
@@ -65,7 +65,7 @@ def test_the_longest_row_is_that_of_the_limit(blank: str, write: Write, set_limi
         assert ("RunFormatError" not in found) == is_read
         with pytest.MonkeyPatch.context() as patch:
             if is_read:
-                patch.setattr(trec_blocks, "lines_of", None)
+                patch.setattr(trec_files, "lines_of", None)
             assert outcome(by_columns, path) == found  # in columns, not line by line
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from pytest_riskguard.errors import DataError, RunFormatError
 from pytest_riskguard.evaluation import write_run
-from pytest_riskguard.evaluation.runs.chunks import DOCUMENTS_PER_CHUNK, MAX_RUN_SCORE, TOPICS_PER_CHUNK, Chunk
 from pytest_riskguard.evaluation.runs.rankings import rankings_as_run
-from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+from pytest_riskguard.evaluation.runs.row_blocks import DOCUMENTS_PER_CHUNK, MAX_RUN_SCORE, TOPICS_PER_CHUNK, Chunk
+from pytest_riskguard.evaluation.runs.trec_files import fold_run
 
 
 def merged(chunks: Iterator[Chunk]) -> Chunk:

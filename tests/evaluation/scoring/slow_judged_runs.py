@@ -8,11 +8,10 @@ import numpy as np
 
 from pytest_riskguard.evaluation.document_ids import JudgedTally
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
-from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers
 from pytest_riskguard.evaluation.runs.order import Order, RankColumn, as_scored, as_written
-from pytest_riskguard.evaluation.runs.passages import by_document
 from pytest_riskguard.evaluation.runs.rankings import Rankings
+from pytest_riskguard.evaluation.runs.row_blocks import Chunk, Documents, by_document
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 
 #: A provider that ranks in each order by scores.
@@ -33,7 +32,7 @@ def judged_run(
     contradicted: set[str] = set()
     if isinstance(chunks, Rankings):
         digest, contradicted, chunks = chunks.digest, set(chunks.contradicted), chunks.chunks()
-    topics = {topic: documents for chunk in by_document(chunks, qrels.rules) for topic, documents in chunk.items()}
+    topics = {topic: documents for chunk in chunks for topic, documents in by_document(chunk, qrels.rules).items()}
     answered = sorted(topics.keys() & set(qrels.topics))
     tally = JudgedTally()
     rows: list[int] = []

@@ -18,9 +18,9 @@ from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.judgements.grades import check_labels, labels_for, scaled
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.runs.chunks import Chunk
 from pytest_riskguard.evaluation.runs.order import Order, as_written, untied
-from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+from pytest_riskguard.evaluation.runs.row_blocks import Chunk
+from pytest_riskguard.evaluation.runs.trec_files import fold_run
 from pytest_riskguard.evaluation.scoring.array_scores import array_values, has_kernel, if_judged
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
 from pytest_riskguard.evaluation.scoring.provider_scores import evaluate

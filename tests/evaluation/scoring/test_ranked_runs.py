@@ -10,8 +10,8 @@ import pytest
 from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.runs.trec_runs import fold_run
-from pytest_riskguard.evaluation.scoring.kept_depths import depth_of, kept_depth
+from pytest_riskguard.evaluation.runs.trec_files import fold_run
+from pytest_riskguard.evaluation.scoring.judged_runs import depth_of, kept_depth
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from tests.evaluation.scoring.slow_judged_runs import judged_run

@@ -1,4 +1,4 @@
-"""What one reading keeps of a run, compared with a slow builder, and put together from parts."""
+"""What one reading keeps of a run, compared with a slow builder."""
 
 from __future__ import annotations
 
@@ -14,17 +14,14 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation import read_qrels
-from pytest_riskguard.evaluation.judgements import judgement_join
+from pytest_riskguard.evaluation.judgements import arrays
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
-from pytest_riskguard.evaluation.runs.chunks import Chunk, Documents
 from pytest_riskguard.evaluation.runs.identifiers import Identifiers
 from pytest_riskguard.evaluation.runs.order import Order
 from pytest_riskguard.evaluation.runs.rankings import rankings_as_run
-from pytest_riskguard.evaluation.runs.row_blocks import RowBlock
+from pytest_riskguard.evaluation.runs.row_blocks import Chunk, Documents, RowBlock
 from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
-from pytest_riskguard.evaluation.scoring.kept_topics import joined, judged_run
-from pytest_riskguard.evaluation.scoring.part_reading import PartReader
-from pytest_riskguard.evaluation.scoring.run_parts import put_together, read_part
+from pytest_riskguard.evaluation.scoring.run_reading import RunReader
 from pytest_riskguard.evaluation.scoring.run_scores import score_run, scored_run
 from pytest_riskguard.formats.given_file import LabelRules
 from tests.evaluation.scoring import slow_judged_runs
@@ -71,20 +68,17 @@ GRADES = st.dictionaries(st.sampled_from(DOCUMENTS), st.integers(-1, 3), min_siz
 @settings(max_examples=150)
 @given(chunks(range(8)), st.lists(GRADES, min_size=6, max_size=6), st.integers(10, 12), st.data())
 def test_what_is_kept_is_what_a_slow_builder_keeps(chunk, grades, depth, data):
-    """However topics are divided into blocks and parts; topics 6 and 7 are not judged."""
+    """However topics are divided into blocks; topics 6 and 7 are not judged."""
     qrels = qrels_of({f"t{topic}": row | {"d0": 1} for topic, row in enumerate(grades)})
     expected = slow_judged_runs.judged_run([chunk], qrels, depth=depth, digest="sha256:1")
-    reader = PartReader(qrels, [], depth=depth, source="run")
+    reader = RunReader(qrels, [], depth=depth, source="run")
     topics = list(chunk)
     cuts = sorted(data.draw(st.sets(st.integers(1, len(topics) - 1))))
     blocks = [
         RowBlock.of({topic: chunk[topic] for topic in topics[start:stop]})
         for start, stop in zip([0, *cuts], [*cuts, len(topics)], strict=True)
     ]
-    for count in (1, len(blocks)):
-        parts = [reader.read(blocks[place::count]) for place in range(count)]
-        data.draw(st.randoms(use_true_random=False)).shuffle(parts)
-        assert_same(judged_run(joined(parts, digest="sha256:1"), qrels), expected)
+    assert_same(reader.read(blocks).named("sha256:1", None).run, expected)
 
 
 @pytest.mark.parametrize("weakened", [lambda hashes: hashes * 0, lambda hashes: hashes % 3 << np.uint64(60)])
@@ -95,18 +89,18 @@ def test_documents_with_the_same_hash_are_told_apart(monkeypatch, weakened):
     run = {topic: Documents((name, float(-rank)) for rank, name in enumerate(DOCUMENTS)) for topic in grades}
     expected = slow_judged_runs.judged_run([run], qrels)
     monkeypatch.setattr(Identifiers, "hashes", property(lambda ids: weakened(ids.lengths.astype(np.uint64))))
-    monkeypatch.setattr(judgement_join, "_TOPIC", np.uint64(0))
-    read = PartReader(qrels, [], depth=slow_judged_runs.DEPTH, source="run").read([RowBlock.of(run)])
-    assert_same(judged_run(joined([read], digest="sha256:0"), qrels), expected)
+    monkeypatch.setattr(arrays, "_TOPIC", np.uint64(0))
+    read = RunReader(qrels, [], depth=slow_judged_runs.DEPTH, source="run").read([RowBlock.of(run)])
+    assert_same(read.named("sha256:0", None).run, expected)
 
 
 def test_passages_are_kept_as_documents():
     qrels = qrels_of({"1": {"a": 1, "b#2": 0}}, separator="#")
     run = {"1": Documents({"c#1": 9.0, "a#2": 8.0, "a#1": 7.0, "b#1": 7.0, "c#2": 1.0})}
     expected = slow_judged_runs.judged_run([run], qrels)
-    part = PartReader(qrels, [], depth=slow_judged_runs.DEPTH, source="run").read([RowBlock.of(run)])
-    assert_same(judged_run(joined([part], digest="sha256:0"), qrels), expected)
-    assert part.retrieved.tolist() == [3]
+    read = RunReader(qrels, [], depth=slow_judged_runs.DEPTH, source="run").read([RowBlock.of(run)])
+    assert_same(read.named("sha256:0", None).run, expected)
+    assert read.run.retrieved.tolist() == [3]
 
 
 @pytest.fixture
@@ -124,30 +118,11 @@ def collection(write):
 MEASURES = ["nDCG@10", "AP", "SetF", "RR@5", "infAP"]
 
 
-def test_parts_in_any_order_give_the_scores_of_the_whole_run(collection, write):
-    qrels, rows = collection
-    whole = write("a.run", "".join(map("".join, rows.values())))
-    expected = scored_run(whole, qrels, MEASURES)
-    topics = list(rows)
-    parts = [
-        read_part(write(f"{part}.run", "".join("".join(rows[topic]) for topic in topics[part::3])), qrels, MEASURES)
-        for part in (2, 0, 1)
-    ]
-    digest = expected.run.digest
-    found = put_together(parts, qrels, MEASURES, source=whole, name="a", digest=digest)
-    assert_same(found.run, expected.run)
-    for one, other in zip(found.scores, expected.scores, strict=True):
-        np.testing.assert_array_equal(one.values, other.values)
-        for field in ("name", "measure", "topics", "digest", "unanswered", "unknown", "judged", "as_written"):
-            assert getattr(one, field) == getattr(other, field), field
-    assert any(one.as_written for one in found.scores)
-    assert expected.run.depth == 100
-    assert scored_run(whole, qrels, ["P@300"]).run.depth == 300
-
-
 def test_scores_do_not_depend_on_how_many_ranks_are_kept(collection, write):
     qrels, rows = collection
     path = write("a.run", "".join(map("".join, rows.values())))
+    assert scored_run(path, qrels, MEASURES).run.depth == 100
+    assert scored_run(path, qrels, ["P@300"]).run.depth == 300
     for one, other in zip(score_run(path, qrels, MEASURES), scored_run(path, qrels, MEASURES).scores, strict=True):
         np.testing.assert_array_equal(one.values, other.values)
         for field in fields(one):
@@ -155,35 +130,18 @@ def test_scores_do_not_depend_on_how_many_ranks_are_kept(collection, write):
                 assert getattr(one, field.name) == getattr(other, field.name), field.name
 
 
-def test_parts_must_belong_together(collection, write):
-    qrels, rows = collection
-    path = write("a.run", "".join(rows["t5"]))
-    part = read_part(path, qrels, ["AP"])
-    with pytest.raises(DataError, match="each topic in one part of the run") as raised:
-        put_together([part, part], qrels, ["AP"], source=path, name="a")
-    assert raised.value.reason == "bad_run"
-    for other in (read_part(path, qrels, ["AP"], depth=20), read_part(path, qrels, ["SetF"])):
-        with pytest.raises(DataError, match="read with the same judgements, measures and depth") as raised:
-            put_together([part, other], qrels, ["AP"], source=path, name="a")
-        assert raised.value.reason == "inputs_changed"
-
-
 def test_large_runs_are_examined_by_topics_that_do_not_depend_on_the_order_of_reading(monkeypatch):
     monkeypatch.setattr("pytest_riskguard.evaluation.examined_ids.MAX_TOPICS", 20)
     qrels = qrels_of({f"t{topic}": {f"d{topic}": 1} for topic in range(100)})
     chunk: Chunk = {topic: Documents({f"x{topic}": 2.0, "y": 1.0}) for topic in qrels.topics}
-    reader = PartReader(qrels, [], depth=10, source="run")
+    reader = RunReader(qrels, [], depth=10, source="run")
     topics = list(chunk)
     random.Random(1).shuffle(topics)
     whole = reader.read([RowBlock.of(chunk)]).examined
-    parts = joined(
-        [reader.read([RowBlock.of({topic: chunk[topic]}) for topic in topics[start::4]]) for start in range(4)]
-    )
-    one_by_one = reader.read(RowBlock.of({topic: chunk[topic]}) for topic in topics)
-    for other in (parts.examined, one_by_one.examined):
-        np.testing.assert_array_equal(whole.places, other.places)
-        np.testing.assert_array_equal(whole.offsets, other.offsets)
-        assert whole.documents.strings() == other.documents.strings()
+    other = reader.read(RowBlock.of({topic: chunk[topic]}) for topic in topics).examined
+    np.testing.assert_array_equal(whole.places, other.places)
+    np.testing.assert_array_equal(whole.offsets, other.offsets)
+    assert whole.documents.strings() == other.documents.strings()
     assert [names for _, names in whole.rankings(1)] == [[f"xt{place}"] for place in _numbers(qrels, whole.places)]
     assert len(whole.places) == 20
     gaps = np.diff(whole.places)

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.measures import parse_measure, part_of
-from pytest_riskguard.evaluation.runs.trec_runs import fold_run
+from pytest_riskguard.evaluation.runs.trec_files import fold_run
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.evaluation.scoring.variants import Variants, values_of

@@ -54,7 +54,7 @@ def test_a_run_that_cannot_be_read(tmp_path, name, content, problem):
 def test_the_option_is_named_that_forces_the_format(tmp_path):
     path = tmp_path / "a.json"
     path.write_text('{"q1": ["d1"]}')
-    with pytest.raises(QrelsFormatError, match="`format:` in riskguard.yaml"):
+    with pytest.raises(QrelsFormatError, match="`format:` in riskguard"):
         read_qrels(path)
-    with pytest.raises(TopicsFormatError, match="`format:` in riskguard.yaml"):
+    with pytest.raises(TopicsFormatError, match="`format:` in riskguard"):
         read_topics(path)

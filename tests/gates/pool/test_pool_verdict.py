@@ -23,7 +23,7 @@ def test_what_is_asked_of_a_pool_is_what_the_verdict_has():
         asked, pool[0], pool[1:], alphas=(5.0, 1.0), rescored=True, family=family, topics=topics, report=True
     )
     assert (verdict.outcome, verdict.reason, verdict.family) == ("pass", None, family)
-    assert "rescored" in [notice.code for notice in verdict.warnings]
+    assert "changed_inputs" in [notice.code for notice in verdict.warnings]
     assert verdict.pool is not None
     x = np.array([system.values for system in pool])
     curve = [(alpha, *georisk(x, alpha=alpha)[:2]) for alpha in (1.0, 2.0, 5.0)]
@@ -44,7 +44,7 @@ def test_what_is_asked_of_a_pool_is_what_the_verdict_has():
     assert [values[at] for values in verdict.exhibits.georisk.systems.values()] == georisk(x, alpha=2.0).tolist()
     plain = judge_pool(asked, pool[0], pool[1:])
     assert plain.exhibits is None
-    assert "rescored" not in [notice.code for notice in plain.warnings]
+    assert "changed_inputs" not in [notice.code for notice in plain.warnings]
 
 
 @pytest.mark.parametrize(("tolerance", "is_refused"), [(0.5, True), (0.499, False), (0.9, True)])

@@ -217,7 +217,9 @@ def renamed(verdict: Verdict, name: str) -> Verdict:
         problem=verdict.problem and name * 20,
         documents=tuple(TopicDocuments(t.topic, 10, True, (moved,), (moved,)) for t in topics[:20]) or None,
         judgements=Judgements(10, 9, 9, 18, (), (), depends=True),
-        warnings=tuple(VerdictWarning(code, name * 9) for code in ("rescored", "topics_changed")),
+        warnings=tuple(
+            VerdictWarning(code, name * 9) for code in ("changed_inputs", "unbacked_scores", "changed_inputs")
+        ),
         topics=replace(verdict.topics, missing_in_candidate=tuple(t.topic for t in topics)),
     )
 

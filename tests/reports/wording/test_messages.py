@@ -88,13 +88,6 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "the judgements or the scoring library changed since a baseline was stored, so its run was scored again",
     ),
     (
-        "large_scores",
-        POOL,
-        {"largest": 87.5},
-        "scores go up to 87.5: ZRisk grows with the square root of the scale, so do not compare these figures with "
-        "those of scores from 0 to 1",
-    ),
-    (
         "few_effective_topics",
         VERDICT,
         {"effective": 7.321, "needed": 10},
@@ -194,27 +187,6 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "only 30 topics: with so few, gates on GeoRisk fail more harmless changes than their level allows",
     ),
     (
-        "parametric_interval",
-        STUDENT_T,
-        {"enough": 250},
-        "Student-t assumes that the mean of 40 topics is nearly normal; below about 250 topics a nonparametric "
-        "interval is safer (method: auto)",
-    ),
-    (
-        "loss_within_noise",
-        VERDICT,
-        {},
-        "at this alpha the baseline's own noise is larger than the loss, but the mean is significantly below that "
-        "of the replicates; weighting losses more cannot make up for that",
-    ),
-    (
-        "loss_within_noise",
-        NOT_INFERIOR,
-        {},
-        "at this alpha the baseline's own noise is larger than the loss, but the mean is not shown to be good "
-        "enough next to that of the replicates; weighting losses more cannot make up for that",
-    ),
-    (
         "churn",
         VERDICT,
         {},
@@ -266,7 +238,6 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "the largest GeoRisk of the pool is 1.2e-09 at alpha 50 and 0.51 at alpha 0: losses weigh so much that "
         "too little is left to compare, so the gate does not pass; choose a smaller alpha",
     ),
-    ("georisk_at_alpha_0", POOL, {}, "at alpha 0 GeoRisk says little more than the mean; use an alpha above 0"),
     (
         "rests_on_unjudged",
         VERDICT,
@@ -314,12 +285,6 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "prod, prod/replicates/1 were stored without the run (--no-run), so nothing backs the stored scores",
     ),
     (
-        VERDICT,
-        {"systems": ("prod", "prod/replicates/1")},
-        "prod, prod/replicates/1 are stored in an old format, without its name and query texts, so these are not "
-        "checked; if it is the right baseline, run `riskguard baseline rescore prod`",
-    ),
-    (
         "topics_changed",
         VERDICT,
         {"systems": ("prod", "prod/replicates/1")},
@@ -360,12 +325,6 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         VERDICT,
         {"topics": ("t1", "t2"), "documents": 3, "file": "docs.jsonl"},
         "3 relevant documents of 2 topics (t1, t2) are no longer in docs.jsonl; the outcome does not depend on them",
-    ),
-    (
-        "binary_labels",
-        VERDICT,
-        {"relevant_from": 0.5},
-        "grades are not whole numbers; documents graded 0.5 or more count as relevant",
     ),
     (
         "too_slow",

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.evaluation.scoring.providers.err import (
-    PROVIDER,
+from pytest_riskguard.evaluation.scoring.providers import (
+    GRADED_PROVIDER,
     GradedERR,
     expected_reciprocal_rank,
     exponential_ndcg,
@@ -55,7 +55,7 @@ def test_both_stay_in_range_and_the_ideal_ranking_is_best(grades, cutoff):
 
 
 def values(measure, qrels, run):
-    return {metric.query_id: metric.value for metric in PROVIDER.iter_calc([measure], qrels, run)}
+    return {metric.query_id: metric.value for metric in GRADED_PROVIDER.iter_calc([measure], qrels, run)}
 
 
 def test_topic_ids_are_taken_whole():
@@ -88,14 +88,14 @@ def test_unanswered_topics_score_zero_and_unknown_ones_get_no_value():
 
 def test_the_provider_takes_what_gdeval_takes_and_no_more():
     for measure in (ir_measures.ERR @ 20, ir_measures.ERR, GradedERR(max_rel=7) @ 3, nDCG @ 20, nDCG):
-        assert PROVIDER.supports(measure)
+        assert GRADED_PROVIDER.supports(measure)
     for measure in (
         ir_measures.nDCG @ 20,
         nDCG(judged_only=True) @ 20,
         nDCG(gains={1: 2}) @ 20,
         ir_measures.AP,
     ):
-        assert not PROVIDER.supports(measure)
+        assert not GRADED_PROVIDER.supports(measure)
 
 
 def test_plain_err_is_the_measure_of_ir_measures():

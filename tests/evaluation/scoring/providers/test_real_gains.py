@@ -16,7 +16,7 @@ from pytest_riskguard.errors import DataError, QrelsFormatError, UsageError
 from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.judgements.grades import labels_for
 from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.scoring.providers.real_gains import REAL_PROVIDER, dcg, ndcg, rbp
+from pytest_riskguard.evaluation.scoring.providers import REAL_PROVIDER, dcg, ndcg, rbp
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from pytest_riskguard.formats.given_file import GivenFile, LabelRules
 

@@ -1,1 +1,0 @@
-"""Measures of all topics at once, equal as floats to what their providers compute topic by topic."""

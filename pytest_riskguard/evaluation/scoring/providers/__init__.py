@@ -1,1 +1,0 @@
-"""Measures that ir-measures cannot compute, or not for all grades."""
