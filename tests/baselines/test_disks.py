@@ -19,6 +19,8 @@ from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from tests.baselines.conftest import MEASURES
 from tests.baselines.other_process import CONTEXT
 
+pytestmark = pytest.mark.slow
+
 PAGE = 4096
 
 

@@ -19,6 +19,8 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from tests.baselines.other_process import CONTEXT, Writer
 
+pytestmark = pytest.mark.slow
+
 OPERATIONS = ("update", "promote", "rescore")
 
 

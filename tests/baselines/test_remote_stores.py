@@ -205,6 +205,7 @@ def test_stores_over_a_limit_are_refused(pin, monkeypatch, set_limit, limit, wha
     assert Store(at(pin)).names()
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_answer_in_time_is_given_up(pin, monkeypatch, set_limit):
     set_limit("REMOTE_SECONDS", 1)
     opened = MemoryFileSystem.open

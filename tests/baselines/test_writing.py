@@ -57,6 +57,7 @@ def test_a_first_baseline_that_was_not_finished_is_not_there(store, collection, 
         store.manifest("prod")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["replicate", "remove"])
 @pytest.mark.parametrize("at", ["flush", "before-rename", "between", "after-rename"])
 def test_who_is_killed_while_replicates_change_leaves_all_as_it_was_or_as_it_shall_be(
@@ -82,6 +83,7 @@ def test_who_is_killed_while_replicates_change_leaves_all_as_it_was_or_as_it_sha
     assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["promote", "rescore"])
 @pytest.mark.parametrize("at", ["flush", "before-rename", "between", "after-rename"])
 def test_who_is_killed_while_a_history_changes_leaves_all_as_it_was_or_as_it_shall_be(
@@ -252,6 +254,7 @@ def test_a_reader_follows_a_baseline_that_is_replaced_under_its_eyes(store, add,
     assert not (twin.root / "prod").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="this system (Windows) renames no folder whose files are being read")
 def test_readers_see_a_whole_baseline_while_it_is_replaced_over_and_over(store, add, collection, qrels):
     add()

@@ -36,6 +36,7 @@ from pytest_riskguard.reports.json import SCHEMA_FILE
 from pytest_riskguard.reports.policy_changes import PolicyChanges
 from pytest_riskguard.reports.provenance import Provenance
 from tests.docs.pages import DOCS
+from tests.reports.schema import OWN
 
 REFERENCE = DOCS / "reference"
 PACKAGE = DOCS.parent / "pytest_riskguard"
@@ -194,7 +195,11 @@ def test_every_property_of_the_report_has_a_description():
                 count += 1
                 assert inner.get("description", "").endswith("."), name
                 assert inner["description"].count("`") % 2 == 0, name
-    assert count > 200
+    assert 150 < count <= 180
+
+
+#: Types whose content the schema leaves open.
+OPEN = {*OWN, "Rankings", "PolicyChanges", "CandidateOrigin", "BaselineOrigin", "Difference", "Latency", "Agreement"}
 
 
 def paths_of(kind: Any, path: str) -> Iterator[str]:
@@ -202,6 +207,8 @@ def paths_of(kind: Any, path: str) -> Iterator[str]:
     if get_origin(kind) is Annotated:
         kind = get_args(kind)[0]
     if is_dataclass(kind):
+        if getattr(kind, "__name__", "") in OPEN:
+            return
         hints = get_type_hints(kind)
         for field in fields(kind):
             if field.metadata.get("json", True):
@@ -216,8 +223,8 @@ def test_the_site_lists_every_field_of_the_report():
     assert "\n```{report-fields}\n```\n" in section(page("report.md"), "All fields")
     listed = GENERATED["report_fields"]()
     shared = {field.path: field.same_as for field in listed if field.same_as}
-    assert shared == {"flagged_wins": "responsible_topics[]", "documents[].replacements": "documents[].moved[]"}
-    expected = {"schema", "generated_by", "generated_by.name", "generated_by.version", "verdicts", "gates"}
+    assert shared == {"flagged_wins": "responsible_topics[]"}
+    expected = {"schema", "generated_by", "verdicts", "gates"}
     expected |= {"rankings", "provenance", *paths_of(Rankings, "rankings[]"), *paths_of(Provenance, "provenance")}
     expected |= {*paths_of(KnownGate, "gates[]"), "policy_changes", *paths_of(PolicyChanges, "policy_changes")}
     for name, kind in JSON_TYPES.items():

@@ -11,7 +11,7 @@ from pytest_riskguard.gates.ruling import Ruling
 from tests.strict import gate_of
 
 #: A tenth of them is enough before a commit.
-SEEDS = [*range(10), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(10, 96))]
+SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 20))]
 OPTIONS = [
     {},
     {"tolerance": 0.01},

@@ -163,7 +163,7 @@ def test_what_would_flip_a_verdict_is_judged_by_clusters():
     assert judge(gate, without(candidate), without(baseline), topics=topics).outcome == "pass"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 def test_false_alarms_are_near_nominal_where_topics_hang_together(alpha):
     """25 needs in 4 variants, correlation 0.5, URisk 0: topic by topic it is several times nominal (2.5%)."""

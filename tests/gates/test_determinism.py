@@ -56,6 +56,7 @@ def test_what_was_asked_covers_every_kind_of_gate_outcome_and_law(verdicts):
     assert laws == {"smooth", "lattice", "grid", "enumerated"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pair", "kind", "options"), same_bytes.QUESTIONS)
 def test_names_of_topics_decide_nothing(pair, kind, options):
     # sorted by name, the values come in another order: what does not name a topic must be the same

@@ -74,6 +74,7 @@ def test_without_correction_or_p_value_there_is_no_family():
     assert in_families(gates, [None, None], correction="holm") == [None, None]
 
 
+@pytest.mark.nightly
 def test_holm_keeps_the_chance_of_any_false_alarm_at_the_level():
     """Of six comparisons of equal systems at alpha 0 one fails by chance in 14 % of cases, with Holm in 2.5 %."""
     rng = np.random.default_rng(0)

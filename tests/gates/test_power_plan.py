@@ -128,6 +128,7 @@ def beta_differences(rng: np.random.Generator, n: int) -> np.ndarray:
 
 # Shares of pairs of equal systems at which a gate at this alpha fires, 4000 simulated pairs each, in percent
 # (docs/explanation/alpha.md). A plan foresees them from one pair; what it foresees varies from pair to pair.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "alpha", "method", "fires"),
     [
@@ -163,6 +164,7 @@ def test_from_a_baseline_alone_the_law_is_the_assumed_one() -> None:
         assert plan.topics_for_tolerance is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["student_t", "bca"])
 def test_the_chance_that_churn_alone_fails_holds_for_normal_differences(method: str) -> None:
     values = np.random.default_rng(3).beta(1, 2, 50)
@@ -185,6 +187,7 @@ def planned_fails(gate: Gate, baseline: np.ndarray, differences: np.ndarray) -> 
 
 # What docs/explanation/topics.md says of Cranfield, nDCG@10: 14 systems whose scores correlate with BM25's above 0.75
 # and changed on six topics or more.
+@pytest.mark.slow
 @pytest.mark.parametrize(("alpha", "least", "most"), [(0, 0.96, 1.02), (1, 0.80, 1.01), (5, 0.65, 1.03)])
 def test_the_assumption_of_normal_differences_does_as_well_on_real_runs_as_is_said(
     shared: Path, alpha: float, least: float, most: float
@@ -260,6 +263,7 @@ def test_a_verdict_says_how_often_churn_fails_it_as_its_plan_does(options: dict[
     assert 0 < rate < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "share"), [(50, 1.0), (50, 0.3), (100, 1.0)])
 def test_changes_that_leave_the_mean_alone_fail_as_often_as_a_verdict_says(n: int, share: float) -> None:
     rng = np.random.default_rng(8)

@@ -140,7 +140,7 @@ def false_alarms(*, topics: int, judges: int, between: float, within: float, rng
     return alarms / repetitions
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("topics", [10, 50])
 @pytest.mark.parametrize("judges", [2, 3, 5])
 @pytest.mark.parametrize(("between", "within"), [(0.0, 0.0), (0.0, 1.0), (0.05, 0.5), (0.2, 0.5), (1.0, 0.5)])
@@ -150,7 +150,7 @@ def test_false_alarms_stay_at_nominal_whether_judges_disagree_at_random_or_lean(
     assert 0.003 <= rate <= 0.033
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_gate_stays_at_nominal_where_judges_disagree_at_random():
     """Two systems that are equally good, three judges who err: the gate itself, on the median of their grades."""
     rng = random.Random(16)

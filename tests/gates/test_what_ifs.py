@@ -131,7 +131,7 @@ def compared(
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0])
 def test_generated_runs(measure, seed):
     pair = compared(seed, measure)
     assert len(pair.rejudged.unjudged.documents) > 10

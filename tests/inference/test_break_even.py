@@ -120,6 +120,7 @@ def test_unequal_sizes_beyond_counting_have_the_law_of_a_fine_lattice(alpha: flo
     assert p == pytest.approx(exact, rel=3e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("m", [31, 60, 250])
 def test_inversion_agrees_with_simulation(m: int, alpha: float) -> None:
@@ -329,7 +330,7 @@ def test_what_is_found_only_where_wins_are_smaller_stands_up_to_a_ratio_below_1(
     assert at <= 0.025 < above
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("ratio", [1.0, 3.0])
 def test_fair_bets_of_a_ratio_stand_up_to_it_no_more_often_than_the_level_says(ratio: float) -> None:
     rng, trials, m = np.random.default_rng(5), 4000, 14

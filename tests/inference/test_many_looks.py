@@ -112,6 +112,7 @@ def growing(rng, *, alpha, topics):
     return linear(np.where(changed, np.where(wins, sizes, -sizes), 0.0).ravel(), alpha=alpha).reshape(YEARS, topics)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
 def test_a_limit_that_is_looked_at_after_every_topic_holds_in_10000_years(alpha):
     from pytest_riskguard.inference.many_looks import _STAKES

@@ -116,7 +116,7 @@ def beta_differences(rng: np.random.Generator, shape: tuple[int, ...]) -> np.nda
     return np.where(rng.random(shape) < 0.2, 0.0, d)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 # The shift of all changed topics at which the true URisk is 0. The chance is planned from one sample and met in
 # another; with 2000 pairs of them it was 78 to 84 % in these cells (docs/explanation/topics.md).
 @pytest.mark.parametrize(("alpha", "shift"), [(0, 0.0), (1, 0.048), (5, 0.127)])
@@ -139,7 +139,7 @@ def test_where_trade_off_scores_move_as_a_whole_the_planned_power_is_met(
     assert significant / pairs == pytest.approx(0.8, abs=0.06 + noise)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 # In percent, by 2000 pairs (docs/explanation/topics.md). Where the candidate itself gets worse the scores spread
 # further than in the sample that the plan came from, and the heavier losses weigh the more power falls short of 80 %.
 @pytest.mark.parametrize(

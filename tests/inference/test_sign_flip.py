@@ -96,6 +96,7 @@ def test_equal_sizes_among_others_keep_their_atom(strangers: int) -> None:
     assert exact * (1 - 1e-12) <= result <= exact + 5e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [60, 250, 20_000])
 def test_inversion_agrees_with_monte_carlo(m: int) -> None:
     rng = np.random.default_rng(m)

@@ -14,8 +14,11 @@ from pytest_riskguard.gates.kinds import OPTIONS
 from pytest_riskguard.gates.verdict import JSON_TYPES
 from pytest_riskguard.reports.json import SCHEMA_FILE
 
-#: Fields that were added within version 1 of the format, so that earlier reports lack them.
-ADDED = {
+#: Parts for riskguard's own pages, which the schema leaves open.
+OWN = ("Exhibits", "TopicDocuments", "Judgements", "Lineage", "CurvePoint", "Look", "Diagnostics", "StratumFigures")
+OWN += ("TopicGroup", "EffectSizes", "Yardstick")
+#: Fields that a report may lack.
+OPTIONAL = {
     "verdict": {
         "weighted",
         "max_loss",
@@ -45,11 +48,8 @@ ADDED = {
         "georisk_standard_error",
     },
     "Power": {"churn_failure_rate"},
-    "TopicGroup": {"left_out"},
     "Slice": {"left_out"},
-    "Judgements": {"left_out", "tried", "certain", "judges", "expected", "relevance_unused"},
     "ResponsibleTopic": {"weight", "exceeds", "candidate_z", "baseline_z"},
-    "Look": {"looks"},
 }
 Schema = dict[str, Any]
 
@@ -59,9 +59,9 @@ def schema_of_a_verdict() -> Schema:
     fields: dict[str, Any] = {key: (kind, ...) for key, kind in JSON_TYPES.items()}
     verdict = create_model("verdict", **fields).model_json_schema(ref_template="#/$defs/{model}")
     del verdict["$defs"]["VerdictWarning"]["properties"]["parameters"]
-    verdict["$defs"]["Diagnostics"]["properties"]["skewness"]["type"] = ["number", "null"]  # as it was published
     for name, definition in [*verdict["$defs"].items(), ("verdict", verdict)]:
-        definition["required"] = [key for key in definition["properties"] if key not in ADDED.get(name, ())]
+        definition["required"] = [key for key in definition["properties"] if key not in OPTIONAL.get(name, ())]
+    verdict["$defs"] |= {name: {"type": "object"} for name in OWN}
     return verdict
 
 

@@ -16,7 +16,7 @@ from pytest_riskguard.reports.ci import comment, github, junit
 from pytest_riskguard.reports.html import render as html
 from pytest_riskguard.reports.json import SCHEMA_FILE, Report, dumps, read
 from pytest_riskguard.reports.markdown import render as markdown
-from pytest_riskguard.reports.policy_changes import CHANGES, Change, PolicyChanges
+from pytest_riskguard.reports.policy_changes import Change, PolicyChanges
 from tests.reports.hostile import NAMES, STRINGS, verdict_with
 from tests.reports.test_hostile import assert_plain
 
@@ -108,7 +108,6 @@ def test_json_has_it_at_the_top_with_the_same_verdicts_and_gives_it_back(tmp_pat
     assert {key: value for key, value in document.items() if key != "policy_changes"} == without
     schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     jsonschema.validate(document, schema)
-    assert schema["$defs"]["policy_change"]["properties"]["what"]["enum"] == list(CHANGES)
     (tmp_path / "r.json").write_text(text, encoding="utf-8")
     assert read(tmp_path / "r.json").policy_changes == POLICY
 

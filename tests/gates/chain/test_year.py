@@ -19,7 +19,7 @@ YEARS, LOOKS, TOPICS = 10_000, 60, 50
 ERROR = 0.025
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("changed", [8, 25])
 @pytest.mark.parametrize("alike", [0.0, 0.7])
 @pytest.mark.parametrize("alpha", [0.0, 1.0])

@@ -99,7 +99,7 @@ def test_clusters_of_one_topic_change_nothing():
     assert same.p_value == alone.p_value
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_false_alarms_are_near_nominal(monkeypatch):
     """Two equal systems whose scores hang together within needs; nominal is 2.5%."""
     # draws depend on the number of topics alone; making them again for each pool would take half of the time

@@ -172,6 +172,7 @@ def test_fewer_than_ten_topics_are_inconclusive_and_one_is_not_computed():
         assert (verdict.outcome, verdict.reason) == ("inconclusive", "too_few_topics")
         assert verdict.pool is None
         assert verdict.estimates.georisk is not None
+    assert judged(systems(8, n=10), alpha=5.0).reason != "too_few_topics"
 
 
 @pytest.mark.parametrize("n", [20, 40])

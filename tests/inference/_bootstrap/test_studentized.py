@@ -104,6 +104,7 @@ INVERTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INVERTED)
 def test_inversion_agrees_with_draws(name: str) -> None:
     x = INVERTED[name]
@@ -117,6 +118,7 @@ def test_inversion_agrees_with_draws(name: str) -> None:
         assert law.cdf(law.quantile(p)) == pytest.approx(p, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INVERTED)
 def test_weighted_draws_agree_with_inversion(name: str) -> None:
     sample = Sample.of(INVERTED[name])

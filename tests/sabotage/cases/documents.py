@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.sabotage.case import CLI, EVERY, PYTEST, SERIAL, Case, Sabotage
+from tests.sabotage.case import EVERY, SERIAL, Case, Sabotage
 from tests.sabotage.sabotages import CONFIG, fifo, replace_text, write
 
 FILE = "documents.jsonl"
@@ -31,12 +31,6 @@ CASES = [
         words=[f"{FILE}:2: expected a JSON object in each line", STANDS],
         in_pytest=3,
     ),
-    Case(
-        "table-without-ids",
-        (READ, write(FILE, "name\tbody\nd1\ttext\n")),
-        words=[f"{FILE}:1: expected JSON Lines, or a header with tabs", STANDS],
-        in_pytest=3,
-    ),
     Case("pipe", (READ, fifo(FILE)), words=["expected a regular file", STANDS], in_pytest=3, seconds=15),
     Case(
         "too-large",
@@ -52,13 +46,8 @@ CASES = [
     ),
     Case(
         "grades-outside-the-scale",
-        collection("grades: {scale: [5, 9]}"),
+        collection("grades: [5, 9]"),
         words=["expected grades from 5 to 9 (scale)"],
-    ),
-    Case(
-        "nothing-relevant",
-        collection("relevant_from: 999"),
-        words=["expected at least one relevant document (grade 999 or more (relevant_from)), found none"],
     ),
     Case(
         "judgements-misspelt",
@@ -86,12 +75,4 @@ CASES = [
         words=["riskguard.yaml:4: candidate.metadata: 'index': expected at most 500 characters, found 501"],
         ways=SERIAL,
     ),
-    Case(
-        "metadata-number",
-        candidate("metadata: {index: 7}"),
-        status=2,
-        words=["candidate.metadata: 'index': expected text, found 7; put it in quotes"],
-        ways=PYTEST,
-    ),
-    Case("metadata-option", [], status=2, words=["--meta", "found 501"], options=f"--meta a={'x' * 501}", ways=CLI),
 ]

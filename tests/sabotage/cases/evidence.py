@@ -15,7 +15,6 @@ from tests.sabotage.sabotages import (
     TOPICS_FILE,
     drop_topics,
     on_lines,
-    on_manifest,
     replace_text,
     riskguard,
 )
@@ -121,13 +120,6 @@ CASES = [
         if topics is not COLLAPSED or gate == GATES[-1]
     ),
     Case(
-        "baseline-unanswered-quiet",
-        partial(*TOPICS[1:]),
-        words=["prod did not answer 59 of 60 topics"],
-        options="-q",
-        **compared(GATES[0]),
-    ),
-    Case(
         "baseline-unanswered-check",
         partial(*LOST),
         command=f"check --baseline prod={BASELINE}",
@@ -186,7 +178,6 @@ CASES = [
         for gate in (GATES[0], GATES[-1])
         if name != "collapsed-topics" or gate == GATES[-1]
     ),
-    Case("diluted-quiet", diluted(*LOST), words=["less than half"], options="-q", ways=CLI),
     Case("diluted-in-pytest", diluted(*LOST), words=["less than half"], ways=PYTEST),
     Case(
         "diluted-verify",
@@ -223,20 +214,7 @@ CASES = [
         **_DRIFTED,
     ),
     Case("drift-entries-deleted", [without_history, only(DRIFT)], words=["history: its newest run"], **_DRIFTED),
-    Case(
-        "drift-oldest-deleted",
-        [moved, on_manifest(lambda manifest: manifest["history"].pop(0)), only(DRIFT)],
-        words=["history: expected every number from 1"],
-        **_DRIFTED,
-    ),
     Case("topics-new-cluster", column("cluster", "one", "{}"), words=[f"{_CHANGED} cluster"]),
-    Case(
-        "topics-new-cluster-quiet",
-        column("cluster", "one", "{}"),
-        words=[f"{_CHANGED} cluster"],
-        options="-q",
-        ways=CLI,
-    ),
     Case(
         "topics-new-weight",
         [column("weight", "1", "999"), replace_text(CONFIG, "alpha: 1}", "alpha: 1, weighted: true}")],

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.sabotage.case import CLI, PYTEST, SERIAL, Case, Sabotage, harmless
-from tests.sabotage.sabotages import CONFIG, make_folder, rename, replace_text, write
+from tests.sabotage.case import PYTEST, SERIAL, Case, Sabotage, harmless
+from tests.sabotage.sabotages import CONFIG, make_folder, replace_text, write
 
 LIVE = "search:retrieve"
 #: The beginning of a search that answers as the candidate's run does.
@@ -71,21 +71,9 @@ CASES = [
         "sys-exit", search("def retrieve(q): raise SystemExit(0)"), words=["SystemExit: 0", "5 failed"], ways=PYTEST
     ),
     Case(
-        "sys-exit-in-threads",
-        search("def retrieve(q): raise SystemExit(0)", ", workers: 4"),
-        words=["SystemExit: 0", "5 failed"],
-        ways=SERIAL,
-    ),
-    Case(
         "skips",
         search("import pytest\ndef retrieve(q): pytest.skip('x')"),
         words=["it called pytest.skip (x)"],
-        ways=SERIAL,
-    ),
-    Case(
-        "xfails",
-        search("import pytest\ndef retrieve(q): pytest.xfail('x')"),
-        words=["it called pytest.xfail (x)"],
         ways=SERIAL,
     ),
     Case(
@@ -93,12 +81,6 @@ CASES = [
         search("def retrieve(q): raise KeyboardInterrupt"),
         in_pytest=2,
         words=["KeyboardInterrupt"],
-        ways=SERIAL,
-    ),
-    Case(
-        "cancelled",
-        search("import asyncio\ndef retrieve(q): raise asyncio.CancelledError"),
-        words=["CancelledError"],
         ways=SERIAL,
     ),
     Case(
@@ -117,28 +99,6 @@ CASES = [
         "huge-docid",
         search("def retrieve(q): return [('d' * 10**8, 1.0)]"),
         words=["expected ids, (docid, score)"],
-        ways=SERIAL,
-    ),
-    Case(
-        "huge-numbers",
-        search("def retrieve(q): return [(10**5000, 1.0)]"),
-        words=["expected ids, (docid, score)"],
-        ways=SERIAL,
-    ),
-    Case("huge-score", search("def retrieve(q): return [('d', 10**400)]"), words=["bad_run"], ways=SERIAL),
-    Case(
-        "retries-without-end", live(LIVE, ", retries: 11"), words=["from 0 to 10, found the number 11"], ways=SERIAL
-    ),
-    Case("depth-without-end", live(LIVE, ", depth: 1e9"), words=["expected a whole number"], ways=SERIAL),
-    Case("workers-without-end", live(LIVE, ", workers: 5000"), words=["from 1 to 256"], ways=SERIAL),
-    harmless("no-limit", live(LIVE, ", timeout: none"), words=["5 passed"], ways=SERIAL),
-    harmless(
-        "own-thread",
-        search(
-            "import sqlite3\nconnection = sqlite3.connect(':memory:')\n"
-            "def retrieve(q): connection.execute('SELECT 1'); return answer(q)"
-        ),
-        words=["5 passed"],
         ways=SERIAL,
     ),
     harmless("lines", lines("pass"), words=["5 passed"], ways=PYTEST),
@@ -179,13 +139,6 @@ CASES = [
         ways=SERIAL,
     ),
     Case(
-        "warnings-as-errors",
-        search("import warnings\ndef retrieve(q): warnings.simplefilter('error'); return answer(q)"),
-        status=1,
-        words=["5 failed"],
-        ways=SERIAL,
-    ),
-    Case(
         "raises-in-thread",
         search(
             "import threading\ndef fail(): raise ValueError('in a thread')\n"
@@ -203,16 +156,6 @@ CASES = [
         words=["got worse", "5 failed"],
         ways=SERIAL,
     ),
-    Case(
-        "changes-locale",
-        search(
-            "import locale, os\ndef retrieve(q):\n    os.environ.clear()\n"
-            "    locale.setlocale(locale.LC_ALL, 'C')\n    return answer(q)"
-        ),
-        status=1,
-        words=["5 failed"],
-        ways=SERIAL,
-    ),
     harmless("asked-once", live(LIVE, ", ask_twice: 0"), words=["5 passed"], ways=SERIAL),
     Case(
         "config-above-repository",
@@ -221,8 +164,5 @@ CASES = [
         command="compare ../runs/candidate.run --baseline prod",
         cwd="inner",
         words=["a run needs qrels to be scored with"],
-    ),
-    Case(
-        "config-gone", rename(CONFIG, "other.yaml"), status=2, words=["give --qrels, or a riskguard.yaml"], ways=CLI
     ),
 ]
