@@ -53,12 +53,13 @@ def write_shelf(folder: Path) -> None:
 
 
 GATE = "--gate not_significantly_risky"
-READ = f"--qrels qrels.shelf --qrels-format shelf --format shelf {GATE}"
+READ = f"--set format=shelf {GATE}"
 
 
 def test_the_command_line_has_all_that_the_package_adds(tmp_path):
     project = Project(tmp_path)
     write_shelf(tmp_path)
+    (tmp_path / "riskguard.yaml").write_text("collection: {qrels: {path: qrels.shelf, format: shelf}}\n")
     assert "count-lines" in project.riskguard("--help").stdout
     assert project.riskguard("count-lines half.txt").stdout == "30\n"
     ended = project.riskguard(f"compare good.shelf bad.shelf {READ} --measure FirstHit --measure RR --json r.json")
@@ -70,7 +71,7 @@ def test_the_command_line_has_all_that_the_package_adds(tmp_path):
     assert project.log.read_text().splitlines() == ["not_significantly_risky fail"] * 2
     assert project.riskguard("report r.json --output r.csv").returncode == 0
     assert (tmp_path / "r.csv").read_text().splitlines() == ["not_significantly_risky,fail"] * 2
-    ended = project.riskguard(f"compare --scores half.txt less.txt --format shelf {GATE} --json s.json")
+    ended = project.riskguard(f"compare --scores half.txt less.txt --set format=shelf {GATE} --json s.json")
     assert ended.returncode == 1, ended.stderr
     (verdict,) = json.loads((tmp_path / "s.json").read_text())["verdicts"]
     assert verdict["estimates"]["baseline_mean"] == 0.5
@@ -87,7 +88,7 @@ def test_pytest_has_them_too(tmp_path):
         "gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]\n"
     )
     (tmp_path / "bad.run").write_text("".join(f"{query} Q0 b 1 2 t\n{query} Q0 a 2 1 t\n" for query in QUERIES))
-    stored = project.riskguard("baseline add prod good.shelf --format shelf --measure FirstHit")
+    stored = project.riskguard("baseline add prod good.shelf --set format=shelf --measure FirstHit")
     assert stored.returncode == 0, stored.stderr
     ended = project.run("-m", "pytest", "--riskguard", "--riskguard-report=gates.csv", "-p", "no:cacheprovider")
     assert ended.returncode == 1, ended.stdout
