@@ -48,6 +48,7 @@ def write_shelf(folder: Path) -> None:
     (folder / "qrels.shelf").write_text(json.dumps({query: ["a"] for query in QUERIES}))
     (folder / "good.shelf").write_text(json.dumps({query: ["a", "b"] for query in QUERIES}))
     (folder / "bad.shelf").write_text(json.dumps({query: ["b", "a"] for query in QUERIES}))
+    (folder / "riskguard.yaml").write_text("collection: {qrels: {path: qrels.shelf, format: shelf}}\n")
     (folder / "half.txt").write_text("".join(f"{query} 0.5\n" for query in QUERIES))
     (folder / "less.txt").write_text("".join(f"{query} 0.{place % 3}\n" for place, query in enumerate(QUERIES)))
 
@@ -59,7 +60,6 @@ READ = f"--set format=shelf {GATE}"
 def test_the_command_line_has_all_that_the_package_adds(tmp_path):
     project = Project(tmp_path)
     write_shelf(tmp_path)
-    (tmp_path / "riskguard.yaml").write_text("collection: {qrels: {path: qrels.shelf, format: shelf}}\n")
     assert "count-lines" in project.riskguard("--help").stdout
     assert project.riskguard("count-lines half.txt").stdout == "30\n"
     ended = project.riskguard(f"compare good.shelf bad.shelf {READ} --measure FirstHit --measure RR --json r.json")
