@@ -7,11 +7,14 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from pytest_riskguard.errors import UsageError
 from pytest_riskguard.formats import limits
 from tests.shared_data import SHARED
 
@@ -106,6 +109,18 @@ def pytest_configure(config: pytest.Config) -> None:
     """Run a slow test that is asked for by its node id, although ``addopts`` leaves slow tests out."""
     if config.option.markexpr == "not slow and not nightly" and any("::" in argument for argument in config.args):
         config.option.markexpr = ""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[Any]:
+    """Skip a test that reads or writes a format whose package is not installed."""
+    try:
+        return (yield)
+    except UsageError as error:
+        needed = re.search(r" needs (\w+): pip install ", str(error))
+        if needed is None or needed[1] not in PEERS or find_spec(needed[1]) is not None:
+            raise
+        pytest.skip(f"could not import '{needed[1]}'")
 
 
 def _skips(reporter: pytest.TerminalReporter) -> Counter[str]:

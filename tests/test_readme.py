@@ -28,6 +28,7 @@ def judge_example(system: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_the_failure_is_what_the_terminal_shows():
     (failure,) = blocks("text")
     command, *lines = failure.splitlines()
@@ -49,6 +50,7 @@ def test_what_it_is_and_how_to_use_it_fit_on_two_screens():
     assert len(start.splitlines()) <= 45  # and two pictures
 
 
+@pytest.mark.slow
 def test_the_walk_ends_with_a_pass():
     result = judge_example("improved")
     assert result.returncode == 0, result.stdout

@@ -18,7 +18,7 @@ from pytest_riskguard.gates.chain.looks import BOUNDED_LOOKS, expected_false_ala
 from pytest_riskguard.text import clean, counted, percent
 
 if TYPE_CHECKING:
-    from pytest_riskguard.config.schema import BudgetSettings
+    from pytest_riskguard.config.schema import Config
     from pytest_riskguard.gates.chain.looks import Looks
 
 
@@ -44,30 +44,30 @@ def budget(config: Path | None, reports: tuple[Path, ...]) -> int:
 
     settings = load_config(config_path(config), require_gates=False)
     if settings.budget is None:
-        raise UsageError(f"{settings.path}: has no budget; add `budget: {{looks: 50}}`")
+        raise UsageError(f"{settings.path}: has no budget; add `budget: 50`")
     made = [look for report in reports for look in looks_of(read(report).verdicts)]
     if reports:
         try:
-            added = append(settings.budget.ledger, made)
+            added = append(settings.ledger, made)
         except OSError as error:
-            raise unwritable(str(settings.budget.ledger), error) from None
+            raise unwritable(str(settings.ledger), error) from None
         click.echo(f"recorded {counted(added, 'look')}; {counted(len(made) - added, 'look')} known already")
-    recorded = read_ledger(settings.budget.ledger)
-    for line in _lines(settings.budget, recorded, collection_of(settings)):
+    recorded = read_ledger(settings.ledger)
+    for line in _lines(settings, settings.budget, recorded, collection_of(settings)):
         click.echo(line)
     return ExitStatus.PASSED
 
 
-def _lines(budget: BudgetSettings, recorded: Looks, collection: str) -> Sequence[str]:
+def _lines(settings: Config, expected: int, recorded: Looks, collection: str) -> Sequence[str]:
     """What is spent and left, and what is promised."""
-    looks, promise = recorded.at(collection), _promise(budget.looks)
+    looks, promise = recorded.at(collection), _promise(expected)
     if not looks:
-        return [f"{budget.ledger.name}: no look at this collection yet; about {budget.looks} are expected", promise]
-    left = 1 - recorded.spent(collection, looks=budget.looks)
-    share = recorded.next(collection, (), "", looks=budget.looks).share
+        return [f"{settings.ledger.name}: no look at this collection yet; about {expected} are expected", promise]
+    left = 1 - recorded.spent(collection, looks=expected)
+    share = recorded.next(collection, (), "", looks=expected).share
     passed = sum(not look.failed for look in looks)
     lines = [
-        f"{counted(len(looks), 'look')}, {passed} without a failure, of about {budget.looks}; {percent(left, 1)} of "
+        f"{counted(len(looks), 'look')}, {passed} without a failure, of about {expected}; {percent(left, 1)} of "
         f"the budget is left, of which the next look may spend {percent(share, 3)}"
     ]
     for gates, number in Counter(look.gates for look in looks).items():

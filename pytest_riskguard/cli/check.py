@@ -142,7 +142,7 @@ def files_of(settings: Config) -> Iterator[Path]:
     if collection.documents is not None:
         yield collection.documents
     if settings.budget is not None:
-        yield settings.budget.ledger
+        yield settings.ledger
     for given in (collection.qrels, collection.topics, *candidates):
         if given is not None:
             yield given.path

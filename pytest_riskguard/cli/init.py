@@ -213,10 +213,10 @@ def _judgements(qrels: Path) -> Qrels | None:
 def _grades(judgements: Qrels | None) -> str:
     """The line that names the scale of the grades."""
     if judgements is None:
-        return "  # grades: {scale: [0, 3]}     # the lowest and the highest grade; any other is then refused"
+        return "  # grades: [0, 3]     # the lowest and the highest grade; any other is then refused"
     grades = judgements.arrays.grades
     lowest, highest = min(float(grades.min()), 0.0), float(grades.max())
-    return f"  grades: {{scale: [{lowest:g}, {highest:g}]}}     # those of the judgements; any other grade is refused"
+    return f"  grades: [{lowest:g}, {highest:g}]     # those of the judgements; any other grade is refused"
 
 
 def _asked_queries(counted: int | None) -> int | None:

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 System = RunFile | ScoreFile | Stored
 #: Options that take NAME=RUN.
 _NAMING = ("--baseline", "CANDIDATE", "SYSTEM", "MODEL")
-#: What stands for the candidate among the systems of a computed baseline.
-CANDIDATE = "candidate"
 
 
 def once(option: str, values: Sequence[str]) -> None:
@@ -174,7 +172,7 @@ class Inputs:
         for given in named:
             if given.computed is None:
                 continue
-            systems = [system for system in given.systems if system.text != CANDIDATE]
+            systems = [system for system in given.systems if system.text != "candidate"]
             if not systems:
                 raise UsageError(f"--baseline {given.text}: expected at least one system beside the candidate")
             inside = len(systems) < len(given.systems)

@@ -75,18 +75,6 @@ def _scale(value: Any) -> tuple[float, float]:
     raise ValueError(f"expected the lowest and the highest grade, such as [0, 3], found {shown(value)}")
 
 
-class Grades(Model):
-    """``grades``: the lowest and the highest grade that judges may give."""
-
-    scale: Annotated[tuple[float, float], PlainValidator(_scale, json_schema_input_type=list[float])]
-
-
-class Chunks(Model):
-    """``chunks``: what separates the document from the passage in ids of passages."""
-
-    separator: Annotated[str, PlainValidator(Text("a text such as '#'"))]
-
-
 def _shrink(value: Any) -> int | None:
     """``allow``, or the largest number of topics."""
     if value == "allow":
@@ -115,9 +103,9 @@ class Collection(Model):
     documents: File | None = None
     document_url: _Address | None = None
     shrink: Annotated[int | None, PlainValidator(_shrink, json_schema_input_type=int | Literal["allow"])] = 0
-    grades: Grades | None = None
+    grades: Annotated[tuple[float, float] | None, PlainValidator(_scale, json_schema_input_type=list[float])] = None
     relevant_from: Annotated[float | None, PlainValidator(_grade)] = None
-    chunks: Chunks | None = None
+    chunks: Annotated[str | None, PlainValidator(Text("a text such as '#'"))] = None
     judgements: Annotated[str, PlainValidator(OneOf(JUDGEMENTS))] = PARTIAL
     unjudged_relevance: Annotated[float | None, PlainValidator(_share)] = None
     strata: Annotated[
@@ -144,9 +132,9 @@ class Collection(Model):
         if self.qrels is None:
             return None
         rules = LabelRules(
-            scale=None if self.grades is None else self.grades.scale,
+            scale=self.grades,
             relevant_from=self.relevant_from,
-            separator=None if self.chunks is None else self.chunks.separator,
+            separator=self.chunks,
             is_complete=self.judgements == COMPLETE,
             unjudged_relevance=self.unjudged_relevance,
         )

@@ -112,8 +112,8 @@ def _baselines(salvaged: Salvaged) -> Iterator[Missing]:
 def _named_baselines(gate: GateSettings) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Each stored baseline of a gate, with its path in the gate."""
     if isinstance(gate.baseline, ComputedBaseline):
-        for i, name in enumerate(gate.baseline.systems):
-            yield ("baseline", gate.baseline.kind, i), name
+        for name in gate.baseline.systems:
+            yield ("baseline",), name
     elif gate.baseline is not None:
         yield ("baseline",), gate.baseline
     for i, name in enumerate(gate.baselines or ()):

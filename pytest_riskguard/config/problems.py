@@ -13,13 +13,12 @@ from pydantic_core import ErrorDetails
 
 from pytest_riskguard.baselines.stored_files import own_file, stored_file
 from pytest_riskguard.config.candidate_settings import FORMS, file_of, form_of, has_scores
-from pytest_riskguard.config.collection_settings import Chunks, Collection, Grades, QrelsFile, TopicsFile
+from pytest_riskguard.config.collection_settings import Collection, QrelsFile, TopicsFile
 from pytest_riskguard.config.http_settings import model_at
 from pytest_riskguard.config.measure_notation import cut_at_comma
 from pytest_riskguard.config.salvage import Salvaged, salvage
 from pytest_riskguard.config.schema import (
     TAGS,
-    BudgetSettings,
     ComputedBaseline,
     Config,
     Family,
@@ -40,8 +39,6 @@ _OR_NOT = "(if gates are only in tests: pytest --riskguard-no-yaml)"
 _REMEDIES = {
     "collection": "add `collection: {qrels: qrels.txt}`",
     "path": "add `path: PATH`",
-    "scale": "add the lowest and the highest grade, such as `scale: [0, 3]`",
-    "separator": 'add what follows the document in ids of passages, such as `separator: "#"`',
     "qrels": "add the file of judgements, such as `qrels: qrels.txt`",
     "name": "add `name: NAME`",
     "kind": "add `kind: not_significantly_risky`",
@@ -51,7 +48,6 @@ _REMEDIES = {
     "user": "add `user: NAME`",
     "password": "add `password: {env: NAME_OF_A_VARIABLE}`",
     "correction": "add `correction: auto`",
-    "looks": "add how many candidates you expect to judge before topics or judgements change: `looks: 50`",
     "gates": "add `gates: [NAME, NAME]`, or write `family: auto` for all risk gates",
 }
 
@@ -64,12 +60,8 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     ("collection",): Collection,
     ("collection", "qrels"): QrelsFile,
     ("collection", "topics"): TopicsFile,
-    ("collection", "grades"): Grades,
-    ("collection", "chunks"): Chunks,
     ("family",): Family,
-    ("budget",): BudgetSettings,
     ("gates",): GateModel,
-    ("gates", "baseline"): ComputedBaseline,
 }
 
 

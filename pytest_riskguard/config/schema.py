@@ -6,7 +6,9 @@ with a context: the ``path`` of the file and its ``document``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,7 +29,7 @@ from pytest_riskguard.config import candidate_settings
 from pytest_riskguard.config.candidate_settings import Candidate
 from pytest_riskguard.config.collection_settings import Collection
 from pytest_riskguard.config.measure_notation import measure_notation
-from pytest_riskguard.config.setting_types import Distinct, File, Model, StorePlace
+from pytest_riskguard.config.setting_types import Distinct, Model, StorePlace
 from pytest_riskguard.config.value_checks import distinct, list_of, whole
 from pytest_riskguard.config.yaml_lines import Document
 from pytest_riskguard.gates.kinds import (
@@ -45,7 +47,7 @@ from pytest_riskguard.gates.kinds import (
     options_of,
     parse_slice,
 )
-from pytest_riskguard.gates.option_types import Number, OneOf, Option, Text, Texts, TrueOrFalse, shown
+from pytest_riskguard.gates.option_types import Number, OneOf, Option, Text, Texts, shown
 
 
 def gate_name(value: Any) -> str:
@@ -78,6 +80,8 @@ def _slice_entry(text: str) -> str:
 
 #: The most looks that may be expected: the levels of more would be out of reach of any interval.
 MAX_LOOKS = 10_000
+#: The file that records the looks, beside riskguard.yaml.
+LEDGER = "looks.jsonl"
 MAPPING, TEXT = "<mapping>", "<text>"
 #: Tags of unions, which pydantic puts into the path of an error: no key may look like them.
 TAGS = candidate_settings.TAGS | {MAPPING, TEXT}
@@ -120,13 +124,6 @@ class Family(Model):
     gates: Annotated[tuple[_GateName, ...] | None, list_of("a list of gates"), Distinct]
 
 
-class BudgetSettings(Model):
-    """``budget``: how many looks at one collection are expected, and the file that records them."""
-
-    looks: Annotated[int, PlainValidator(whole(1, at_most=MAX_LOOKS))]
-    ledger: File = Field(default="looks.jsonl", validate_default=True)
-
-
 def _whole_family(value: Any) -> Family:
     return Family.model_construct(correction=OneOf(CORRECTIONS)(value), gates=None)
 
@@ -138,40 +135,39 @@ _Family = Annotated[
 ]
 
 
-class ComputedBaseline(Model):
-    """``baseline`` computed topic by topic from stored ones: their ``mean``, ``median`` or ``max``."""
-
-    mean: _Names | None = None
-    median: _Names | None = None
-    max: _Names | None = None
-    candidate_inside: Annotated[bool, PlainValidator(TrueOrFalse())] = False
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> ComputedBaseline:
-        if len(self._given) != 1:
-            raise ValueError(f"expected one of {', '.join(COMPUTED)}, such as {{mean: [prod, bm25]}}")
-        return self
-
-    @property
-    def _given(self) -> list[tuple[str, tuple[str, ...]]]:
-        return [(kind, names) for kind in COMPUTED if (names := getattr(self, kind)) is not None]
-
-    @property
-    def kind(self) -> str:
-        """``mean``, ``median`` or ``max``."""
-        return self._given[0][0]
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """The names of the stored baselines."""
-        return self._given[0][1]
-
-    def __repr__(self) -> str:  # goes into digests that tell items apart: it must not change
-        names = ("kind", "systems", "candidate_inside")
-        return f"ComputedBaseline({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+#: What stands for the candidate among the systems of a computed baseline.
+CANDIDATE = "candidate"
+_COMPUTED = re.compile(rf"({'|'.join(COMPUTED)})\((.*)\)")
 
 
-_Baseline = Annotated[Annotated[_BaselineName, Tag(TEXT)] | Annotated[ComputedBaseline, Tag(MAPPING)], _BY_SHAPE]
+@dataclass(frozen=True)
+class ComputedBaseline:
+    """A baseline computed topic by topic from stored ones, ``mean(prod, bm25)``.
+
+    ``kind`` is ``mean``, ``median`` or ``max``, ``systems`` are the names of the stored baselines; the word
+    ``candidate`` among them counts the candidate in.
+    """
+
+    kind: str
+    systems: tuple[str, ...]
+    candidate_inside: bool = False
+
+
+def _baseline(text: str) -> str | ComputedBaseline:
+    """The name of a stored baseline, or one that is computed from several."""
+    match = _COMPUTED.fullmatch(text)
+    if match is None:
+        return _baseline_name(text)
+    names = [part.strip() for part in match[2].split(",")]
+    systems = [_baseline_name(name) for name in names if name != CANDIDATE]
+    if not systems:
+        raise ValueError(f"{shown(text)} names no stored baseline; write such as {match[1]}(prod, bm25)")
+    distinct(names)
+    return ComputedBaseline(match[1], tuple(systems), len(systems) < len(names))
+
+
+_BASELINE_TEXT = Text("the name of one stored baseline", parse=_baseline)
+_Baseline = Annotated[str | ComputedBaseline, PlainValidator(_BASELINE_TEXT, json_schema_input_type=str)]
 
 
 #: ``1`` and ``1.0`` are one number in YAML.
@@ -267,7 +263,7 @@ class Config(Model):
     measures: Annotated[tuple[_Measure, ...], list_of("a list of measures"), _DistinctMeasures] | None = None
     candidate: Candidate | None = None
     family: _Family | None = None
-    budget: BudgetSettings | None = None
+    budget: Annotated[int | None, PlainValidator(whole(1, at_most=MAX_LOOKS))] = None
     on_changed_inputs: Annotated[Response, PlainValidator(OneOf(RESPONSES))] = "warn"
     gates: Annotated[tuple[GateModel, ...], BeforeValidator(_gates, json_schema_input_type=None)] = ()
     _path: Path = PrivateAttr()
@@ -283,6 +279,11 @@ class Config(Model):
     def path(self) -> Path:
         """The file."""
         return self._path
+
+    @property
+    def ledger(self) -> Path:
+        """The file beside it that records the looks of its budget."""
+        return self._path.parent / LEDGER
 
     @property
     def all_measures(self) -> tuple[str, ...]:

@@ -155,6 +155,7 @@ class _Comparison:
         They are read without the schema, which takes longer to load than everything here.
         """
         from pytest_riskguard.config import yaml_lines
+        from pytest_riskguard.config.schema import LEDGER
 
         try:
             data = yaml_lines.parse(yaml_lines.decode(content)).data
@@ -162,8 +163,7 @@ class _Comparison:
             return None
         if not isinstance(data, dict):
             return None
-        budget = data.get("budget")
-        ledger = budget.get("ledger", "looks.jsonl") if isinstance(budget, dict) else None
+        ledger = None if data.get("budget") is None else LEDGER
         return self._place(data.get("store", "baselines")), self._place(ledger)
 
     def _place(self, text: Any) -> str | None:

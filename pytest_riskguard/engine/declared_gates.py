@@ -92,15 +92,15 @@ class DeclaredGates:
 
     def _budget(self, family: Sequence[GateItem]) -> Budget | None:
         """What the file leaves the looks of gates that are judged together; None if it says nothing about them."""
-        settings = self.settings.budget
-        if settings is None or not all(member.gate.kind in BUDGETED for member in family):
+        looks = self.settings.budget
+        if looks is None or not all(member.gate.kind in BUDGETED for member in family):
             return None
         if self._looks is None:
-            self._looks = read_ledger(settings.ledger)
+            self._looks = read_ledger(self.settings.ledger)
         numbered = judged_together(self.settings)
         own = next(number for item, number in numbered if item.id == family[0].id)
         before = len({number for item, number in numbered if number < own and item.gate.kind in BUDGETED})
-        return Budget(tuple(member.id for member in family), self._looks, settings.looks, before)
+        return Budget(tuple(member.id for member in family), self._looks, looks, before)
 
     def question(self, item: GateItem) -> Question:
         """What one item asks, at the level that correction and budget leave it; raises as ``verdict`` does."""

@@ -485,6 +485,4 @@ def _stamp(given: Path | GivenFile | Qrels | Topics | None) -> Stamp:
 def _read_run(opened: Path | Rankings | GivenFile, wanted: Wanted, measures: Sequence[str]) -> ScoredRun:
     """Read a run and score it with some measures; a path is of a file to be streamed."""
     run = GivenFile(opened, format="trec") if isinstance(opened, Path) else opened
-    scored = scored_run(run, wanted.qrels, measures, name=wanted.name, queries=wanted.queries, depth=wanted.depth)
-    wanted.qrels.arrays.documents.forget_hashes()
-    return scored
+    return scored_run(run, wanted.qrels, measures, name=wanted.name, queries=wanted.queries, depth=wanted.depth)

@@ -7,7 +7,7 @@ from pytest_riskguard.ltr.model_comparison import alpha_curve
 from pytest_riskguard.ltr.objectives import TFARO, TSARO, UCRO, GeoRisk, LambdaMART
 from pytest_riskguard.ltr.queries import JudgedQueries, QueryBaselines
 from pytest_riskguard.ltr.risk_metrics import RiskMetrics
-from pytest_riskguard.ltr.weights import faro_for_lightgbm, faro_for_xgboost
+from pytest_riskguard.ltr.weights import faro_for_lightgbm, faro_for_xgboost, faro_weights, row_weights
 
 __all__ = [
     "TFARO",
@@ -21,4 +21,6 @@ __all__ = [
     "alpha_curve",
     "faro_for_lightgbm",
     "faro_for_xgboost",
+    "faro_weights",
+    "row_weights",
 ]

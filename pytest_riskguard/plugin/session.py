@@ -61,7 +61,6 @@ class RiskguardSession:
         self.problems: list[str] = []
         #: Every known gate and how it ended, once the run is over.
         self.gates: tuple[KnownGate, ...] = ()
-        self._collected: set[Path] = set()
         #: The gates that this process has collected, before anything was deselected.
         self._items: list[pytest.Item] = []
         self._session: pytest.Session | None = None
@@ -91,7 +90,6 @@ class RiskguardSession:
             return None
         from pytest_riskguard.plugin.yaml_items import RiskguardFile
 
-        self._collected.add(file_path.resolve())
         collector: RiskguardFile = RiskguardFile.from_parent(parent, path=file_path)
         return collector
 
@@ -100,8 +98,9 @@ class RiskguardSession:
         self, session: pytest.Session, items: list[pytest.Item]
     ) -> Generator[None, object, object]:
         """Collect gate files wherever they are, unless single tests are asked for, and note which gates there are."""
+        known = {item.path.resolve() for item in items if _of_file(item)}
         for path in () if asks_for_single_tests(self.config) else self.mode.files:
-            if path.resolve() in self._collected:
+            if path.resolve() in known:
                 continue
             if session.config.hook.pytest_ignore_collect(collection_path=path, config=session.config):
                 continue  # the user excluded it

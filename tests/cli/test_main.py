@@ -52,7 +52,7 @@ LONG = "a" * 5000
         (f"compare loss.run --baseline b={LONG}", 3),
         (f"power {LONG} --baseline prod", 3),
         (f"check --candidate {LONG}", 3),
-        (f"trend {LONG}", 3),
+        (f"study trend {LONG}", 3),
         (f"init --output {LONG}", 3),
         (f"compare loss.run --baseline prod --json {LONG}", 2),
     ],
@@ -60,7 +60,7 @@ LONG = "a" * 5000
 def test_a_name_that_no_file_can_have_is_no_fault_of_ours(command, line, status):
     ended = command(line)
     assert ended.status == status
-    if not line.startswith("trend"):  # which cuts each name of a report
+    if not line.startswith("study"):  # which cuts each name of a report
         assert "File name too long" in " ".join((ended.out + ended.err).split())
 
 

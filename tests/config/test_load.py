@@ -230,19 +230,20 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
             "baselines of gate 'g': a appears twice",
         ),
         (
-            "name: g, kind: not_significantly_risky, baseline: {maen: [a, b]}",
-            "unknown key 'maen' in 'baseline' of gate 'g'; did you mean 'mean'?",
+            "name: g, kind: not_significantly_risky, baseline: 'maen(a, b)'",
+            "baseline of gate 'g': 'maen(a, b)' cannot name a baseline: expected letters, digits, '.', '_' and '-', "
+            "beginning with a letter or digit",
         ),
         (
-            "name: g, kind: not_significantly_risky, baseline: {candidate_inside: true}",
-            "baseline of gate 'g': expected one of mean, median, max, such as {mean: [prod, bm25]}",
+            "name: g, kind: not_significantly_risky, baseline: 'mean(candidate)'",
+            "baseline of gate 'g': 'mean(candidate)' names no stored baseline; write such as mean(prod, bm25)",
         ),
         (
-            "name: g, kind: not_significantly_risky, baseline: {mean: [a], max: [b]}",
-            "baseline of gate 'g': expected one of mean, median, max, such as {mean: [prod, bm25]}",
+            "name: g, kind: not_significantly_risky, baseline: 'mean(a, a)'",
+            "baseline of gate 'g': a appears twice",
         ),
         (
-            "name: g, kind: georisk_not_worse, baseline: {mean: [a, b]}",
+            "name: g, kind: georisk_not_worse, baseline: 'mean(a, b)'",
             "baseline of gate 'g': a pool consists of stored baselines: `baselines: [NAME, NAME]`",
         ),
         (
@@ -682,8 +683,8 @@ def test_a_risk_gate_on_several_baselines_is_a_family_for_each_measure_and_alpha
 def test_a_computed_baseline_is_read(write):
     config = load_config(
         write(
-            f"{HEAD}gates:\n  - {{name: t, measure: AP, kind: not_inferior, baseline: {{max: [a, b], "
-            "candidate_inside: true}, tolerance: 0.1}\n"
+            f"{HEAD}gates:\n  - {{name: t, measure: AP, kind: not_inferior, baseline: 'max(a, b, candidate)', "
+            "tolerance: 0.1}\n"
         )
     )
     ((computed,),) = [item.baselines for item in items_of(config, config.gates[0])]
@@ -782,7 +783,7 @@ def test_a_candidate_that_is_a_file_of_the_store_is_refused_at_its_line(tmp_path
     text += "".join(
         f"  - {{name: {c}, kind: not_inferior, baseline: prod, candidate: {c}.run}}\n" for c in ("hard", "copy")
     )
-    text += "  - {name: shared, kind: not_significantly_risky, baseline: {mean: [prod, old]}}\n"
+    text += "  - {name: shared, kind: not_significantly_risky, baseline: 'mean(prod, old)'}\n"
     text += "  - {name: other, kind: not_inferior, baseline: old, candidate: link.run}\n"  # two systems
     end = ", so a baseline would be compared with itself; name the run to judge"
     assert errors(text) == [

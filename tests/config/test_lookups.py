@@ -26,7 +26,7 @@ gates:
     alpah: 1
   - name: two
     kind: not_significantly_risky
-    baseline: {mean: [prod, bm25]}
+    baseline: 'mean(prod, bm25)'
     level: 95
     reference: c
   - name: three
@@ -102,7 +102,7 @@ RIGHT = {
     6: "measures: [nDCG@10]",
     7: "candidate: candidate.run",
     11: "    baseline: prod",
-    15: "    baseline: {mean: [prod]}",
+    15: "    baseline: 'mean(prod)'",
     20: "    baselines: [prod]",
     23: "  - {name: four, kind: not_significantly_risky, baseline: prod}",
     27: "    measure: [P@5]",

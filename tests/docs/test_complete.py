@@ -20,7 +20,6 @@ from pytest_riskguard.config.candidate_settings import CommandCandidate, Describ
 from pytest_riskguard.config.collection_settings import Collection, QrelsFile
 from pytest_riskguard.config.http_settings import Http, HttpCandidate
 from pytest_riskguard.config.schema import (
-    ComputedBaseline,
     Config,
     Family,
     GateModel,
@@ -162,7 +161,6 @@ def test_each_option_and_setting_of_the_plugin_is_in_the_reference():
         ("Keys of a `candidate` that is a command", CommandCandidate),
         ("Keys of `http`", Http),
         ("Keys of `family`", Family),
-        ("Keys of a `baseline` that is computed", ComputedBaseline),
         ("Keys of a gate", GateSettings),
     ],
 )

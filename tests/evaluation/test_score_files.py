@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.errors import ScoresFormatError, ScoringError
 from pytest_riskguard.evaluation import TopicScores, read_scores, write_scores
+from pytest_riskguard.evaluation.scores import MAX_SCORE
 
 
 def test_a_csv_is_read_by_column(write):
@@ -154,3 +155,10 @@ def test_scores_that_make_no_table_are_refused():
         with pytest.raises(ScoringError, match="expected topics on one line"):
             write_scores(target, [scores("AP", {topic: 1})])
     assert target.getvalue() == b""
+
+
+def test_the_largest_score_is_a_score_and_the_next_is_none():
+    for size in (MAX_SCORE, -MAX_SCORE):
+        assert TopicScores.from_mapping({"q": size}, name="s").values.tolist() == [size]
+        with pytest.raises(ScoringError, match="expected at most 1e\\+50"):
+            TopicScores.from_mapping({"q": np.nextafter(size, size * 2)}, name="s")

@@ -67,6 +67,9 @@ def test_a_file_is_copied_under_its_name_and_the_copy_goes(bucket):
 
 
 def test_a_large_file_is_refused_while_it_is_copied(bucket, set_limit):
+    set_limit("RUN_BYTES", 4)
+    with local_copy(bucket / "run.txt", RUN_BYTES) as copy:
+        assert copy.read_bytes() == b"text"
     set_limit("RUN_BYTES", 3)
     with pytest.raises(LimitError, match="at most 3 bytes"), local_copy(bucket / "run.txt", RUN_BYTES):
         pytest.fail("it was copied")

@@ -246,6 +246,11 @@ FAILURES = [
     ),
     ("meilisearch", changed("meilisearch", {"hits": [{"title": "x"}]}), "expected a field id, or one whose"),
     (
+        "meilisearch",
+        changed("meilisearch", {"hits": [{"articleId": 7, "shop_id": 1}]}),
+        "expected a field id, or one whose name ends so, found articleId, shop_id",
+    ),
+    (
         "elasticsearch",
         changed("elasticsearch", {"hits.hits": [{"_score": 1.0}]}),
         "expected an id in _id, found nothing",

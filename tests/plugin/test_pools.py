@@ -88,8 +88,8 @@ def test_one_item_of_several_can_be_asked_for_and_says_the_same(judged):
 def test_a_computed_baseline_says_what_it_is_made_of(judged):
     result, verdicts = judged(
         "loss",
-        "name: typical, kind: not_significantly_risky, baseline: {mean: [prod, better]}",
-        "name: best, kind: not_significantly_risky, baseline: {max: [prod, better], candidate_inside: true}",
+        "name: typical, kind: not_significantly_risky, baseline: 'mean(prod, better)'",
+        "name: best, kind: not_significantly_risky, baseline: 'max(prod, better, candidate)'",
     )
     result.assert_outcomes(failed=2)
     assert verdicts["typical"]["yardstick"] == {

@@ -66,7 +66,10 @@ def judged(pytester, project, monkeypatch, capsys):
         (folder / "riskguard.yaml").write_text(HEAD.replace("gates:\n", ""))  # which has no options for the command
         monkeypatch.chdir(folder)
         capsys.readouterr()
-        words = [word for option, value in options.items() for word in (OPTIONS[option].flag, str(value))]
+        words = []
+        for option, value in options.items():
+            own = option in ("alpha", "level", "tolerance", "on_churn")
+            words += [OPTIONS[option].flag, str(value)] if own else ["--set", f"{option}={value}"]
         named = [word for baseline in baselines for word in ("--baseline", baseline)]
         run(["compare", "candidate.run", *named, "--gate", kind, *words, "--json", "-"])
         (by_command,) = json.loads(capsys.readouterr().out)["verdicts"]

@@ -193,7 +193,7 @@ def test_the_table_of_files_to_review_has_everything_that_decides():
     files = {
         cell for row in table.splitlines() for cell in re.findall(r"`([^`]+)`", row.split("|")[1] if row else "")
     }
-    keys = {"store:", "qrels:", "topics:", "documents:", "budget: {ledger: ...}", "candidate:"}
+    keys = {"store:", "qrels:", "topics:", "documents:", "candidate:"}
     code = {"retrieve:", "command:", "conftest.py", "pytest.ini", "tox.ini", "setup.cfg"}
     around = {
         "riskguard.yaml",

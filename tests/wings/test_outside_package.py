@@ -48,12 +48,13 @@ def write_shelf(folder: Path) -> None:
     (folder / "qrels.shelf").write_text(json.dumps({query: ["a"] for query in QUERIES}))
     (folder / "good.shelf").write_text(json.dumps({query: ["a", "b"] for query in QUERIES}))
     (folder / "bad.shelf").write_text(json.dumps({query: ["b", "a"] for query in QUERIES}))
+    (folder / "riskguard.yaml").write_text("collection: {qrels: {path: qrels.shelf, format: shelf}}\n")
     (folder / "half.txt").write_text("".join(f"{query} 0.5\n" for query in QUERIES))
     (folder / "less.txt").write_text("".join(f"{query} 0.{place % 3}\n" for place, query in enumerate(QUERIES)))
 
 
 GATE = "--gate not_significantly_risky"
-READ = f"--qrels qrels.shelf --qrels-format shelf --format shelf {GATE}"
+READ = f"--set format=shelf {GATE}"
 
 
 def test_the_command_line_has_all_that_the_package_adds(tmp_path):
@@ -70,7 +71,7 @@ def test_the_command_line_has_all_that_the_package_adds(tmp_path):
     assert project.log.read_text().splitlines() == ["not_significantly_risky fail"] * 2
     assert project.riskguard("report r.json --output r.csv").returncode == 0
     assert (tmp_path / "r.csv").read_text().splitlines() == ["not_significantly_risky,fail"] * 2
-    ended = project.riskguard(f"compare --scores half.txt less.txt --format shelf {GATE} --json s.json")
+    ended = project.riskguard(f"compare --scores half.txt less.txt --set format=shelf {GATE} --json s.json")
     assert ended.returncode == 1, ended.stderr
     (verdict,) = json.loads((tmp_path / "s.json").read_text())["verdicts"]
     assert verdict["estimates"]["baseline_mean"] == 0.5
@@ -87,7 +88,7 @@ def test_pytest_has_them_too(tmp_path):
         "gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]\n"
     )
     (tmp_path / "bad.run").write_text("".join(f"{query} Q0 b 1 2 t\n{query} Q0 a 2 1 t\n" for query in QUERIES))
-    stored = project.riskguard("baseline add prod good.shelf --format shelf --measure FirstHit")
+    stored = project.riskguard("baseline add prod good.shelf --set format=shelf --measure FirstHit")
     assert stored.returncode == 0, stored.stderr
     ended = project.run("-m", "pytest", "--riskguard", "--riskguard-report=gates.csv", "-p", "no:cacheprovider")
     assert ended.returncode == 1, ended.stdout

@@ -17,10 +17,6 @@ Words = npt.NDArray[np.uint64]
 BoolArray = npt.NDArray[np.bool_]
 
 WORD_BYTES = 8
-#: So many ids are copied at a time.
-_COPIED_AT_ONCE = 2**12
-#: Ids that follow each other are copied together if there are so many together on average.
-_FEW_COPIES = 16
 #: Where a text is shorter, its ids begin at numbers of 32 bits: half the memory, and any place in an id fits too.
 _SHORT_TEXT = 2**30
 #: How many ids are hashed at once: more take memory for intermediate numbers, and are not faster.
@@ -80,27 +76,8 @@ class Identifiers:
         size = int(self.lengths.sum())
         if size == len(self.text) and np.array_equal(starts, self.starts):
             return self
-        text = np.empty(size, dtype=np.uint8)
-        self.copied_to(text)
+        text = self.text[first_rows(self.starts.astype(np.int64), self.lengths.astype(np.int64))]
         return Identifiers(text, starts, self.lengths)
-
-    def copied_to(self, text: npt.NDArray[np.uint8]) -> None:
-        """Write the ids into a text one after the other; it may be their own if none of them moves to the right."""
-        begin, ends = 0, self.starts + self.lengths
-        begins = np.flatnonzero(np.append(True, self.starts[1:] != ends[:-1]))  # where ids do not follow each other
-        if len(begins) * _FEW_COPIES <= len(self):
-            for start, stop in zip(
-                self.starts[begins].tolist(), ends[np.append(begins[1:], len(self)) - 1].tolist(), strict=True
-            ):
-                text[begin : begin + stop - start] = self.text[start:stop]
-                begin += stop - start
-            return
-        for first in range(0, len(self), _COPIED_AT_ONCE):  # the places of all bytes would need much memory
-            lengths = self.lengths[first : first + _COPIED_AT_ONCE]
-            places = np.repeat(self.starts[first : first + _COPIED_AT_ONCE] - starts_of(lengths), lengths)
-            places += np.arange(len(places))
-            text[begin : begin + len(places)] = self.text[places]
-            begin += len(places)
 
     def slices(self) -> list[bytes]:
         """All ids as bytes."""
@@ -136,10 +113,6 @@ class Identifiers:
             mixed = (hashes[rows] ^ self.words(place, rows)) * _SPREAD
             hashes[rows] = mixed ^ (mixed >> np.uint64(32))
         return hashes
-
-    def forget_hashes(self) -> None:
-        """Drop the hashes, which are computed again if they are asked for."""
-        self.__dict__.pop("hashes", None)
 
     def words(self, place: int, rows: IntArray | slice = slice(None)) -> Words:
         """The bytes from ``8 * place`` on of some ids, at most 8, as numbers whose lowest byte comes first in the id.

@@ -7,7 +7,6 @@ that does not number the documents of a topic (0 everywhere, for example) is ign
 
 from __future__ import annotations
 
-import functools
 from array import array
 from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
@@ -18,9 +17,6 @@ _SINGLE = frozenset({"pytrec_eval"})
 #: Providers that order equal scores by docid, descending or ascending. Others keep the order of the file.
 _DESCENDING = frozenset({"pytrec_eval", "riskguard"})
 _ASCENDING = frozenset({"msmarco", "judged", "compat"})
-
-#: Rankings of up to this many documents are compared with the usual rank columns at once.
-_USUAL_LENGTH = 10_000
 
 
 class Order(Enum):
@@ -64,8 +60,6 @@ class Written(NamedTuple):
 def as_written(docids: Sequence[str], scores: Sequence[float], ranks: Sequence[bytes] | None) -> Written:
     """The order of a topic's documents as written; all three in the order of the lines, ``ranks`` as in the file."""
     falls = scores == sorted(scores, reverse=True)
-    if falls and ranks is not None and _is_usual(ranks):
-        return Written(docids, scores, RankColumn.AGREES if scores[0] != scores[-1] else RankColumn.SILENT)
     numbers = None if ranks is None else numbers_of(ranks)
     if numbers is not None:
         rank_column = _said_by(numbers, scores)
@@ -115,16 +109,6 @@ def has_ties(scores: Collection[float]) -> bool:
 def untied(ranking: Sequence[str]) -> dict[str, float]:
     """A ranking as scores: whole numbers from the last rank up, which differ even in 32 bits."""
     return dict(zip(ranking, map(float, range(len(ranking), 0, -1)), strict=True))
-
-
-def _is_usual(ranks: Sequence[bytes]) -> bool:
-    """Whether ranks go up by one from 1, or from 0, in the order of the lines."""
-    return ranks[0] in (b"0", b"1") and ranks == _usual_ranks()[int(ranks[0]) : int(ranks[0]) + len(ranks)]
-
-
-@functools.cache
-def _usual_ranks() -> list[bytes]:
-    return [b"%d" % rank for rank in range(_USUAL_LENGTH)]
 
 
 def numbers_of(ranks: Sequence[bytes]) -> Sequence[int] | None:

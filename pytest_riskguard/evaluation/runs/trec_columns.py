@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.evaluation.runs.decimals import FloatArray, decimals
 from pytest_riskguard.evaluation.runs.identifiers import WORD_BYTES, Identifiers, IntArray
 from pytest_riskguard.evaluation.runs.row_blocks import MAX_RUN_SCORE
 from pytest_riskguard.formats.text_files import ESCAPED, unescaped
 
 _FIELDS = 6
 _LINE_FEED, _SPACE = ord("\n"), ord(" ")
+#: Numbers of up to so many characters are read together.
+_MOST_CHARACTERS = 64
+_PLUS, _UNDERSCORE = ord("+"), ord("_")
 #: What separates fields of bytes, by code. Other control characters belong to them.
 _SEPARATES = np.array([code in b" \t\n\r\x0b\x0c" for code in range(_SPACE + 1)])
+
+FloatArray = npt.NDArray[np.float64]
 
 
 class RefusedError(Exception):
@@ -89,66 +92,12 @@ class Columns:
         return cls(none, none, (), documents, np.concatenate([part.scores for part in trimmed]), ranks)
 
 
-class Rows(NamedTuple):
-    """Fields of rows before their scores are read; ``places`` are those of the topics in the text."""
-
-    topics: Identifiers
-    documents: Identifiers
-    ranks: Identifiers
-    numbers: Identifiers
-    places: IntArray
-    lines: int
-
-
 def columns_of(text: bytes, *, longest: int) -> Columns:
-    """The rows of a text in UTF-8 that ends with a line feed.
+    """The rows of a text that ends with a line feed, ids without their escapes; blank lines are no rows.
 
-    ``RefusedError`` for anything that reading line by line would refuse in these lines alone: what ``rows_of``
-    and ``scores_of`` refuse.
-    """
-    rows = rows_of(text, longest=longest)
-    scores = scores_of(rows.numbers)
-    topics = rows.topics
-    begins = np.flatnonzero(differs_from_before(topics))
-    named = zip(topics.starts[begins].tolist(), topics.lengths[begins].tolist(), strict=True)
-    names = tuple(topics.text[start : start + length].tobytes() for start, length in named)
-    return Columns(begins, rows.places[begins], names, rows.documents, scores, rows.ranks, rows.lines)
-
-
-def rows_of(text: bytes, *, longest: int) -> Rows:
-    """The fields of all rows of a text that ends with a line feed, ids without their escapes.
-
-    ``RefusedError`` for bytes that are not text, lines of more than ``longest`` bytes, a row without six columns.
-    """
-    fields = fields_of(text, _FIELDS, longest=longest)
-    topics, second, documents, ranks, numbers, _tags = fields.columns
-    places = topics.starts
-    marks = second.lengths == len(ESCAPED)
-    if marks.any() and (marks := marks & (second.text[second.starts] == ESCAPED[0])).any():
-        topics, documents, ranks = _unescaped(np.flatnonzero(marks), topics, documents, ranks)
-    return Rows(topics, documents, ranks, numbers, places, fields.lines)
-
-
-def scores_of(numbers: Identifiers) -> FloatArray:
-    """The scores of rows; ``RefusedError`` for one that is not a finite number or larger than 32 bits can hold."""
-    scores = decimals(numbers)
-    if len(scores) and not (scores.max() <= MAX_RUN_SCORE and scores.min() >= -MAX_RUN_SCORE):  # NaN fails both
-        raise RefusedError
-    return scores
-
-
-class Fields(NamedTuple):
-    """The fields of each row by column, all slices of one text, and how many lines there are."""
-
-    columns: tuple[Identifiers, ...]
-    lines: int
-
-
-def fields_of(text: bytes, count: int, *, longest: int) -> Fields:
-    """The fields of each row of a text in UTF-8 that ends with a line feed; blank lines are no rows.
-
-    ``RefusedError`` for bytes that are not text, lines of more than ``longest`` bytes, and rows with more or fewer
-    fields than ``count``.
+    ``RefusedError`` for anything that reading line by line would refuse in these lines alone, and for scores that are
+    written in a way that hardly any run has: bytes that are not text, lines of more than ``longest`` bytes, a row
+    without six columns, a score that is not a finite number or larger than 32 bits can hold.
     """
     if not text.isascii():
         try:
@@ -156,9 +105,37 @@ def fields_of(text: bytes, count: int, *, longest: int) -> Fields:
         except UnicodeDecodeError:
             raise RefusedError from None
     characters = np.frombuffer(text, dtype=np.uint8)
-    starts, ends, lines = _places(characters, count, longest)
-    columns = zip(starts, ends - starts, strict=True)
-    return Fields(tuple(Identifiers(characters, begins, lengths) for begins, lengths in columns), lines)
+    starts, ends, lines = _places(characters, _FIELDS, longest)
+    topics, second, documents, ranks, numbers, _tags = (
+        Identifiers(characters, *places) for places in zip(starts, ends - starts, strict=True)
+    )
+    marks = second.lengths == len(ESCAPED)
+    if marks.any() and (marks := marks & (second.text[second.starts] == ESCAPED[0])).any():
+        topics, documents, ranks = _unescaped(np.flatnonzero(marks), topics, documents, ranks)
+    begins = np.flatnonzero(_differs_from_before(topics))
+    names = tuple(topics.at(begins).slices())
+    return Columns(begins, starts[0][begins], names, documents, _scores(numbers), ranks, lines)
+
+
+def _scores(numbers: Identifiers) -> FloatArray:
+    """Numbers as ``float`` reads them."""
+    if not len(numbers):
+        return np.zeros(0)
+    width = int(numbers.lengths.max())
+    if width > _MOST_CHARACTERS:
+        raise RefusedError
+    text = np.concatenate([numbers.text, np.zeros(width, dtype=np.uint8)])
+    cells = np.lib.stride_tricks.sliding_window_view(text, width)[numbers.starts]
+    cells = np.where(np.arange(width) < numbers.lengths[:, None], cells, np.uint8(0))
+    if ((cells == _UNDERSCORE) | ((cells > 0) & (cells < _PLUS))).any():  # which Python's numbers may have
+        raise RefusedError
+    try:
+        scores: FloatArray = cells.view(f"S{width}").ravel().astype(np.float64)
+    except ValueError:
+        raise RefusedError from None
+    if not (scores.max() <= MAX_RUN_SCORE and scores.min() >= -MAX_RUN_SCORE):
+        raise RefusedError
+    return scores
 
 
 def _places(characters: npt.NDArray[np.uint8], count: int, longest: int) -> tuple[IntArray, IntArray, int]:
@@ -221,7 +198,7 @@ def _unescaped(rows: IntArray, *columns: Identifiers) -> list[Identifiers]:
     return [Identifiers(text, *places) for places in (*changed, (ranks.starts, ranks.lengths))]
 
 
-def differs_from_before(ids: Identifiers) -> npt.NDArray[np.bool_]:
+def _differs_from_before(ids: Identifiers) -> npt.NDArray[np.bool_]:
     """For each id, whether it differs from the one before; the first does."""
     differs = np.ones(len(ids), dtype=np.bool_)
     words, lengths = ids.words(0), ids.lengths

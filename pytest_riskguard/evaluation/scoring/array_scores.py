@@ -7,7 +7,6 @@ Every value is equal as a float to the one that the measure's provider computes,
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +24,6 @@ from pytest_riskguard.formats.given_file import LabelRules
 if TYPE_CHECKING:
     from ir_measures import Measure
 
-#: The environment variable that turns kernels off when it is ``off``.
-SWITCH = "RISKGUARD_KERNELS"
 #: About how many rows of variants are computed at once: more would need memory, fewer more calls.
 _ROWS_AT_ONCE = 2**14
 
@@ -52,12 +49,7 @@ _FORMULAS: Mapping[str, Callable[[CountedRows, FloatArray, int | None], FloatArr
 
 
 def has_kernel(measure: Measure) -> bool:
-    """Whether ``array_values`` computes a measure; never where ``RISKGUARD_KERNELS`` is ``off``.
-
-    ``UsageError`` for a measure that cannot be computed here.
-    """
-    if os.environ.get(SWITCH, "").strip().lower() == "off":
-        return False
+    """Whether ``array_values`` computes a measure; ``UsageError`` for one that cannot be computed here."""
     if measure.NAME == "nDCG" and measure.params.get("gains") and measure.params.get("judged_only"):
         return False  # providers disagree about which documents are judged where gains are negative
     return str(provider_of(measure).NAME) in _PROVIDERS.get(str(measure.NAME), ())

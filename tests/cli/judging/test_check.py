@@ -23,7 +23,7 @@ candidate: loss.run
 gates:
   - {name: no-risk, kind: not_significantly_risky, baseline: prod, alpha: [1, 5]}
   - {name: no-collapse, kind: no_topic_collapse, baseline: prod, measure: AP, max_loss: 0.6}
-  - {name: typical, kind: not_significantly_risky, baseline: {mean: [prod, other]}, measure: AP}
+  - {name: typical, kind: not_significantly_risky, baseline: 'mean(prod, other)', measure: AP}
   - {name: pool, kind: georisk_not_worse, baselines: [prod, other], measure: AP}
 """
 LIVE = """\
@@ -180,7 +180,7 @@ def test_all_errors_of_the_file_are_said_at_once(command, folder):
 
 def test_what_is_missing_is_named_at_once(command, several):
     text = several.joinpath("riskguard.yaml").read_text()
-    several.joinpath("riskguard.yaml").write_text(text.replace("other]", "othre]"))
+    several.joinpath("riskguard.yaml").write_text(text.replace("other]", "othre]").replace("other)", "othre)"))
     ended = command("check pool no-risk[AP-1]")
     assert ended.status == 3
     assert "FAIL the mean fell" in ended.out

@@ -26,7 +26,7 @@ gates:
   - {name: second, kind: not_significantly_risky, baseline: prod, alpha: 7}
   - {name: pool, kind: georisk_not_worse, baselines: [prod, other], reference: other, tolerance: 0.02}
   - {name: both, kind: not_inferior, baselines: [prod, other], tolerance: 0.4}
-  - {name: typical, kind: no_topic_collapse, baseline: {max: [prod, other]}, max_loss: 0.6, allowed: 2,
+  - {name: typical, kind: no_topic_collapse, baseline: 'max(prod, other)', max_loss: 0.6, allowed: 2,
      protected: [t30]}
 """
 

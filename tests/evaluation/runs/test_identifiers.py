@@ -52,27 +52,3 @@ def test_hashes_go_with_the_ids_that_are_chosen():
     np.testing.assert_array_equal(before.hashes, hashes[[2, 0]])
     np.testing.assert_array_equal(ids.at(np.array([2, 0])).hashes, hashes[[2, 0]])
     assert len(set(hashes.tolist())) == 3
-
-
-def test_long_columns_are_copied_some_ids_at_a_time(monkeypatch):
-    monkeypatch.setattr("pytest_riskguard.evaluation.runs.identifiers._COPIED_AT_ONCE", 3)
-    names = [f"document {number}" * (number % 3) for number in range(20)]
-    assert scattered(names, between="x").compact().strings() == names
-
-
-def test_hashes_that_were_forgotten_are_the_same_again() -> None:
-    ids = Identifiers.of(["a", "b" * 20, "ä"])
-    first = ids.hashes
-    ids.forget_hashes()
-    assert "hashes" not in vars(ids)
-    assert np.array_equal(ids.hashes, first)
-
-
-def test_ids_that_follow_each_other_are_copied_within_their_text() -> None:
-    names = [f"document-{place}" for place in range(200)]
-    kept = np.flatnonzero((np.arange(200) // 50) % 2)  # two runs of ids, the first after ids that go
-    ids = Identifiers.of(names)
-    text = ids.text.copy()
-    some = Identifiers(text, ids.starts, ids.lengths).at(kept)
-    some.copied_to(text)
-    assert text[: int(some.lengths.sum())].tobytes().decode() == "".join(names[place] for place in kept.tolist())

@@ -86,13 +86,6 @@ def test_any_other_measure_is_left_to_its_provider(measure):
     assert not has_kernel(parse_measure(measure))
 
 
-def test_kernels_can_be_turned_off(monkeypatch):
-    monkeypatch.setenv("RISKGUARD_KERNELS", "off")
-    assert not has_kernel(parse_measure("AP"))
-    monkeypatch.setenv("RISKGUARD_KERNELS", "on")
-    assert has_kernel(parse_measure("AP"))
-
-
 def test_a_measure_that_cannot_be_computed_has_no_kernel():
     with pytest.raises(UsageError, match="no provider"):
         has_kernel(parse_measure("RBP"))

@@ -11,7 +11,8 @@ from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.runs.trec_files import fold_run
-from pytest_riskguard.evaluation.scoring.judged_runs import depth_of, kept_depth
+from pytest_riskguard.evaluation.scoring import judged_runs
+from pytest_riskguard.evaluation.scoring.judged_runs import LEAST_DEPTH, depth_of, kept_depth
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from tests.evaluation.scoring.slow_judged_runs import judged_run
@@ -86,3 +87,13 @@ def test_the_depth_is_the_cutoff(name, depth):
 def test_fewer_ranks_are_kept_of_many_topics_but_all_that_are_searched_or_shown(name, topics, depth):
     grades = {str(topic): {"d": 1} for topic in range(topics)}
     assert kept_depth(parse_measure(name), Qrels("q", "sha256:0", grades, tuple(grades))) == depth
+
+
+def test_of_very_many_topics_no_more_ranks_are_kept_than_memory_allows(monkeypatch):
+    monkeypatch.setattr(judged_runs, "MOST_KEPT", 30 * 15)
+    monkeypatch.setattr(judged_runs, "KEPT_DOCUMENTS", 30 * 12)
+    qrels = read_qrels({f"t{topic}": {"d": 1} for topic in range(30)})
+    kept = {measure: kept_depth(parse_measure(measure), qrels) for measure in ("AP", "P@14", "P@15", "P@16", "P@300")}
+    assert kept == {"AP": 12, "P@14": 14, "P@15": 15, "P@16": 15, "P@300": 15}
+    monkeypatch.setattr(judged_runs, "MOST_KEPT", 30 * 2)
+    assert kept_depth(parse_measure("P@300"), qrels) == LEAST_DEPTH

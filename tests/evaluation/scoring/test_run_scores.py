@@ -14,6 +14,7 @@ from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.runs.rankings import rankings_as_run
 from pytest_riskguard.evaluation.scores import Repeated
+from pytest_riskguard.evaluation.scoring import array_scores
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
 
 MEASURES = [
@@ -78,7 +79,8 @@ def whole(measure, qrels, rows):
 @pytest.mark.parametrize("kernels", ["on", "off"])
 @pytest.mark.parametrize("measure", MEASURES)
 def test_values_are_those_of_ir_measures_on_the_whole_run(collection, write, monkeypatch, measure, kernels):
-    monkeypatch.setenv("RISKGUARD_KERNELS", kernels)
+    if kernels == "off":
+        monkeypatch.setattr(array_scores, "_PROVIDERS", {})
     qrels, rows = collection
     (scores,) = score_run(write("a.run", "\n".join(rows)), qrels, [measure])
     assert dict(zip(scores.topics, scores.values.tolist(), strict=True)) == whole(measure, qrels, rows)
@@ -247,7 +249,7 @@ def test_every_value_must_belong_to_a_topic_that_was_asked_for(write, monkeypatc
         return [ir_measures.Metric(topic, ir_measures.AP, value) for topic, value in answers]
 
     provider = Provider(answer)
-    monkeypatch.setenv("RISKGUARD_KERNELS", "off")
+    monkeypatch.setattr(array_scores, "_PROVIDERS", {})
     monkeypatch.setattr("pytest_riskguard.evaluation.judgements.grades.provider_of", lambda _: provider)
     with pytest.raises(ScoringError, match=re.escape(problem)) as caught:
         score_run({"1": [("a", 1.0)], "2": [("a", 1.0)]}, qrels, ["AP"])

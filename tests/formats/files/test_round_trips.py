@@ -30,6 +30,11 @@ scores = st.floats(-MAX_RUN_SCORE, MAX_RUN_SCORE, allow_nan=False)
 grades = st.one_of(st.integers(-5, 1000), st.floats(-1000, 1000, allow_nan=False))
 
 
+def needed(name: str) -> None:
+    if name == "parquet":
+        pytest.importorskip("pyarrow")
+
+
 @pytest.fixture(scope="module")
 def path(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("round") / "file"
@@ -39,6 +44,7 @@ def path(tmp_path_factory) -> Path:
 @settings(max_examples=40)
 @given(run=st.dictionaries(ids, st.dictionaries(ids, scores, min_size=1, max_size=5), min_size=1, max_size=4))
 def test_rankings_are_read_as_they_were_written(path, name, run):
+    needed(name)
     expected = rankings_as_run({topic: documents.items() for topic, documents in run.items()})
     path.write_bytes(writing.WRITERS[name](writing.rankings(expected.by_topic, {})))
     for file in (GivenFile(path), GivenFile(path, format=name)):
@@ -51,6 +57,7 @@ def test_rankings_are_read_as_they_were_written(path, name, run):
 @settings(max_examples=40)
 @given(judged=st.dictionaries(ids, st.dictionaries(ids, grades, min_size=1, max_size=5), min_size=1, max_size=4))
 def test_judgements_are_read_as_they_were_written(path, name, judged):
+    needed(name)
     judged = {**judged, "one topic": {"a document": 1}}
     path.write_bytes(writing.WRITERS[name](writing.judgements(judged, {})))
     assert read_qrels(GivenFile(path)).grades == judged
@@ -67,6 +74,7 @@ def test_judgements_are_read_as_they_were_written(path, name, judged):
     )
 )
 def test_any_bytes_are_read_or_refused(path, content):
+    needed("parquet")
     path.write_bytes(content)
     for read, error in ((open_file, RunFormatError), (read_qrels, QrelsFormatError)):
         with suppress(error):

@@ -25,6 +25,10 @@ def _scored(world: World) -> dict[str, list[object]]:
     return {"q_id": topics, "doc_id": documents, "score": scores}
 
 
+def _measured(world: World) -> dict[str, list[object]]:
+    return {"topic": [*world.scores], "measure": ["AP"] * len(world.scores), "value": [*world.scores.values()]}
+
+
 def _topics(world: World) -> dict[str, list[object]]:
     return {"qid": [*world.texts], "query": [*world.texts.values()]}
 
@@ -53,12 +57,15 @@ def _arrow(maker: str, columns: Callable[[World], dict[str, list[object]]], worl
 
 
 _NEEDS = ("pyarrow",)
-CASES = tuple(
-    case
-    for kind, (name, columns) in _KINDS.items()
-    for case in (
-        Case("parquet", kind, f"{name}.parquet", partial(_parquet, columns), needs=_NEEDS),
-        Case("arrow", kind, f"{name}.arrow", partial(_arrow, "new_file", columns), needs=_NEEDS),
-        Case("arrow", kind, f"{name}.arrows", partial(_arrow, "new_stream", columns), needs=_NEEDS),
-    )
+CASES = (
+    Case("parquet", "scores", "candidate.parquet", partial(_parquet, _measured), needs=_NEEDS),
+    *(
+        case
+        for kind, (name, columns) in _KINDS.items()
+        for case in (
+            Case("parquet", kind, f"{name}.parquet", partial(_parquet, columns), needs=_NEEDS),
+            Case("arrow", kind, f"{name}.arrow", partial(_arrow, "new_file", columns), needs=_NEEDS),
+            Case("arrow", kind, f"{name}.arrows", partial(_arrow, "new_stream", columns), needs=_NEEDS),
+        )
+    ),
 )

@@ -153,7 +153,7 @@ def test_what_is_not_typed_comes_from_the_file(command, folder):
     assert (found["gate"]["alphas"], found["baselines"]) == ([0, 5], ["prod"])
     found = report(command("ltr report good=./good.run --alpha 2 --json -"))
     assert found["gate"]["alphas"] == [2]
-    (folder / "riskguard.yaml").write_text(file.replace("baseline: prod", "baseline: {mean: [prod, prod2]}"))
+    (folder / "riskguard.yaml").write_text(file.replace("baseline: prod", "baseline: 'mean(prod, prod2)'"))
     ended = command("ltr report good=./good.run")
     assert ended.status == 2
     assert "riskguard.yaml" in ended.err

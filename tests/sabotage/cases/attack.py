@@ -63,7 +63,7 @@ def ledger(looks: int) -> Sabotage:
     return sabotage
 
 
-BUDGET = replace_text("riskguard.yaml", "gates:", "budget: {looks: 20}\ngates:")
+BUDGET = replace_text("riskguard.yaml", "gates:", "budget: 20\ngates:")
 
 CASES = [
     # a colleague moves the bar: no outcome may depend on that being noticed, but it must be said

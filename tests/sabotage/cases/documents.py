@@ -46,7 +46,7 @@ CASES = [
     ),
     Case(
         "grades-outside-the-scale",
-        collection("grades: {scale: [5, 9]}"),
+        collection("grades: [5, 9]"),
         words=["expected grades from 5 to 9 (scale)"],
     ),
     Case(

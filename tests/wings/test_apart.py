@@ -1,0 +1,41 @@
+"""Wings stand apart: the core imports none of them, and finds them as it finds the plugins of others."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest_riskguard
+
+PACKAGE = Path(pytest_riskguard.__file__).parent
+WINGS = ("ltr", "studies")
+API = PACKAGE.parent / "docs/reference/api.md"
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Every module of the package that a file imports, wherever in the file."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_neither_the_core_nor_another_wing_imports_a_wing():
+    wings = {wing: f"pytest_riskguard.{wing}" for wing in WINGS}
+    for path in PACKAGE.rglob("*.py"):
+        home = path.relative_to(PACKAGE).parts[0]
+        for name in imported(path):
+            foreign = [wing for wing, module in wings.items() if wing != home and f"{name}.".startswith(f"{module}.")]
+            assert not foreign, f"{path}: {name}"
+
+
+def test_at_most_seventy_names_are_public():
+    modules = re.findall(r"automodule:: (\S+)", API.read_text(encoding="utf-8"))
+    names = [f"{module}.{name}" for module in modules for name in getattr(import_module(module), "__all__", ())]
+    assert "pytest_riskguard.ltr" in modules
+    assert len(names) <= 70, names
+    assert len(pytest_riskguard.__all__) == 12
