@@ -44,7 +44,7 @@ def manager() -> Any:
         for part in dir(plugin):
             if part.startswith("riskguard_") and part not in known:
                 raise PluginError(
-                    name, f"{part} is no hook; expected one of {listed(sorted(known), most=len(known))}"
+                    name, f"{part} is no hook; expected one of {listed(tuple(sorted(known)), most=len(known))}"
                 )
     return plugins
 

@@ -91,7 +91,7 @@ def commands() -> Iterator[tuple[str, int]]:
         if isinstance(command, click.Group):
             context = click.Context(command)
             names = command.list_commands(context)
-            waiting += [(f"{path} {name}", command.get_command(context, name)) for name in names]  # type: ignore[misc]
+            waiting += [(f"{path} {name}", command.get_command(context, name)) for name in names]
             continue
         command = command.loaded() if hasattr(command, "loaded") else command
         if isinstance(command, click.Group):

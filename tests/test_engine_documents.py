@@ -194,6 +194,7 @@ def test_with_replicates_documents_are_told_and_judgements_are_not(folder):
     assert verdict.judgements is None
 
 
+@pytest.mark.slow
 def test_gates_that_share_what_was_found_about_two_runs_say_what_each_says_alone(folder):
     rows = "".join(f"{t}\t{world.QUERIES[t]}\t{('long', 'short')[t > 't14']}\n" for t in world.TOPICS)
     (folder / "topics.tsv").write_text(f"topic\tquery\tkind\n{rows}", encoding="utf-8")

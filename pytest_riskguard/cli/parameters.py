@@ -157,8 +157,8 @@ class Collection:
     """
 
     qrels: Path | None
-    topics: Path | None
-    measures: tuple[str, ...]
+    topics: Path | None = None
+    measures: tuple[str, ...] = ()
     scores: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -463,14 +463,22 @@ _FILES: tuple[Any, ...] = (
 )
 
 
-def collection_options(*settings: str, scores: bool = True) -> Callable[[Command], Command]:
-    """What the systems are scored with, handed over as ``collection``; with the ``settings`` that ``--set`` takes."""
+def collection_options(*settings: str, scores: bool = True, files: int = 3) -> Callable[[Command], Command]:
+    """What the systems are scored with, handed over as ``collection``; with the ``settings`` that ``--set`` takes.
+
+    ``files``: how many of ``--qrels``, ``--topics`` and ``--config`` there are.
+    """
     measures = _measure_option(
         f"{DEFAULT_MEASURE}; with --scores, every column of the first table" if scores else DEFAULT_MEASURE
     )
     tables = [click.option("--scores", is_flag=True, help="The systems are files of per-topic scores, not runs.")]
     return grouped(
-        "collection", Collection, *_FILES, *(tables if scores else ()), measures, set_option(*settings, *_OF_RUNS)
+        "collection",
+        Collection,
+        *_FILES[:files],
+        *(tables if scores else ()),
+        measures,
+        set_option(*settings, *_OF_RUNS),
     )
 
 

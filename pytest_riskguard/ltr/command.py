@@ -45,7 +45,7 @@ def ltr() -> None:
 @ltr.command("report")
 @click.argument("models", type=named_path, nargs=-1, metavar="[[NAME=]MODEL]...")
 @baseline_option()
-@collection_options(*GATE_OPTIONS, "family")
+@collection_options(*GATE_OPTIONS, "family", files=2)
 @gate_options("alpha")
 @json_option("the figures")
 @click.option("--html", type=FILE, help="Write a page with the Pareto curve here. Needs the extra [report].")

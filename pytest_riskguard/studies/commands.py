@@ -34,7 +34,7 @@ def study() -> None:
 
 @study.command()
 @click.argument("systems", type=named_path, nargs=-1, metavar="[[NAME=]SYSTEM]...")
-@collection_options("missing")
+@collection_options("missing", files=1)
 @gate_options("alpha")
 @json_option("the figures")
 def pool(
@@ -91,7 +91,7 @@ ALPHAS = (0.0, 1.0, 2.0, 5.0, 10.0)
     metavar="NAME",
     help="A release that should not have been shipped. Repeatable.",
 )
-@collection_options("level", "method", "tolerance", "missing", "max_loss")
+@collection_options("level", "method", "tolerance", "missing", "max_loss", files=1)
 @click.option(
     "--alpha",
     "alphas",

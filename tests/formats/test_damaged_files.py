@@ -30,6 +30,7 @@ VALUES: tuple[Any, ...] = (None, True, -1, 1e308, "", "\x1b[2Jx", "\ud800", "a\n
 TRIALS = 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_a_damaged_file_is_read_or_refused(case: Case, tmp_path: Path):
     for module in case.needs:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -104,10 +103,10 @@ def without_provenance(report: str) -> bytes:
     return json.dumps(data, indent=1).replace(name, "candidate").encode()
 
 
-WAYS: tuple[Callable[..., bytes], ...] = (by_python, by_compare)
+WAYS = (by_python, pytest.param(by_compare, marks=pytest.mark.slow))
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_a_file_says_the_same_as_its_trec_form(case: Case, way, tmp_path, monkeypatch):
     for module in case.needs:

@@ -95,6 +95,7 @@ BOMBS: dict[str, tuple[str, Callable[[Path], None], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_text_that_is_too_long_is_refused_before_it_exhausts_anything(tmp_path: Path, name: str) -> None:
     file, write, expected = BOMBS[name]

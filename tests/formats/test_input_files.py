@@ -169,6 +169,7 @@ def test_text_beyond_the_limit_is_refused_with_its_size(path, compressed):
         list(blocks(path, LIMIT))
 
 
+@pytest.mark.slow
 def test_a_file_that_compresses_far_better_than_text_is_refused_early(path):
     path.write_bytes(gzip.compress(b"\n" * 2**27))  # 130 kB
     with pytest.raises(LimitError, match=r"at most 100 times the compressed size .*, found \d+; .*RISKGUARD_LIMITS"):
@@ -180,6 +181,7 @@ def test_a_small_file_may_have_any_compression_ratio(path):
     assert text_of(path) == b"\n" * 2**22
 
 
+@pytest.mark.slow
 def test_a_gzip_that_goes_on_without_any_text_is_refused(path):
     path.write_bytes(gzip.compress(b"") * 500_000)
     with pytest.raises(LimitError, match="expected text in a gzip file, found 8,388,608 bytes without any"):

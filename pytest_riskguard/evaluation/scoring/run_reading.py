@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -170,38 +170,41 @@ class RunReader:
 
     def _joined(self, parts: Sequence[_Part], examined: Examined, unknown: tuple[str, ...]) -> RunReading:
         """What was kept of all blocks, with the topics sorted."""
-        columns = _Part(*zip(*parts, strict=True))
-        places, counts, judgements = map(np.concatenate, (columns.places, columns.counts, columns.judgements))
+
+        def column(name: str) -> Any:
+            return np.concatenate([getattr(part, name) for part in parts])
+
+        places, counts, judgements = column("places"), column("counts"), column("judgements")
         order = np.argsort(places, kind="stable")
         rows = rows_of(np.append(0, np.cumsum(counts)), order)
-        unjudged = Identifiers.joined(columns.unjudged)
+        unjudged = Identifiers.joined([part.unjudged for part in parts])
         before = np.cumsum(judgements < 0)  # how many rows up to each have an id of their own
         judgements = judgements[rows]
         if not np.array_equal(order, np.arange(len(order))):
             unjudged = unjudged.at(before[rows[judgements < 0]] - 1).compact()
-        retrieved, rank_columns, as_judged, values, as_written = (
-            np.concatenate(column)[order]
-            for column in (
-                *(columns.retrieved, columns.rank_columns, columns.as_judged),
-                *(columns.values, columns.as_written),
-            )
-        )
         run = JudgedRun(
             digest="",
             qrels_digest=self._qrels.digest,
             depth=self._depth,
             topics=tuple(self._qrels.topics[place] for place in places[order].tolist()),
-            retrieved=retrieved,
+            retrieved=column("retrieved")[order],
             offsets=np.append(0, np.cumsum(counts[order])),
             judgements=judgements,
             unjudged=unjudged,
-            ranks=_of_shared(columns.ranks, rows),
+            ranks=_of_shared([part.ranks for part in parts], rows),
             judged=Judged(0, 0, 0.0),
             unknown=unknown,
         )
-        measures = tuple(map(str, self._measures))
-        run = replace(run, judged=_judged(run))
-        return RunReading(run, places[order], rank_columns, as_judged, measures, values, as_written, examined)
+        return RunReading(
+            run=replace(run, judged=_judged(run)),
+            places=places[order],
+            rank_columns=column("rank_columns")[order],
+            as_judged=column("as_judged")[order],
+            measures=tuple(map(str, self._measures)),
+            values=column("values")[order],
+            as_written=column("as_written")[order],
+            examined=examined,
+        )
 
 
 def _of_shared(ranks: Sequence[Mapping[Order, Ranks]], rows: IntArray) -> Mapping[Order, Ranks]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard import run, score_run
-from pytest_riskguard.evaluation import read_qrels, write_run
+from pytest_riskguard import run
+from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.judgements.qrels import write_qrels
 from pytest_riskguard.evaluation.runs.rankings import rankings_as_run
-from pytest_riskguard.evaluation.runs.trec_files import fold_run
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -50,16 +48,3 @@ def test_judgements_have_the_digest_of_their_file(grades, tmp_path_factory):
     path.write_bytes(write_qrels(grades))
     file, memory = read_qrels(path), read_qrels(grades)
     assert (memory.digest, memory.grades, memory.topics) == (file.digest, file.grades, file.topics)
-
-
-@pytest.mark.parametrize("name", ["bm25s_lucene", "fts5_and", "bm25s_k12b075"])
-def test_frames_of_real_runs_have_the_scores_of_their_files(shared, name, tmp_path):
-    folder = shared / "data/cranfield_runs"
-    path, qrels = folder / "runs" / f"{name}.run.gz", read_qrels(folder / "qrels.txt")
-    names, types = ["qid", "Q0", "docno", "rank", "score", "name"], {"qid": str, "docno": str}
-    frame = pd.read_csv(path, sep=r"\s+", names=names, dtype=types)
-    for of_file, of_frame in zip(*(score_run(data, qrels, ["nDCG@10", "AP"]) for data in (path, frame)), strict=True):
-        np.testing.assert_array_equal(of_frame.values, of_file.values)
-    rankings = run(frame).rankings(None)
-    write_run(tmp_path / "canonical.run", rankings)
-    assert fold_run(tmp_path / "canonical.run", list)[1] == rankings.digest

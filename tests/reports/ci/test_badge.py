@@ -34,6 +34,7 @@ def judged(place: int) -> KnownGate:
         ([FAIL], (), "fail", "don't ship: 1 gate failed"),
         ([FAIL, BAD], (), "fail", "don't ship: 2 gates failed"),
         ([PASS, BAD], (), "fail", "no verdict: 1 of 2 gates incomparable"),
+        ([FAIL, DOUBT], (), "fail", "don't ship: 2 gates failed"),
         ([PASS, DOUBT], (), "doubt", "no verdict: 1 of 2 gates inconclusive"),
         ([altered(DOUBT, on_inconclusive="warn")], (), "doubt", "no verdict: 1 gate inconclusive"),
         ([PASS], (judged(0), UNJUDGED), "doubt", "no verdict: 1 gate passed; 1 of 2 gates not judged"),

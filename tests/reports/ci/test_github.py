@@ -30,6 +30,7 @@ def test_an_annotation_says_the_summary_on_a_line_of_its_own():
     assert paragraph == card(LOST).paragraph
     assert worst.startswith("Worst: t07 (0.50 -> 0.05), t01 (0.50 -> 0.10), ")
     assert worst.endswith(" and 7 more")
+    assert worst.count("->") == 5
 
 
 def test_what_has_no_place_has_no_file():

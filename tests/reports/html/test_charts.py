@@ -385,6 +385,20 @@ def test_intervals_are_those_of_the_verdict():
     assert len(ratio) == 1, "all on one scale"
 
 
+def test_the_bound_of_the_intervals_stands_at_minus_the_tolerance():
+    verdict = pair(50, tolerance=0.03)
+    root, interval = shown(verdict, "intervals"), verdict.intervals[0]
+    line = next(marks(root)[0].iter("line"))
+    left, right = float(line.get("x1")), float(line.get("x2"))
+    unit = (right - left) / (interval.upper - interval.lower)
+    (bound,) = [
+        float(one.get("x1"))
+        for one in root.iter("line")
+        if one.get("stroke") == Colour.LIMIT and one.get("x1") == one.get("x2") and one.get("stroke-width") == "2"
+    ]
+    assert interval.lower + (bound - left) / unit == pytest.approx(-0.03, abs=2e-3)
+
+
 def test_curves_over_alpha_are_those_of_the_verdict():
     verdict = pair(50)
     curve = verdict.exhibits.curve

@@ -6,16 +6,19 @@ import json
 import re
 import shutil
 from dataclasses import fields
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 from pytest_riskguard.risk import trisk
-from pytest_riskguard.studies.pool_report import pool_report as pool_figures
 from pytest_riskguard.studies.pool_statistics import RankTest, YardstickFit
 from tests.docs.pages import DOCS
 from tests.plugin import world
 from tests.plugin.world import read_report
+
+#: The module, which the package hides behind its function.
+pool_figures = import_module("pytest_riskguard.studies.pool_report")
 
 TOPICS = [f"q{number:02d}" for number in range(40)]
 RNG = np.random.default_rng(7)
