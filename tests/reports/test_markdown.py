@@ -125,7 +125,7 @@ def test_warnings_are_said():
     warned = altered(
         LOST, warnings=(VerdictWarning("changed_inputs", "scored again"), VerdictWarning("churn", "as said"))
     )
-    assert "Warning (<code>rescored</code>): scored again" in render([warned])
+    assert "Warning (<code>changed_inputs</code>): scored again" in render([warned])
     assert "as said" not in render([warned])
 
 
