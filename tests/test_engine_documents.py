@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_riskguard.baselines import backing
+from pytest_riskguard.baselines import scored as backing
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine, sources
 from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, Source, Stored
@@ -117,7 +117,7 @@ def test_each_run_is_read_once_for_all_gates_and_measures(folder, monkeypatch):
 
     world.store(folder, "again")
     backing._backed.clear()
-    for module in ("engine.sources", "baselines.backing"):
+    for module in ("engine.sources", "baselines.scored"):
         monkeypatch.setattr(f"pytest_riskguard.{module}.scored_run", reading)
     store = Store(folder / "baselines")
     one = Engine(qrels=folder / "qrels.txt", store=store, measures=["AP", "nDCG@10"], report=True)
@@ -194,6 +194,7 @@ def test_with_replicates_documents_are_told_and_judgements_are_not(folder):
     assert verdict.judgements is None
 
 
+@pytest.mark.slow
 def test_gates_that_share_what_was_found_about_two_runs_say_what_each_says_alone(folder):
     rows = "".join(f"{t}\t{world.QUERIES[t]}\t{('long', 'short')[t > 't14']}\n" for t in world.TOPICS)
     (folder / "topics.tsv").write_text(f"topic\tquery\tkind\n{rows}", encoding="utf-8")

@@ -25,8 +25,50 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pytest_riskguard.baselines.manifest import name_problem
+from pytest_riskguard.errors import BaselineError
 from pytest_riskguard.formats.input_files import GZIP, ContentError, blocks, open_regular
 from pytest_riskguard.formats.limits import RUN_BYTES
+
+LOCK = ".lock"
+#: Seconds that a writer waits for another one.
+LOCK_TIMEOUT = 60.0
+
+
+@contextmanager
+def locked(root: Path) -> Iterator[None]:
+    """Hold the lock of the store ``root``, after removing what killed writers left behind.
+
+    A ``BaselineError`` if the store cannot be written, before or while the lock is held, or another process holds it.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = root / LOCK
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        _check(lock)
+        with FileLock(lock, timeout=LOCK_TIMEOUT):
+            tidy(root)
+            yield
+    except Timeout:
+        raise BaselineError(
+            f"{lock}: another process has been writing to this store for over {LOCK_TIMEOUT:g} "
+            "seconds; wait until it is done and try again"
+        ) from None
+    except (OSError, NotImplementedError) as error:  # filelock raises the latter where a file system has no locks
+        why = getattr(error, "strerror", None) or error
+        raise BaselineError(f"{root}: the store cannot be written ({why})") from error
+
+
+def _check(lock: Path) -> None:
+    """Raise ``BaselineError`` unless the lock is the empty file that we make: locking may empty a file."""
+    try:
+        status = lock.lstat()
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(status.st_mode) or is_link(lock) or status.st_size:
+        kind = "a link" if is_link(lock) else "something else"
+        raise BaselineError(f"{lock}: expected the empty file that writers lock, found {kind}; delete it")
+
 
 #: Names of work folders; those of baselines begin with a letter or digit.
 _WORK = re.compile(r"\.tmp-[0-9a-f]{32}")

@@ -16,10 +16,22 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_riskguard.baselines.manifest import GitState
+
+#: Files of a new store. If line ends were changed, the scores would not match the digest in the manifest.
+FILES = {".gitattributes": "* -text\n", ".gitignore": ".lock\n.tmp-*\n"}
+
+
+def prepare(root: Path) -> None:
+    """Write git's files into a new store; existing ones are left alone, and failures are ignored."""
+    for name, content in FILES.items():
+        with suppress(OSError), (root / name).open("x", encoding="utf-8", newline="\n") as file:
+            file.write(content)
+
 
 _TIMEOUT = 10.0  # seconds; the status of a large working tree on a cold disk
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")

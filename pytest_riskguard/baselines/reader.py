@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from pytest_riskguard.baselines import atomic_folder, environment
-from pytest_riskguard.baselines.backing import KeptRun, problems
 from pytest_riskguard.baselines.entry import RUN, StoredBaseline, resolved
 from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, Staleness, name_problem, staleness
 from pytest_riskguard.baselines.remote_stores import local_folder, shown
-from pytest_riskguard.baselines.scored import Scored, as_stored, present_scores
+from pytest_riskguard.baselines.scored import KeptRun, Scored, as_stored, present_scores, problems
 from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import measure_name

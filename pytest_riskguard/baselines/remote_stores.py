@@ -14,13 +14,35 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from pytest_riskguard.baselines.manifest import name_problem
-from pytest_riskguard.baselines.pins import pinned
-from pytest_riskguard.errors import BaselineError, MissingFileError
+from pytest_riskguard.errors import BaselineError, MissingFileError, UsageError
 from pytest_riskguard.formats.input_files import LimitError
 from pytest_riskguard.formats.limits import STORE_BYTES, STORE_FILES
 from pytest_riskguard.formats.remote_files import address_of, files_below, is_address, local_copy
+
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+class Pinned(NamedTuple):
+    """An address and the digest of the store there, ``sha256:`` and 64 digits."""
+
+    address: str
+    digest: str
+
+
+def pinned(place: Path | str) -> Pinned:
+    """What is behind an address; ``UsageError`` without a digest, because anything could be there then."""
+    address, _, digest = address_of(place).partition("#")
+    if _DIGEST.fullmatch(digest) is None:
+        found = f"found {digest!r:.80}" if digest else "found none"
+        raise UsageError(
+            f"{address}: expected the digest of the baselines there, such as {address}#sha256:..., {found}; "
+            f"`riskguard baseline list --store {address}` prints it"
+        )
+    return Pinned(address, digest)
+
 
 _FILE = re.compile(
     r"(?P<name>[^/]+)(/history/[0-9]{1,9})?(/replicates/[0-9]{1,9})?"

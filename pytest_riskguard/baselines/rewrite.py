@@ -16,7 +16,6 @@ from pathlib import Path
 
 from pytest_riskguard import __version__
 from pytest_riskguard.baselines import atomic_folder, environment, queries
-from pytest_riskguard.baselines.backing import problems
 from pytest_riskguard.baselines.entry import MANIFEST, QUERIES, RUN, SCORES, StoredBaseline, files_of
 from pytest_riskguard.baselines.git import git_state
 from pytest_riskguard.baselines.manifest import (
@@ -31,6 +30,7 @@ from pytest_riskguard.baselines.manifest import (
     StoredReplicate,
     StoredTopics,
 )
+from pytest_riskguard.baselines.scored import problems
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.evaluation.collection import keys_of, read_collection
 from pytest_riskguard.evaluation.judgements.qrels import Qrels

@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Required, TypedDict, Unpack
 
 from pytest_riskguard.baselines import atomic_folder, foreign_files, rewrite
-from pytest_riskguard.baselines.changes import Promotion, Replacement, ScoreChange
-from pytest_riskguard.baselines.entry import StoredBaseline
-from pytest_riskguard.baselines.lock import locked
+from pytest_riskguard.baselines.atomic_folder import locked
+from pytest_riskguard.baselines.entry import Promotion, Replacement, ScoreChange, StoredBaseline
 from pytest_riskguard.baselines.manifest import (
     FIXED,
     KINDS,

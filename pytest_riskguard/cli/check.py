@@ -21,8 +21,8 @@ from pytest_riskguard.text import did_you_mean, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.items import GateItem
-    from pytest_riskguard.config.queried_settings import Queried
     from pytest_riskguard.config.schema import Config
+    from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.engine.sources import LiveRun, RunFile
     from pytest_riskguard.reports.comparisons import KnownGate

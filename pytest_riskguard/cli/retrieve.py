@@ -30,7 +30,7 @@ def retrieve(run: Path, config: Path | None, gate: str | None) -> int:
     The candidate is that of riskguard.yaml. RUN is a TREC run of every judged topic, which the other commands take:
     baseline add stores it, judge-next finds what to judge in it.
     """
-    from pytest_riskguard.config.queried_settings import Queried
+    from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.engine.declared_gates import engine_of
     from pytest_riskguard.evaluation.runs.rankings import write_run
 

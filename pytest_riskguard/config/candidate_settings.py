@@ -11,11 +11,11 @@ from pydantic import Discriminator, PlainValidator, Tag, model_validator
 
 from pytest_riskguard.config.http_settings import TAGS as HTTP_TAGS
 from pytest_riskguard.config.http_settings import HttpCandidate
-from pytest_riskguard.config.queried_settings import Queried
 from pytest_riskguard.config.setting_types import (
     File,
     Metadata,
     Model,
+    Queried,
     RankingsColumns,
     RankingsFormat,
     RunPlace,

@@ -16,8 +16,8 @@ from pytest_riskguard.config.setting_types import (
     TopicsColumns,
     TopicsFormat,
     or_path_alone,
+    whole,
 )
-from pytest_riskguard.config.value_checks import whole
 from pytest_riskguard.formats.given_file import JUDGE_RULES, GivenFile, JudgeRule, LabelRules
 from pytest_riskguard.formats.text_files import MAX_GRADE
 from pytest_riskguard.gates.option_types import SHARES, Number, OneOf, Text, TrueOrFalse, shown

@@ -12,10 +12,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BeforeValidator, Discriminator, PlainValidator, Tag, model_validator
 
-from pytest_riskguard.config.http_presets import PRESETS, Preset, Request
-from pytest_riskguard.config.queried_settings import ASKING, Queried
-from pytest_riskguard.config.request_templates import placeholders
-from pytest_riskguard.config.setting_types import Model
+from pytest_riskguard.config.http_presets import PRESETS, Preset, Request, placeholders
+from pytest_riskguard.config.setting_types import ASKING, Model, Queried
 from pytest_riskguard.gates.option_types import OneOf, Text, shown
 
 #: Headers whose values nobody may write into a file.

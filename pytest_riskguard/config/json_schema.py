@@ -13,7 +13,7 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema
 
 from pytest_riskguard.config.schema import Config, GateModel, GateSettings
-from pytest_riskguard.config.value_checks import ListOf, Whole
+from pytest_riskguard.config.setting_types import ListOf, Whole
 from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
 from pytest_riskguard.gates.option_types import Number, OneOf, ShareOrCount, Text, Texts, TrueOrFalse
 

@@ -15,7 +15,6 @@ from pytest_riskguard.baselines.stored_files import own_file, stored_file
 from pytest_riskguard.config.candidate_settings import FORMS, file_of, form_of, has_scores
 from pytest_riskguard.config.collection_settings import Collection, QrelsFile, TopicsFile
 from pytest_riskguard.config.http_settings import model_at
-from pytest_riskguard.config.measure_notation import cut_at_comma
 from pytest_riskguard.config.salvage import Salvaged, salvage
 from pytest_riskguard.config.schema import (
     TAGS,
@@ -26,6 +25,7 @@ from pytest_riskguard.config.schema import (
     GateSettings,
     gate_name,
 )
+from pytest_riskguard.config.setting_types import cut_at_comma
 from pytest_riskguard.config.yaml_lines import Document, Path
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import ANY, BUDGETED, KINDS, MEDIAN, OPTIONS, TESTED, Gate, options_of

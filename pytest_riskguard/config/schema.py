@@ -28,9 +28,15 @@ from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.config import candidate_settings
 from pytest_riskguard.config.candidate_settings import Candidate
 from pytest_riskguard.config.collection_settings import Collection
-from pytest_riskguard.config.measure_notation import measure_notation
-from pytest_riskguard.config.setting_types import Distinct, Model, StorePlace
-from pytest_riskguard.config.value_checks import distinct, list_of, whole
+from pytest_riskguard.config.setting_types import (
+    Distinct,
+    Model,
+    StorePlace,
+    distinct,
+    list_of,
+    measure_notation,
+    whole,
+)
 from pytest_riskguard.config.yaml_lines import Document
 from pytest_riskguard.gates.kinds import (
     COMPUTED,

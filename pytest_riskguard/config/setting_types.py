@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import keyword
+import math
 import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PlainValidator
 
-from pytest_riskguard.baselines.pins import pinned
-from pytest_riskguard.config.value_checks import distinct
+from pytest_riskguard.baselines.remote_stores import pinned
+from pytest_riskguard.config.asking import (
+    ASK_TWICE,
+    MAX_ASK_TWICE,
+    MAX_DEPTH,
+    MAX_RATE,
+    MAX_RETRIES,
+    MAX_WORKERS,
+    TIMEOUT,
+)
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.formats.columns import WANTED
 from pytest_riskguard.formats.given_file import IRDS, TIES, Ties
@@ -18,7 +30,81 @@ from pytest_riskguard.formats.known import added_formats, formats_of
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.formats.records import Kind
 from pytest_riskguard.formats.remote_files import is_address
-from pytest_riskguard.gates.option_types import OneOf, Text, shown
+from pytest_riskguard.gates.option_types import Number, OneOf, Text, shown
+
+# NAME, NAME(parameters), NAME@cutoff, NAME(parameters)@cutoff: the notation of ir-measures.
+_MEASURE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\([^()\[\]]*\))?(?:@[0-9.]+)?")
+
+
+def measure_notation(name: str) -> str:
+    """A measure in the notation of ir-measures; whether it exists is not looked up."""
+    if not _MEASURE.fullmatch(name):
+        if cut_at_comma(name):
+            raise ValueError(
+                f'{shown(name)} looks cut at a comma; a measure with a comma needs quotes, such as "RBP(p=0.8,rel=1)"'
+            )
+        raise ValueError(f"expected a measure such as nDCG@10 or AP(rel=2), found {shown(name)}")
+    return name
+
+
+def cut_at_comma(name: str) -> bool:
+    """Whether brackets do not match, as in ``AP(rel=2``, which a comma has cut off ``AP(rel=2,judged_only=True)``."""
+    return name.count("(") != name.count(")")
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number in a range; ``hint`` ends the message about another value."""
+
+    at_least: int
+    hint: str = ""
+    at_most: float = math.inf
+
+    def __call__(self, value: Any) -> int:
+        """The number."""
+        if isinstance(value, int) and not isinstance(value, bool) and self.at_least <= value <= self.at_most:
+            return value
+        is_open = self.at_most == math.inf
+        expected = f"at least {self.at_least}" if is_open else f"from {self.at_least} to {self.at_most}"
+        raise ValueError(f"expected a whole number, {expected}, found {shown(value)}{self.hint}")
+
+
+def whole(at_least: int, hint: str = "", *, at_most: float = math.inf) -> Whole:
+    """A check for a whole number in a range; ``hint`` ends its message."""
+    return Whole(at_least, hint, at_most)
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ListOf:
+    """A list that is not empty; with ``or_one`` a single value is a list of one."""
+
+    expected: str
+    or_one: bool = False
+
+    def __call__(self, value: Any) -> Any:
+        """The list."""
+        items = [value] if self.or_one and not isinstance(value, list) else value
+        if not isinstance(items, list) or not items:
+            several = " or a list of them" if self.or_one else ""
+            raise ValueError(f"expected {self.expected}{several}, found {shown(value)}")
+        return items
+
+
+def list_of(expected: str, *, or_one: bool = False) -> BeforeValidator:
+    """A list that is not empty; with ``or_one`` a single value is a list of one."""
+    return BeforeValidator(ListOf(expected, or_one))
+
+
+def distinct(items: tuple[T, ...]) -> tuple[T, ...]:
+    """Refuse an entry given twice."""
+    for index, item in enumerate(items):
+        if item in items[:index]:
+            shown = f"{item:g}" if isinstance(item, float) else f"{item}"
+            raise ValueError(f"{shown} appears twice")
+    return items
 
 
 class Model(BaseModel):
@@ -108,3 +194,34 @@ TopicsColumns = Annotated[tuple[tuple[str, str], ...], _named_columns("topics")]
 or_path_alone = BeforeValidator(
     lambda value: value if isinstance(value, dict) else {"path": value}, json_schema_input_type=str
 )
+
+
+MAX_TIMEOUT = 86400
+
+_SECONDS = f"a number of seconds above 0, at most {MAX_TIMEOUT}, or none for no limit"
+_RATE = f"a number of queries a second above 0, at most {MAX_RATE}"
+_limit = Number(math.nextafter(0, 1), MAX_TIMEOUT, optional=True, words=_SECONDS)
+#: Checks of the options for asking a live system.
+ASKING: Mapping[str, Callable[[Any], Any]] = {
+    "depth": whole(1, at_most=MAX_DEPTH),
+    "workers": whole(1, at_most=MAX_WORKERS),
+    "timeout": lambda value: None if value == "none" else _limit(value),
+    "retries": whole(0, at_most=MAX_RETRIES),
+    "rate": Number(math.nextafter(0, 1), MAX_RATE, optional=True, words=_RATE),
+    "ask_twice": whole(0, at_most=MAX_ASK_TWICE),
+}
+
+
+class Queried(Model):
+    """How a live system is queried; see ``config.asking``."""
+
+    depth: Annotated[int, PlainValidator(ASKING["depth"])] = 100
+    workers: Annotated[int, PlainValidator(ASKING["workers"])] = 1
+    timeout: Annotated[
+        float | None, PlainValidator(ASKING["timeout"], json_schema_input_type=float | Literal["none"])
+    ] = TIMEOUT
+    retries: Annotated[int, PlainValidator(ASKING["retries"])] = 0
+    rate: Annotated[float | None, PlainValidator(ASKING["rate"])] = None
+    ask_twice: Annotated[int, PlainValidator(ASKING["ask_twice"])] = ASK_TWICE
+    ties: TiesSetting = "as_returned"
+    metadata: Metadata = ()

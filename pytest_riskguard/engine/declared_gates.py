@@ -13,8 +13,8 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.config.candidate_settings import DescribedScores, file_of, key_of
 from pytest_riskguard.config.items import GateItem, family_of, judged_together
 from pytest_riskguard.config.lookups import all_errors
-from pytest_riskguard.config.queried_settings import Queried
 from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
+from pytest_riskguard.config.setting_types import Queried
 from pytest_riskguard.engine.advice import about_gate
 from pytest_riskguard.engine.budget import Budget, read_ledger
 from pytest_riskguard.engine.judging import Engine

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import CommandCandidate, Retrieve, key_of
 from pytest_riskguard.config.http_settings import HttpCandidate
-from pytest_riskguard.config.queried_settings import ASKING, Queried
+from pytest_riskguard.config.setting_types import ASKING, Queried
 from pytest_riskguard.engine.sources import LiveRun
 from pytest_riskguard.errors import ConfigError, ScoringError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels

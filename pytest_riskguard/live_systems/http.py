@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus, urlencode, urlsplit
 
-from pytest_riskguard.config.request_templates import filled, filled_address, placeholders
+from pytest_riskguard.config.http_presets import filled, filled_address, placeholders
 from pytest_riskguard.errors import DataError, MissingFileError, UsageError
 from pytest_riskguard.formats.engine_answers import MAX_MESSAGE, AnswerError, Hit, hits_of, identifier
 from pytest_riskguard.formats.input_files import LimitError, read_limited

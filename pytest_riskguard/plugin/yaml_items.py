@@ -20,7 +20,7 @@ from pytest_riskguard.run_context import current, record
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.items import GateItem
-    from pytest_riskguard.config.queried_settings import Queried
+    from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.engine.declared_gates import DeclaredGates
     from pytest_riskguard.engine.sources import LiveRun
     from pytest_riskguard.gates.verdict import Verdict

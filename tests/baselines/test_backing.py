@@ -7,7 +7,8 @@ import shutil
 
 import pytest
 
-from pytest_riskguard.baselines import backing, environment
+from pytest_riskguard.baselines import environment
+from pytest_riskguard.baselines import scored as backing
 from pytest_riskguard.baselines.atomic_folder import sha256
 from pytest_riskguard.baselines.entry import mean_score
 from pytest_riskguard.errors import BaselineError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.baselines.changes import ScoreChange, TopicFall, changes_between
+from pytest_riskguard.baselines.entry import ScoreChange, TopicFall, changes_between
 from pytest_riskguard.evaluation.scores import TopicScores
 
 

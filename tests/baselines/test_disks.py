@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.baselines.lock import LOCK
+from pytest_riskguard.baselines.atomic_folder import LOCK
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.baselines import atomic_folder
-from pytest_riskguard.baselines.lock import LOCK
+from pytest_riskguard.baselines.atomic_folder import LOCK
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError
 

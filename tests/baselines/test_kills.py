@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard.baselines.lock import LOCK, locked
+from pytest_riskguard.baselines.atomic_folder import LOCK, locked
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from tests.baselines.other_process import CONTEXT, Writer

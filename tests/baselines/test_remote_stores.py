@@ -11,8 +11,7 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from pytest_riskguard.baselines import remote_stores
-from pytest_riskguard.baselines.pins import pinned
-from pytest_riskguard.baselines.remote_stores import digest_of
+from pytest_riskguard.baselines.remote_stores import digest_of, pinned
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.cli.main import run
 from pytest_riskguard.config.load import load_config
@@ -171,19 +170,18 @@ def test_an_address_without_a_digest_is_refused_before_anything_is_read(uploaded
 )
 def test_commands_that_write_are_refused_with_what_to_do(pin, capsys, command):
     options = [] if command[0] == "remove" else ["--qrels", "qrels.txt"]
-    assert run(["baseline", *command, *options, "--store", f"{ADDRESS}#{pin}"]) == 2
+    Path("riskguard.yaml").write_text(f"collection: {{qrels: qrels.txt}}\nstore: '{ADDRESS}#{pin}'\n")
+    assert run(["baseline", *command, *options]) == 2
     message = capsys.readouterr().err
     assert message.startswith(f"Error: {ADDRESS}: baselines at an address are only read; change a copy of them")
     assert "`riskguard baseline list` prints of the copy" in message
     assert digest_of(Path(ADDRESS)) == pin
 
 
-def test_the_command_prints_the_digest_of_a_folder_and_of_an_address(pin, capsys):
+def test_the_list_ends_with_the_digest_of_a_folder_or_of_an_address(pin, capsys):
     for options in ([], ["--store", "baselines"], ["--store", ADDRESS], ["--store", f"{ADDRESS}#{pin}"]):
-        assert run(["baseline", "digest", *options]) == 0
-        assert capsys.readouterr().out == f"{pin}\n"
-    assert run(["baseline", "digest", "--store", "nowhere"]) == 3
-    assert capsys.readouterr().err == "Error: nowhere: no baselines, so there is nothing to pin\n"
+        assert run(["baseline", "list", *options]) == 0
+        assert capsys.readouterr().out.splitlines()[-1] == f"digest of all: {pin}"
 
 
 @pytest.mark.parametrize("sized", [True, False])

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pytest_riskguard.baselines import atomic_folder, environment, version_control
+from pytest_riskguard.baselines import atomic_folder, environment
+from pytest_riskguard.baselines import git as version_control
 from pytest_riskguard.baselines.manifest import GitState
 from pytest_riskguard.errors import BaselineError, MissingFileError, RunFormatError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
@@ -81,7 +82,7 @@ def test_other_versions_of_the_libraries_score_the_kept_run_anew(store, add, qre
         scored = scored_run(*arguments, **options)
         return replace(scored, scores=tuple(replace(s, values=s.values / 2) for s in scored.scores))
 
-    monkeypatch.setattr("pytest_riskguard.baselines.backing.scored_run", another_definition)
+    monkeypatch.setattr("pytest_riskguard.baselines.scored.scored_run", another_definition)
     stored = store.scores("prod", "AP", qrels=qrels)
     assert stored.rescored
     assert_array_equal(stored.scores.values, before.values / 2)

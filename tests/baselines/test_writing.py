@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.baselines import atomic_folder
-from pytest_riskguard.baselines.lock import LOCK
+from pytest_riskguard.baselines.atomic_folder import LOCK
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
@@ -187,7 +187,7 @@ def test_two_processes_that_store_at_once_both_succeed(store, collection, qrels)
 
 def test_a_lock_that_is_held_is_waited_for_and_then_named(add, store, monkeypatch):
     add()
-    monkeypatch.setattr("pytest_riskguard.baselines.lock.LOCK_TIMEOUT", 0.05)
+    monkeypatch.setattr("pytest_riskguard.baselines.atomic_folder.LOCK_TIMEOUT", 0.05)
     with (
         filelock.FileLock(store.root / LOCK),
         pytest.raises(BaselineError, match=r"\.lock: another process has been writing to this store for over 0\.05"),

@@ -185,3 +185,8 @@ def test_what_has_no_limit(scores, options, words):
     if words != "level":
         with pytest.raises(ValueError, match=words):
             always_valid_e_value(scores, bound=0.0, greatest=options["greatest"])
+
+
+def test_a_bound_that_no_mean_can_exceed_is_refused():
+    with pytest.raises(ValueError, match=r"bound must be below the greatest possible score 1.0, got 1.0"):
+        always_valid_e_value([0.1], bound=1.0, greatest=1.0)

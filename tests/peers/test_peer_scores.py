@@ -73,6 +73,7 @@ def test_pytrec_eval_returns_them(system):
     check(folder, folder / "pytrec_eval.json", MEASURES, 0)
 
 
+@pytest.mark.slow  # importing ranx takes seconds, its measures are compiled
 @pytest.mark.filterwarnings("ignore")  # numba's, about ranx
 @pytest.mark.filterwarnings("ignore:unsafe cast from uint64 to int64")  # of numba, when it compiles ranx
 def test_ranx_keeps_them(system):

@@ -40,6 +40,7 @@ def read_run(path: Path | GivenFile) -> dict[str, list[tuple[str, float]]]:
     return {topic: ranking(scores) for chunk in chunks for topic, scores in chunk.items()}
 
 
+@pytest.mark.slow  # importing ranx takes seconds, its measures are compiled
 @pytest.mark.parametrize("ending", ["json", "lz4", "parquet", "trec"])
 def test_ranx_writes_runs_and_qrels(tmp_path, ending):
     ranx = pytest.importorskip("ranx")

@@ -16,7 +16,7 @@ from pytest_riskguard.gates.kinds import OPTIONS
 from pytest_riskguard.text import clean, counted, listed, percent, plain, signed
 
 if TYPE_CHECKING:
-    from pytest_riskguard.baselines.changes import ScoreChange
+    from pytest_riskguard.baselines.entry import ScoreChange
     from pytest_riskguard.baselines.manifest import Manifest, Staleness
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.evaluation.judgements.qrels import Qrels

@@ -30,7 +30,7 @@ from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.text import counted, listed, plain, probability, signed
 
 if TYPE_CHECKING:
-    from pytest_riskguard.baselines.changes import Replacement
+    from pytest_riskguard.baselines.entry import Replacement
     from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.evaluation.judgements.qrels import Qrels
@@ -66,13 +66,13 @@ def add(
     if replicate and scores:
         raise UsageError("--scores: a replicate is another run of a system; per-topic scores are not a run")
     if not replicate:
-        from pytest_riskguard.baselines import version_control
+        from pytest_riskguard.baselines import git
 
         is_new_store = not place.store.place.exists()
         given = _given(run, place, settings, options, scores=scores)
         manifest = place.store.add(name, given, **place.storing(scores=scores), kind=kind, **options)
         if is_new_store:
-            version_control.prepare(place.store.root)
+            git.prepare(place.store.root)
         click.echo(f"stored {name}: {_with_means(place.store, name, manifest)}")
         if not scores:
             _tell_agreement(place)
@@ -282,7 +282,7 @@ def rescore(name: str, *, place: Place) -> None:
 
     Uses today's judgements, query texts and libraries, and scores replicates and earlier runs too.
     """
-    from pytest_riskguard.baselines.changes import changes_between
+    from pytest_riskguard.baselines.entry import changes_between
 
     before, accepted = place.store.stored_scores(name), _otherwise_known(place, name)
     unscored = place.store.rescore(name, **place.scoring(place.measures))
@@ -343,7 +343,7 @@ def live_answers(sources: Mapping[str, Path | GivenFile | None]) -> tuple[Rankin
     ``UsageError`` without a live candidate, ``DataError`` if it fails.
     """
     from pytest_riskguard.config.candidate_settings import key_of
-    from pytest_riskguard.config.queried_settings import Queried
+    from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.engine import Engine
 
     settings = surroundings()

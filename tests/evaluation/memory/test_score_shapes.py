@@ -46,6 +46,7 @@ def test_scores_are_read_under_the_names_of_ir_measures(data, tmp_path):
     assert {column.digest for column in read_scores(tmp_path / "scores.tsv")} == {scores[0].digest}
 
 
+@pytest.mark.slow  # ranx compiles its measures
 @pytest.mark.filterwarnings("ignore:unsafe cast from uint64 to int64")  # of numba, when it compiles ranx
 def test_metrics_of_ir_measures_and_an_evaluated_run_of_ranx():
     ranx = pytest.importorskip("ranx")

@@ -17,6 +17,7 @@ from pytest_riskguard.gates.pool.responsible import (
     flip_set,
     pool_explanation,
     responsible_topics,
+    without_each,
 )
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.slices import slices, tagged
@@ -141,3 +142,13 @@ def test_topics_of_a_pool_have_their_z_their_part_and_their_slices():
     lost = math.fsum(parts[i] for i in range(0, 24, 2) if x[0, i] < x[2, i])
     (group,) = [group for group in found.groups if (group.value, group.change) == ("a", "loss")]
     assert group.contribution == pytest.approx(lost, abs=1e-15)
+
+
+@pytest.mark.parametrize(("n", "failed", "tried"), [(10, True, False), (11, True, True), (11, False, False)])
+def test_no_topic_is_left_out_of_ten_or_of_a_gate_that_passes(n, failed, tried):
+    certain = ruling(margin=-0.1, estimate=-0.2, left_out=np.full(n, 1.0))
+    alone = without_each(failing([certain], [certain], n=n), failed=failed)
+    assert np.isfinite(alone.limits).all() == tried
+    assert np.isnan(alone.limits).all() != tried
+    assert alone.flips.any() == tried
+    assert alone.failed == failed
