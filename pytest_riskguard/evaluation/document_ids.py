@@ -8,7 +8,7 @@ run is refused only if most of the topics that it answers have no judged documen
 - the ids of most of those topics use kinds of characters that no judged id uses;
 
 or if in many topics it retrieves ids that are judged but for upper and lower case; or if its documents are judged by
-chance (``chance_matches``).
+chance (``examined_ids.are_by_chance``).
 """
 
 from __future__ import annotations

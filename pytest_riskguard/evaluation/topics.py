@@ -72,7 +72,7 @@ def read_topics(given: Path | str | GivenFile | TopicsData) -> Topics:
 
     Data are a mapping topic -> query text, a frame, or rows with named fields.
 
-    Without ids, topics are named by their texts (``topic_keys.derived_id``). The digest of a format other than a
+    Without ids, topics are named by their texts (``records.derived_id``). The digest of a format other than a
     table with tabs is that of the table that ``write_topics`` writes.
 
     Raises

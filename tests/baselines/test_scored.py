@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from pytest_riskguard.baselines import scored as scored_module
 from pytest_riskguard.baselines.queries import from_bytes, to_bytes
 from pytest_riskguard.errors import BaselineError, RiskguardError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
+from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import read_topics
 
 
@@ -298,3 +301,16 @@ def test_relevant_is_what_the_stored_measure_takes_for_relevant(store, add, chan
     with pytest.raises(BaselineError, match=r"no longer retrieves a relevant document in 1 topic \(t5\)"):
         store.scores("prod", "AP(rel=2)", qrels=lowered)
     assert store.scores("prod", "AP", qrels=lowered).emptied == ()
+
+
+def test_a_topic_whose_gains_are_small_is_not_empty(store, add, changed):
+    add(measures=["nDCG@10"])
+    small = changed(lambda line: f"{line[:-1]}0.3" if line.startswith("t5 ") and line[-1] != "0" else line)
+    assert store.scores("prod", "nDCG@10", qrels=small).emptied == ()
+
+
+@pytest.mark.parametrize(("now", "share"), [(0.5, None), (0.49, 1 / 0.49), (0.0, 0.0)])
+def test_a_topic_is_diluted_below_half_of_its_score(now, share):
+    stored, new = (TopicScores("prod", "AP", ("t1",), np.array([value])) for value in (1.0, now))
+    found = scored_module._diluted(stored, new, without=())
+    assert found == ({} if share is None else {"t1": pytest.approx(share)})

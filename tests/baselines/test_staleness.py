@@ -69,3 +69,8 @@ def test_the_store_reads_the_clock(store, add, collection, monkeypatch):
     assert store.staleness("bm25") == Staleness(30, 0)
     with pytest.raises(BaselineError, match="not JSON"):
         store.staleness("prod")
+
+
+def test_what_was_accepted_in_the_same_second_is_not_later():
+    manifests = {"bm25": stored(5, "e", kind="fixed"), "previous": stored(5, "b", earlier(1, 1, "a"))}
+    assert staleness("bm25", manifests, now="2025-02-01T00:00:00Z").accepted_since == 0

@@ -33,13 +33,6 @@ CASES = [
     ),
     Case("pipe", (READ, fifo(FILE)), words=["expected a regular file", STANDS], in_pytest=3, seconds=15),
     Case(
-        "too-large",
-        (READ, write(FILE, '{"id": "d1"}\n')),
-        words=["bytes of text in a documents file", "set RISKGUARD_LIMITS to a larger factor"],
-        env={"RISKGUARD_LIMITS": "1e-9"},
-        in_pytest=3,
-    ),
-    Case(
         "nothing-exists",
         (READ, write(FILE, '{"id": "elsewhere"}\n')),
         words=["stale_labels", f"{FILE} has no judged document at all"],

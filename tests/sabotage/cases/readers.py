@@ -170,8 +170,8 @@ CASES = [
     ),
     Case(
         "limit-of-the-user",
-        env={"RISKGUARD_LIMITS": "1e-5"},
-        words=["expected at most 10 bytes in a line"],
+        env={"RISKGUARD_LIMITS": "0.005"},
+        words=["expected at most 10 bytes in a row"],
     ),
     Case("limit-is-no-number", env={"RISKGUARD_LIMITS": "many"}, status=2, words=["RISKGUARD_LIMITS: expected"]),
     long_ids("a.parquet", packed_parquet, "at most 100 times the compressed size"),
