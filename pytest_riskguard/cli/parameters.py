@@ -393,7 +393,7 @@ def setting(name: str, texts: list[str]) -> Any:
         case _:
             value = None if value == "none" and getattr(check, "optional", False) else value
     try:
-        checked = check(value)
+        checked: Any = check(value)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
     return int(checked) if name == "smallest_slice" else checked
@@ -446,7 +446,7 @@ def _without_cache(ctx: click.Context, _: click.Parameter, given: bool) -> None:
         ctx.with_resource(run_context.changed(cached=False))
 
 
-no_cache_option: Any = click.option(
+no_cache_option: Callable[[Command], Command] = click.option(
     "--no-cache",
     is_flag=True,
     expose_value=False,

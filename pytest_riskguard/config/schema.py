@@ -168,12 +168,15 @@ def _baseline(text: str) -> str | ComputedBaseline:
     systems = [_baseline_name(name) for name in names if name != CANDIDATE]
     if not systems:
         raise ValueError(f"{shown(text)} names no stored baseline; write such as {match[1]}(prod, bm25)")
-    distinct(names)
+    distinct(tuple(names))
     return ComputedBaseline(match[1], tuple(systems), len(systems) < len(names))
 
 
-_BASELINE_TEXT = Text("the name of one stored baseline", parse=_baseline)
-_Baseline = Annotated[str | ComputedBaseline, PlainValidator(_BASELINE_TEXT, json_schema_input_type=str)]
+_NAMED_BASELINE = Text("the name of one stored baseline")
+_Baseline = Annotated[
+    str | ComputedBaseline,
+    PlainValidator(lambda value: _baseline(str(_NAMED_BASELINE(value))), json_schema_input_type=str),
+]
 
 
 #: ``1`` and ``1.0`` are one number in YAML.

@@ -79,7 +79,9 @@ def test_a_disk_that_is_full_at_any_page_leaves_the_old_baseline(small_disk, col
     for pages in range(20):
         fill(small_disk, pages_left=40)
         given: dict[str, Any] = {"qrels": collection.qrels, "topics": None, "measures": MEASURES}
-        store.add("prod", collection.run, **given, kind="previous", replace=True)
+        if pages:
+            store.remove("prod")  # with its history, so that each round needs as many pages
+        store.add("prod", collection.run, **given, kind="previous")
         before = content(store.root)
         fill(small_disk, pages_left=pages)
         problem = refusal(operations(store, collection)[operation])

@@ -74,6 +74,7 @@ def test_where_only_its_own_interval_passes_at_alpha_0_that_is_followed(wins):
         assert star is None
 
 
+@pytest.mark.slow
 def test_with_replicates_alpha_star_is_still_the_first_failure():
     rng = np.random.default_rng(4)
     found = 0

@@ -207,6 +207,7 @@ def test_topics_that_do_not_fit_the_shares_are_refused():
     assert "shares of strata are weights already; leave out" in refusal(weighted, weighted=True)
 
 
+@pytest.mark.slow
 def test_the_effect_size_leaves_0_out_exactly_where_student_t_does():
     candidate, baseline = pair([0.1] * 62)
     topics, sides = topics_in(baseline.topics), []

@@ -98,11 +98,8 @@ def _status(damaged: list[str]) -> ExitStatus:
 @click.command()
 @click.argument("name")
 @config_option()
-@click.option(
-    "--measure", "measures", multiple=True, help="A measure to compare by. Repeatable. [default: those of NAME]"
-)
 @gate_options("alpha")
-def show(name: str, *, measures: tuple[str, ...], alphas: tuple[float, ...]) -> int:
+def show(name: str, *, alphas: tuple[float, ...]) -> int:
     """Show everything known about baseline NAME.
 
     If runs were promoted, this includes the effect of each accepted change, and of all of them together since the
@@ -143,9 +140,8 @@ def show(name: str, *, measures: tuple[str, ...], alphas: tuple[float, ...]) -> 
     if manifest.history:
         for line in _chain(manifest):
             click.echo(line)
-        measures = measures or manifest.measure_names
         for alpha in alphas or (OPTIONS["alpha"].default,):
-            damaged += _drift(baselines, name, measures, alpha=alpha)
+            damaged += _drift(baselines, name, manifest.measure_names, alpha=alpha)
     return _status(damaged)
 
 

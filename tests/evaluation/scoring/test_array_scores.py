@@ -97,6 +97,7 @@ def _runs(shared):
             yield run, shared / "data" / folder / qrels
 
 
+@pytest.mark.slow
 def test_real_runs_score_as_with_their_providers(shared):
     runs = list(_runs(shared))
     assert len(runs) == 28
@@ -207,6 +208,7 @@ LONG = [(f"d{rank}", 2000.0 - rank) for rank in range(1, 1101)]
 RANKS = (1, 2, 9, 10, 11, 20, 21, 99, 100, 101, 999, 1000, 1001, 1002, 1100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", [*WITH_KERNELS, "RBP(rel=1, p=0.9999)", "RBP(rel=1, p=1.0)", "P@2000", "R@1000"])
 def test_long_rankings_score_as_with_their_providers(measure):
     grades = {f"d{rank}": 1 + rank % 3 for rank in RANKS} | {f"d{rank}": rank % 2 - 1 for rank in range(30, 60)}
