@@ -324,7 +324,7 @@ def remarks(report: TrainReport) -> list[str]:
     if asked.verdicts > 1 and asked.correction == "none":
         found.append(
             f"{asked.verdicts} verdicts, each at level {percent(asked.level)} on its own: the more there are, the "
-            "more fail by chance. --family corrects for their number."
+            "more fail by chance. `--set family=auto` corrects for their number."
         )
     elif asked.verdicts > 1:
         found.append(f"{asked.verdicts} verdicts, corrected for their number ({CORRECTIONS[asked.correction]}).")

@@ -117,7 +117,7 @@ The gate against prod
   riskguard compare on such a pair explains its warnings
 
 4 verdicts, each at level 95% on its own: the more there are, the more fail by
-chance. --set family=corrects for their number.
+chance. `--set family=auto` corrects for their number.
 """
     )
 
