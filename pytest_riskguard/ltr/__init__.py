@@ -3,11 +3,16 @@
 Objectives and callbacks need the extra ``ltr``; the rest needs nothing more.
 """
 
-from pytest_riskguard.ltr.model_comparison import alpha_curve
-from pytest_riskguard.ltr.objectives import TFARO, TSARO, UCRO, GeoRisk, LambdaMART
-from pytest_riskguard.ltr.queries import JudgedQueries, QueryBaselines
-from pytest_riskguard.ltr.risk_metrics import RiskMetrics
-from pytest_riskguard.ltr.weights import faro_for_lightgbm, faro_for_xgboost, faro_weights, row_weights
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_riskguard.ltr.model_comparison import alpha_curve
+    from pytest_riskguard.ltr.objectives import TFARO, TSARO, UCRO, GeoRisk, LambdaMART
+    from pytest_riskguard.ltr.queries import JudgedQueries, QueryBaselines
+    from pytest_riskguard.ltr.risk_metrics import RiskMetrics
+    from pytest_riskguard.ltr.weights import faro_for_lightgbm, faro_for_xgboost, faro_weights, row_weights
 
 __all__ = [
     "TFARO",
@@ -24,3 +29,27 @@ __all__ = [
     "faro_weights",
     "row_weights",
 ]
+
+_HOME = {
+    "GeoRisk": "objectives",
+    "JudgedQueries": "queries",
+    "LambdaMART": "objectives",
+    "QueryBaselines": "queries",
+    "RiskMetrics": "risk_metrics",
+    "TFARO": "objectives",
+    "TSARO": "objectives",
+    "UCRO": "objectives",
+    "alpha_curve": "model_comparison",
+    "faro_for_lightgbm": "weights",
+    "faro_for_xgboost": "weights",
+    "faro_weights": "weights",
+    "row_weights": "weights",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -14,6 +14,6 @@ if TYPE_CHECKING:
 @hookimpl
 def riskguard_commands() -> Iterable[click.Command]:
     """The group of learning to rank."""
-    from pytest_riskguard.ltr.command import ltr
+    from pytest_riskguard.cli import LazyCommand
 
-    return [ltr]
+    return [LazyCommand("ltr", "pytest_riskguard.ltr.command:ltr", "Learning to rank.")]

@@ -1,6 +1,21 @@
 """Studies that judge nothing: a pool of systems as its own yardsticks, past releases, reports over time."""
 
-from pytest_riskguard.studies.pool_report import pool_report
-from pytest_riskguard.studies.pool_statistics import every_baseline
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_riskguard.studies.pool_report import pool_report
+    from pytest_riskguard.studies.pool_statistics import every_baseline
 
 __all__ = ["every_baseline", "pool_report"]
+
+_HOME = {"every_baseline": "pool_statistics", "pool_report": "pool_report"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 @hookimpl
 def riskguard_commands() -> Iterable[click.Command]:
     """The group of studies."""
-    from pytest_riskguard.studies.commands import study
+    from pytest_riskguard.cli import LazyCommand
 
-    return [study]
+    return [
+        LazyCommand(
+            "study",
+            "pytest_riskguard.studies.commands:study",
+            "Study systems, releases and reports.",
+        )
+    ]

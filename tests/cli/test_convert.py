@@ -8,7 +8,7 @@ def test_a_file_is_converted_and_the_verdict_stays(command, folder):
     ended = command("convert loss.run loss.json")
     assert (ended.status, ended.err) == (0, "")
     assert ended.out.startswith("wrote loss.json: ")
-    assert ended.out.endswith(" (trec -> ranx)\n")
+    assert ended.out.endswith(" (trec -> jsonl)\n")
     assert command("convert loss.json back.run.gz --kind rankings").status == 0
     before, after = (command(f"compare {run} --baseline prod --json -") for run in ("loss.json", "back.run.gz"))
     assert before.status == after.status == 1

@@ -136,7 +136,7 @@ def changes(m: int, n: int, size: float = 0.1) -> np.ndarray:
 def test_equivalence_says_which_changes_that_no_topic_shows_would_overturn_it(difference: float, change: str) -> None:
     verdict = judge(gate(0.02), *pair(np.full(40, difference)))
     assert verdict.outcome == "pass"
-    (found,) = (w.parameters for w in verdict.warnings if w.code == "unseen_changes")
+    (found,) = (w.parameters for w in verdict.warnings if w.parameters.get("about") == "unseen_changes")
     share = found["share"]
     assert share == pytest.approx(0.0881, abs=5e-5)
     assert found["change"] == change

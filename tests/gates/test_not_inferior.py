@@ -75,12 +75,12 @@ def test_the_topics_that_carry_it_are_those_without_which_it_is_judged_otherwise
 
 def unseen(verdict: Verdict) -> dict[str, Any] | None:
     """What the verdict says of changes that no topic showed."""
-    return next((w.parameters for w in verdict.warnings if w.code == "unseen_changes"), None)
+    return next((w.parameters for w in verdict.warnings if w.parameters.get("about") == "unseen_changes"), None)
 
 
 def test_no_change_at_all_says_how_little_that_shows():
     verdict = judge(gate(alpha=0, tolerance=0.02), *pair(np.zeros(40)))
-    assert [w.code for w in verdict.warnings] == ["no_variation", "unseen_changes"]
+    assert [w.code for w in verdict.warnings] == ["no_variation", "few_topics"]
     # the largest share p with (1 - p)^40 = 0.025; such losses put the mean at -0.02
     found = unseen(verdict)
     assert found["share"] == pytest.approx(0.0881, abs=5e-5)

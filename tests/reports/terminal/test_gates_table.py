@@ -88,7 +88,7 @@ def test_good_news_is_a_note_unless_another_gate_fails_the_candidate():
 def test_a_note_is_said_once():
     noted = altered(judged({"t01": 1}), warnings=(VerdictWarning("changed_inputs", "scored again"),))
     lines = gates_table.lines([("one", noted), ("two", noted)], Screen(width=120))
-    assert [line.strip() for line in lines if "changed_inputs" in line] == ["rescored: scored again"]
+    assert [line.strip() for line in lines if "changed_inputs" in line] == ["changed_inputs: scored again"]
 
 
 def test_colours_are_added_only_where_they_are_wanted_and_change_nothing_else(monkeypatch):

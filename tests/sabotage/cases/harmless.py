@@ -98,11 +98,12 @@ def tutorial(version: str) -> list[Sabotage]:
         "python shop.py topics > topics.tsv",
         "python shop.py qrels > qrels.txt",
         "python shop.py as_typed > prod.run",
-        "riskguard init --topics topics.tsv --candidate candidate.run --on-churn fail",
+        "riskguard init --topics topics.tsv --candidate candidate.run",
         "riskguard baseline add prod prod.run --note 'in production since January'",
         f"python shop.py {version} > candidate.run",
     ]
-    return [shop, *(run_program(command, cwd="shop") for command in commands)]
+    strict = replace_text("shop/riskguard.yaml", "on_churn: warn", "on_churn: fail")
+    return [shop, *(run_program(command, cwd="shop") for command in commands), strict]
 
 
 def both(name: str, *breaks: Sabotage, **settings: Any) -> list[Case]:

@@ -169,7 +169,7 @@ CASES = [
     ],
     *[
         Case(f"init-{option}-{value}", delete(CONFIG), command=f"init --{option} {value}", status=2, words=[option])
-        for option, value in [("queries", "0"), ("worse-costs", "0.5"), ("worse-costs", "nan"), ("on-churn", "maybe")]
+        for option, value in [("worse-costs", "0.5"), ("worse-costs", "nan")]
     ],
     Case(
         "report-over-its-input",

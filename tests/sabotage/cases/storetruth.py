@@ -95,7 +95,7 @@ CASES = [
     # another baseline under the name
     Case("renamed-to-prod", [delete(PROD), rename("baselines/old", PROD)], words=[*BAD, "named 'old'"]),
     Case("name-missing", on_manifest(lambda m: m.pop("name")), words=[*BAD, "name"]),
-    Case("name-of-old-format", on_manifest(lambda m: m.update(format=3)), words=[*BAD, "format 3"]),
+    Case("name-of-other-format", on_manifest(lambda m: m.update(format=3)), words=[*BAD, "format"]),
     Case("queries-missing", delete("baselines/prod/queries.tsv"), command="baseline verify", words=["queries.tsv"]),
     Case(
         "queries-changed",
