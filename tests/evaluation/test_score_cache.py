@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import ir_measures
 import pytest
@@ -46,7 +47,7 @@ class Asked:
         self.qrels, self.path, self.readings = read_qrels(tmp_path / "qrels.txt"), tmp_path / "a.run", 0
         self.path.write_text(RUN)
 
-    def __call__(self, *measures: str, texts: dict[str, str] | None = None, **how: str) -> RunScores:
+    def __call__(self, *measures: str, texts: dict[str, str] | None = None, **how: Any) -> RunScores:
         given = GivenFile(self.path, **how)
         wanted = Wanted(self.qrels, measures or ("AP",), 20, "a", {"q1": "text"})
         return file_scores(given, wanted, lambda missing: self.read(given, missing), texts=texts or {})
@@ -176,7 +177,7 @@ def test_a_stored_run_is_known_by_the_digest_of_its_text(asked, tmp_path):
 
 
 def test_a_measure_of_the_project_is_never_kept(asked, cache, monkeypatch):
-    class Ours(type(ir_measures.AP)):
+    class Ours(type(ir_measures.AP)):  # type: ignore[misc]
         """A measure that a project registers: its code may change while its name stays."""
 
     Ours.__module__ = "project.measures"

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,7 +85,7 @@ def process(*command: str, folder: Path, log: str, **variables: str) -> Iterator
             started.wait()
 
 
-def until(holds: Callable[[], object]) -> object:
+def until(holds: Callable[[], Any]) -> Any:
     """What holds, once it does; the test fails if it takes too long."""
     last = time.monotonic() + PATIENCE
     while not (found := holds()):
@@ -123,7 +124,7 @@ def test_spark_with_an_executor_killed(world: Path, tmp_path: Path) -> None:
     command = [str(EXAMPLES / "score_on_spark.py"), *files, str(tmp_path / "scores")]
     with process(*command, folder=tmp_path, log="script.log", **variables) as script:
 
-        def working() -> list[psutil.Process]:
+        def working() -> list[Any]:
             """The executors whose Python workers have begun."""
             children = psutil.Process(script.pid).children(recursive=True)
             lines = {child: " ".join(_line(child)) for child in children}
@@ -138,7 +139,7 @@ def test_spark_with_an_executor_killed(world: Path, tmp_path: Path) -> None:
     assert_those_of_one_machine(world, tmp_path / "scores")
 
 
-def _line(process: psutil.Process) -> list[str]:
+def _line(process: Any) -> list[str]:
     try:
         return process.cmdline()
     except psutil.Error:

@@ -36,6 +36,7 @@ def read_run(path: Path | GivenFile) -> dict[str, list[tuple[str, float]]]:
     run = open_run(path)
     if isinstance(run, Rankings):
         return {topic: list(documents) for topic, documents in run.by_topic.items()}
+    assert isinstance(run, Path)
     chunks, _ = fold_run(run, lambda chunks: [dict(chunk) for chunk in chunks])
     return {topic: ranking(scores) for chunk in chunks for topic, scores in chunk.items()}
 

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
+from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.evaluation.runs.run_files import open_run
 
 ranx = pytest.importorskip("ranx")
@@ -15,8 +16,9 @@ pytestmark = pytest.mark.slow  # importing ranx compiles
 def test_compressed_runs_and_judgements_are_those_that_were_saved(tmp_path, set_limit):
     run = {"q1": {"d1": 2.5, "d2": 1.0}, "q2": {"d1": 0.5}}
     ranx.Run.from_dict(run).save(str(tmp_path / "run.lz4"))
-    found = open_run(tmp_path / "run.lz4").by_topic
-    assert {topic: dict(documents) for topic, documents in found.items()} == run
+    found = open_run(tmp_path / "run.lz4")
+    assert isinstance(found, Rankings)
+    assert {topic: dict(documents) for topic, documents in found.by_topic.items()} == run
     ranx.io.save_lz4({"q1": {"d1": 2, "d2": 0}}, str(tmp_path / "qrels.lz4"))
     assert read_qrels(tmp_path / "qrels.lz4").grades == {"q1": {"d1": 2, "d2": 0}}
     set_limit("RUN_BYTES", 39)

@@ -15,7 +15,16 @@ from pytest_riskguard.gates.verdict import JSON_TYPES
 from pytest_riskguard.reports.json import SCHEMA_FILE
 
 #: Parts for riskguard's own pages, which the schema leaves open.
-OWN = ("Exhibits", "TopicDocuments", "Judgements", "Lineage", "CurvePoint", "Look", "Diagnostics", "StratumFigures")
+OWN: tuple[str, ...] = (
+    "Exhibits",
+    "TopicDocuments",
+    "Judgements",
+    "Lineage",
+    "CurvePoint",
+    "Look",
+    "Diagnostics",
+    "StratumFigures",
+)
 OWN += ("TopicGroup", "EffectSizes", "Yardstick")
 #: Fields that a report may lack.
 OPTIONAL = {

@@ -89,7 +89,7 @@ def test_the_assertion_demands_a_tolerance():
     with pytest.raises(RiskyError, match="drifted since baseline"):
         assert_no_drift(candidate, baseline, tolerance=0.01)
     with pytest.raises(TypeError, match="tolerance"):
-        assert_no_drift(candidate, baseline)
+        assert_no_drift(candidate, baseline)  # type: ignore[call-arg]
     with pytest.raises(ValueError, match="replicates have no meaning for no_drift"):
         check("no_drift", candidate, baseline, replicates=[baseline])
 

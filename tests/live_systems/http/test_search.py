@@ -8,7 +8,6 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from email.utils import formatdate
 from pathlib import Path
 from traceback import TracebackException, extract_tb
@@ -21,7 +20,7 @@ from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.http_settings import HttpCandidate
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.live_systems.http import HttpSearch, http_search
-from pytest_riskguard.live_systems.retrieval import FailedSearchError
+from pytest_riskguard.live_systems.retrieval import FailedSearchError, Topic
 from tests.formats.engine_shapes import SHAPES
 from tests.live_systems.http.servers import DOCUMENTS, INDEX, KEY, Instead, Server, fts, serving
 
@@ -54,11 +53,8 @@ QUERY = "cancel an order"
 every_engine = pytest.mark.parametrize("engine", SETTINGS)
 
 
-@dataclass
-class Asked:
-    text: str = QUERY
-    id: str = "q1"
-    tags: Mapping[str, str] = field(default_factory=dict)
+def asked(text: str = QUERY, *, tags: Mapping[str, str] | None = None) -> Topic:
+    return Topic(text, id="q1", tags=tags or {})
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +80,7 @@ def asking(
 
 def failure(engine: str, server: Server, **settings: Any) -> FailedSearchError:
     with asking(engine, server, **settings) as search, pytest.raises(FailedSearchError) as caught:
-        search(Asked())
+        search(asked())
     return caught.value
 
 
@@ -93,8 +89,8 @@ def test_a_preset_asks_an_engine_and_reads_its_hits(engine: str) -> None:
     expected = fts(DOCUMENTS)(QUERY, 100)
     assert len(expected) >= 3
     with serving(engine) as server, asking(engine, server) as search:
-        found = search(Asked())
-        assert search(Asked(text="xylophone")) == []
+        found = search(asked())
+        assert search(asked(text="xylophone")) == []
     assert [document for document, _ in found] == [document for document, _ in expected]
     scores = [score for _, score in found]
     assert scores == sorted(scores, reverse=True)
@@ -105,14 +101,14 @@ def test_a_preset_asks_an_engine_and_reads_its_hits(engine: str) -> None:
 @every_engine
 def test_depth_is_how_many_hits_the_engine_is_asked_for(engine: str) -> None:
     with serving(engine) as server, asking(engine, server, depth=2) as search:
-        assert len(search(Asked())) == 2
+        assert len(search(asked())) == 2
 
 
 @every_engine
 def test_the_query_is_data_in_the_request(engine: str) -> None:
     hostile = 'order", "size": 0, {query} &rows=0 {{topic}} \\ ☃'
     with serving(engine) as server, asking(engine, server) as search:
-        assert [document for document, _ in search(Asked(text=hostile))] == [
+        assert [document for document, _ in search(asked(text=hostile))] == [
             d for d, _ in fts(DOCUMENTS)(hostile, 100)
         ]
         (seen,) = server.seen
@@ -130,9 +126,9 @@ def test_a_body_in_a_file_has_the_fields_of_the_topic(tmp_path: Path) -> None:
     (tmp_path / "query.json").write_text(json.dumps(body), encoding="utf-8")
     with serving("elasticsearch") as server:
         with asking("elasticsearch", server, tmp_path, body="query.json", depth=7) as search:
-            assert search(Asked(tags={"shop": "de"}))
+            assert search(asked(tags={"shop": "de"}))
             with pytest.raises(FailedSearchError, match=r"the topic has no tags\.shop, which the request names"):
-                search(Asked())
+                search(asked())
         (seen,) = server.seen
     filled = {"bool": {"must": {"match": {"body": QUERY}}, "filter": {"term": {"shop": "de q1"}}}}
     assert seen.body == {"size": 7, "query": filled}
@@ -145,7 +141,7 @@ def test_depth_goes_where_a_body_has_it() -> None:
             asking("elasticsearch", server, body=body, path="help/_search/template") as search,
             pytest.raises(FailedSearchError),
         ):
-            search(Asked())
+            search(asked())
         (seen,) = server.seen
     assert seen.body == {"id": "my-template", "params": {"query": QUERY, "most": 100}}
     assert seen.path == "/help/_search/template"
@@ -154,13 +150,13 @@ def test_depth_goes_where_a_body_has_it() -> None:
 def test_a_size_of_the_body_stays() -> None:
     body = {"query": {"match": {"body": "{query}"}}, "size": 1}
     with serving("elasticsearch") as server, asking("elasticsearch", server, body=body) as search:
-        assert len(search(Asked())) == 1
+        assert len(search(asked())) == 1
 
 
 def test_a_number_of_rows_in_the_parameters_stays() -> None:
     with serving("solr") as server:
         with asking("solr", server, params={"rows": 1}) as search:
-            assert len(search(Asked())) == 1
+            assert len(search(asked())) == 1
         (seen,) = server.seen
     assert seen.params["rows"] == ["1"]
 
@@ -168,11 +164,11 @@ def test_a_number_of_rows_in_the_parameters_stays() -> None:
 def test_solr_takes_a_body_and_parameters_of_its_own() -> None:
     with serving("solr") as server:
         with asking("solr", server, body={"query": "{query}", "fields": ["id", "score"]}, depth=2) as search:
-            assert len(search(Asked())) == 2
+            assert len(search(asked())) == 2
         with asking(
             "solr", server, url=f"{server.url}/solr/", params={"defType": "edismax", "fq": ["a", "b"]}
         ) as search:
-            assert search(Asked())
+            assert search(asked())
         first, second = server.seen
     assert (first.path, first.body["limit"]) == ("/solr/help/query", 2)
     assert (second.path, second.params["defType"], second.params["fq"]) == (
@@ -191,7 +187,7 @@ def test_the_name_of_an_index_is_one_step_of_the_path() -> None:
 
 def test_parameters_follow_those_of_the_address() -> None:
     with serving("general") as server, asking("general", server, path="find?shop=de") as search:
-        assert search(Asked())
+        assert search(asked())
         (seen,) = server.seen
     assert seen.params == {"shop": ["de"], "words": [QUERY], "most": ["100"]}
 
@@ -199,12 +195,12 @@ def test_parameters_follow_those_of_the_address() -> None:
 def test_typesense_takes_a_body_for_multi_search() -> None:
     body = {"searches": [{"collection": INDEX, "q": "{query}", "query_by": "body"}]}
     with serving("typesense") as server, asking("typesense", server, body=body, depth=2) as search:
-        assert len(search(Asked())) == 2
+        assert len(search(asked())) == 2
 
 
 def test_ids_may_stand_in_another_field() -> None:
     with serving("elasticsearch") as server, asking("elasticsearch", server, id="_source.title") as search:
-        assert search(Asked())[0][0].startswith("About ")
+        assert search(asked())[0][0].startswith("About ")
     with serving("solr") as server:
         assert "expected an id in 'sku', found nothing" in str(failure("solr", server, id="sku"))
         assert "expected a list of hits at 'response', found an object" in str(
@@ -215,7 +211,7 @@ def test_ids_may_stand_in_another_field() -> None:
 def test_the_general_preset_posts_a_body() -> None:
     settings: dict[str, Any] = {"params": {}, "body": {"words": "{query}", "most": "{depth}"}, "score": None}
     with serving("general") as server, asking("general", server, **settings) as search:
-        found = search(Asked())
+        found = search(asked())
     expected = [document for document, _ in fts(DOCUMENTS)(QUERY, 100)]
     assert found == [(document, len(expected) - place) for place, document in enumerate(expected)]
 
@@ -339,7 +335,7 @@ def test_the_fields_that_say_that_hits_are_missing_can_be_named() -> None:
         for data, stats in (({}, {}), ({"late": False}, {"shards": {"failed": 0}}), ({"late": []}, {"shards": None})):
             answer = {"data": {"found": [], **data}, "stats": stats}
             server.instead = [Instead(content=json.dumps(answer).encode())]
-            assert search(Asked()) == []
+            assert search(asked()) == []
         for data, stats, said in (
             ({"late": True}, {}, "its hits are incomplete: 'data.late' is true"),
             ({}, {"shards": {"failed": 2}}, "its hits are incomplete: 'stats.shards.failed' is 2"),
@@ -347,7 +343,7 @@ def test_the_fields_that_say_that_hits_are_missing_can_be_named() -> None:
             answer = {"data": {"found": [], **data}, "stats": stats}
             server.instead = [Instead(content=json.dumps(answer).encode())]
             with pytest.raises(FailedSearchError, match=said) as caught:
-                search(Asked())
+                search(asked())
             assert not caught.value.is_final
 
 
@@ -419,7 +415,7 @@ def test_an_id_may_hold_a_short_secret_by_chance(monkeypatch: pytest.MonkeyPatch
     with serving("meilisearch") as server:
         server.instead = [Instead(content=b'{"hits": [{"id": "shoes-7"}], "processingTimeMs": 1}')]
         with asking("meilisearch", server) as search:
-            assert [document for document, _ in search(Asked())] == ["shoes-7"]
+            assert [document for document, _ in search(asked())] == ["shoes-7"]
 
 
 def test_a_secret_that_holds_another_is_hidden_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -444,7 +440,7 @@ def test_a_password_is_sent_and_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ES_PASSWORD", "swordfish")
     with serving("elasticsearch") as server:
         with asking("elasticsearch", server, auth={"user": "elastic", "password": {"env": "ES_PASSWORD"}}) as search:
-            search(Asked())
+            search(asked())
             assert "swordfish" not in f"{vars(search)} {search!r}"
         sent = server.seen[0].headers["authorization"]
         assert sent == "Basic ZWxhc3RpYzpzd29yZGZpc2g="
@@ -506,7 +502,7 @@ def test_no_frame_of_an_interrupted_request_holds_a_secret(
         asking("meilisearch", server) as search,
         pytest.raises((KeyboardInterrupt, FailedSearchError)) as caught,
     ):
-        search(Asked())
+        search(asked())
     assert caught.value.__context__ is None
     assert not any("httpx2" in frame.filename for frame in extract_tb(caught.value.__traceback__))
     assert error is KeyboardInterrupt or KEY not in str(caught.value)
@@ -515,8 +511,8 @@ def test_no_frame_of_an_interrupted_request_holds_a_secret(
 def test_cookies_are_not_kept() -> None:
     with serving("solr") as server, asking("solr", server) as search:
         server.instead = [Instead(content=b'{"response": {"docs": []}}', headers={"Set-Cookie": "bucket=b; Path=/"})]
-        search(Asked())
-        search(Asked())
+        search(asked())
+        search(asked())
         assert "cookie" not in server.seen[1].headers
 
 
@@ -525,7 +521,7 @@ def test_headers_say_who_asks_and_what_is_taken() -> None:
         serving("elasticsearch") as server,
         asking("elasticsearch", server, headers={"X-Opaque-Id": "gate"}) as search,
     ):
-        search(Asked())
+        search(asked())
         headers = server.seen[0].headers
     assert (headers["user-agent"], headers["accept"], headers["x-opaque-id"]) == (
         "pytest-riskguard",
