@@ -44,6 +44,7 @@ TIMES = (
     "provenance.latency.median_ms",
     "provenance.latency.p95_ms",
     "provenance.baselines[].stored",
+    "provenance.baselines[].age_days",
 )
 #: Limits of intervals, and what is computed from them, which ``--moved-limits`` lets move by so many standard errors.
 LIMITS = (

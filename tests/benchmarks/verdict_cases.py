@@ -235,9 +235,9 @@ CASES = (
     Case(
         "computed-baselines",
         (
-            f"riskguard compare {_RUN.replace('{name}', 'bm25s_nostem')} --baseline 'mean({_SEVERAL})' "
-            f"--baseline 'median({_SEVERAL})' --baseline 'max({_SEVERAL})' {_QRELS} --json -",
-            f"riskguard compare {_RUN.replace('{name}', 'fts5_or')} --baseline 'max({_SEVERAL}, candidate)' "
+            f"riskguard compare {_RUN.replace('{name}', 'bm25s_nostem')} --baseline mean({_SEVERAL}) "
+            f"--baseline median({_SEVERAL}) --baseline max({_SEVERAL}) {_QRELS} --json -",
+            f"riskguard compare {_RUN.replace('{name}', 'fts5_or')} --baseline max({_SEVERAL},candidate) "
             f"--gate not_inferior --tolerance 0.1 {_QRELS} --json -",
         ),
     ),
@@ -389,7 +389,7 @@ CASES = (
         "power",
         (
             "riskguard power {c}/runs/fts5_or.run.gz --baseline {c}/runs/bm25s_lucene.run.gz --qrels {c}/qrels.txt "
-            "--topics topics.tsv --alpha 0 --alpha 5 --slice length --json -",
+            "--topics topics.tsv --alpha 0 --alpha 5 --set slice=length --json -",
             "riskguard power --baseline {c}/runs/bm25s_lucene.run.gz --qrels {c}/qrels.txt --power 0.9 --effect 0.02 "
             "--correlation 0.8 --correlation 0.95 --json -",
         ),
@@ -414,7 +414,7 @@ CASES = (
             "riskguard judge-next {w}/runs/ql-catb.run.gz --baseline {w}/runs/rm-cata.run.gz "
             "--qrels {w}/qrels.adhoc.txt.gz --measure nDCG@20 --alpha 1 --alpha 5 --budget 40",
             "riskguard judge-next {n}/new.run --baseline {n}/old.run --qrels {n}/qrels.txt --measure RR@10 --alpha 1 "
-            "--tolerance 0.05",
+            "--set tolerance=0.05",
         ),
     ),
 )
