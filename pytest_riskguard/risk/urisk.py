@@ -3,7 +3,7 @@
 Equation numbers are those of B. T. Dinçer, C. Macdonald, I. Ounis, "Hypothesis testing for the risk-sensitive
 evaluation of retrieval systems", SIGIR 2014, unless another paper is named. A difference is candidate minus
 baseline, in units of the measure; sums are exactly rounded, so the order of topics never moves a number. The minus
-convention, at the end, changes how figures are shown, never what is computed or decided.
+convention of AIRS 2019, at the end, is for the tables of that paper.
 """
 
 from __future__ import annotations
@@ -172,12 +172,6 @@ def counts(candidate: npt.ArrayLike, baseline: npt.ArrayLike) -> Counts:
     heavy = int(np.count_nonzero(lost & (-differences > 0.2 * np.abs(baseline) + ROUNDING_ERROR)))
     changed = int(np.count_nonzero(np.abs(differences) > ROUNDING_ERROR))
     return Counts(wins, losses, differences.size - wins - losses, changed, heavy)
-
-
-def share_changed(differences: npt.ArrayLike) -> float:
-    """The share of topics, from 0 to 1, whose score changed."""
-    differences = per_topic(differences, name="differences")
-    return int(np.count_nonzero(np.abs(differences) > ROUNDING_ERROR)) / differences.size
 
 
 def break_even(alpha: float) -> float:

@@ -24,7 +24,7 @@ from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.score_cache import RunScores, Wanted, file_scores, folder, text_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.run_scores import ScoredRun, scored_run
-from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.given_file import GivenFile, LabelRules
 from tests.plugin import world
 
 QRELS = "".join(f"q{n} 0 d{place} {place % 3}\n" for n in range(6) for place in range(4))
@@ -93,6 +93,8 @@ def test_whatever_scores_depend_on_makes_them_others(asked, tmp_path, monkeypatc
     assert not is_read_again()
     (tmp_path / "qrels.txt").write_text(QRELS.replace("q1 0 d1 1", "q1 0 d1 0"))
     asked.qrels = read_qrels(tmp_path / "qrels.txt")
+    assert is_read_again()
+    asked.qrels = read_qrels(tmp_path / "qrels.txt", labels=LabelRules(is_complete=True))  # asks more of ids
     assert is_read_again()
     monkeypatch.setattr(score_cache, "_software", lambda: "another version")
     assert is_read_again()

@@ -15,7 +15,6 @@ from pytest_riskguard.risk.urisk import (
     jackknife_standard_error,
     jackknife_standardised,
     mean_test,
-    share_changed,
     standardised,
     ugain,
 )
@@ -29,7 +28,6 @@ NAN = [0.1, math.nan]
         (lambda: risk.frisk(NAN), "differences"),
         (lambda: risk.freward(NAN), "differences"),
         (lambda: ugain(NAN), "differences"),
-        (lambda: share_changed(NAN), "differences"),
         (lambda: risk.urisk(NAN, alpha=1), "differences"),
         (lambda: risk.urisk(NAN, alpha=1, tradeoff="smooth"), "differences"),
         (lambda: risk.standard_error(NAN), "x"),

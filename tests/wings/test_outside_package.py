@@ -120,6 +120,11 @@ FAILING = {
         "--help",
         "riskguard_commands adds 'compare', which riskguard has itself",
     ),
+    "a name given twice": (
+        MODULE.replace("return [count_lines]", "return [count_lines, count_lines]"),
+        "--help",
+        "riskguard_commands adds 'count-lines', which plugin 'outside' adds as well",
+    ),
     "a misspelt hook": (
         MODULE.replace("def riskguard_reports", "def riskguard_report"),
         "--help",
