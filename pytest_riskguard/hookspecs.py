@@ -33,7 +33,7 @@ def riskguard_formats() -> Mapping[str, Mapping[str, Callable[[bytes], Any]]]:  
 
     A reader gets the content of a file and returns, by topic, documents with their scores, documents with their
     grades, or the topic's score. It raises ``ValueError`` where the content is not of its format. A format is used
-    where its name is given, such as by ``--format``.
+    where its name is given: ``format: NAME`` in riskguard.yaml, ``--set format=NAME`` on the command line.
     """
 
 

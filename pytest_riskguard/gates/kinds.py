@@ -388,7 +388,6 @@ class NoTopicCollapse(Gate):
         (),
         Texts(Text("a topic or TAG=VALUE"), "a list of topics or TAG=VALUE"),
         "A topic, or the topics with a tag, that may not lose at all.",
-        flag="--protect",
         metavar="TOPIC|TAG=VALUE",
     )
 

@@ -43,14 +43,13 @@ class Check(Protocol):
 class Option:
     """One option of a kind of gate: its name, type and default as declared, one sentence of help, and the check.
 
-    ``flag`` and ``metavar`` are how the command line writes the option and its value. ``in_assertions`` says
-    whether plain assertions take it, ``in_report`` whether it is a key of the verdicts in a report;
-    ``report_type`` is its type there, if wider than what the check lets through.
+    ``metavar`` is how the command line writes its value. ``in_assertions`` says whether plain assertions take it,
+    ``in_report`` whether it is a key of the verdicts in a report; ``report_type`` is its type there, if wider than
+    what the check lets through.
     """
 
     help: str
     check: Check
-    flag: str = ""
     metavar: str | None = None
     in_assertions: bool = True
     in_report: bool = True
@@ -58,6 +57,11 @@ class Option:
     name: str = ""
     type: str = ""
     default: Any = None
+
+    @property
+    def flag(self) -> str:
+        """How the command line writes it, where it has an option of its own."""
+        return f"--{self.name.replace('_', '-')}"
 
     @property
     def type_text(self) -> str:
@@ -96,7 +100,6 @@ def declared(cls: type) -> dict[str, Option]:
             name=field.name,
             type=str(field.type),
             default=field.default,
-            flag=field.metadata[_METADATA].flag or f"--{field.name.replace('_', '-')}",
         )
         for field in dataclasses.fields(cls)
         if _METADATA in field.metadata
