@@ -45,7 +45,12 @@ if "RISKGUARD_REQUIRE_PEERS" not in os.environ:
 
 # The same examples on every machine and in every run. Hypothesis' own limits of time measure how busy the machine is.
 settings.register_profile(
-    "suite", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "suite",
+    max_examples=40,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("suite")
 

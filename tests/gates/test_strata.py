@@ -211,7 +211,7 @@ def test_topics_that_do_not_fit_the_shares_are_refused():
 def test_the_effect_size_leaves_0_out_exactly_where_student_t_does():
     candidate, baseline = pair([0.1] * 62)
     topics, sides = topics_in(baseline.topics), []
-    for seed in range(40):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         d = np.where(NUMBERS == 0, rng.normal(-0.05, 0.2, 62), rng.normal(-0.01, 0.005, 62))
         moved = replace(candidate, values=baseline.values + d)
@@ -220,7 +220,7 @@ def test_the_effect_size_leaves_0_out_exactly_where_student_t_does():
         effect = verdict.estimates.effect_sizes.standardised
         assert (effect.upper < 0, effect.lower > 0) == (student_t.upper < 0, student_t.lower > 0)
         sides.append(student_t.upper < 0)
-    assert 5 < sum(sides) < 35
+    assert 1 < sum(sides) < 11
 
 
 @pytest.mark.nightly

@@ -55,7 +55,7 @@ def test_three_topics_have_an_exact_law() -> None:
 finite = st.lists(st.integers(-1000, 1000), min_size=3, max_size=60).filter(lambda x: len(set(x)) > 1)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(finite, st.floats(1e-3, 1e3), st.floats(-10, 10))
 def test_scale_shift_and_order_do_not_matter(x: list[int], scale: float, shift: float) -> None:
     values = np.array(x, dtype=float)
@@ -71,7 +71,7 @@ def test_scale_shift_and_order_do_not_matter(x: list[int], scale: float, shift: 
     assert mirrored.w == pytest.approx(before.w, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(finite)
 def test_skewness_is_the_moment_skewness(x: list[int]) -> None:
     statistic = skewness(x)
