@@ -37,6 +37,7 @@ def test_lost_output_is_at_most_one_line_and_status_3(folder, shell, line):
     assert (status, ended.stderr) == (3, LOST[shell.replace("sleep 0.3; ", "")])
 
 
+@pytest.mark.slow
 def test_reports_are_written_though_standard_output_is_closed(folder):
     line = f"{COMMAND} {COMPARE.format('loss')} --json r.json --markdown r.md >&-"
     assert subprocess.run(["bash", "-c", line], check=False, capture_output=True).returncode == 3
@@ -44,6 +45,7 @@ def test_reports_are_written_though_standard_output_is_closed(folder):
     assert Path("r.md").read_text()
 
 
+@pytest.mark.slow
 def test_no_file_takes_the_place_of_a_closed_stream(folder):
     code = """
 import os
