@@ -44,13 +44,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def add(folder: Path, name: str, *, replace: bool = False, keep_run: bool = True, **options: Any) -> None:
-    Store(folder / "store").add(
+    store = Store(folder / "store")
+    (store.update if replace else store.add)(
         name,
         folder / "prod.run",
         qrels=folder / "qrels.txt",
         topics=folder / "topics.tsv",
         measures=["RR"],
-        replace=replace,
         keep_run=keep_run,
         **options,
     )
