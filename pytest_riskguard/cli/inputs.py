@@ -303,7 +303,7 @@ class Inputs:
         if self._collection.measures:
             once("--measure", [_canonical(measure) for measure in self._collection.measures])
             return self._collection.measures
-        if not self._collection.scores:
+        if not self._collection.scores or (table is None and not self._named):
             return self.declared.measures
         if table is None:
             table = Path(self._named[0].text)

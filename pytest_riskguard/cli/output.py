@@ -19,8 +19,6 @@ import click
 from pytest_riskguard.cli.exit_status import ExitStatus, status_of
 from pytest_riskguard.cli.parameters import FILE, Command, belonging, grouped, options
 from pytest_riskguard.errors import RiskguardError, UsageError
-from pytest_riskguard.reports.internal_errors import caught
-from pytest_riskguard.run_context import report_failure
 from pytest_riskguard.text import clean, listed
 
 if TYPE_CHECKING:
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.reports.provenance import Provenance
 
 #: Errors of the system when output cannot be stored (a full disk) or nobody reads it.
-_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE, errno.EBADF)
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE)
 #: Characters of the name of a gate or a system.
 MAX_NAME = 60
 #: Characters of a line below the verdicts.
@@ -207,42 +205,17 @@ detail_options = options(
 )
 
 
-def output_failed(error: BaseException) -> bool:
-    """Whether an error says that the output cannot be written; if so, report that, and write no more of it.
+def output_failed(error: BaseException) -> str | None:
+    """What to say of an error if the output cannot be written, of which no more is written then; else None.
 
     Where the reader has ended, as ``head`` does, nobody wants to hear of it: the exit status alone says it.
     """
     if not isinstance(error, OSError) or error.filename is not None or error.errno not in _UNWRITABLE:
-        return False
-    reason = "standard output is closed" if error.errno == errno.EBADF else error.strerror
-    report_failure("" if error.errno == errno.EPIPE else f"Error: cannot write the output: {reason}")
+        return None
     with suppress(OSError, AttributeError):  # without a file behind it
         # The interpreter would report the error again when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return True
-
-
-def deliver(*steps: Callable[[], None]) -> None:
-    """Show and write verdicts: each step is taken even if an earlier one failed.
-
-    What goes wrong is handed to the listeners of ``run_context`` as a line, and makes the exit status 3; the first
-    error that a person can correct is raised at the end.
-    """
-    from pytest_riskguard.reports.internal_errors import caught
-
-    mistakes: list[RiskguardError] = []
-    for step in steps:
-        try:
-            with caught("showing the verdicts", but=(RiskguardError, OSError)):
-                step()
-        except RiskguardError as error:
-            mistakes.append(error)
-        except OSError as error:
-            with caught("showing the verdicts"):
-                if not output_failed(error):
-                    raise
-    if mistakes:
-        raise mistakes[0]
+    return "" if error.errno == errno.EPIPE else f"Error: cannot write the output: {error.strerror}"
 
 
 def show(
@@ -268,7 +241,6 @@ def show(
     from pytest_riskguard.reports import comparisons
     from pytest_riskguard.reports.card import word
     from pytest_riskguard.reports.comparisons import answer
-    from pytest_riskguard.reports.internal_errors import shown_or_plain
     from pytest_riskguard.reports.terminal.failure import (
         explain,
         first_warnings,
@@ -283,10 +255,8 @@ def show(
     width = terminal_width()
     screen = Screen(Detail.EVERYTHING if verbose else Detail.BRIEF, width, blocks=draws_blocks(sys.stdout.encoding))
 
-    same_as: dict[int, int] = {}
     judged = complete and not comparisons.missing(gates)
-    with suppress(Exception):  # what is wrong with a verdict is reported where it is shown
-        same_as = repeats(verdicts, most=most_topics(screen))
+    same_as = repeats(verdicts, most=most_topics(screen))
 
     def in_words(place: int, verdict: Verdict) -> str:
         problem = problems[place] if problems else verdict.problem_with_paths
@@ -309,15 +279,10 @@ def show(
     if roles is not None and not quiet:
         click.echo(roles, err=to_stderr)
     if len(verdicts) > 1 and complete and not quiet:
-        with suppress(Exception):  # as above
-            click.secho(answer(verdicts, gates).title, bold=True, err=to_stderr)
+        click.secho(answer(verdicts, gates).title, bold=True, err=to_stderr)
     failures = comparisons.failures_before(gates)
     for place, verdict in enumerate(verdicts):
-        text = shown_or_plain(verdict, lambda place=place, verdict=verdict: in_words(place, verdict))  # type: ignore[misc]
-        text = belonging(text)
-        ended: str = verdict.outcome
-        with suppress(Exception):  # as above
-            ended = word(verdict)
+        text, ended = belonging(in_words(place, verdict)), word(verdict)
         styled = click.style(ended.upper(), fg=_COLOURS.get(ended, "yellow"), bold=True)
         click.echo(f"{styled}{comparisons.after(failures.get(place))} {text}", err=to_stderr)
     for line in comparisons.summary(gates):
@@ -433,10 +398,9 @@ def present(
     if config is not None:
         from pytest_riskguard.engine.base_commit import policy_changes
 
-        with caught("finding what the commit changed about how it is judged"):
-            changes = policy_changes([config])
-    deliver(
-        lambda: show(
+        changes = policy_changes([config])
+    try:
+        show(
             verdicts,
             verbose=verbose,
             quiet=quiet,
@@ -447,10 +411,10 @@ def present(
             roles=roles,
             complete=all(gate.became == "judged" for gate in gates),
             policy_changes=changes,
-        ),
-        lambda: outputs.write(verdicts, gates, _provenance(verdicts, folder) if outputs.any else None, changes),
-        lambda: tell_github(verdicts, to_stderr=to_stderr, gates=gates, places=places, policy_changes=changes),
-    )
+        )
+    finally:  # where nobody reads what is shown, as with `head`, reports are still written
+        outputs.write(verdicts, gates, _provenance(verdicts, folder) if outputs.any else None, changes)
+    tell_github(verdicts, to_stderr=to_stderr, gates=gates, places=places, policy_changes=changes)
     return status_of(verdicts)
 
 

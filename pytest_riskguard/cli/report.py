@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus, status_of
-from pytest_riskguard.cli.output import Outputs, deliver, detail_options, ensure_apart, output_options, write_text
+from pytest_riskguard.cli.output import Outputs, detail_options, ensure_apart, output_options, write_text
 from pytest_riskguard.cli.output import show as show_verdicts
 from pytest_riskguard.cli.parameters import FILE, output_option
 from pytest_riskguard.errors import FileError, ReportFormatError, UsageError
@@ -28,11 +28,7 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
     from pytest_riskguard.reports.json import read
 
     verdicts, gates, _, changes = read(report)
-    deliver(
-        lambda: show_verdicts(
-            verdicts, verbose=verbose, quiet=quiet, to_stderr=False, gates=gates, policy_changes=changes
-        )
-    )
+    show_verdicts(verdicts, verbose=verbose, quiet=quiet, to_stderr=False, gates=gates, policy_changes=changes)
     if not verdicts:
         click.echo("no gate was judged")
     return status_of(verdicts) if verdicts and not missing(gates) else ExitStatus.INCOMPARABLE
