@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_riskguard import run_context
 from pytest_riskguard.formats.serialization import decoded, to_plain
 
 if TYPE_CHECKING:
@@ -45,8 +44,6 @@ class Relay:
         """Attach the verdicts since the last report to this one."""
         verdicts = self.waiting[:]
         self.waiting.clear()
-        if not run_context.current().report_wanted:
-            verdicts = [verdict.without_diagnostics() for verdict in verdicts]
         # in ASCII, so that even lone surrogates survive
         text = json.dumps([_as_plain(verdict) for verdict in verdicts])
         setattr(report, CARRIED, {"verdicts": text, "failures": failures})

@@ -36,6 +36,7 @@ def answering(monkeypatch: pytest.MonkeyPatch):
     return answers
 
 
+@pytest.mark.slow
 def test_init_writes_a_file_that_works_as_it_stands(command, folder):
     folder.joinpath("riskguard.yaml").unlink()
     shutil.rmtree(folder / "baselines")
