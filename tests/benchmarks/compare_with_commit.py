@@ -35,7 +35,7 @@ TEXTS = (
     "verdicts[].warnings[].message",
     "verdicts[].problem",
     "verdicts[].explanation.summary",
-    "generated_by.version",
+    "generated_by",
 )
 #: Times, which no two runs share.
 TIMES = (

@@ -192,6 +192,7 @@ def test_rescoring_says_which_topics_it_accepts_otherwise(command, folder):
     assert "another" not in command("baseline rescore prod").out
 
 
+@pytest.mark.slow
 def test_a_console_without_the_letters_shows_them_escaped(command, folder):
     folder.joinpath("topics.tsv").write_text(
         "".join(f"t{n:02d}\tkäse 寿司\n" for n in range(1, 31)), encoding="utf-8"
