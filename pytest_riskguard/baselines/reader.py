@@ -61,14 +61,12 @@ class StoreReader:
     ) -> Scored:
         """A baseline's scores on the present judgements, exactly as ``score_run`` gives them for its run.
 
-        They are read if the measure, the judgements and the scoring libraries are those it was stored with; the first
-        time in a process they are compared with what the stored run scores. Otherwise the stored run is scored in
-        memory; ``rescored`` is then true if the judgements changed or a library gives other values, and false for a
-        measure that was not stored. Without a stored run a ``BaselineError`` has reason ``missing_input`` if the
-        measure was not stored, ``inputs_changed`` if the judgements changed. It has the latter also if more than
-        ``shrink`` (None: any number) of the topics that the baseline was scored on no longer have a relevant document
-        or, with ``topics``, another query text. Scores that were stored without a run are read, whatever the
-        judgements; without ``qrels`` those of a run are, too.
+        They are those of the stored run; ``rescored`` is true if the judgements changed or the run scores otherwise
+        than was stored. Without a stored run the stored scores are read; a ``BaselineError`` has reason
+        ``missing_input`` if the measure was not stored, ``inputs_changed`` if the judgements changed. It has the
+        latter also if more than ``shrink`` (None: any number) of the topics that the baseline was scored on no longer
+        have a relevant document or, with ``topics``, another query text. Scores that were stored without a run are
+        read, whatever the judgements; without ``qrels`` those of a run are, too.
         """
         canonical, unknown = _spelled(measure)
 
