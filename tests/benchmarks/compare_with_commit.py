@@ -40,10 +40,9 @@ TEXTS = (
 #: Times, which no two runs share.
 TIMES = (
     "provenance.date",
-    "provenance.latency.median_ms",
-    "provenance.latency.p95_ms",
+    "provenance.candidate.latency.median_ms",
+    "provenance.candidate.latency.p95_ms",
     "provenance.baselines[].stored",
-    "provenance.baselines[].age_days",
 )
 #: Stands for the value of a field that a version does not write.
 ABSENT = "(absent)"
