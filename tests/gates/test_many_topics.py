@@ -42,7 +42,6 @@ def whole_and_cut(monkeypatch: pytest.MonkeyPatch, gate=RISK, d=None, **options)
     whole.to_dict()  # computes what is computed when first read
     monkeypatch.setattr(responsible, "MAX_LISTED", MOST)
     monkeypatch.setattr(figures, "MAX_LISTED", MOST)
-    monkeypatch.setattr(slices, "MAX_LISTED", MOST)
     cut = judge(gate, candidate, baseline, report=True, **options)
     cut.to_dict()
     return whole, cut
