@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 KIND = NotSignificantlyRisky.kind
 #: Options of the gate that a report of models takes; slices and live systems it does not.
-GATE_OPTIONS = tuple(name for name in options_of(KINDS[KIND]) if name not in ("slice", "max_latency_p95_ms"))
+GATE_OPTIONS = tuple(name for name in options_of(KINDS[KIND]) if name != "slice")
 
 
 @click.group()

@@ -316,7 +316,6 @@ def test_options_are_listed_with_their_defaults_as_yaml_writes_them():
         "tradeoff": "linear",
         "missing": "refuse",
         "slice": "none",
-        "max_latency_p95_ms": "none",
         "method": "auto",
         "tolerance": "0.005",
         "on_inconclusive": "fail",
