@@ -260,7 +260,8 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
         ),
         (
             "name: g, kind: not_significantly_risky, baseline: prod/oldest",
-            "baseline of gate 'g': an earlier run is for no_drift; for not_significantly_risky name a stored baseline",
+            "baseline of gate 'g': an earlier run is for no_drift; for not_significantly_risky name a stored "
+            "baseline",
         ),
         (
             "name: g, kind: no_drift, baseline: prod/",

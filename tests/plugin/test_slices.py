@@ -13,7 +13,7 @@ collection: {qrels: qrels.txt, topics: topics.tsv}
 measures: [AP]
 candidate: candidate.run
 gates:
-  - {name: kinds, kind: not_significantly_risky, baseline: prod, slice: kind, smallest_slice: 10}
+  - {name: kinds, kind: not_significantly_risky, baseline: prod, slice: [kind=code, 'kind=words; rm -rf']}
 """
 
 

@@ -204,7 +204,7 @@ def test_an_expression_may_say_that_hits_are_missing() -> None:
             assert search(asked()) == []
         for data, stats in (({"late": True}, {}), ({}, {"failed": [2]})):
             server.instead = [Instead(content=json.dumps({"data": {"found": [], **data}, "stats": stats}).encode())]
-            with pytest.raises(FailedSearchError, match="expected a list of ids, .* found true or false"):
+            with pytest.raises(FailedSearchError, match=r"expected a list of ids, .* found true or false"):
                 search(asked())
 
 
