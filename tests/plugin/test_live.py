@@ -332,9 +332,8 @@ def test_a_command_gives_the_verdict_of_the_function_that_it_calls(live, pyteste
 def test_a_command_that_fails_is_said_once_in_its_own_words(pytester, asked_of):
     asked_of("ask")
     path = pytester.path / "riskguard.yaml"
-    path.write_text(
-        path.read_text().replace("retrieve: 'own:ask'", f"command: [{sys.executable!r}, search.py, '{{topic}}']")
-    )
+    command = f"command: [{sys.executable!r}, search.py, '{{topic}}']"
+    path.write_text(path.read_text().replace("retrieve: 'own:ask'", command))
     (pytester.path / "search.py").write_text("import sys\nsys.exit('no such index: help')\n")
     result = pytester.runpytest("--riskguard")
     result.assert_outcomes(failed=1)
