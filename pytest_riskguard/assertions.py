@@ -33,7 +33,6 @@ from pytest_riskguard.gates.kinds import (
 )
 from pytest_riskguard.gates.option_types import OptionTypeError, lists_options
 from pytest_riskguard.gates.verdict import Commands, Verdict, incomparable
-from pytest_riskguard.reports.internal_errors import shown_or_plain
 from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.reports.terminal.layout import command, report_hint
 from pytest_riskguard.run_context import record
@@ -345,10 +344,7 @@ def demand(verdict: Verdict, *, options: str = "", problem: str | None = None) -
             reproduce = command(test, options=options)
             report = report_hint() if options and not run_context.current().report_wanted else None
             screen = screen._replace(width=screen.width - _INDENT)
-        text = shown_or_plain(
-            verdict, lambda: explain(verdict, screen, reproduce=reproduce, report=report, problem=problem)
-        )
-        raise RiskyError(text, verdict)
+        raise RiskyError(explain(verdict, screen, reproduce=reproduce, report=report, problem=problem), verdict)
     return verdict
 
 

@@ -44,13 +44,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def add(folder: Path, name: str, *, replace: bool = False, keep_run: bool = True, **options: Any) -> None:
-    Store(folder / "store").add(
+    store = Store(folder / "store")
+    (store.update if replace else store.add)(
         name,
         folder / "prod.run",
         qrels=folder / "qrels.txt",
         topics=folder / "topics.tsv",
         measures=["RR"],
-        replace=replace,
         keep_run=keep_run,
         **options,
     )
@@ -319,7 +319,7 @@ def test_a_computed_baseline_names_the_unbacked_systems(folder):
     assert warning.message.startswith("other was stored")
 
 
-def test_lowered_scores_are_incomparable(folder):
+def test_lowered_scores_change_no_outcome(folder):
     path = folder / "store/prod/scores.tsv"
     path.write_text(path.read_text().replace("1.0", "0.05"))
     manifest = folder / "store/prod/manifest.json"
@@ -329,8 +329,8 @@ def test_lowered_scores_are_incomparable(folder):
     data["digests"]["scores"] = sha256(path.read_bytes())
     manifest.write_text(json.dumps(data))
     judged = verdict(folder)
-    assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
-    assert "RR of topic 'q00' is stored as 0.05, the run scores 1 (the worst of 30 topics)" in judged.problem
+    assert judged.outcome == "fail"  # as against the scores of the run
+    assert judged.changed_inputs
 
 
 @pytest.mark.parametrize("kind", ["not_significantly_risky", "not_inferior"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pytest_riskguard.baselines.entry import mean_score
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.engine.sources import Question, Stored
-from pytest_riskguard.errors import DataError, FileError
+from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
@@ -16,8 +16,7 @@ from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.verdict import Verdict, warning
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.risk.urisk import mean_test
-from pytest_riskguard.run_context import report_failure
-from pytest_riskguard.text import clean, counted, listed
+from pytest_riskguard.text import counted, listed
 
 #: Below this p-value of the mean difference a replicate is unlikely to be another run of the same system.
 UNLIKELY = 0.001
@@ -137,10 +136,7 @@ class StaleLabels:
 
 
 def stale_labels(qrels: Qrels, documents: DocumentTitles) -> StaleLabels | None:
-    """What is stale in the judgements; None if nothing is, or if there is no documents file.
-
-    If it cannot be read, a line says so and the run ends with the status of incomparable data, whatever the verdict.
-    """
+    """What is stale in the judgements; None if nothing is, or if there is no documents file."""
     file = documents.file_name
     if file is None:
         return None
@@ -149,11 +145,7 @@ def stale_labels(qrels: Qrels, documents: DocumentTitles) -> StaleLabels | None:
         for topic in qrels.topics
     }
     names = {document for documents_of_topic in relevant.values() for document in documents_of_topic}
-    try:
-        gone = documents.gone(names, qrels.rules)
-    except FileError as error:
-        report_failure(f"pytest-riskguard: {clean(str(error), limit=1000)}; reports show ids instead of titles")
-        return None
+    gone = documents.gone(names, qrels.rules)
     counts = {topic: sum(document in gone for document in of_topic) for topic, of_topic in relevant.items()}
     by_topic = {topic: count for topic, count in counts.items() if count}
     return StaleLabels(file, by_topic, len(gone) == len(names)) if gone else None

@@ -59,7 +59,6 @@ from pytest_riskguard.gates.rankings.unjudged import Known, Rejudged, judgements
 from pytest_riskguard.gates.slices import all_within, slices_of
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.plugins import told
-from pytest_riskguard.reports.internal_errors import caught
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.text import counted, listed
@@ -150,8 +149,7 @@ class Engine:
             return replace(refused, problem=error.problem_seen_from(self._folder), origins=self._origins(question))
         except ValueError as error:
             raise UsageError(str(error)) from None
-        with caught("looking for the documents behind a verdict"):
-            verdict = self._with_documents(verdict, question, systems)
+        verdict = self._with_documents(verdict, question, systems)
         return replace(worded(verdict), origins=self._origins(question))
 
     def _origins(self, question: Question) -> Origins:

@@ -205,15 +205,6 @@ class Exhibits:
 
 
 @dataclass(frozen=True)
-class ReportedEffect:
-    """An effect size with its interval at the gate's level."""
-
-    value: float
-    lower: float
-    upper: float
-
-
-@dataclass(frozen=True)
 class StratumFigures:
     """The topics drawn from one stratum, which is a ``share`` of all queries, at the gate's alpha.
 
@@ -238,7 +229,6 @@ class TopicCounts:
     wins: Count = 0
     losses: Count = 0
     ties: Count = 0
-    losses_over_20_percent: Count = 0
     missing_in_candidate: tuple[str, ...] = ()
     missing_in_baseline: tuple[str, ...] = ()
     unknown_in_candidate: tuple[str, ...] = ()
@@ -247,18 +237,6 @@ class TopicCounts:
     clusters: Count = field(default=0, metadata=UNLESS_EMPTY)
     effective: float | None = field(default=None, metadata=UNLESS_EMPTY)
     strata: tuple[StratumFigures, ...] = field(default=(), metadata=UNLESS_EMPTY)
-
-
-@dataclass(frozen=True)
-class EffectSizes:
-    """What has no unit; each is None where it does not exist.
-
-    ``standardised`` is URisk over the standard deviation of the trade-off scores; ``loss_share`` the probability that
-    a topic that changed lost; a cluster where topics have clusters.
-    """
-
-    standardised: ReportedEffect | None
-    loss_share: ReportedEffect | None
 
 
 @dataclass(frozen=True)
@@ -289,15 +267,10 @@ class Estimates:
     baseline_mean: float | None = None
     mean_difference: float | None = None
     urisk: float | None = None
-    frisk: float | None = None
-    freward: float | None = None
     standard_error: float | None = None
     trisk: float | None = None
     p_value: float | None = None
-    sign_flip_p_value: float | None = None
     break_even_p_value: Probability | None = None
-    effect_sizes: EffectSizes | None = None
-    mean_absolute_difference: float | None = None
     win_loss_ratio: float | None = None
     stands_up_to_ratio: float | None = None
     noise_urisk: float | None = None
@@ -308,7 +281,6 @@ class Estimates:
     zrisk: Mapping[str, float] | None = None
     georisk: Mapping[str, float] | None = None
     georisk_difference: float | None = None
-    georisk_standard_error: float | None = None
 
 
 @dataclass(frozen=True)
@@ -326,8 +298,7 @@ class ReportedInterval:
 class ResponsibleTopic:
     """A topic's part in the verdict; ``contribution`` is x_i/n, so losses and wins add up to URisk (or GeoRisk).
 
-    ``limit_without`` is the limit that decides with this topic left out; ``exceeds`` names limits of
-    ``no_topic_collapse``; the ``_z`` fields say how far each system lies above what the pool leads to expect.
+    ``exceeds`` names limits of ``no_topic_collapse``.
     """
 
     topic: str
@@ -339,12 +310,7 @@ class ResponsibleTopic:
     share: float | None
     standardised: float
     flagged: bool
-    flips_verdict: bool
-    weight: float | None = None
     exceeds: tuple[Annotated[str, Words(("max_loss", "max_share", "protected"))], ...] = ()
-    candidate_z: float | None = None
-    baseline_z: float | None = None
-    limit_without: float | None = None
 
 
 @dataclass(frozen=True)
@@ -360,29 +326,6 @@ class Power:
     minimum_detectable_effect: float | None = None
     topics_for_tolerance: int | None = None
     churn_failure_rate: Probability | None = None
-
-
-@dataclass(frozen=True)
-class QuantilePair:
-    """A point of the normal Q-Q plot of the bootstrap law of URisk, in standard errors from the estimate."""
-
-    normal: float
-    bootstrap: float
-
-
-@dataclass(frozen=True)
-class Diagnostics:
-    """How normal the trade-off scores are (skewness, Shapiro-Wilk), and their mean (Q-Q points).
-
-    ``law`` says how the bootstrap law is known: ``lattice`` exactly, ``smooth`` and ``grid`` far more
-    precisely than printed.
-    """
-
-    skewness: float
-    shapiro_wilk_w: float | None
-    shapiro_wilk_p_value: float | None
-    law: str
-    quantiles: tuple[QuantilePair, ...]
 
 
 @dataclass(frozen=True)

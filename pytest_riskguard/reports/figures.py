@@ -39,7 +39,6 @@ def figures(verdict: Verdict) -> list[str]:
         _noise(shown),
         _tests(shown),
         _asymmetry(shown),
-        _effect_sizes(shown),
         verdict.family and _family(verdict, verdict.family),
         _counts(verdict),
         _strata(shown),
@@ -92,12 +91,12 @@ def _tests(shown: Shown) -> str | None:
     verdict, estimates = shown.verdict, shown.verdict.estimates
     if estimates.trisk is None or estimates.p_value is None or not verdict.intervals or verdict.pool is not None:
         return None
-    found = [f"sign-flip p of the mean {probability(estimates.sign_flip_p_value)}"]
-    if estimates.break_even_p_value is not None and verdict.alpha > 0:
-        found.insert(0, f"break-even p {probability(estimates.break_even_p_value)}")
+    one_sided = ""
+    if estimates.break_even_p_value is not None:
+        one_sided = f"one-sided: break-even p {probability(estimates.break_even_p_value)}; "
     return (
         f"TRisk {shown.value(estimates.trisk, 3)} (two-sided p {probability(estimates.p_value)}); "
-        f"one-sided: {', '.join(found)}; {_intervals(shown)}"
+        f"{one_sided}{_intervals(shown)}"
     )
 
 
@@ -116,21 +115,6 @@ def _times(ratio: float) -> str:
     if ratio < 0.1:
         return f"{ratio:.1g}"
     return f"{math.floor(ratio):,}" if ratio >= 100 else f"{math.floor(100 * ratio) / 100:.2f}"
-
-
-def _effect_sizes(shown: Shown) -> str | None:
-    """Without a unit; they decide nothing."""
-    effects, said = shown.verdict.estimates.effect_sizes, []
-    if not shown.verdict.intervals or effects is None:
-        return None
-    if not shown.verdict.asked.is_pool and (d := effects.standardised) is not None:  # a pool shows none of URisk
-        name = "effect size URisk/SD"
-        said.append(f"{name} {shown.value(d.value, 2)} {shown.limits(d.lower, d.upper, 2)}")
-    if (lost := effects.loss_share) is not None:
-        limits = f"({percent(lost.lower, 0)} to {percent(lost.upper, 0)})"
-        units = "clusters" if shown.verdict.topics.clusters else "topics"
-        said.append(f"{percent(lost.value, 0)} of changed {units} lost {limits}")
-    return "; ".join(said)
 
 
 def _intervals(shown: Shown) -> str:
@@ -167,8 +151,8 @@ def _counts(verdict: Verdict) -> str:
                 like = ", which do not widen this interval"
         together = f"; {counted(topics.count, 'topic')} in {counted(topics.clusters, 'cluster')}{like}"
     return (
-        f"{counted(topics.wins, 'win')}, {counted(topics.losses, 'loss', 'losses')} ({topics.losses_over_20_percent} "
-        f"of more than 20%), {counted(topics.ties, 'tie')}{together}"
+        f"{counted(topics.wins, 'win')}, {counted(topics.losses, 'loss', 'losses')}, {counted(topics.ties, 'tie')}"
+        f"{together}"
     )
 
 

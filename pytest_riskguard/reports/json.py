@@ -39,7 +39,7 @@ def document(schema: str, content: Mapping[str, Any]) -> str:
 
 
 def _headed(schema: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    return {"schema": schema, "generated_by": {"name": "pytest-riskguard", "version": __version__}, **content}
+    return {"schema": schema, "generated_by": f"pytest-riskguard {__version__}", **content}
 
 
 class Report(NamedTuple):

@@ -97,6 +97,7 @@ def sections(verdict: Verdict) -> tuple[Section, ...]:
 def topics(shown: Shown, *, most: int | None = None) -> Table:
     """The topics that a failure lists, most harmful first; ``most`` of them at most."""
     query: CellsOf[ResponsibleTopic] = _name("query", lambda topic: topic.query)
+    flips = shown.decisive_topics
     share: CellsOf[ResponsibleTopic] = _number(
         "of gain" if shown.explained_by_wins else "of loss", lambda topic: percent(topic.share or 0, 1)
     )
@@ -108,7 +109,7 @@ def topics(shown: Shown, *, most: int | None = None) -> Table:
         _words("baseline -> candidate", lambda topic: f"{plain(topic.baseline)} -> {plain(topic.candidate)}"),
         _number("difference", lambda topic: signed(topic.difference)),
         *([] if shown.verdict.asked.by_topic else [share]),  # no shares there: each topic has its own limit
-        _words("", lambda topic: shown.marks(topic, flagged=topic.flagged, flips=topic.flips_verdict)),
+        _words("", lambda topic: shown.marks(topic, flagged=topic.flagged, flips=topic.topic in flips)),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from pytest_riskguard.gates.findings import ReportedInterval, ResponsibleTopic, Slice
 from pytest_riskguard.gates.rankings.label_findings import IfJudged
@@ -348,6 +349,12 @@ class Shown:
     def explains_topics(self) -> bool:
         """Whether topics explain the outcome: a failure, or churn that is allowed."""
         return self.verdict.outcome == "fail" or self.has("churn")
+
+    @cached_property
+    def decisive_topics(self) -> frozenset[str]:
+        """The topics without any one of which a gate that failed would pass."""
+        explanation = self.verdict.explanation if self.verdict.outcome == "fail" else None
+        return frozenset() if explanation is None else frozenset(explanation.pivotal_topics)
 
     @staticmethod
     def marks(topic: ResponsibleTopic | None, *, flagged: bool, flips: bool) -> str:

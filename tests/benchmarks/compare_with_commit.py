@@ -36,7 +36,7 @@ TEXTS = (
     "verdicts[].warnings[].message",
     "verdicts[].problem",
     "verdicts[].explanation.summary",
-    "generated_by.version",
+    "generated_by",
 )
 #: Times, which no two runs share.
 TIMES = (
@@ -55,8 +55,6 @@ LIMITS = (
     "verdicts[].explanation.slices[].upper",
     "verdicts[].exhibits.curve.lower[]",
     "verdicts[].exhibits.curve.upper[]",
-    "verdicts[].responsible_topics[].limit_without",
-    "verdicts[].flagged_wins[].limit_without",
     "verdicts[].lineage.lower",
     "verdicts[].lineage.upper",
     "verdicts[].pool.references[].lower",
@@ -69,11 +67,9 @@ FROM_THE_LAW = (
     "verdicts[].family.adjusted_p_value",
     "verdicts[].explanation.slices[].p_value",
     "verdicts[].explanation.slices[].adjusted_p_value",
-    "verdicts[].diagnostics.quantiles[].bootstrap",
 )
-#: How the law is known, and its drawing: they are the other law's.
+#: The drawing of the law is the other law's.
 DRAWN = (
-    "verdicts[].diagnostics.law",
     "verdicts[].exhibits.density.values[]",
     "verdicts[].exhibits.density.density[]",
 )

@@ -491,7 +491,7 @@ REPORTS = {name: report_json.report([make()]) for name, make in MAKERS.items()}
 ODD = st.sampled_from([None, True, -1, 0, 1e308, "", "x", "\ud800", [], {}, [None], {"x": 1}, [[]], "pass", 10**400])
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_damage_to_a_report_is_a_fault_of_ours(data, tmp_path, capsys):
     report = copy.deepcopy(REPORTS[data.draw(st.sampled_from(sorted(REPORTS)))])

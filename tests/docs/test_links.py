@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 import re
 from pathlib import Path
 
@@ -29,7 +30,8 @@ def test_links_within_the_repository_lead_somewhere(page: Path):
         if "://" in target:
             continue
         path, _, anchor = target.partition("#")
-        file = (page.parent / path).resolve() if path else page
+        # without following links: the package of the checkout may be a link to where it is installed
+        file = Path(os.path.normpath(page.parent / path)) if path else page
         assert file.exists(), target
         assert file.is_relative_to(ROOT), target
         if anchor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from functools import cache
 
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.comparisons import KnownGate
@@ -39,6 +40,7 @@ SETTINGS = (
 )
 
 
+@cache
 def seeds(reader: str) -> list[bytes]:
     """The seeds of one reader."""
     match reader:

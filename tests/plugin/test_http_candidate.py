@@ -65,6 +65,7 @@ def with_key(server: Server) -> str:
     return f"candidate: {{http: {{preset: meilisearch, url: '{url}', headers: {{Authorization: '${{MEILI_KEY}}'}}}}}}"
 
 
+@pytest.mark.slow
 def test_the_example_is_judged_over_http_with_one_block(folder: Path, improved: Server) -> None:
     block = f"candidate:\n  http: {{preset: elasticsearch, url: '{improved.url}/{INDEX}'}}\n  workers: 4"
     status, said = judged(folder, block)
@@ -105,6 +106,7 @@ def test_a_busy_engine_is_asked_again(folder: Path, improved: Server) -> None:
     assert status == 0, said
 
 
+@pytest.mark.slow
 def test_a_secret_is_in_no_output(folder: Path) -> None:
     with serving("meilisearch") as server:
         server.instead = [Instead(403, f"key {KEY}".encode())] * 3

@@ -162,6 +162,7 @@ def test_a_module_that_ends_the_run_when_it_is_imported_is_a_failure(live, pytes
     assert fnmatch(flat(result), "*cannot import 'own:ask': *(own.py:2)*")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="this system has no POSIX signals")
 def test_ctrl_c_ends_a_run_whose_search_hangs(asked_of, pytester):
     asked_of("ask", settings=", workers: 4")

@@ -31,6 +31,7 @@ def judged(pytester, project):
     return judged
 
 
+@pytest.mark.slow
 def test_a_pool_is_one_gate_and_names_its_systems_and_topics(judged):
     result, verdicts = judged(
         "loss",
@@ -120,6 +121,7 @@ def test_a_baseline_that_is_not_there_is_incomparable(judged):
     result.stdout.fnmatch_lines(["*nowhere*"])
 
 
+@pytest.mark.slow
 def test_the_fixture_takes_a_list_of_baselines(pytester, project):
     project("loss")
     world.store(pytester.path, "better", dict.fromkeys(world.TOPICS[:10], 1))

@@ -136,7 +136,7 @@ def explain(comparison: PoolComparison, *, alphas: Sequence[float], rescored: bo
     """All findings about an answer; ``alphas`` and ``rescored`` are as in ``judge_pool``."""
     failed, ruling = comparison.answer[0] == "fail", comparison.ruling if comparison.enough_topics else None
     alone, parts = without_each(comparison, failed=failed), contributions(comparison)
-    found = responsible_topics(comparison, parts, alone)
+    found = responsible_topics(comparison, parts)
     findings = Findings(
         warnings=pool_warnings(comparison, rescored=rescored),
         topics=_topics(comparison),
@@ -170,7 +170,6 @@ def _estimates(comparison: PoolComparison, parts: FloatArray, *, failed: bool) -
         zrisk=_by_name(comparison, zrisk(comparison.scores, alpha=gate.alpha, kind=gate.tradeoff)),
         georisk=_by_name(comparison, georisk(comparison.scores, alpha=gate.alpha, kind=gate.tradeoff)),
         georisk_difference=None if difference is None else difference.estimate,
-        georisk_standard_error=None if difference is None else difference.standard_error,
     )
 
 

@@ -74,6 +74,7 @@ def test_each_outcome_has_the_status_of_compare(command, folder, candidate, stat
     assert ended.err == ""
 
 
+@pytest.mark.slow
 def test_pytest_gives_the_same_verdicts_byte_for_byte(several):
     assert by_itself(several, "check", "--json", "checked.json").returncode == 1
     line = [sys.executable, "-m", "pytest", "--riskguard", "--riskguard-report=tested.json", "-p", "no:cacheprovider"]
@@ -98,6 +99,7 @@ def test_gates_and_their_items_can_be_named(command, several):
     assert len(became) == 7
 
 
+@pytest.mark.slow
 def test_a_family_is_judged_whole_even_if_one_member_is_named(command, several):
     path = several / "riskguard.yaml"
     path.write_text(f"family: holm\n{path.read_text()}")
@@ -256,6 +258,7 @@ def live_project(folder: Path, **more: object) -> None:
     path.write_text(path.read_text().replace("candidate: candidate.run", f"candidate: {json.dumps(candidate)}"))
 
 
+@pytest.mark.slow
 def test_a_live_system_is_queried_without_pytest(folder):
     live_project(folder)
     ended = by_itself(folder, "check", "--json", "-")

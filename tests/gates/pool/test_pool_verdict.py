@@ -37,7 +37,6 @@ def test_what_is_asked_of_a_pool_is_what_the_verdict_has():
     assert (decisive.lower, decisive.upper) == (against.lower, against.upper)
     assert against.p_value == against.adjusted_p_value == verdict.estimates.decision_p_value
     assert verdict.estimates.flip_set == ()
-    assert verdict.estimates.georisk_standard_error is not None
     assert verdict.exhibits is not None
     assert verdict.exhibits.georisk is not None
     at = verdict.exhibits.georisk.alphas.index(2.0)

@@ -410,14 +410,6 @@ def test_curves_over_alpha_are_those_of_the_verdict():
             assert float(re.search(r"Risk ([-+][\d.]+)", text)[1]) == pytest.approx(value, abs=0.005)
 
 
-def test_quantiles_are_those_of_the_diagnostics():
-    verdict = pair(50)
-    pairs = verdict.diagnostics.quantiles
-    assert tooltips(shown(verdict, "quantiles")) == [
-        f"normal {pair.normal:+.2f}, bootstrap {pair.bootstrap:+.2f} standard errors" for pair in pairs
-    ]
-
-
 # ---- pools
 
 

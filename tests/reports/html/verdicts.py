@@ -183,9 +183,7 @@ def tagged(verdict: Verdict, **tags: tuple[str, ...]) -> Verdict:
 @once
 def bare(verdict: Verdict) -> Verdict:
     """The verdict without what is drawn and what explains it."""
-    return altered(
-        verdict, exhibits=None, explanation=None, documents=None, judgements=None, diagnostics=None, intervals=()
-    )
+    return altered(verdict, exhibits=None, explanation=None, documents=None, judgements=None, intervals=())
 
 
 def hostile_provenance(text: str) -> Provenance:
@@ -211,7 +209,6 @@ def hostile(text: str) -> Verdict:
         critical_value=2.0,
         tags={text: tuple(text for _ in rows)},
     )
-    # the chart that diagnostics draw has no text of others
     ranking = TopicRanking(rows[0].topic, (text, f"{text}2"), (3, None), (1, None), (None, 1))
     known = Rankings(text, text, text, (0,), 10, None, {text: text[:300]}, {}, (ranking,))
-    return altered(verdict, exhibits=Exhibits(columns), diagnostics=None, rankings=known)
+    return altered(verdict, exhibits=Exhibits(columns), rankings=known)

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.sabotage.case import EVERY, SERIAL, Case, Sabotage, harmless
+from tests.sabotage.case import EVERY, Case, Sabotage, harmless
 from tests.sabotage.sabotages import (
     CANDIDATE,
-    KEPT_RUN,
     PROD,
     QRELS,
     append,
@@ -20,7 +19,6 @@ from tests.sabotage.sabotages import (
     on_columns,
     on_lines,
     on_manifest,
-    on_text,
     rename,
     replace_text,
     riskguard,
@@ -68,25 +66,14 @@ def replaced(name: str, command: str, **settings: Any) -> Case:
 
 
 CASES = [
-    # scores that their run does not have
-    Case("lowered-and-signed", [lower_scores(0.4), sign()], words=[*BAD, "the run scores"]),
+    # scores that their run does not have: the run's own count
+    harmless("lowered-and-signed", [lower_scores(0.4), sign()], words=["changed_inputs"]),
     Case(
-        "one-topic-lowered",
-        [on_text("baselines/prod/scores.tsv", lambda t: t.replace("t01\t0.", "t01\t0.0")), sign()],
-        words=[*BAD, "t01"],
+        "verify-lowered-and-signed",
+        [lower_scores(0.4), sign()],
+        command="baseline verify",
+        words=["does not hold the scores"],
     ),
-    Case("run-and-scores-of-another", [copy("baselines/old/run.gz", KEPT_RUN), sign()], words=[*BAD, "scores.tsv"]),
-    Case(
-        "verify-lowered-and-signed", [lower_scores(0.4), sign()], command="baseline verify", words=["the run scores"]
-    ),
-    Case(
-        "lowered-reference-of-the-pool",
-        [lower_scores(0.4, "bm25"), sign("bm25")],
-        ways=SERIAL,
-        passes=4,
-        words=["baselines/bm25", "the run scores"],
-    ),
-    Case("unanswered-topics-made-up", on_manifest(lambda m: m["topics"].update(unanswered=["t01"])), words=BAD),
     # another baseline under the name
     Case("renamed-to-prod", [delete(PROD), rename("baselines/old", PROD)], words=[*BAD, "named 'old'"]),
     Case("name-missing", on_manifest(lambda m: m.pop("name")), words=[*BAD, "name"]),

@@ -18,7 +18,6 @@ _CHARTS = (
     risk_charts.trisk,
     topic_charts.differences,
     topic_charts.scatter,
-    risk_charts.quantiles,
     pool_charts.georisk,
     pool_charts.ranks,
     pool_charts.components,

@@ -1,11 +1,11 @@
-"""The risk with its intervals and its bootstrap distribution; the risk over alpha; how normal the estimate is."""
+"""The risk with its intervals and its bootstrap distribution; the risk over alpha."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_riskguard.gates.findings import Density, QuantilePair
+from pytest_riskguard.gates.findings import Density
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.axes import BELOW, Entry, Plot, Scale, legend, plot, scale_of
 from pytest_riskguard.reports.html.charts.drawing import (
@@ -22,7 +22,6 @@ from pytest_riskguard.reports.html.charts.drawing import (
     disc,
     line,
     mark,
-    ring,
     stroke,
     text_width,
     words,
@@ -37,7 +36,7 @@ from pytest_riskguard.reports.html.charts.topic_charts import (
     with_unit,
 )
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.text import counted, plain, short, signed
+from pytest_riskguard.text import plain, short, signed
 
 #: The axis of alpha reaches this far at least, and is logarithmic from 1 on if alpha goes beyond the second.
 _MIN_ALPHA, _MAX_LINEAR_ALPHA = 1.0, 50.0
@@ -262,55 +261,3 @@ def _band(points: list[_Point], frame: Plot) -> str:
         return ""
     edges = "".join(curve(edge, colour=Colour.WIN, width=1, dash="2 2") for edge in (lows, highs))
     return area([*lows, *reversed(highs)], colour=Colour.WIN) + edges
-
-
-# ---- how normal
-
-
-def quantiles(verdict: Verdict) -> Chart | None:
-    """The normal Q-Q plot of the bootstrap distribution."""
-    diagnostics = verdict.diagnostics
-    if diagnostics is None or not any(pair.bootstrap for pair in diagnostics.quantiles):
-        return None
-    pairs = diagnostics.quantiles
-
-    def place(pair: QuantilePair) -> str:
-        return f"normal {signed(pair.normal, 2)}, bootstrap {signed(pair.bootstrap, 2)}"
-
-    scale = scale_of(value for pair in pairs for value in (pair.normal, pair.bootstrap))
-    keys, top = legend(
-        [Entry(ring, Colour.OTHER, "quantile"), Entry(dashes, Colour.LIMIT, "normal distribution")],
-        left=MARGIN,
-        top=2,
-        right=WIDTH - MARGIN,
-    )
-    frame = plot(
-        scale,
-        scale,
-        top=top,
-        height=230,
-        x_title="normal quantile (standard errors)",
-        y_title="bootstrap quantile (standard errors)",
-    )
-    ends = [(frame.x(value), frame.y(value)) for value in (scale.low, scale.high)]
-    points = [
-        mark(f"{place(pair)} standard errors", ring(frame.x(pair.normal), frame.y(pair.bootstrap), 3.5, Colour.OTHER))
-        for pair in pairs
-    ]
-    furthest = max(pairs, key=lambda pair: abs(pair.bootstrap - pair.normal))
-    w = diagnostics.shapiro_wilk_w
-    return Chart(
-        "quantiles",
-        "How normal the estimate is",
-        description=(
-            f"{counted(len(pairs), 'quantile')} of the bootstrap distribution against the normal one. Furthest from "
-            f"the diagonal: {place(furthest)}."
-        ),
-        caption=(
-            "Where the points lie on the dashed line, the estimate is normally distributed, and Student-t agrees "
-            f"with the bootstrap. Scores: skewness {signed(diagnostics.skewness, 2)}"
-            f"{'' if w is None else f', Shapiro-Wilk W {plain(w, 3)}'}."
-        ),
-        drawing=frame.axes + keys + curve(ends, colour=Colour.LIMIT, width=1.5, dash="5 4") + "".join(points),
-        height=frame.y.start + BELOW,
-    )
