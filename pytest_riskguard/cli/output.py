@@ -110,7 +110,7 @@ class Outputs:
         verdicts: Sequence[Verdict],
         gates: Sequence[KnownGate] = (),
         provenance: Provenance | None = None,
-        policy_changes: PolicyChanges | None = None,
+        policy_changes: Sequence[str] = (),
     ) -> None:
         """Write all of them; an ``OutputError`` at the end names those that could not be written."""
         from pytest_riskguard.reports import files
@@ -230,7 +230,7 @@ def show(
     notes: Sequence[str] = (),
     complete: bool = True,
     roles: str | None = None,
-    policy_changes: PolicyChanges | None = None,
+    policy_changes: Sequence[str] = (),
 ) -> None:
     """Print the answer of several gates, the verdicts, the gates without one, ``notes``, and how to see them again.
 
@@ -287,7 +287,7 @@ def show(
         click.echo(f"{styled}{comparisons.after(failures.get(place))} {text}", err=to_stderr)
     for line in comparisons.summary(gates):
         click.echo(line, err=to_stderr)
-    for line in () if policy_changes is None else policy_changes.lines:
+    for line in policy_changes:
         click.secho(click.wrap_text(line, screen.width, "", "    "), fg="yellow", err=to_stderr)
     for note in (*(() if quiet else remarks(verdicts)), *notes):
         for line in wrapped([belonging(clean(note, limit=MAX_NOTE))], width=screen.width):
@@ -343,7 +343,7 @@ def tell_github(
     summary = github.summary_of()
     if summary is not None:
         try:
-            github.append_summary(summary, verdicts, gates=gates, policy_changes=policy_changes)
+            github.append_summary(summary, verdicts, gates=gates, policy_changes=lines_of(policy_changes))
         except OSError as error:
             click.echo(f"riskguard: could not write {github.SUMMARY}: {error.strerror}", err=True)
     if github.annotates():
@@ -357,6 +357,11 @@ def tell_github(
         notices = [] if policy_changes is None else github.notices(policy_changes)
         for command in [*github.commands(annotations), *notices]:
             click.echo(command, err=to_stderr)
+
+
+def lines_of(changes: PolicyChanges | None) -> tuple[str, ...]:
+    """What is said of changes, if there are any."""
+    return () if changes is None else changes.lines
 
 
 def typed_command() -> str:
@@ -410,10 +415,10 @@ def present(
             notes=() if quiet else notes,
             roles=roles,
             complete=all(gate.became == "judged" for gate in gates),
-            policy_changes=changes,
+            policy_changes=lines_of(changes),
         )
     finally:  # where nobody reads what is shown, as with `head`, reports are still written
-        outputs.write(verdicts, gates, _provenance(verdicts, folder) if outputs.any else None, changes)
+        outputs.write(verdicts, gates, _provenance(verdicts, folder) if outputs.any else None, lines_of(changes))
     tell_github(verdicts, to_stderr=to_stderr, gates=gates, places=places, policy_changes=changes)
     return status_of(verdicts)
 
