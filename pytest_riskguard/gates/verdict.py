@@ -374,7 +374,6 @@ REASONS = (
     "churn",
     "not_shown",
     "collapse",
-    "too_slow",
     "too_few_changes",
     "too_few_topics",
     "too_weak",

@@ -36,7 +36,7 @@ def test_rankings_have_titles_and_addresses_and_the_verdict_is_the_same_without(
     command(COMPARE)
     plain = report()
     documents()
-    named("documents: documents.jsonl, document_url: 'https://host/{id}'")
+    named("documents: {path: documents.jsonl, url: 'https://host/{id}'}")
     ended = command(COMPARE)
     assert (ended.status, ended.err) == (1, "")
     (entry,) = report()["rankings"]
