@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.output import Reports, detail_options, present, report_options
+from pytest_riskguard.cli.output import Outputs, detail_options, present, report_options
 from pytest_riskguard.cli.parameters import (
     Collection,
     NamedPath,
     SliceEntries,
-    asked_alphas,
     baseline_option,
     collection_options,
     gate_options,
@@ -66,7 +66,7 @@ def compare(
     alphas: tuple[float, ...],
     slices: tuple[str, ...],
     metadata: dict[str, str],
-    reports: Reports,
+    outputs: Outputs,
     verbose: bool,
     quiet: bool,
     **flags: Any,
@@ -88,20 +88,20 @@ def compare(
     from pytest_riskguard.cli.inputs import ON_SINGLE_QUERIES, Inputs
     from pytest_riskguard.engine.advice import about_runs, advised
 
-    reports.withdraw()
+    outputs.withdraw()
     baselines, candidates = in_roles(runs, baselines)
     asked_kind = kind or NotSignificantlyRisky.kind
     given = {name: value for name, value in flags.items() if value is not None}
     if twice := sorted(given.keys() & collection.options.keys()):
         raise UsageError(f"{twice[0]} given twice, as an option and with --set")
-    given |= collection.options
-    for name in given if kind is None else ():
+    collection = replace(collection, settings={**collection.settings, **given})
+    for name in collection.options if kind is None else ():
         if name not in options_of(NotSignificantlyRisky):
             raise UsageError(
                 f"{name}: without --gate the default gates are asked, which set or lack "
                 f"that option; add --gate {kinds_with(name)[0]}, or declare gates in a riskguard.yaml"
             )
-    inputs = Inputs(collection, baselines, report=reports.any, kind=asked_kind)
+    inputs = Inputs(collection, (), baselines, alphas=alphas, report=outputs.any, kind=asked_kind)
     declared = inputs.declared
     if not baselines and not declared.baselines:
         raise UsageError(
@@ -109,20 +109,14 @@ def compare(
             "--baseline"
         )
     tested = inputs.candidates(candidates, metadata)
-    reports.check(*(candidate.path for candidate in tested), *inputs.files)
-    single, computed = inputs.baselines(baselines)
+    outputs.check(*(candidate.path for candidate in tested), *inputs.files)
+    single, computed = inputs.single_and_computed()
     pools = (
         _pools(asked_kind, single, computed)
         if baselines
         else [_declared_pool(question) for question in declared.baselines]
     )
-    typed = {*given, *(("alphas",) if alphas else ()), *(("measures",) if collection.measures else ())}
-    typed |= {name for name in ("family",) if name in collection.settings}
-    taken = declared.unless(typed, has_baselines=bool(baselines))
-    family = collection.settings.get("family", "none")
-    values = {"alphas": asked_alphas(asked_kind, alphas), "family": family, **given, **taken}
-    alphas, correction = values.pop("alphas"), values.pop("family")
-    values.pop("measures", None)  # ``inputs`` knows them
+    alphas, correction, values, from_file, typed = inputs.asked
     name = "" if kind else declared.gate or POLICY[0][0]
     entries = SliceEntries(slices, collection.settings.get("smallest_slice"))
     questions: list[Question] = []
@@ -142,7 +136,7 @@ def compare(
                 measures=gate.measures,
                 slices=entries,
             )
-    notes = [declared.line(taken, has_baselines=bool(baselines))]
+    notes = [from_file]
     if kind is None and declared.beside is ON_SINGLE_QUERIES and not collection.scores:
         questions, note = _within_its_scale(questions)
         notes.append(note)
@@ -155,7 +149,7 @@ def compare(
     del inputs, declared, questions  # reports need nothing of the runs
     return present(
         verdicts,
-        reports=reports,
+        outputs=outputs,
         verbose=verbose,
         quiet=quiet,
         folder=Path.cwd(),

@@ -189,10 +189,10 @@ def _of_runs(
             "expected a baseline and a candidate, as in riskguard judge-next BASELINE CANDIDATE --qrels QRELS, or "
             "--gate with the name of a gate of riskguard.yaml"
         )
-    inputs = Inputs(collection, baselines)
+    inputs = Inputs(collection, (), baselines)
     tested = inputs.candidates(candidates)
     ensure_apart("--out", out, *(candidate.path for candidate in tested), *inputs.files)
-    pools = [(baseline, ()) for baseline in inputs.systems(baselines)]
+    pools = [(baseline, ()) for baseline in inputs.baselines]
     questions: list[Question] = []
     for candidate in tested:
         questions += inputs.questions(kind, candidate, pools, **asked)

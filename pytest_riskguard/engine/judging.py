@@ -51,7 +51,7 @@ from pytest_riskguard.gates.chain.families import Compared, at_the_rules_level, 
 from pytest_riskguard.gates.chain.history import with_lineage
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import Gate, Response
-from pytest_riskguard.gates.origins import CandidateOrigin, Origins
+from pytest_riskguard.gates.origins import Origin, Origins
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.rankings.documents import topic_documents
@@ -160,9 +160,13 @@ class Engine:
         """Where the candidate and all other systems of the question come from."""
         candidate, *others = question.sources
         return Origins(
-            candidate=CandidateOrigin(label(candidate), metadata_of(candidate), self._cache.ties(candidate)),
+            candidate=Origin(
+                label(candidate),
+                metadata_of(candidate),
+                ties=self._cache.ties(candidate),
+                latency=self._cache.latency(candidate),
+            ),
             baselines=tuple(self._cache.origin(source) for source in others),
-            latency=self._cache.latency(candidate),
             judges=self._cache.judges,
         )
 

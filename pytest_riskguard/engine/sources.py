@@ -33,7 +33,7 @@ from pytest_riskguard.formats.known import system_name
 from pytest_riskguard.formats.metadata import Latency
 from pytest_riskguard.formats.records import Agreement, TopicKeys
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.origins import BaselineOrigin
+from pytest_riskguard.gates.origins import Origin
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -362,9 +362,9 @@ class ScoreCache:
         """Where the rankings of a source are kept."""
         return ("opened", source, self._stamps(source)) if isinstance(source, RunFile) else ("live", source)
 
-    def origin(self, source: Source) -> BaselineOrigin:
+    def origin(self, source: Source) -> Origin:
         """Where a baseline comes from, as far as that is known; its age depends on when that is asked."""
-        unknown = BaselineOrigin(label(source), None, "", None, None, {})
+        unknown = Origin(label(source), {})
         if not isinstance(source, Stored):
             return replace(unknown, metadata=metadata_of(source))
         try:

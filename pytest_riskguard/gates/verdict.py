@@ -160,6 +160,7 @@ class Findings:
     power: Power = field(default_factory=Power)
     pool: PoolFigures | None = None
     explanation: Explanation | None = None
+    figures: tuple[str, ...] = ()
 
 
 class _Finding(Generic[T]):
@@ -254,6 +255,7 @@ class Verdict(_Asked):
     power = _Finding[Power]()
     pool = _Finding["PoolFigures | None"]()
     explanation = _Finding["Explanation | None"]()
+    figures = _Finding[tuple[str, ...]]()
 
     def __repr__(self) -> str:
         about = f"{self.candidate} against {', '.join(self.baselines)}" + (
@@ -419,6 +421,7 @@ JSON_TYPES: dict[str, Any] = {
     "lineage": Lineage | None,
     "pool": PoolFigures | None,
     "explanation": Explanation | None,
+    "figures": tuple[str, ...],
     "documents": tuple[TopicDocuments, ...] | None,
     "judgements": Judgements | None,
     "exhibits": Exhibits | None,

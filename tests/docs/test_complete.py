@@ -32,7 +32,6 @@ from pytest_riskguard.gates.verdict import JSON_TYPES, Outcome
 from pytest_riskguard.plugin.options import add_options
 from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.reports.json import SCHEMA_FILE
-from pytest_riskguard.reports.policy_changes import PolicyChanges
 from pytest_riskguard.reports.provenance import Provenance
 from tests.docs.pages import DOCS
 from tests.reports.schema import OPEN
@@ -220,7 +219,7 @@ def test_the_site_lists_every_field_of_the_report():
     assert shared == {"flagged_wins": "responsible_topics[]"}
     expected = {"schema", "generated_by", "verdicts", "gates"}
     expected |= {"rankings", "provenance", *paths_of(Rankings, "rankings[]"), *paths_of(Provenance, "provenance")}
-    expected |= {*paths_of(KnownGate, "gates[]"), "policy_changes", *paths_of(PolicyChanges, "policy_changes")}
+    expected |= {*paths_of(KnownGate, "gates[]"), "policy_changes"}
     for name, kind in JSON_TYPES.items():
         expected |= {name, *paths_of(kind, name)}
     expected = {path for path in expected if not any(path.startswith(f"{other}[].") for other in shared)}

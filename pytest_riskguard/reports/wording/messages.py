@@ -286,7 +286,7 @@ def _slow_slide(verdict: Verdict) -> str:
     oldest, newest = lineage.runs[0], lineage.runs[-1]
     return (
         f"passes against {verdict.baselines[0]}, but the mean is significantly below that of {oldest.run}, "
-        f"{counted(lineage.accepted, 'accepted change')} ago: {newest.cumulative_mean_difference:+.4f} in total, "
+        f"{counted(lineage.accepted, 'accepted change')} ago: {lineage.in_total:+.4f} in total, "
         f"URisk {newest.urisk:+.4f}; store that run as a baseline of its own and compare with both "
         "(baselines: [...])"
     )

@@ -21,7 +21,7 @@ NOTHING_CHANGED = altered(VERDICT, topics=TopicCounts(count=40))
 STUDENT_T = altered(VERDICT, method="student_t")
 NOT_INFERIOR = altered(VERDICT, kind="not_inferior")
 LINEAGE = Lineage(
-    2, (ChainedRun("r1", 0.6, None, 0.0, 0.0), ChainedRun("now", 0.5, -0.05, -0.1, -0.2)), None, None, None
+    tuple(ChainedRun(name, mean, -0.2) for name, mean in zip("abcd", (0.6, 0.57, 0.55, 0.5), strict=True))
 )
 
 MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
@@ -261,7 +261,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "slow_slide",
         replace(VERDICT, baselines=("prod",), lineage=LINEAGE),
         {},
-        "passes against prod, but the mean is significantly below that of r1, 2 accepted changes ago: -0.1000 in "
+        "passes against prod, but the mean is significantly below that of a, 2 accepted changes ago: -0.1000 in "
         "total, URisk -0.2000; store that run as a baseline of its own and compare with both (baselines: [...])",
     ),
     (
