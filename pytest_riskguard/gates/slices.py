@@ -68,13 +68,11 @@ def all_within(systems: Sequence[TopicScores], asked: str, tags: Tags) -> list[T
         raise
 
 
-def slices_of(
-    entry: str, judged: Sequence[str], tags: Tags, *, smallest: int = MIN_SLICE_TOPICS, option: str = "smallest_slice"
-) -> tuple[str, ...]:
+def slices_of(entry: str, judged: Sequence[str], tags: Tags, *, smallest: int = MIN_SLICE_TOPICS) -> tuple[str, ...]:
     """The slices that an entry asks for, by value.
 
     ``TAG=VALUE`` asks for one, whatever its size; ``TAG`` for each of its values that at least ``smallest`` of the
-    ``judged`` topics have. ``option`` is what the user calls ``smallest``. ``ValueError`` if there is no such tag
+    ``judged`` topics have. ``ValueError`` if there is no such tag
     or value, or none of its values has enough topics, or one of them cannot be printed.
     """
     tag, value = parse_slice(entry)
@@ -87,8 +85,8 @@ def slices_of(
     if not large:
         largest = ", ".join(f"{clean(known)} {size}" for known, size in sizes.most_common(_MAX_SHOWN))
         raise ValueError(
-            f"no value of {tag!r} has {smallest} judged topics (largest: {largest}); set {option} lower, or name "
-            f"the slices to ask about, such as {tag}={clean(sizes.most_common(1)[0][0])}"
+            f"no value of {tag!r} has {smallest} judged topics (largest: {largest}); name the slices to "
+            f"ask about, such as {tag}={clean(sizes.most_common(1)[0][0])}"
         )
     for part in large:
         if not part.isprintable():

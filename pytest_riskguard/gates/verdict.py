@@ -371,7 +371,6 @@ REASONS = (
     "churn",
     "not_shown",
     "collapse",
-    "too_slow",
     "too_few_changes",
     "too_few_topics",
     "too_weak",

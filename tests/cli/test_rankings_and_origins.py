@@ -36,7 +36,7 @@ def test_rankings_have_titles_and_addresses_and_the_verdict_is_the_same_without(
     command(COMPARE)
     plain = report()
     documents()
-    named("documents: documents.jsonl, document_url: 'https://host/{id}'")
+    named("documents: {path: documents.jsonl, url: 'https://host/{id}'}")
     ended = command(COMPARE)
     assert (ended.status, ended.err) == (1, "")
     (entry,) = report()["rankings"]
@@ -125,7 +125,7 @@ def test_a_documents_file_that_cannot_be_read_is_named_and_nothing_is_compared(c
     named("documents: documents.jsonl")
     ended = command(f"{COMPARE} --alpha 1 --alpha 5")
     assert ended.status == 3
-    assert "documents.jsonl:1: expected a JSON object in each line" in ended.out
+    assert "documents.jsonl:1: expected a JSON object in each line" in " ".join(ended.out.split())
     assert [verdict["outcome"] for verdict in report()["verdicts"]] == ["incomparable", "incomparable"]
     Path("documents.jsonl").unlink()
     assert command(COMPARE).status == 3
