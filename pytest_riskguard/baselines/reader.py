@@ -31,6 +31,16 @@ OLDEST = "oldest"
 _Result = TypeVar("_Result")
 
 
+def stored_scores(store: Path | str, measure: str, *names: str) -> dict[str, TopicScores]:
+    """The scores of stored baselines with a measure, as they were stored, by name; without names those of all.
+
+    ``store`` is the folder of the baselines, or their address. ``BaselineError`` for a baseline that is missing,
+    damaged or was not stored with this measure.
+    """
+    reader = StoreReader(Path(store))
+    return {name: reader.scores(name, measure, qrels=None).scores for name in names or reader.names()}
+
+
 class StoreReader:
     """What can be read of a folder of baselines, which need not exist, or of baselines at an address.
 
