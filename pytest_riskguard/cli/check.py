@@ -139,8 +139,8 @@ def files_of(settings: Config) -> Iterator[Path]:
     collection, gates = settings.collection, settings.gates
     candidates = [file_of(candidate) for candidate in (settings.candidate, *(gate.candidate for gate in gates))]
     yield settings.path
-    if collection.documents is not None:
-        yield collection.documents
+    if collection.documents.path is not None:
+        yield collection.documents.path
     if settings.budget is not None:
         yield settings.ledger
     for given in (collection.qrels, collection.topics, *candidates):

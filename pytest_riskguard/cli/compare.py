@@ -15,7 +15,6 @@ from pytest_riskguard.cli.output import Outputs, detail_options, present, report
 from pytest_riskguard.cli.parameters import (
     Collection,
     NamedPath,
-    SliceEntries,
     baseline_option,
     collection_options,
     gate_options,
@@ -44,7 +43,7 @@ _SETTINGS = tuple(name for name in OPTIONS if name not in ("alpha", "slice"))
 @click.command()
 @runs_argument()
 @baseline_option(computed=True)
-@collection_options(*_SETTINGS, "smallest_slice", "family", "on_changed_inputs")
+@collection_options(*_SETTINGS, "family", "on_changed_inputs")
 @no_cache_option
 @click.option(
     "--gate",
@@ -55,7 +54,7 @@ _SETTINGS = tuple(name for name in OPTIONS if name not in ("alpha", "slice"))
 )
 @gate_options(*_FLAGS)
 @slice_option
-@metadata_option("--meta", help="What is known of every CANDIDATE, such as index=v8; reports say what differs.")
+@metadata_option("What is known of every CANDIDATE, such as index=v8; reports say what differs.")
 @report_options
 @detail_options
 def compare(
@@ -118,11 +117,10 @@ def compare(
     )
     alphas, correction, values, from_file, typed = inputs.asked
     name = "" if kind else declared.gate or POLICY[0][0]
-    entries = SliceEntries(slices, collection.settings.get("smallest_slice"))
     questions: list[Question] = []
     for candidate in tested:
         questions += inputs.questions(
-            asked_kind, candidate, pools, alphas=alphas, options=values, name=name, slices=entries
+            asked_kind, candidate, pools, alphas=alphas, options=values, name=name, slices=slices
         )
         for gate in declared.beside if kind is None else ():
             own = {name: value for name, value in gate.options.items() if name not in typed}
@@ -134,7 +132,7 @@ def compare(
                 options={**_shared(values, gate.kind), **own},
                 name=gate.name,
                 measures=gate.measures,
-                slices=entries,
+                slices=slices,
             )
     notes = [from_file]
     if kind is None and declared.beside is ON_SINGLE_QUERIES and not collection.scores:

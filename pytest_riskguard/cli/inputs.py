@@ -18,7 +18,6 @@ from pytest_riskguard.cli.parameters import (
     DEFAULT_STORE,
     Collection,
     NamedPath,
-    SliceEntries,
     asked_alphas,
     config_given,
     surroundings,
@@ -35,7 +34,6 @@ from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.gates.alignment import NO_TOPICS, clusters_of, on_one_list, strata_of, weights_of
 from pytest_riskguard.gates.kinds import (
     KINDS,
-    MIN_SLICE_TOPICS,
     OPTIONS,
     POLICY,
     Gate,
@@ -129,7 +127,7 @@ class Inputs:
         settings = _settings(collection, may_be_stored, whole=self._whole)
         if settings is not None:
             if given.qrels is None:
-                documents, address = settings.collection.documents, settings.collection.document_url
+                documents, address = settings.collection.documents.path, settings.collection.documents.url
             given = given.or_of(settings.collection)
         store = settings.store if settings is not None else DEFAULT_STORE if DEFAULT_STORE.is_dir() else None
         is_of_file = collection.given.qrels is None and not collection.scores
@@ -144,7 +142,6 @@ class Inputs:
         given_files = (*own_files, documents, settings_file, *named_files, *stored)
         #: Every file that the options and riskguard.yaml name, the candidate's aside: no output may replace one.
         self.files = tuple(file for file in given_files if file is not None)
-        shrink = 0 if settings is None else settings.collection.shrink
         by_default: Response = "warn" if settings is None else settings.on_changed_inputs
         self._store = None if store is None else Store(store)
         measures = () if collection.scores else collection.measures or self.declared.measures
@@ -153,7 +150,6 @@ class Inputs:
             topics=given.topics,
             store=self._store,
             measures=measures,
-            shrink=shrink,
             on_changed_inputs=collection.settings.get("on_changed_inputs", by_default),
             report=report,
             titles=DocumentTitles(documents, address),
@@ -320,7 +316,7 @@ class Inputs:
         pools: Sequence[tuple[Baseline, tuple[Source, ...]]],
         *,
         alphas: tuple[float, ...],
-        slices: SliceEntries,
+        slices: Sequence[str],
         options: Mapping[str, Any],
         name: str = "",
         measures: Sequence[str] = (),
@@ -339,22 +335,18 @@ class Inputs:
             for measure, gate, (baseline, others), part in product(asked, gates, pools, parts)
         ]
 
-    def slices(self, given: SliceEntries, table: Source, measure: str) -> tuple[str | None, ...]:
+    def slices(self, given: Sequence[str], table: Source, measure: str) -> tuple[str | None, ...]:
         """The slices to ask about, each once; only None, which is all topics, if none is named."""
-        all_named = all("=" in entry for entry in given.slices)
-        if given.smallest_slice is not None and all_named:
-            raise UsageError("smallest_slice has no effect without a slice that is a TAG alone")
-        if not given.slices:
+        if not given:
             return (None,)
-        smallest = MIN_SLICE_TOPICS if given.smallest_slice is None else given.smallest_slice
         try:
-            names = self.engine.slices(given.slices, table, measure, smallest=smallest, option="smallest_slice")
+            names = self.engine.slices(given, table, measure)
         except UsageError as error:
             raise UsageError(f"--{error}" if str(error).startswith("slice") else str(error)) from None
         except DataError:
-            if not all_named:
+            if not all("=" in entry for entry in given):
                 raise
-            names = given.slices  # the verdict says what is wrong with the file
+            names = tuple(given)  # the verdict says what is wrong with the file
         once("--slice", names)
         return names
 
@@ -484,8 +476,7 @@ def defaults_of(config: Config, kind: str) -> FileDefaults:
         )
     if gate is None:
         return FileDefaults(config.path.name, kind, beside=beside, values=shared)
-    is_member = config.family is not None and gate.name in config.family_members
-    family = config.family.correction if is_member and config.family is not None else "none"
+    family = config.family if gate.name in config.family_members else "none"
     values = {**shared, "alphas": gate.alpha, "family": family, **_options(gate)}
     return FileDefaults(config.path.name, kind, gate.name, gate.asked_of, gate.option("reference"), beside, values)
 

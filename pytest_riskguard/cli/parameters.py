@@ -29,7 +29,6 @@ from pytest_riskguard.gates.kinds import (
     CORRECTIONS,
     KINDS,
     MIN_SLICE_TOPICS,
-    MIN_TOPICS,
     OPTIONS,
     RESPONSES,
     kinds_with,
@@ -71,7 +70,6 @@ _OF_RUNS: Mapping[str, Any] = {
 _OF_FILE: Mapping[str, Any] = {
     "family": OneOf(CORRECTIONS),
     "on_changed_inputs": OneOf(RESPONSES),
-    "smallest_slice": Number(MIN_TOPICS, words=f"a whole number, at least {MIN_TOPICS}"),
 }
 
 
@@ -177,23 +175,10 @@ class Collection:
         """Those of the settings that are options of a gate."""
         return {name: value for name, value in self.settings.items() if name in OPTIONS and name != "slice"}
 
-    @property
-    def slices(self) -> SliceEntries:
-        """What is set about slices."""
-        return SliceEntries(self.settings.get("slice", ()), self.settings.get("smallest_slice"))
-
 
 def read_as(path: Path, settings: Mapping[str, Any]) -> GivenFile:
     """The file of a system, with its format and the order of its ties as ``--set`` says."""
     return replace(GivenFile.of(path), format=settings.get("format"), ties=settings.get("ties"))
-
-
-@dataclass(frozen=True)
-class SliceEntries:
-    """What a command line says about slices: ``TAG=VALUE`` or ``TAG``, and how many topics each value needs."""
-
-    slices: tuple[str, ...]
-    smallest_slice: int | None
 
 
 class NumberType(click.ParamType[float]):
@@ -255,15 +240,10 @@ def config_option(*, expose: bool = False) -> Callable[[Command], Command]:
     return file_option("--config", help="The riskguard.yaml. [default: the nearest]", expose_value=expose)
 
 
-def output_option(what: str) -> Callable[[Command], Command]:
-    """``-o``, ``--output`` of a command that prints one thing."""
-    return file_option("-o", "--output", metavar="PATH", help=f"Write the {what} here instead of to standard output.")
-
-
-def metadata_option(name: str, *, help: str) -> Callable[[Command], Command]:
-    """An option that takes ``KEY=VALUE`` several times, handed over as ``metadata``."""
+def metadata_option(help: str) -> Callable[[Command], Command]:
+    """``--meta KEY=VALUE`` several times, handed over as ``metadata``."""
     more: dict[str, Any] = {"multiple": True, "metavar": "KEY=VALUE", "callback": _metadata}
-    return click.option(name, "metadata", help=f"{help} Repeatable.", **more)
+    return click.option("--meta", "metadata", help=f"{help} Repeatable.", **more)
 
 
 def _pairs(given: tuple[str, ...], example: str) -> list[tuple[str, str]]:
@@ -397,7 +377,7 @@ def setting(name: str, texts: list[str]) -> Any:
         checked: Any = check(value)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
-    return int(checked) if name == "smallest_slice" else checked
+    return checked
 
 
 def runs_argument(*, required: bool = True) -> Callable[[Command], Command]:
@@ -514,7 +494,7 @@ def system_options(
         The default of ``--alpha``; without it, that of the gates.
     """
     if kind:
-        left_out = ("alpha", "slice", "max_latency_p95_ms")
+        left_out = ("alpha", "slice")
         settings = (*(name for name in options_of(KINDS[kind]) if name not in left_out), "family", *settings)
 
     default = alphas
@@ -548,5 +528,5 @@ slice_option = click.option(
     multiple=True,
     metavar="TAG=VALUE|TAG",
     help="Judge only the topics with this tag. TAG alone judges each of its values that has enough topics "
-    f"({MIN_SLICE_TOPICS}, see smallest_slice). Needs a topics file. Repeatable.",
+    f"({MIN_SLICE_TOPICS}). Needs a topics file. Repeatable.",
 )

@@ -37,7 +37,7 @@ def _listed(values: tuple[float, ...]) -> str:
 @click.command()
 @click.argument("runs", nargs=-1, type=named_run, metavar="[BASELINE] [CANDIDATE]")
 @baseline_option()
-@collection_options("level", "method", "tolerance", "missing", "on_churn", "slice", "smallest_slice")
+@collection_options("level", "method", "tolerance", "missing", "on_churn", "slice")
 @gate_options("alpha")
 @click.option(
     "--power",
@@ -110,7 +110,7 @@ def power(
         once(option, [f"{value:g}" for value in values])
     alphas, options = alphas or (OPTIONS["alpha"].default,), collection.options
     measures = inputs.measures(tested.file if tested else Path(baselines[0].text))
-    parts = inputs.slices(collection.slices, tested or sources[0], measures[0])
+    parts = inputs.slices(collection.settings.get("slice", ()), tested or sources[0], measures[0])
     topics, plans, divisions = inputs.engine.topics, list["Plan"](), list[NextTopics]()
     for measure, baseline, part, alpha in product(measures, sources, parts, alphas):
         gate = gate_of("power", alpha=alpha, slice=part, **options)

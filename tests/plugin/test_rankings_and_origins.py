@@ -49,7 +49,7 @@ def test_a_run_over_workers_writes_the_same_report(judged, pytester):
     titles(pytester.path)
     pytester.makepyfile(test_b=TEST)
     settings = {
-        "collection": ', documents: documents.jsonl, document_url: "https://host/{id}"',
+        "collection": ', documents: {path: documents.jsonl, url: "https://host/{id}"}',
         "candidate": '{run: candidate.run, metadata: {index: "v8"}}',
     }
     _, alone = judged(**settings)
@@ -104,7 +104,11 @@ def test_a_documents_file_that_cannot_be_read_makes_every_gate_incomparable(judg
             "*unknown key 'metdata' in 'candidate'; did you mean 'metadata'?",
         ),
         ("", "{run: candidate.run, retrieve: 'a:b'}", "*unknown key 'run' in 'candidate'*"),
-        (', document_url: "ftp://host/{id}"', "candidate.run", "*:1: collection.document_url: expected an address*"),
+        (
+            ', documents: {url: "ftp://host/{id}"}',
+            "candidate.run",
+            "*:1: collection.documents.url: expected an address*",
+        ),
         (", documents: 3", "candidate.run", "*:1: collection.documents: expected a path, found the number 3*"),
     ],
 )

@@ -21,17 +21,15 @@ def candidate(settings: str) -> Sabotage:
 
 
 READ = collection(f"documents: {FILE}")
-STANDS = "reports show ids instead of titles"
 
 CASES = [
-    Case("missing", READ, words=[f"{FILE}: no such file", STANDS], in_pytest=3, ways=EVERY),
+    Case("missing", READ, words=[f"{FILE}: no such file"], ways=EVERY),
     Case(
         "broken-json",
         (READ, write(FILE, '{"id": "d1"}\n{"id": "d2", "title"\n')),
-        words=[f"{FILE}:2: expected a JSON object in each line", STANDS],
-        in_pytest=3,
+        words=[f"{FILE}:2: expected a JSON object in each line"],
     ),
-    Case("pipe", (READ, fifo(FILE)), words=["expected a regular file", STANDS], in_pytest=3, seconds=15),
+    Case("pipe", (READ, fifo(FILE)), words=["expected a regular file"], seconds=15),
     Case(
         "nothing-exists",
         (READ, write(FILE, '{"id": "elsewhere"}\n')),
@@ -43,23 +41,23 @@ CASES = [
         words=["expected grades from 5 to 9 (scale)"],
     ),
     Case(
-        "judgements-misspelt",
-        collection("judgements: completed"),
+        "unjudged-misspelt",
+        collection("unjudged: ignored"),
         status=2,
-        words=["riskguard.yaml:1: collection.judgements: expected complete or partial, found 'completed'"],
+        words=["riskguard.yaml:1: collection.unjudged: expected warn, ignore, or a probability"],
     ),
     Case(
         "address-of-a-script",
-        collection("document_url: 'javascript:alert({id})'"),
+        collection("documents: {url: 'javascript:alert({id})'}"),
         status=2,
-        words=["riskguard.yaml:1: collection.document_url: expected an address with http or https that has {id}"],
+        words=["riskguard.yaml:1: collection.documents.url: expected an address with http or https that has {id}"],
         ways=EVERY,
     ),
     Case(
         "address-without-an-id",
-        collection("document_url: 'https://host/'"),
+        collection("documents: {url: 'https://host/'}"),
         status=2,
-        words=["collection.document_url: expected an address with http or https that has {id}"],
+        words=["collection.documents.url: expected an address with http or https that has {id}"],
     ),
     Case(
         "metadata-too-large",
