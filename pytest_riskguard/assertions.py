@@ -300,8 +300,7 @@ def check(
     __tracebackhide__ = True
     for name, value in options.items():
         if name in OPTIONS and not OPTIONS[name].in_assertions and value != OPTIONS[name].default:
-            needs = "a live candidate" if name == "max_latency_p95_ms" else "a topics file"
-            advice = f"it needs {needs}, which plain scores do not have; use the riskguard fixture"
+            advice = "it needs a topics file, which plain scores do not have; use the riskguard fixture"
             raise OptionTypeError(f"{name}: {advice}")
     gate = gate_of(current_test() or kind, kind, **{**options, "weighted": weights is not None})
     for name, value in options.items():  # a default may still be a limit, such as max_loss, which nothing would hold

@@ -365,27 +365,20 @@ def test_a_replicate_that_loses_as_much_in_every_topic_is_another_system(folder)
     assert "the mean of replicate 1 is far below the baseline's (0.1111, that of prod 1.0000)" in judged.problem
 
 
-def test_topics_that_are_gone_are_incomparable_until_they_are_allowed(folder):
+def test_topics_that_are_gone_are_incomparable(folder):
     lines = folder.joinpath("qrels.txt").read_text().splitlines(keepends=True)
     folder.joinpath("qrels.txt").write_text("".join(line for line in lines if line.split()[0] not in TOPICS[:15]))
     judged = verdict(folder)
     assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
     assert "15 topics (q00, q01, q02, q03, q04 and 10 more)" in judged.problem
-    assert verdict(folder, shrink=14).outcome == "incomparable"
-    for shrink in (15, None):
-        judged = verdict(folder, shrink=shrink)
-        assert (judged.outcome, codes(judged).count("changed_inputs")) == ("pass", 2)
 
 
-def test_texts_that_changed_are_incomparable_until_they_are_allowed(folder):
+def test_texts_that_changed_are_incomparable(folder):
     text = folder.joinpath("topics.tsv").read_text().replace("query q07", "an easier query")
     folder.joinpath("topics.tsv").write_text(text)
     judged = verdict(folder)
     assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
     assert "1 topic (q07) had a different query text when it was stored than in topics.tsv now" in judged.problem
-    judged = verdict(folder, shrink=1)
-    assert judged.outcome == "fail"
-    assert "changed_inputs" in codes(judged)
 
 
 def test_a_replicate_that_scores_as_the_candidate_does_is_refused_like_its_own_run(folder):

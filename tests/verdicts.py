@@ -20,5 +20,6 @@ def altered(verdict: Verdict, **changes: Any) -> Verdict:
     if "gate" in changes:
         options["name"] = changes.pop("gate")
     findings = {name: changes.pop(name) for name in [*changes] if name in _FINDINGS}
+    findings.setdefault("figures", ())  # they are put into words anew
     verdict = replace(verdict, asked=replace(asked, **options), **changes)
-    return verdict.with_findings(lambda own: replace(own, **findings)) if findings else verdict
+    return verdict.with_findings(lambda own: replace(own, **findings))

@@ -31,6 +31,16 @@ OLDEST = "oldest"
 _Result = TypeVar("_Result")
 
 
+def stored_scores(store: Path | str, measure: str, *names: str) -> dict[str, TopicScores]:
+    """The scores of stored baselines with a measure, as they were stored, by name; without names those of all.
+
+    ``store`` is the folder of the baselines, or their address. ``BaselineError`` for a baseline that is missing,
+    damaged or was not stored with this measure.
+    """
+    reader = StoreReader(Path(store))
+    return {name: reader.scores(name, measure, qrels=None).scores for name in names or reader.names()}
+
+
 class StoreReader:
     """What can be read of a folder of baselines, which need not exist, or of baselines at an address.
 
@@ -57,23 +67,23 @@ class StoreReader:
         return self._read(name, lambda baseline: baseline.manifest)
 
     def scores(
-        self, name: str, measure: str, *, qrels: Qrels | None, topics: Topics | None = None, shrink: int | None = 0
+        self, name: str, measure: str, *, qrels: Qrels | None, topics: Topics | None = None, accept: bool = False
     ) -> Scored:
         """A baseline's scores on the present judgements, exactly as ``score_run`` gives them for its run.
 
         They are those of the stored run; ``rescored`` is true if the judgements changed or the run scores otherwise
         than was stored. Without a stored run the stored scores are read; a ``BaselineError`` has reason
         ``missing_input`` if the measure was not stored, ``inputs_changed`` if the judgements changed. It has the
-        latter also if more than ``shrink`` (None: any number) of the topics that the baseline was scored on no longer
-        have a relevant document or, with ``topics``, another query text. Scores that were stored without a run are
-        read, whatever the judgements; without ``qrels`` those of a run are, too.
+        latter also, unless told to ``accept`` it, if a topic that the baseline was scored on no longer has a relevant
+        document or, with ``topics``, has another query text. Scores that were stored without a run are read, whatever
+        the judgements; without ``qrels`` those of a run are, too.
         """
         canonical, unknown = _spelled(measure)
 
         def work(baseline: StoredBaseline) -> Scored:
             if unknown is not None and qrels is not None and baseline.manifest.has_run:
                 raise unknown
-            return present_scores(baseline, canonical, qrels, topics=topics, shrink=shrink)
+            return present_scores(baseline, canonical, qrels, topics=topics, accept=accept)
 
         return self._read(name, work)
 
@@ -84,7 +94,6 @@ class StoreReader:
         *,
         qrels: Qrels,
         topics: Topics | None = None,
-        shrink: int | None = 0,
     ) -> Mapping[str, Scored | RiskguardError]:
         """What ``scores`` returns or raises for each of several measures; the stored run is read once for all.
 
@@ -96,7 +105,7 @@ class StoreReader:
             found: dict[str, Scored | RiskguardError] = {}
             for measure in measures:
                 try:
-                    found[measure] = present_scores(baseline, measure, qrels, topics=topics, shrink=shrink, kept=kept)
+                    found[measure] = present_scores(baseline, measure, qrels, topics=topics, kept=kept)
                 except RiskguardError as error:
                     if baseline.stamp() != before:
                         raise
@@ -121,7 +130,7 @@ class StoreReader:
         return self._read(name, work)
 
     def replicates(
-        self, name: str, measure: str, *, qrels: Qrels | None, topics: Topics | None = None, shrink: int | None = 0
+        self, name: str, measure: str, *, qrels: Qrels | None, topics: Topics | None = None
     ) -> tuple[Scored, ...]:
         """Scores of a baseline's replicates, by number, each as ``scores`` gives the baseline's own.
 
@@ -132,8 +141,7 @@ class StoreReader:
         return self._read(
             name,
             lambda baseline: tuple(
-                present_scores(replicate, canonical, qrels, topics=topics, shrink=shrink)
-                for replicate in baseline.replicates()
+                present_scores(replicate, canonical, qrels, topics=topics) for replicate in baseline.replicates()
             ),
         )
 
@@ -163,7 +171,7 @@ class StoreReader:
             kept = KeptRun(baseline, qrels, baseline.manifest.measure_names)
             for measure in baseline.manifest.measure_names:
                 try:
-                    present_scores(baseline, measure, qrels, shrink=0, kept=kept)
+                    present_scores(baseline, measure, qrels, kept=kept)
                 except RiskguardError as error:
                     found.append(error.problem if isinstance(error, DataError) else str(error))
             return list(dict.fromkeys(found))
@@ -179,7 +187,7 @@ class StoreReader:
         def work(baseline: StoredBaseline) -> tuple[Scored, ...]:
             chain = (*baseline.history(), baseline)
             if qrels is not None:
-                return tuple(present_scores(entry, measure, qrels) for entry in chain)
+                return tuple(present_scores(entry, measure, qrels, accept=True) for entry in chain)
             digests = {entry.manifest.digests.qrels for entry in chain}
             if len(digests) > 1:
                 raise baseline.error(
@@ -226,7 +234,7 @@ class StoreReader:
         return self._read(name, work)
 
     def earlier_scores(
-        self, name: str, run: str, measure: str, *, qrels: Qrels | None, topics: Topics | None, shrink: int | None
+        self, name: str, run: str, measure: str, *, qrels: Qrels | None, topics: Topics | None
     ) -> Scored:
         """What ``scores`` gives, for the run that ``earlier_run`` means."""
         earlier, (canonical, _) = self.earlier_run(name, run), _spelled(measure)
@@ -237,7 +245,6 @@ class StoreReader:
                 canonical,
                 qrels,
                 topics=topics,
-                shrink=shrink,
             ),
         )
 

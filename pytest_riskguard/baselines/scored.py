@@ -222,7 +222,7 @@ def present_scores(
     qrels: Qrels | None,
     *,
     topics: Topics | None = None,
-    shrink: int | None = None,
+    accept: bool = False,
     kept: KeptRun | None = None,
 ) -> Scored:
     """What ``Store.scores`` returns; ``measure`` is spelled as ir-measures prints it.
@@ -230,13 +230,13 @@ def present_scores(
     ``kept`` is the baseline's run on these judgements, if several measures are asked for.
     """
     if qrels is None or not baseline.manifest.has_run:
-        return _given(baseline, measure, topics, shrink)
+        return _given(baseline, measure, topics, accept=accept)
     table, kept = baseline.table(), kept or KeptRun(baseline, qrels)
     scored, before = replace(_present(kept, measure, table), run=kept.run), table[0].topics
     gone = tuple(sorted(set(before) - set(qrels.topics)))
     known = _as_known(scored, baseline, topics, set(before) & set(qrels.topics))
     fewer = (*gone, *scored.emptied, *scored.much_diluted, *known.rephrased)
-    if shrink is not None and len(fewer) > shrink:
+    if fewer and not accept:
         topics_name = "" if topics is None else topics.path_name
         problem = _shrunk(baseline, replace(known, gone=gone), qrels.path_name, topics_name)
         raise baseline.error(problem, reason="inputs_changed")
@@ -264,11 +264,11 @@ def _as_known(scored: Scored, baseline: StoredBaseline, topics: Topics | None, a
     )
 
 
-def _given(baseline: StoredBaseline, measure: str, topics: Topics | None, shrink: int | None) -> Scored:
+def _given(baseline: StoredBaseline, measure: str, topics: Topics | None, *, accept: bool) -> Scored:
     """Scores as they were stored, whatever the judgements; the query texts must still be the same."""
     scores = as_stored(baseline, measure)
     known = _as_known(Scored(scores), baseline, topics, {*scores.topics})
-    if shrink is not None and len(known.rephrased) > shrink:
+    if known.rephrased and not accept:
         problem = _shrunk(baseline, known, "", "" if topics is None else topics.path_name)
         raise baseline.error(problem, reason="inputs_changed")
     return known
@@ -383,9 +383,9 @@ def _shrunk(baseline: StoredBaseline, scored: Scored, qrels_name: str, topics_na
         )
     if rephrased:
         parts.append(f"{_some(rephrased)} had a different query text when it was stored than in {topics_name} now")
-    remedy = f"accept this with `riskguard baseline rescore {baseline.name}` or `collection: {{shrink: allow}}`"
+    remedy = f"accept this with `riskguard baseline rescore {baseline.name}`"
     if rephrased and not baseline.manifest.has_run:
-        remedy = f"store scores for the new texts with {baseline.command}, or write `collection: {{shrink: allow}}`"
+        remedy = f"store scores for the new texts with {baseline.command}"
     elif rephrased:
         remedy = f"store a run that answers the new texts with {baseline.command}, or {remedy}"
     several = sum(map(len, (gone, emptied, diluted, rephrased))) > 1

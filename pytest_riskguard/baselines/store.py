@@ -200,7 +200,7 @@ class Store(StoreReader):
         changes = []
         for new in scored.scores:
             try:
-                old = self.scores(name, str(new.measure), qrels=scored.judgements, shrink=None)
+                old = self.scores(name, str(new.measure), qrels=scored.judgements, accept=True)
             except DataError:
                 if every_measure:
                     raise

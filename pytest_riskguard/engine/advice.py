@@ -22,7 +22,7 @@ from pytest_riskguard.text import clean, plain
 #: Characters of the longest command.
 _MAX_COMMAND = 2000
 #: Options of a gate that change no answer of ``judge-next``.
-_NOT_ASKED = ("max_latency_p95_ms", "on_inconclusive", "reference")
+_NOT_ASKED = ("on_inconclusive", "reference")
 
 
 def advised(verdict: Verdict, commands: Callable[[], Commands]) -> Verdict:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 
 from pytest_riskguard.baselines.entry import mean_score
 from pytest_riskguard.baselines.scored import Scored
@@ -19,13 +18,6 @@ from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.risk.urisk import mean_test
 from pytest_riskguard.text import counted, listed
 
-#: How topics of a baseline may have shrunk, as the warning calls them.
-_SHRUNK = {
-    "gone": attrgetter("gone"),
-    "emptied": attrgetter("emptied"),
-    "diluted": attrgetter("much_diluted"),
-    "rephrased": attrgetter("rephrased"),
-}
 #: Below this p-value of the mean difference a replicate is unlikely to be another run of the same system.
 UNLIKELY = 0.001
 
@@ -106,13 +98,7 @@ def warned_of_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
     changed = tuple(scored.scores.name for scored in stored if scored.topics_changed)
     if changed and verdict.slice is not None:
         verdict = verdict.warned(warning("changed_inputs", about="topics_changed", systems=changed))
-    lists = {
-        name: tuple(sorted({topic for scored in stored for topic in topics_of(scored)}))
-        for name, topics_of in _SHRUNK.items()
-    }
-    if not any(lists.values()):
-        return verdict
-    return verdict.warned(warning("changed_inputs", about="judgements_shrank", **lists))
+    return verdict
 
 
 @dataclass(frozen=True)

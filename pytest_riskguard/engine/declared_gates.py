@@ -34,9 +34,8 @@ def engine_of(settings: Config, *, report: bool) -> Engine:
         topics=collection.given_topics,
         store=Store(settings.store),
         measures=settings.all_measures,
-        shrink=collection.shrink,
         on_changed_inputs=settings.on_changed_inputs,
-        titles=DocumentTitles(collection.documents, collection.document_url),
+        titles=DocumentTitles(collection.documents.path, collection.documents.url),
         report=report,
         folder=settings.path.parent,
     )

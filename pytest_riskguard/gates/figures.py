@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import repeat
 
 import numpy as np
@@ -12,12 +12,10 @@ import numpy.typing as npt
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import (
     MAX_LISTED,
-    AlphaCurve,
-    Density,
     Estimates,
     Exhibits,
+    Lines,
     ReportedInterval,
-    StratumFigures,
     Tail,
     TopicColumns,
     TopicCounts,
@@ -32,7 +30,6 @@ from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.inference.shares import share
 from pytest_riskguard.risk import counts
 from pytest_riskguard.risk.checks import FloatArray, first_in_order
-from pytest_riskguard.risk.urisk import mean_test
 
 
 def reported(intervals: Iterable[Interval], *, decisive: str | None) -> tuple[ReportedInterval, ...]:
@@ -91,32 +88,19 @@ def topic_counts(comparison: Comparison) -> TopicCounts:
         losses=tally.losses,
         ties=tally.ties,
         missing_in_candidate=aligned.missing_in_candidate,
-        missing_in_baseline=aligned.missing_in_baseline,
-        unknown_in_candidate=aligned.candidate.unknown,
-        without_relevant=tuple(sorted({*aligned.candidate.without_relevant, *aligned.baseline.without_relevant})),
         clusters=0 if evidence.clusters is None else evidence.units,
         effective=None if comparison.gate.by_topic else evidence.effective_topics(comparison.gate.alpha),
-        strata=stratum_figures(evidence, comparison.gate.alpha),
+        strata=urisk_by_stratum(evidence, comparison.gate.alpha),
     )
 
 
-def stratum_figures(evidence: Evidence, alpha: float) -> tuple[StratumFigures, ...]:
+def urisk_by_stratum(evidence: Evidence, alpha: float) -> Mapping[str, float]:
     """What each stratum says on its own, the largest first; none without strata."""
     if evidence.strata is None:
-        return ()
-    strata = zip(evidence.strata.names, evidence.strata.shares.tolist(), evidence.by_stratum, strict=True)
-    return tuple(
-        StratumFigures(
-            stratum=name,
-            share=share,
-            count=part.n,
-            changed=part.changed(alpha),
-            mean_difference=part.mean(part.differences),
-            urisk=part.estimate(alpha),
-            standard_error=mean_test(part.scores(alpha)).standard_error,
-        )
-        for name, share, (_, part) in strata
-    )
+        return {}
+    return {
+        name: part.estimate(alpha) for name, (_, part) in zip(evidence.strata.names, evidence.by_stratum, strict=True)
+    }
 
 
 #: Alphas at which curves have points, besides the gate's own: those of the literature are among them.
@@ -183,27 +167,23 @@ def alphas_for(gate: Gate, *, n_topics: int = 0) -> tuple[float, ...]:
     return tuple(sorted({*alphas, *beyond, gate.alpha}))
 
 
-def _curve(comparison: Comparison) -> AlphaCurve | None:
+def _curve(comparison: Comparison) -> Lines | None:
     """URisk over alpha; the smooth trade-off has no alpha to vary, and equivalence is asked at alpha 0 alone."""
     gate = comparison.gate
     if gate.tradeoff != "linear" or gate.side == "both":
         return None
     alphas = alphas_for(gate, n_topics=comparison.n)
-    tests, intervals = [], []
+    urisk, intervals = [], []
     for alpha in alphas:  # one ruling at a time: what is computed from a million scores takes up memory
         ruling = comparison.ruling.at(alpha)
-        tests.append((ruling.estimate, ruling.test.statistic))
+        urisk.append(ruling.estimate)
         intervals.append(ruling.deciding if ruling.enough_topics else None)
-    return AlphaCurve(
-        alphas=alphas,
-        urisk=tuple(estimate for estimate, _ in tests),
-        trisk=tuple(statistic for _, statistic in tests),
-        lower=tuple(i.lower if i and math.isfinite(i.lower) else None for i in intervals),
-        upper=tuple(i.upper if i and math.isfinite(i.upper) else None for i in intervals),
-    )
+    lower = tuple(i.lower if i and math.isfinite(i.lower) else None for i in intervals)
+    upper = tuple(i.upper if i and math.isfinite(i.upper) else None for i in intervals)
+    return Lines(alphas, {"urisk": tuple(urisk), "lower": lower, "upper": upper})
 
 
-def density(scores: FloatArray | Sample) -> Density | None:
+def density(scores: FloatArray | Sample) -> Lines | None:
     """The bootstrap law of the mean in bins: the middle of each, and its mass over its width.
 
     None where every replicate has the same mean.
@@ -215,7 +195,5 @@ def density(scores: FloatArray | Sample) -> Density | None:
     edges = np.linspace(low, high, BINS + 1)
     just_below = low - (high - low) * EDGE  # a step at which the distribution begins belongs to the first bin
     cumulated = np.array([law.cdf(float(edge)) for edge in (just_below, *edges[1:])])
-    return Density(
-        values=tuple(((edges[1:] + edges[:-1]) / 2).tolist()),
-        density=tuple(np.maximum(np.diff(cumulated) / np.diff(edges), 0.0).tolist()),
-    )
+    mass = np.maximum(np.diff(cumulated) / np.diff(edges), 0.0)
+    return Lines(tuple(((edges[1:] + edges[:-1]) / 2).tolist()), {"density": tuple(mass.tolist())})

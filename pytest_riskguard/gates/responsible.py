@@ -22,9 +22,6 @@ from pytest_riskguard.risk import standard_error
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, stable_order
 from pytest_riskguard.risk.urisk import varies
 
-#: Lists of topics that are counted, most of which a comparison leaves aside.
-_NOT_COMPARED = ("missing_in_candidate", "missing_in_baseline", "unknown_in_candidate", "without_relevant")
-
 
 class Responsible(NamedTuple):
     """Losses and flagged wins, at most ``MAX_LISTED`` of each, and how many more of each there are."""
@@ -114,21 +111,20 @@ def _first(places: npt.NDArray[np.intp], always: Collection[int]) -> npt.NDArray
 def bounded(findings: Findings, found: Responsible) -> Findings:
     """The findings with lists of at most ``MAX_LISTED`` topics, and how many each of them leaves out."""
     flips, explained = findings.estimates.flip_set, findings.explanation or Explanation()
-    counted: dict[str, tuple[str, ...]] = {name: getattr(findings.topics, name) for name in _NOT_COMPARED}
+    missing = findings.topics.missing_in_candidate
     left_out = {
         "responsible_topics": found.more_losers,
         "flagged_wins": found.more_winners,
         "flip_set": len(flips or ()) - MAX_LISTED,
         "pivotal_topics": len(explained.pivotal_topics) - MAX_LISTED,
-        **{name: len(topics) - MAX_LISTED for name, topics in counted.items()},
+        "missing_in_candidate": len(missing) - MAX_LISTED,
     }
     left_out = {name: count for name, count in left_out.items() if count > 0}
     if not left_out:
         return findings
-    first: dict[str, Any] = {name: topics[:MAX_LISTED] for name, topics in counted.items()}
     return replace(
         findings,
-        topics=replace(findings.topics, left_out=left_out, **first),
+        topics=replace(findings.topics, left_out=left_out, missing_in_candidate=missing[:MAX_LISTED]),
         estimates=replace(findings.estimates, flip_set=flips and flips[:MAX_LISTED]),
         explanation=replace(explained, pivotal_topics=explained.pivotal_topics[:MAX_LISTED]),
     )

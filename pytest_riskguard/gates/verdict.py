@@ -163,6 +163,7 @@ class Findings:
     power: Power = field(default_factory=Power)
     pool: PoolFigures | None = None
     explanation: Explanation | None = None
+    figures: tuple[str, ...] = ()
 
 
 class _Finding(Generic[T]):
@@ -257,6 +258,7 @@ class Verdict(_Asked):
     power = _Finding[Power]()
     pool = _Finding["PoolFigures | None"]()
     explanation = _Finding["Explanation | None"]()
+    figures = _Finding[tuple[str, ...]]()
 
     def __repr__(self) -> str:
         about = f"{self.candidate} against {', '.join(self.baselines)}" + (
@@ -372,7 +374,6 @@ REASONS = (
     "churn",
     "not_shown",
     "collapse",
-    "too_slow",
     "too_few_changes",
     "too_few_topics",
     "too_weak",
@@ -422,6 +423,7 @@ JSON_TYPES: dict[str, Any] = {
     "lineage": Lineage | None,
     "pool": PoolFigures | None,
     "explanation": Explanation | None,
+    "figures": tuple[str, ...],
     "documents": tuple[TopicDocuments, ...] | None,
     "judgements": Judgements | None,
     "exhibits": Exhibits | None,

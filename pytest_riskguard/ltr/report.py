@@ -11,7 +11,7 @@ from annotated_types import Ge
 
 from pytest_riskguard.formats.serialization import Words, to_plain
 from pytest_riskguard.gates.findings import Alpha, Count, Probability
-from pytest_riskguard.gates.kinds import METHODS, TRADEOFFS, Gate
+from pytest_riskguard.gates.kinds import METHODS, TRADEOFFS
 from pytest_riskguard.gates.verdict import USED, Outcome, Verdict
 from pytest_riskguard.ltr.model_comparison import ModelComparison, ModelFigures, ModelsAgainst
 from pytest_riskguard.reports.json import document
@@ -164,18 +164,18 @@ class AskedGate:
     verdicts: Count
 
     @classmethod
-    def of(cls, gates: Sequence[Gate], *, correction: str, verdicts: int) -> AskedGate:
+    def of(cls, verdicts: Sequence[Verdict]) -> AskedGate:
         """The settings of gates that differ in alpha alone."""
-        first = gates[0]
+        first = verdicts[0]
         return cls(
             kind=first.kind,
-            alphas=tuple(gate.alpha for gate in gates),
+            alphas=tuple(dict.fromkeys(verdict.alpha for verdict in verdicts)),
             level=first.level,
             method=first.method,
             tolerance=first.tolerance,
             tradeoff=first.tradeoff,
-            correction=correction,
-            verdicts=verdicts,
+            correction=next((verdict.family.correction for verdict in verdicts if verdict.family), "none"),
+            verdicts=len(verdicts),
         )
 
 

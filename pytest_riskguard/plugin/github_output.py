@@ -53,7 +53,7 @@ class Github:
                     verdicts,
                     of_others,
                     gates=self._session.gates,
-                    policy_changes=self._session.policy_changes,
+                    policy_changes=self._session.said_of_policy,
                 )
             except OSError as error:
                 terminalreporter.line(f"riskguard: could not write {github.SUMMARY}: {error.strerror}")

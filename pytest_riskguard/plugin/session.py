@@ -134,7 +134,7 @@ class RiskguardSession:
         if self.relay.waiting and self.config.getoption("xmlpath", default=None):
             from pytest_riskguard.reports.ci.junit import properties
 
-            changes = self.policy_changes
+            changes = self.said_of_policy
             for verdict in self.relay.waiting:
                 number = item.stash[_JUNIT_COUNT] = item.stash.get(_JUNIT_COUNT, 0) + 1
                 item.user_properties.extend(properties(verdict, number, changes))
@@ -171,6 +171,11 @@ class RiskguardSession:
             nearest = (find_config(test.parent, stop=root) for test in sorted(tests) if test.suffix == ".py")
             self._policy = (policy_changes([*self.mode.gate_files, *filter(None, nearest)]),)
         return self._policy[0]
+
+    @property
+    def said_of_policy(self) -> tuple[str, ...]:
+        """The same in lines."""
+        return () if self.policy_changes is None else self.policy_changes.lines
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -248,7 +253,7 @@ class RiskguardSession:
                     self.verdicts,
                     gates=self.gates,
                     provenance=provenance,
-                    policy_changes=self.policy_changes,
+                    policy_changes=self.said_of_policy,
                 )
             except OSError as error:
                 problems.append(f"could not write the report {path}: {error.strerror}")

@@ -246,7 +246,7 @@ def _slices(shown: Shown, worst: Sequence[Slice]) -> Table:
         _number("Mean change", lambda row: signed(row.mean_difference)),
         _number("URisk", lambda row: shown.value(row.urisk)),
         *(tests if shown.slices_are_tested else ()),
-        _number("Flagged", lambda row: len(row.flagged) + row.left_out),
+        _number("Flagged", lambda row: row.flagged),
     )
 
 
@@ -384,19 +384,16 @@ def _lineage(verdict: Verdict) -> Section | None:
     """The accepted runs of the baseline."""
     if verdict.lineage is None:
         return None
-    runs = _table(
+    runs = verdict.lineage.runs
+    table = _table(
         "Accepted runs of the baseline, oldest first, then the candidate",
-        verdict.lineage.runs,
+        runs,
         _name("Run", lambda run: run.run),
         _number("Mean", lambda run: plain(run.mean)),
-        _number(
-            "Against the previous run",
-            lambda run: None if run.mean_difference is None else signed(run.mean_difference),
-        ),
-        _number("Against the oldest", lambda run: signed(run.cumulative_mean_difference)),
+        _number("Against the oldest", lambda run: signed(run.mean - runs[0].mean)),
         _number("URisk against the oldest", lambda run: Shown(verdict).value(run.urisk)),
     )
-    return Section("lineage", "Accepted changes", tables=(runs,))
+    return Section("lineage", "Accepted changes", tables=(table,))
 
 
 def _settings(verdict: Verdict) -> Section:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -209,7 +210,7 @@ class Shown:
         about = f"{clean(verdict.measure)}, " if verdict.measure else ""
         about += self.part_of_topics
         if verdict.pool is not None:
-            about += f", pool of {len(verdict.pool.systems)}"
+            about += f", pool of {len(self.pool)}"
         if verdict.asked.by_topic:
             line = f"{self.answer}: " if self.is_identical else ""
             line += f"{self.collapse} ({about}"
@@ -256,6 +257,17 @@ class Shown:
         if not names:
             return ""
         return f"identical to the baseline{'s' if len(names) > 1 else ''} {', '.join(names)}"
+
+    @property
+    def pool(self) -> Mapping[str, float]:
+        """The GeoRisk of each system of the pool."""
+        return self.verdict.estimates.georisk or {}
+
+    @property
+    def rank(self) -> int:
+        """The candidate's rank by GeoRisk; 1 is best."""
+        own = self.pool[self.verdict.candidate]
+        return 1 + sum(value > own for value in self.pool.values())
 
     @property
     def required(self) -> str:

@@ -246,7 +246,8 @@ def _run(path: Path, report: Report, problem: str | None) -> tuple[TrendRun, dat
     when, dated_by = _date(provenance.date) if provenance is not None else None, "report"
     if when is None:
         when, dated_by = _file_time(path), "file"
-    latency = provenance.latency if provenance is not None else None
+    candidate = None if provenance is None else provenance.candidate
+    latency = None if candidate is None else candidate.latency
     run = TrendRun(
         report=path.as_posix(),
         date=None if when is None else when.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),

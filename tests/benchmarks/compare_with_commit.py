@@ -41,10 +41,9 @@ TEXTS = (
 #: Times, which no two runs share.
 TIMES = (
     "provenance.date",
-    "provenance.latency.median_ms",
-    "provenance.latency.p95_ms",
+    "provenance.candidate.latency.median_ms",
+    "provenance.candidate.latency.p95_ms",
     "provenance.baselines[].stored",
-    "provenance.baselines[].age_days",
 )
 #: Limits of intervals, and what is computed from them, which ``--moved-limits`` lets move by so many standard errors.
 LIMITS = (
@@ -53,8 +52,8 @@ LIMITS = (
     "verdicts[].intervals[].upper",
     "verdicts[].explanation.slices[].lower",
     "verdicts[].explanation.slices[].upper",
-    "verdicts[].exhibits.curve.lower[]",
-    "verdicts[].exhibits.curve.upper[]",
+    "verdicts[].exhibits.curve.lines.lower[]",
+    "verdicts[].exhibits.curve.lines.upper[]",
     "verdicts[].lineage.lower",
     "verdicts[].lineage.upper",
     "verdicts[].pool.references[].lower",
@@ -70,8 +69,8 @@ FROM_THE_LAW = (
 )
 #: The drawing of the law is the other law's.
 DRAWN = (
-    "verdicts[].exhibits.density.values[]",
-    "verdicts[].exhibits.density.density[]",
+    "verdicts[].exhibits.density.x[]",
+    "verdicts[].exhibits.density.lines.density[]",
 )
 
 

@@ -13,18 +13,14 @@ import click
 import pytest
 
 import pytest_riskguard
-from pytest_riskguard import evaluation, inference, ltr, risk, studies
+from pytest_riskguard import baselines, evaluation, inference, ltr, risk, studies
+from pytest_riskguard import cli as parts
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.main import LazyCommand, cli
 from pytest_riskguard.config.candidate_settings import CommandCandidate, DescribedRun, DescribedScores, Retrieve
-from pytest_riskguard.config.collection_settings import Collection, QrelsFile
+from pytest_riskguard.config.collection_settings import Collection, Documents, QrelsFile
 from pytest_riskguard.config.http_settings import Http, HttpCandidate
-from pytest_riskguard.config.schema import (
-    Config,
-    Family,
-    GateModel,
-    GateSettings,
-)
+from pytest_riskguard.config.schema import Config, GateModel, GateSettings
 from pytest_riskguard.formats.known import FORMATS
 from pytest_riskguard.gates import kinds
 from pytest_riskguard.gates.rankings import Rankings
@@ -32,7 +28,6 @@ from pytest_riskguard.gates.verdict import JSON_TYPES, Outcome
 from pytest_riskguard.plugin.options import add_options
 from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.reports.json import SCHEMA_FILE
-from pytest_riskguard.reports.policy_changes import PolicyChanges
 from pytest_riskguard.reports.provenance import Provenance
 from tests.docs.pages import DOCS
 from tests.reports.schema import OPEN
@@ -160,7 +155,6 @@ def test_each_option_and_setting_of_the_plugin_is_in_the_reference():
         ("Keys of a `candidate` over HTTP", HttpCandidate),
         ("Keys of a `candidate` that is a command", CommandCandidate),
         ("Keys of `http`", Http),
-        ("Keys of `family`", Family),
         ("Keys of a gate", GateSettings),
     ],
 )
@@ -173,7 +167,7 @@ def test_each_key_of_riskguard_yaml_is_in_the_reference_with_its_default(heading
         default = field.default[0] if isinstance(field.default, tuple) and field.default else field.default
         if field.is_required():
             assert said == "required", key
-        elif default is None or default == ():
+        elif default in (None, (), Documents()):
             assert said == "none" or said.startswith("the file's"), key
         elif isinstance(default, bool):
             assert said == str(default).lower(), key  # as YAML writes it
@@ -220,7 +214,7 @@ def test_the_site_lists_every_field_of_the_report():
     assert shared == {"flagged_wins": "responsible_topics[]"}
     expected = {"schema", "generated_by", "verdicts", "gates"}
     expected |= {"rankings", "provenance", *paths_of(Rankings, "rankings[]"), *paths_of(Provenance, "provenance")}
-    expected |= {*paths_of(KnownGate, "gates[]"), "policy_changes", *paths_of(PolicyChanges, "policy_changes")}
+    expected |= {*paths_of(KnownGate, "gates[]"), "policy_changes"}
     for name, kind in JSON_TYPES.items():
         expected |= {name, *paths_of(kind, name)}
     expected = {path for path in expected if not any(path.startswith(f"{other}[].") for other in shared)}
@@ -272,7 +266,7 @@ def test_each_warning_code_is_in_the_reference():
 
 def test_each_public_name_is_in_the_reference():
     text = page("python.md")
-    for module in (pytest_riskguard, risk, studies, inference, ltr, evaluation):
+    for module in (pytest_riskguard, risk, studies, inference, ltr, evaluation, parts, baselines):
         under = section(text, f"`{module.__name__}`")
         missing = [name for name in module.__all__ if not re.search(rf"`{name}\b", under)]
         assert not missing, module.__name__
@@ -312,7 +306,6 @@ def test_options_are_listed_with_their_defaults_as_yaml_writes_them():
         "tradeoff": "linear",
         "missing": "refuse",
         "slice": "none",
-        "max_latency_p95_ms": "none",
         "method": "auto",
         "tolerance": "0.005",
         "on_inconclusive": "fail",
@@ -358,7 +351,7 @@ def test_each_kind_of_gate_is_in_the_reference():
 
 
 def test_each_correction_is_in_the_reference():
-    text = section(page("configuration.md"), "Keys of `family`")
+    text = section(page("configuration.md"), "Keys of the file")
     assert [value for value in kinds.CORRECTIONS if f"`{value}`" not in text] == []
 
 

@@ -136,7 +136,7 @@ def test_losses_by_hand():
     assert [row.contribution for row in rows] == pytest.approx([-0.6 / 12, -0.2 / 12, -0.2 / 12])
     assert [row.share for row in rows] == pytest.approx([0.6, 0.2, 0.2])
     assert [row.standardised for row in rows] == pytest.approx(x[[0, 1, 4]] / x.std(ddof=1))
-    assert [(row.flagged, row.weight, row.exceeds) for row in rows] == [(True, None, ()), *[(False, None, ())] * 2]
+    assert [(row.flagged, row.exceeds) for row in rows] == [(True, ()), *[(False, ())] * 2]
     assert verdict.flagged_wins == ()
 
 

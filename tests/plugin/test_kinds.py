@@ -111,7 +111,7 @@ def test_a_family_is_judged_whole_whatever_is_selected_and_wherever_it_runs(judg
 
 
 def test_what_a_family_does_and_that_there_is_none_is_said(judged):
-    result, _ = judged("loss", *RISKS, head="family: {correction: holm, gates: [g0, g5]}\n")
+    result, _ = judged("loss", *RISKS, head="family: holm\n")
     text = " ".join(result.stdout.str().split())
     assert "URisk -0.97 [-1.48, -0.50]" in text
     assert "each at its own level" not in text

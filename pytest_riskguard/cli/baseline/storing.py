@@ -282,7 +282,7 @@ def _otherwise_known(place: Place, name: str) -> Mapping[str, tuple[str, ...]]:
     with suppress(BaselineError):  # damaged, which rescoring says
         qrels, topics = read_collection(place.sources["qrels"] or Path(), place.sources["topics"])
         measure = place.store.manifest(name).measure_names[0]
-        known = place.store.scores(name, measure, qrels=qrels, topics=topics, shrink=None)
+        known = place.store.scores(name, measure, qrels=qrels, topics=topics, accept=True)
         return ({"text": known.rephrased} if known.rephrased else {}) | dict(known.reassigned)
     return {}
 

@@ -118,7 +118,7 @@ def test_slices_are_judged_as_pytest_judges_them(command, folder):
     ]
     folder.joinpath("topics.tsv").write_text("\n".join(["topic\tquery\tkind", *rows]) + "\n")
     text = folder.joinpath("riskguard.yaml").read_text().replace("candidate.run", "loss.run")
-    text = text.replace("alpha: 1", "alpha: 1, slice: kind, smallest_slice: 10")
+    text = text.replace("alpha: 1", "alpha: 1, slice: [kind=code, kind=word]")
     folder.joinpath("riskguard.yaml").write_text(text)
     assert command("check --json report.json -q").status == 1
     verdicts = read_report(folder / "report.json")["verdicts"]

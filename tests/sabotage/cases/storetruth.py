@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.sabotage.case import EVERY, SERIAL, Case, Sabotage, harmless
+from tests.sabotage.case import EVERY, Case, Sabotage, harmless
 from tests.sabotage.sabotages import (
     CANDIDATE,
     PROD,
@@ -32,11 +32,6 @@ BAD = ["baselines/prod", "bad_baseline"]
 GONE = ["inputs_changed", "no longer ha", "riskguard baseline rescore prod"]
 SWAPPED = ["inputs_changed", "its run no longer retrieves a relevant document", "riskguard baseline rescore prod"]
 ASKED = ["inputs_changed", "different query text", "riskguard baseline update prod RUN"]
-
-
-def shrink(written: str) -> Sabotage:
-    """How much judgements may shrink, in riskguard.yaml."""
-    return replace_text(YAML, "topics: topics.tsv", f"topics: topics.tsv, shrink: {written}")
 
 
 def grades(*topics: str) -> Sabotage:
@@ -111,7 +106,6 @@ CASES = [
     Case("one-topic-deleted", drop_topics(QRELS, "t02"), words=[*GONE, "t02"]),
     Case("losing-topics-graded-0", grades(*LOSING), words=GONE),
     Case("relevant-documents-swapped", swap_relevant(*LOSING), words=SWAPPED, ways=EVERY),
-    Case("shrink-too-little", [drop_topics(QRELS, *LOSING), shrink("44")], words=GONE, ways=SERIAL),
     Case("query-texts-changed", query(lambda text: f"easy {text}"), words=ASKED),
     # commands that replace
     replaced("update-without-note", f"baseline update prod {CANDIDATE}", status=2, words=["needs --note"]),
@@ -123,12 +117,6 @@ CASES = [
     harmless("no-run-warns", riskguard("baseline remove old"), command="baseline verify"),
     harmless("topic-added", append(QRELS, "t61 0 doc-t61-01 1\n")),
     harmless("document-judged-again", replace_text(QRELS, "doc-t05-02 2", "doc-t05-02 1")),
-    harmless(
-        "topic-gone-and-allowed",
-        [drop_topics(QRELS, "t60"), shrink("1")],
-        words=["changed_inputs", "t60"],
-        ways=SERIAL,
-    ),
     harmless(
         "topic-gone-and-rescored",
         [

@@ -92,7 +92,7 @@ CASES = [
         replace_text(
             "riskguard.yaml",
             "candidate: runs/candidate.run",
-            f"candidate: {{http: {{url: 'http://localhost:1/{{query}}', id: a, hits: '{'[' * 3000}'}}}}",
+            f"candidate: {{http: {{url: 'http://localhost:1/{{query}}', hits: '{'[' * 3000}'}}}}",
         ),
         command="check",
         status=2,
