@@ -290,7 +290,6 @@ def test_what_a_live_system_answers_is_written_as_a_run(command):
     ("line", "message"),
     [
         ("retrieve out.run", "riskguard.yaml:4: the candidate is not a live system: there is nothing to query"),
-        ("retrieve out.run --gate no-rsk", "there is no gate 'no-rsk'; did you mean 'no-risk'?"),
     ],
 )
 def test_only_live_systems_are_queried(command, folder, line, message):
@@ -298,17 +297,6 @@ def test_only_live_systems_are_queried(command, folder, line, message):
     assert ended.status == 2
     assert message in ended.err
     assert not folder.joinpath("out.run").exists()
-
-
-@pytest.mark.usefixtures("live_project")
-def test_the_live_system_of_a_gate_is_queried_if_the_gate_is_named(command, folder):
-    path = folder / "riskguard.yaml"
-    (line,) = [line for line in path.read_text().splitlines() if line.startswith("candidate: ")]
-    text = path.read_text().replace(line, "candidate: candidate.run")
-    path.write_text(text.replace("baseline: prod,", f"baseline: prod, {line},"))
-    ended = command("retrieve answers.run --gate no-risk")
-    assert ended.status == 0, ended.err
-    assert ended.out.startswith("wrote answers.run: answers for 30 topics")
 
 
 @pytest.mark.usefixtures("live_project")
