@@ -70,7 +70,7 @@ def train_report(
     """
     from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.ltr.report import dumps
-    from pytest_riskguard.ltr.report_tables import explain
+    from pytest_riskguard.ltr.report_section import section
 
     reports = Reports(json_path, html, markdown)
     reports.withdraw()
@@ -80,16 +80,13 @@ def train_report(
     reports.check(*inputs.files)
     asked = Asked.of(inputs, models, baselines, {**collection.settings, **({"alphas": alphas} if alphas else {})})
     report = asked.report(Path(models[0].text))
-    text = explain(report, width=terminal_width())
+    shown = section(report)
+    text = shown.to_text(max(terminal_width(), 80))
     show_study("\n".join(filter(None, (text, asked.from_file))), dumps(report), json_path=json_path)
     if markdown is not None:
-        from pytest_riskguard.ltr.report_page import markdown as as_markdown
-
-        write_text(as_markdown(report), markdown, option="--markdown")
+        write_text(shown.to_markdown(), markdown, option="--markdown")
     if html is not None:
-        from pytest_riskguard.ltr.report_page import page
-
-        write_text(page(report), html, option="--html")
+        write_text(shown.to_page(), html, option="--html")
     if not (incomparable := report.incomparable):
         return ExitStatus.PASSED
     click.echo(f"Error: {counted(incomparable, 'verdict')} without an answer: the data cannot be compared", err=True)
@@ -149,9 +146,8 @@ class Asked:
         ]
         verdicts = engine.verdicts(questions, correction=self.correction)
         size = len(verdicts) // len(measures)
-        used = next((verdict.family.correction for verdict in verdicts if verdict.family), "none")
         return TrainReport(
-            gate=AskedGate.of(self.gates, correction=used, verdicts=len(verdicts)),
+            gate=AskedGate.of(verdicts),
             models=tuple(map(label, self.models)),
             baselines=tuple(map(label, self.baselines)),
             qrels=next((one.qrels_digest for one in scores[0] if one.qrels_digest), None),

@@ -174,18 +174,17 @@ def trend(reports: tuple[Path, ...], json_path: str | None, html: Path | None) -
     of the file. The exit status is 0 whatever the verdicts are, but 3 if a report cannot be read or compared with the
     others.
     """
+    from pytest_riskguard.studies.trend_section import section
     from pytest_riskguard.studies.trend_series import dumps
     from pytest_riskguard.studies.trend_series import trend as trend_of
-    from pytest_riskguard.studies.trend_table import explain
 
     files = _files(reports)
     Reports(json_path, html).check(*files)
     made = trend_of(files)
-    show_study(explain(made, width=terminal_width()), dumps(made), json_path=json_path)
+    shown = section(made)
+    show_study(shown.to_text(max(terminal_width(), 60)), dumps(made), json_path=json_path)
     if html is not None:
-        from pytest_riskguard.studies.trend_page import render
-
-        write_text(render(made), html, option="--html")
+        write_text(shown.to_page(), html, option="--html")
     if not made.problems:
         return ExitStatus.PASSED
     click.echo(f"Error: {len(made.problems)} of {counted(len(files), 'report')} cannot be compared", err=True)

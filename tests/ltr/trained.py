@@ -62,7 +62,7 @@ def report_of(
         for gate in gates
     ]
     return TrainReport(
-        gate=AskedGate.of(gates, correction="none", verdicts=len(verdicts)),
+        gate=AskedGate.of(verdicts),
         models=tuple(models),
         baselines=tuple(baselines),
         qrels=None,

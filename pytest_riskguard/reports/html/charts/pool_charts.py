@@ -9,7 +9,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.axes import (
     BELOW,
     Entry,
-    Plot,
+    Frame,
     Scale,
     Symbol,
     beside,
@@ -115,7 +115,7 @@ def georisk(verdict: Verdict) -> Chart | None:
     )
 
 
-def _curve(system: str, role: str, curves: GeoRiskCurves, frame: Plot) -> str:
+def _curve(system: str, role: str, curves: GeoRiskCurves, frame: Frame) -> str:
     """The line of a system; those that matter have a point at each alpha."""
     name, values = _name(system, role), curves.systems[system]
     points = [(frame.x(alpha), frame.y(value)) for alpha, value in zip(curves.alphas, values, strict=True)]
@@ -133,7 +133,7 @@ def _curve(system: str, role: str, curves: GeoRiskCurves, frame: Plot) -> str:
     )
 
 
-def _names(named: list[str], names: dict[str, str], ends: dict[str, float], frame: Plot) -> str:
+def _names(named: list[str], names: dict[str, str], ends: dict[str, float], frame: Frame) -> str:
     """The names of lines at their ends, moved apart."""
     heights = [frame.y(ends[system]) for system in named]
     placed = stacked(heights, low=frame.room.top, high=frame.room.bottom)
