@@ -43,9 +43,10 @@ def all_tests(session: nox.Session) -> None:
 
 @nox.session
 def nightly(session: nox.Session) -> None:
-    """Studies, simulations and the whole matrix of sabotage, which take an hour or two."""
+    """Studies, simulations, the whole matrix of sabotage, and more generated examples: an hour or two."""
     session.install("-e", ".", *PEERS)
     session.run("pytest", "-n", "auto", "-m", "nightly", *session.posargs)
+    session.run("pytest", "-n", "auto", "-m", "not nightly", "--hypothesis-profile=nightly", *session.posargs)
 
 
 @nox.session(python=PYTHONS)

@@ -33,7 +33,6 @@ from pytest_riskguard.gates.kinds import (
 )
 from pytest_riskguard.gates.option_types import OptionTypeError, lists_options
 from pytest_riskguard.gates.verdict import Commands, Verdict, incomparable
-from pytest_riskguard.reports.internal_errors import shown_or_plain
 from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.reports.terminal.layout import command, report_hint
 from pytest_riskguard.run_context import record
@@ -301,8 +300,7 @@ def check(
     __tracebackhide__ = True
     for name, value in options.items():
         if name in OPTIONS and not OPTIONS[name].in_assertions and value != OPTIONS[name].default:
-            needs = "a live candidate" if name == "max_latency_p95_ms" else "a topics file"
-            advice = f"it needs {needs}, which plain scores do not have; use the riskguard fixture"
+            advice = "it needs a topics file, which plain scores do not have; use the riskguard fixture"
             raise OptionTypeError(f"{name}: {advice}")
     gate = gate_of(current_test() or kind, kind, **{**options, "weighted": weights is not None})
     for name, value in options.items():  # a default may still be a limit, such as max_loss, which nothing would hold
@@ -346,10 +344,7 @@ def demand(verdict: Verdict, *, options: str = "", problem: str | None = None) -
             reproduce = command(test, options=options)
             report = report_hint() if options and not run_context.current().report_wanted else None
             screen = screen._replace(width=screen.width - _INDENT)
-        text = shown_or_plain(
-            verdict, lambda: explain(verdict, screen, reproduce=reproduce, report=report, problem=problem)
-        )
-        raise RiskyError(text, verdict)
+        raise RiskyError(explain(verdict, screen, reproduce=reproduce, report=report, problem=problem), verdict)
     return verdict
 
 

@@ -39,8 +39,7 @@ class RunContext(NamedTuple):
 
     ``locate`` turns a node id into one for the folder where pytest was called. With ``report_wanted`` verdicts hold
     the data of charts. ``cached`` says whether scores may be kept on disk and taken from there. Every verdict that
-    an assertion or the fixture gives is passed to all ``listeners``; a line about a failure of riskguard's own, once
-    there is a verdict, to all ``failure_listeners``.
+    an assertion or the fixture gives is passed to all ``listeners``.
     """
 
     screen: Screen = Screen()
@@ -48,7 +47,6 @@ class RunContext(NamedTuple):
     report_wanted: bool = False
     cached: bool = True
     listeners: tuple[Callable[[Verdict], None], ...] = ()
-    failure_listeners: tuple[Callable[[str], None], ...] = ()
 
 
 _current = RunContext()
@@ -75,12 +73,6 @@ def record(verdict: Verdict) -> Verdict:
     for listener in _current.listeners:
         listener(verdict)
     return verdict
-
-
-def report_failure(line: str) -> None:
-    """Hand a line about a failure of riskguard's own to the listeners; see ``reports.internal_errors``."""
-    for listener in _current.failure_listeners:
-        listener(line)
 
 
 def draws_blocks(encoding: str | None) -> bool:

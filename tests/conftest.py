@@ -43,10 +43,17 @@ SKIP_REASONS: tuple[str, ...] = (
 if "RISKGUARD_REQUIRE_PEERS" not in os.environ:
     SKIP_REASONS += ("not installed: ",)
 
-# The same examples on every machine and in every run. Hypothesis' own limits of time measure how busy the machine is.
-settings.register_profile(
-    "suite", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+# The same examples on every machine and in every run, eight times as many at night (`nox -s nightly`).
+# Hypothesis' own limits of time measure how busy the machine is.
+for name, most in (("suite", 25), ("nightly", 200)):
+    settings.register_profile(
+        name,
+        max_examples=most,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
 settings.load_profile("suite")
 
 # The processes that tests start compile the package once, not each of them again.

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_riskguard.baselines import scored as backing
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine, sources
 from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, Source, Stored
@@ -116,7 +115,6 @@ def test_each_run_is_read_once_for_all_gates_and_measures(folder, monkeypatch):
         return scored_run(run, *rest, **options)
 
     world.store(folder, "again")
-    backing._backed.clear()
     for module in ("engine.sources", "baselines.scored"):
         monkeypatch.setattr(f"pytest_riskguard.{module}.scored_run", reading)
     store = Store(folder / "baselines")

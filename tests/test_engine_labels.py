@@ -15,7 +15,6 @@ from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.formats.given_file import GivenFile, LabelRules
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.run_context import changed
 from tests.strict import gate_of
 
 TOPICS = range(30)
@@ -136,10 +135,7 @@ def test_parquet_says_which_documents_there_are(judged: Judge, tmp_path: Path):
     assert judged(range(20), path.read_bytes()).reason == "stale_labels"
 
 
-def test_a_file_that_cannot_be_read_leaves_the_verdict_and_is_named(judged: Judge):
-    lines: list[str] = []
-    with changed(failure_listeners=(lines.append,)):
-        verdict = judged(range(15), "neither\n")
-    assert verdict.outcome == "fail"
-    (line,) = lines
-    assert "documents.tsv:1: expected JSON Lines, or a header with tabs" in line
+def test_a_file_that_cannot_be_read_is_incomparable_and_named(judged: Judge):
+    verdict = judged(range(15), "neither\n")
+    assert verdict.outcome == "incomparable"
+    assert "documents.tsv:1: expected JSON Lines, or a header with tabs" in verdict.problem

@@ -157,7 +157,6 @@ def test_topics_that_are_not_as_they_should_be_are_those_of_the_slice(tmp_path):
         file.write("n0\twords\tcode\t1\nn1\twords\twords\t1\n")
     verdict = engine(folder).verdict(question(folder, gate_of("g", slice="kind=code"), "risk"))
     assert verdict.topics.missing_in_candidate == ("q00",)
-    assert verdict.topics.without_relevant == ("n0",)
 
 
 def test_scores_that_lack_the_slice_are_incomparable(collections, tmp_path):

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from pytest_riskguard.gates.kinds import KINDS, OPTIONS
-from pytest_riskguard.gates.verdict import Deferred, Findings, Verdict
+from pytest_riskguard.gates.verdict import Findings, Verdict
 
 _FINDINGS = frozenset(field.name for field in fields(Findings))
 
@@ -20,7 +20,6 @@ def altered(verdict: Verdict, **changes: Any) -> Verdict:
     if "gate" in changes:
         options["name"] = changes.pop("gate")
     findings = {name: changes.pop(name) for name in [*changes] if name in _FINDINGS}
-    if "diagnostics" in findings:
-        findings["diagnostics"] = Deferred.of(findings["diagnostics"])
+    findings.setdefault("figures", ())  # they are put into words anew
     verdict = replace(verdict, asked=replace(asked, **options), **changes)
-    return verdict.with_findings(lambda own: replace(own, **findings)) if findings else verdict
+    return verdict.with_findings(lambda own: replace(own, **findings))

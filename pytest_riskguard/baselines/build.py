@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,7 +22,6 @@ from pytest_riskguard.text import web_address
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
 _NUMBER = re.compile(r"[0-9]{1,18}")
 MAX_BRANCH, MAX_REPOSITORY = 250, 500
-Variables = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -56,9 +55,15 @@ def this_build(folder: Path) -> Build:
 
 def build_of_ci() -> Build | None:
     """The build as the CI service describes it; None where there is no service."""
-    for variable, read in _SERVICES.items():
+    for variable, templates in _SERVICES.items():
         if os.environ.get(variable, "").lower() not in ("", "0", "false"):
-            return _checked(read(os.environ))
+            commit, branch, request, repository, url, base_branch, base_commit = map(_said, templates)
+            merge = None
+            if variable == "GITHUB_ACTIONS":
+                pull = re.fullmatch(r"refs/pull/([0-9]+)/.*", request)
+                request, merge = (pull.group(1), commit) if pull else ("", None)
+                commit, base_commit = _github_pull_request("head") or commit, _github_pull_request("base")
+            return _checked(Build(commit, branch, request, repository, url, Base(base_branch, base_commit, merge)))
     return None
 
 
@@ -79,7 +84,7 @@ def _checked(build: Build) -> Build:
         branch=branch[:MAX_BRANCH] or None,
         pull_request=request.group() if request else None,
         repository=_repository(build.repository or ""),
-        run_url=web_address(build.run_url or ""),
+        run_url=web_address((build.run_url or "").replace(" ", "%20")),
         base=_checked_base(build.base),
     )
 
@@ -104,121 +109,87 @@ def _repository(text: str) -> str | None:
     return (rest or text).rpartition("@")[2][:MAX_REPOSITORY] or None
 
 
-def _github(variables: Variables) -> Build:
-    repository = f"{variables.get('GITHUB_SERVER_URL', '')}/{variables.get('GITHUB_REPOSITORY', '')}"
-    request = re.fullmatch(r"refs/pull/([0-9]+)/.*", variables.get("GITHUB_REF", ""))
-    pull = _github_pull_request(variables)
-    return Build(
-        commit=pull("head") or variables.get("GITHUB_SHA"),
-        branch=variables.get("GITHUB_HEAD_REF") or variables.get("GITHUB_REF_NAME"),
-        pull_request=request.group(1) if request else None,
-        repository=repository,
-        run_url=f"{repository}/actions/runs/{variables.get('GITHUB_RUN_ID', '')}",
-        base=Base(
-            variables.get("GITHUB_BASE_REF"),
-            pull("base"),
-            merge=variables.get("GITHUB_SHA") if request is not None else None,
-        ),
-    )
+def _github_pull_request(side: str) -> str | None:
+    """The commit of a pull request (``head``), or of its base; ``GITHUB_SHA`` is a merge nobody has seen."""
+    with suppress(RiskguardError, ContentError, JsonError, KeyError, TypeError):
+        event: Any = parsed(read_limited(Path(os.environ["GITHUB_EVENT_PATH"]), MANIFEST_BYTES))
+        commit = event["pull_request"][side]["sha"]
+        return commit if isinstance(commit, str) else None
+    return None
 
 
-def _github_pull_request(variables: Variables) -> Callable[[str], str | None]:
-    """The commit of a pull request (``head``), and that of its base; ``GITHUB_SHA`` is a merge nobody has seen."""
-    event: Any = None
-    if variables.get("GITHUB_EVENT_PATH"):
-        with suppress(RiskguardError, ContentError, JsonError):
-            event = parsed(read_limited(Path(variables["GITHUB_EVENT_PATH"]), MANIFEST_BYTES))
-
-    def commit(side: str) -> str | None:
-        try:
-            found = event["pull_request"][side]["sha"]
-        except (KeyError, TypeError):
-            return None
-        return found if isinstance(found, str) else None
-
-    return commit
+def _said(templates: str) -> str:
+    """The first of several templates that the variables of the environment fill; empty if none does."""
+    variables = defaultdict(str, os.environ)
+    return next((text for template in templates.split("|") if (text := template.format_map(variables))), "")
 
 
-def _gitlab(variables: Variables) -> Build:
-    return Build(
+#: The variable that each service sets; then where it says the commit, the branch, the pull request, the repository,
+#: the address of the run, and the branch and the commit that the pull request is to be merged into.
+_SERVICES = {
+    "GITHUB_ACTIONS": (
+        "{GITHUB_SHA}",
+        "{GITHUB_HEAD_REF}|{GITHUB_REF_NAME}",
+        "{GITHUB_REF}",
+        "{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}",
+        "{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}/actions/runs/{GITHUB_RUN_ID}",
+        "{GITHUB_BASE_REF}",
+        "",
+    ),
+    "GITLAB_CI": (
         # of merged results the latter is a merge that nobody has seen
-        commit=variables.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or variables.get("CI_COMMIT_SHA"),
-        branch=variables.get("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME") or variables.get("CI_COMMIT_REF_NAME"),
-        pull_request=variables.get("CI_MERGE_REQUEST_IID"),
-        repository=variables.get("CI_PROJECT_URL"),
-        run_url=variables.get("CI_JOB_URL") or variables.get("CI_PIPELINE_URL"),
-        base=Base(
-            variables.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME"),
-            # the former where the target is merged in before the pipeline runs
-            variables.get("CI_MERGE_REQUEST_TARGET_BRANCH_SHA") or variables.get("CI_MERGE_REQUEST_DIFF_BASE_SHA"),
-        ),
-    )
-
-
-def _jenkins(variables: Variables) -> Build:
-    return Build(
-        commit=variables.get("GIT_COMMIT"),
-        branch=variables.get("CHANGE_BRANCH") or variables.get("BRANCH_NAME") or variables.get("GIT_BRANCH"),
-        pull_request=variables.get("CHANGE_ID"),
-        repository=variables.get("GIT_URL"),
-        run_url=variables.get("BUILD_URL"),
-        base=Base(variables.get("CHANGE_TARGET")),
-    )
-
-
-def _buildkite(variables: Variables) -> Build:
-    return Build(
-        commit=variables.get("BUILDKITE_COMMIT"),
-        branch=variables.get("BUILDKITE_BRANCH"),
-        pull_request=variables.get("BUILDKITE_PULL_REQUEST"),
-        repository=variables.get("BUILDKITE_REPO"),
-        run_url=variables.get("BUILDKITE_BUILD_URL"),
-        base=Base(variables.get("BUILDKITE_PULL_REQUEST_BASE_BRANCH")),
-    )
-
-
-def _circleci(variables: Variables) -> Build:
-    return Build(
-        commit=variables.get("CIRCLE_SHA1"),
-        branch=variables.get("CIRCLE_BRANCH"),
-        pull_request=variables.get("CIRCLE_PULL_REQUEST"),
-        repository=variables.get("CIRCLE_REPOSITORY_URL"),
-        run_url=variables.get("CIRCLE_BUILD_URL"),
-    )
-
-
-def _azure(variables: Variables) -> Build:
-    request = variables.get("SYSTEM_PULLREQUEST_PULLREQUESTNUMBER")
-    project = f"{variables.get('SYSTEM_COLLECTIONURI', '')}{variables.get('SYSTEM_TEAMPROJECT', '')}"
-    return Build(
-        commit=variables.get("SYSTEM_PULLREQUEST_SOURCECOMMITID") or variables.get("BUILD_SOURCEVERSION"),
-        branch=variables.get("SYSTEM_PULLREQUEST_SOURCEBRANCH") or variables.get("BUILD_SOURCEBRANCH"),
-        pull_request=request or variables.get("SYSTEM_PULLREQUEST_PULLREQUESTID"),
-        repository=variables.get("BUILD_REPOSITORY_URI"),
-        run_url=f"{project}/_build/results?buildId={variables.get('BUILD_BUILDID', '')}".replace(" ", "%20"),
-        base=Base(variables.get("SYSTEM_PULLREQUEST_TARGETBRANCH")),
-    )
-
-
-def _bitbucket(variables: Variables) -> Build:
-    repository = variables.get("BITBUCKET_GIT_HTTP_ORIGIN", "")
-    return Build(
-        commit=variables.get("BITBUCKET_COMMIT"),
-        branch=variables.get("BITBUCKET_BRANCH"),
-        pull_request=variables.get("BITBUCKET_PR_ID"),
-        repository=repository,
-        run_url=f"{repository}/pipelines/results/{variables.get('BITBUCKET_BUILD_NUMBER', '')}",
-        base=Base(variables.get("BITBUCKET_PR_DESTINATION_BRANCH"), variables.get("BITBUCKET_PR_DESTINATION_COMMIT")),
-    )
-
-
-#: The variable that each service sets, and what its other variables say.
-_SERVICES: Mapping[str, Callable[[Variables], Build]] = {
-    "GITHUB_ACTIONS": _github,
-    "GITLAB_CI": _gitlab,
-    "BUILDKITE": _buildkite,
-    "CIRCLECI": _circleci,
-    "TF_BUILD": _azure,
-    "BITBUCKET_BUILD_NUMBER": _bitbucket,
-    "JENKINS_URL": _jenkins,
+        "{CI_MERGE_REQUEST_SOURCE_BRANCH_SHA}|{CI_COMMIT_SHA}",
+        "{CI_MERGE_REQUEST_SOURCE_BRANCH_NAME}|{CI_COMMIT_REF_NAME}",
+        "{CI_MERGE_REQUEST_IID}",
+        "{CI_PROJECT_URL}",
+        "{CI_JOB_URL}|{CI_PIPELINE_URL}",
+        "{CI_MERGE_REQUEST_TARGET_BRANCH_NAME}",
+        # the former where the target is merged in before the pipeline runs
+        "{CI_MERGE_REQUEST_TARGET_BRANCH_SHA}|{CI_MERGE_REQUEST_DIFF_BASE_SHA}",
+    ),
+    "BUILDKITE": (
+        "{BUILDKITE_COMMIT}",
+        "{BUILDKITE_BRANCH}",
+        "{BUILDKITE_PULL_REQUEST}",
+        "{BUILDKITE_REPO}",
+        "{BUILDKITE_BUILD_URL}",
+        "{BUILDKITE_PULL_REQUEST_BASE_BRANCH}",
+        "",
+    ),
+    "CIRCLECI": (
+        "{CIRCLE_SHA1}",
+        "{CIRCLE_BRANCH}",
+        "{CIRCLE_PULL_REQUEST}",
+        "{CIRCLE_REPOSITORY_URL}",
+        "{CIRCLE_BUILD_URL}",
+        "",
+        "",
+    ),
+    "TF_BUILD": (
+        "{SYSTEM_PULLREQUEST_SOURCECOMMITID}|{BUILD_SOURCEVERSION}",
+        "{SYSTEM_PULLREQUEST_SOURCEBRANCH}|{BUILD_SOURCEBRANCH}",
+        "{SYSTEM_PULLREQUEST_PULLREQUESTNUMBER}|{SYSTEM_PULLREQUEST_PULLREQUESTID}",
+        "{BUILD_REPOSITORY_URI}",
+        "{SYSTEM_COLLECTIONURI}{SYSTEM_TEAMPROJECT}/_build/results?buildId={BUILD_BUILDID}",
+        "{SYSTEM_PULLREQUEST_TARGETBRANCH}",
+        "",
+    ),
+    "BITBUCKET_BUILD_NUMBER": (
+        "{BITBUCKET_COMMIT}",
+        "{BITBUCKET_BRANCH}",
+        "{BITBUCKET_PR_ID}",
+        "{BITBUCKET_GIT_HTTP_ORIGIN}",
+        "{BITBUCKET_GIT_HTTP_ORIGIN}/pipelines/results/{BITBUCKET_BUILD_NUMBER}",
+        "{BITBUCKET_PR_DESTINATION_BRANCH}",
+        "{BITBUCKET_PR_DESTINATION_COMMIT}",
+    ),
+    "JENKINS_URL": (
+        "{GIT_COMMIT}",
+        "{CHANGE_BRANCH}|{BRANCH_NAME}|{GIT_BRANCH}",
+        "{CHANGE_ID}",
+        "{GIT_URL}",
+        "{BUILD_URL}",
+        "{CHANGE_TARGET}",
+        "",
+    ),
 }

@@ -11,12 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pytest_riskguard.baselines import atomic_folder, queries
-from pytest_riskguard.baselines.manifest import (
-    FIXED,
-    EarlierRun,
-    Manifest,
-    StoredReplicate,
-)
+from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, StoredReplicate
 from pytest_riskguard.baselines.remote_stores import shown
 from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, ScoresFormatError
 from pytest_riskguard.evaluation.score_files import read_score_table
@@ -107,6 +102,8 @@ class Promotion:
 
 
 MANIFEST, SCORES, RUN, QUERIES = "manifest.json", "scores.tsv", "run.gz", "queries.tsv"
+#: What the folder of a baseline may hold; the last is what file managers leave in a folder that somebody looks at.
+CONTENTS = {MANIFEST, SCORES, RUN, QUERIES, "replicates", "history", ".DS_Store"}
 _LFS = b"version https://git-lfs"
 _POINTER = "is a Git LFS pointer, not the file itself (run `git lfs pull`)"
 
@@ -137,16 +134,13 @@ class StoredBaseline:
             problem=f"{self.root.name}/{self.place}: {problem}",
         )
 
-    def stamp(self) -> tuple[Path, int, int, bytes] | None:
-        """Something that changes when the baseline is replaced or moved aside; None if its folder is gone."""
+    def stamp(self) -> tuple[int, int] | None:
+        """Something that changes when the baseline is replaced; None if its folder is gone."""
         try:
             status = self.folder.stat()
         except OSError:
             return None
-        manifest = b""
-        with suppress(DataError, LimitError):
-            manifest = read_limited(self.folder / MANIFEST, MANIFEST_BYTES)
-        return self.folder, status.st_ino, status.st_mtime_ns, manifest
+        return status.st_ino, status.st_mtime_ns
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -163,14 +157,8 @@ class StoredBaseline:
                 f"what was stored as {self.name!r}; {self.remedy}"
             )
         listed = self.replicate or self.earlier
-        if listed is not None:
-            if manifest.digests.run != listed.run:
-                raise self.error(f"is not the run that {MANIFEST} of {self._owner} lists; {self.remedy}")
-            if self.replicate is not None and manifest.replicates:
-                raise self.error(f"{MANIFEST} lists replicates of a replicate; {self.remedy}")
-            if manifest.history or manifest.kind != FIXED:
-                what = "a replicate" if self.replicate is not None else "an earlier run"
-                raise self.error(f"{MANIFEST} gives {what} a kind or a history; {self.remedy}")
+        if listed is not None and manifest.digests.run != listed.run:
+            raise self.error(f"is not the run that {MANIFEST} of {self._owner} lists; {self.remedy}")
         return manifest
 
     def replicates(self) -> tuple[StoredBaseline, ...]:
@@ -181,18 +169,6 @@ class StoredBaseline:
         """The earlier runs that the manifest lists, oldest first, not read yet."""
         return self._all_listed("history", self.manifest.history)
 
-    def holds_history(self) -> bool:
-        """Whether there are folders of earlier runs, listed or not."""
-        return bool(self._folders("history"))
-
-    def numbers(self) -> tuple[int, ...]:
-        """Numbers of the replicates in the manifest, or if that is damaged, of those that have a folder."""
-        try:
-            return tuple(replicate.number for replicate in self.manifest.replicates)
-        except DataError:
-            names = (folder.removeprefix("replicates/") for folder in self._folders("replicates"))
-            return tuple(sorted(int(name) for name in names if name.isascii() and name.isdigit()))
-
     def find(self, number: int) -> StoredReplicate:
         """One replicate as the manifest lists it; the ``BaselineError`` for an unknown number lists those it has."""
         by_number = {replicate.number: replicate for replicate in self.manifest.replicates}
@@ -202,16 +178,11 @@ class StoredBaseline:
         return by_number[number]
 
     def listed(self, entry: StoredReplicate | EarlierRun) -> StoredBaseline:
-        """One replicate or earlier run, which must be a folder and not a link."""
-        baseline = replace(self, folder=self.folder / entry.folder)
+        """One replicate or earlier run."""
+        folder = self.folder / entry.folder
         if isinstance(entry, EarlierRun):
-            baseline = replace(baseline, earlier=entry)
-        else:
-            baseline = replace(baseline, replicate=entry)
-        # Compared after resolving, which also finds the other kinds of links that Windows has.
-        if resolved(baseline.folder) != resolved(self.folder) / entry.folder:
-            raise baseline.error("is a link; store the run itself")
-        return baseline
+            return replace(self, folder=folder, earlier=entry)
+        return replace(self, folder=folder, replicate=entry)
 
     def as_earlier(self, number: int) -> EarlierRun:
         """How a manifest lists this baseline once it is an earlier run."""
@@ -309,23 +280,14 @@ class StoredBaseline:
         return f"{file} was changed after it was stored; {self.remedy}"
 
     def _all_listed(self, kind: str, entries: Sequence[StoredReplicate | EarlierRun]) -> tuple[StoredBaseline, ...]:
-        """All replicates or earlier runs; their common folder must not be a link, and must hold no others."""
-        if (self.folder / kind).resolve() != self.folder.resolve() / kind:
-            raise self.error(f"{kind} is a link; store the runs themselves")
-        if unlisted := self._folders(kind) - {entry.folder for entry in entries}:
+        """All replicates or earlier runs; there must be no folder of others."""
+        folders = {f"{kind}/{path.parent.name}" for path in (self.folder / kind).glob(f"*/{MANIFEST}")}
+        if unlisted := folders - {entry.folder for entry in entries}:
             raise self.error(
                 f"{min(unlisted)} is not listed in {MANIFEST}; restore {MANIFEST} from "
                 "version control, or delete that folder"
             )
         return tuple(map(self.listed, entries))
-
-    def _folders(self, kind: str) -> set[str]:
-        """The folders of replicates or of earlier runs that have a manifest."""
-        try:
-            paths = list((self.folder / kind).iterdir())
-        except (FileNotFoundError, NotADirectoryError):
-            return set()
-        return {f"{kind}/{path.name}" for path in paths if (path / MANIFEST).exists()}
 
     def _bytes(self, file: str) -> bytes:
         try:

@@ -1,11 +1,4 @@
-"""The commit that a work tree is at, and files of other commits, read so that nothing there can start a program.
-
-The configuration of a repository names programs: filters, hooks, monitors of the file system, transports. So git is
-asked in two steps. In the repository itself it only says what is checked out and where its index and its objects are,
-which starts nothing. The work tree is then compared through an empty git folder of our own, which borrows that index
-and those objects: git finds no configuration and no hooks there, and a filter that an attribute names is
-not defined there.
-"""
+"""The commit that a work tree is at, and files of other commits."""
 
 from __future__ import annotations
 
@@ -14,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -35,11 +27,7 @@ def prepare(root: Path) -> None:
 
 _TIMEOUT = 10.0  # seconds; the status of a large working tree on a cold disk
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-#: Settings that say how a file compares with what git holds. None of them names a program.
-_COMPARISON = re.compile(
-    r"core\.(?:autocrlf|checkstat|eol|filemode|ignorecase|precomposeunicode|symlinks|trustctime)=[A-Za-z0-9]+"
-)
-#: For both steps, instead of every variable that redirects git.
+#: Instead of every variable that redirects git.
 _ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "",  # a partial clone fetches what it lacks, as its configuration says
     "GIT_NO_LAZY_FETCH": "1",
@@ -56,7 +44,6 @@ _IN_REPOSITORY = (
     *("-c", "core.fsmonitor=false"),
     *("-c", f"core.hooksPath={os.devnull}"),
 )
-_LATER = 2**31 - 1  # seconds since 1970; the last that every file system holds
 _STATUS = ("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
 
 
@@ -66,15 +53,16 @@ def git_state(folder: Path) -> GitState | None:
     Changes inside the folder do not count: storing one baseline does not make the next one dirty. Neither do changes
     inside submodules.
     """
+    commit, _ = checked_out(folder)
     git, root = _found(folder)
-    if git is None or root is None:
+    if commit is None or git is None or root is None:
         return None
-    folder = folder.resolve()
+    store = f":(exclude,literal){folder.resolve().relative_to(root).as_posix()}"
     try:
-        with tempfile.TemporaryDirectory(prefix="riskguard-", ignore_cleanup_errors=True) as empty:
-            return _compared(git, root, folder, Path(empty))
+        changes = _printed(git, root, {}, *_IN_REPOSITORY, *_STATUS, "--", ":/", store)
     except _UNKNOWN:
         return None
+    return GitState(commit, dirty=bool(changes.strip()))
 
 
 def checked_out(folder: Path) -> tuple[str | None, str | None]:
@@ -82,9 +70,9 @@ def checked_out(folder: Path) -> tuple[str | None, str | None]:
     git, root = _found(folder)
     if git is None or root is None:
         return None, None
-    outside = {"GIT_CEILING_DIRECTORIES": str(root.parent)}
+    arguments = ("rev-parse", "HEAD", "--abbrev-ref", "HEAD")
     try:
-        names = _run(git, root, outside, *_IN_REPOSITORY, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").split("\n")
+        names = os.fsdecode(_printed(git, root, {}, *_IN_REPOSITORY, *arguments)).split("\n")
     except _UNKNOWN:
         return None, None
     if len(names) != 3 or not _COMMIT.fullmatch(names[0]):
@@ -166,8 +154,7 @@ class Repository:
             return ""
 
     def _printed(self, *arguments: str, given: bytes | None = None) -> bytes:
-        environment = {"GIT_CEILING_DIRECTORIES": str(self.root.parent), "GIT_LITERAL_PATHSPECS": "1"}
-        return _printed(self.git, self.root, environment, *_IN_REPOSITORY, *arguments, given=given)
+        return _printed(self.git, self.root, {"GIT_LITERAL_PATHSPECS": "1"}, *_IN_REPOSITORY, *arguments, given=given)
 
 
 def _found(folder: Path) -> tuple[str | None, Path | None]:
@@ -179,60 +166,13 @@ def _found(folder: Path) -> tuple[str | None, Path | None]:
     return git, next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), None)
 
 
-def _compared(git: str, root: Path, folder: Path, own: Path) -> GitState | None:
-    # Without the ceiling git goes on to the folders above when `.git` is not a repository.
-    outside = {"GIT_CEILING_DIRECTORIES": str(root.parent)}
-    places = ("--show-toplevel", "--git-path", "index", "--git-path", "objects", "HEAD")
-    top, index, objects, commit, *others = _run(git, root, outside, *_IN_REPOSITORY, "rev-parse", *places).split("\n")
-    if others != [""] or not _COMMIT.fullmatch(commit) or not root.samefile(top):
-        return None
-    settings = _run(git, root, outside, *_IN_REPOSITORY, "config", "--list", "-z").split("\0")
-    pairs = [setting.replace("\n", "=", 1) for setting in settings]
-    comparison = [argument for pair in pairs if _COMPARISON.fullmatch(pair) for argument in ("-c", pair)]
-
-    (own / "refs").mkdir()
-    (own / "HEAD").write_text(f"{commit}\n")
-    hashes = "" if len(commit) == 40 else "[extensions]\n\tobjectFormat = sha256\n"
-    (own / "config").write_text(f"[core]\n\trepositoryFormatVersion = {int(bool(hashes))}\n\tbare = false\n{hashes}")
-    inside = {
-        "GIT_DIR": str(own),
-        "GIT_WORK_TREE": str(root),
-        "GIT_INDEX_FILE": str(root / index),
-        "GIT_OBJECT_DIRECTORY": str(root / objects),
-        # no settings of the user either: the programs they name must not run on files of a repository
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "HOME": str(own),
-        "XDG_CONFIG_HOME": str(own),
-    }
-    outside_store = f":(exclude,literal){folder.relative_to(root).as_posix()}"
-
-    def differs(files: str, **more: str) -> bool:
-        arguments = (*comparison, *_STATUS, "--", files, outside_store)
-        return bool(_run(git, root, inside | more, *arguments).strip())
-
-    if not differs(":/"):
-        return GitState(commit, dirty=False)
-    # A file that a filter has made, as Git LFS does, always differs where git looks into it, and git looks into files
-    # that are as young as the index. Shown a younger index, it goes by size and time, which must do for such files.
-    young = own / "index"
-    shutil.copyfile(root / index, young)
-    os.utime(young, (_LATER, _LATER))
-    return GitState(commit, dirty=differs(":(attr:!filter)") or differs(":/", GIT_INDEX_FILE=str(young)))
-
-
-def _run(git: str, root: Path, environment: dict[str, str], *arguments: str) -> str:
-    """What git prints, run from the root of a work tree."""
-    return os.fsdecode(_printed(git, root, environment, *arguments))
-
-
 def _printed(git: str, root: Path, environment: dict[str, str], *arguments: str, given: bytes | None = None) -> bytes:
     kept = {name: value for name, value in os.environ.items() if not name.upper().startswith("GIT_")}
     done = subprocess.run(  # noqa: S603 - no shell, and no argument that a repository could choose
         [git, "--no-pager", *arguments],
         cwd=root,
-        env={**kept, **_ENVIRONMENT, **environment},
+        # without the ceiling git goes on to the folders above when `.git` is not a repository
+        env={**kept, **_ENVIRONMENT, "GIT_CEILING_DIRECTORIES": str(root.parent), **environment},
         capture_output=True,
         check=True,
         timeout=_TIMEOUT,

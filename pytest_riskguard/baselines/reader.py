@@ -24,7 +24,7 @@ from pytest_riskguard.formats.remote_files import is_address
 from pytest_riskguard.text import did_you_mean
 
 #: How often a baseline that is replaced while it is being read is read again.
-_MAX_ATTEMPTS = 50
+_MAX_ATTEMPTS = 30
 #: What means the first run that a baseline held.
 OLDEST = "oldest"
 
@@ -52,35 +52,28 @@ class StoreReader:
             held = atomic_folder.held_names(self.root)
         return tuple(sorted(name for name in held if name_problem(name) is None))
 
-    def unfinished(self) -> tuple[str, ...]:
-        """Names, sorted, that a process is writing, or was when it was killed; the old baseline still counts."""
-        with self._reading():
-            return tuple(sorted(atomic_folder.unfinished_names(self.root)))
-
     def manifest(self, name: str) -> Manifest:
         """The manifest of a baseline; its scores and its run are not checked."""
         return self._read(name, lambda baseline: baseline.manifest)
 
     def scores(
-        self, name: str, measure: str, *, qrels: Qrels | None, topics: Topics | None = None, shrink: int | None = 0
+        self, name: str, measure: str, *, qrels: Qrels | None, topics: Topics | None = None, accept: bool = False
     ) -> Scored:
         """A baseline's scores on the present judgements, exactly as ``score_run`` gives them for its run.
 
-        They are read if the measure, the judgements and the scoring libraries are those it was stored with; the first
-        time in a process they are compared with what the stored run scores. Otherwise the stored run is scored in
-        memory; ``rescored`` is then true if the judgements changed or a library gives other values, and false for a
-        measure that was not stored. Without a stored run a ``BaselineError`` has reason ``missing_input`` if the
-        measure was not stored, ``inputs_changed`` if the judgements changed. It has the latter also if more than
-        ``shrink`` (None: any number) of the topics that the baseline was scored on no longer have a relevant document
-        or, with ``topics``, another query text. Scores that were stored without a run are read, whatever the
-        judgements; without ``qrels`` those of a run are, too.
+        They are those of the stored run; ``rescored`` is true if the judgements changed or the run scores otherwise
+        than was stored. Without a stored run the stored scores are read; a ``BaselineError`` has reason
+        ``missing_input`` if the measure was not stored, ``inputs_changed`` if the judgements changed. It has the
+        latter also, unless told to ``accept`` it, if a topic that the baseline was scored on no longer has a relevant
+        document or, with ``topics``, has another query text. Scores that were stored without a run are read, whatever
+        the judgements; without ``qrels`` those of a run are, too.
         """
         canonical, unknown = _spelled(measure)
 
         def work(baseline: StoredBaseline) -> Scored:
             if unknown is not None and qrels is not None and baseline.manifest.has_run:
                 raise unknown
-            return present_scores(baseline, canonical, qrels, topics=topics, shrink=shrink)
+            return present_scores(baseline, canonical, qrels, topics=topics, accept=accept)
 
         return self._read(name, work)
 
@@ -91,7 +84,6 @@ class StoreReader:
         *,
         qrels: Qrels,
         topics: Topics | None = None,
-        shrink: int | None = 0,
     ) -> Mapping[str, Scored | RiskguardError]:
         """What ``scores`` returns or raises for each of several measures; the stored run is read once for all.
 
@@ -103,7 +95,7 @@ class StoreReader:
             found: dict[str, Scored | RiskguardError] = {}
             for measure in measures:
                 try:
-                    found[measure] = present_scores(baseline, measure, qrels, topics=topics, shrink=shrink, kept=kept)
+                    found[measure] = present_scores(baseline, measure, qrels, topics=topics, kept=kept)
                 except RiskguardError as error:
                     if baseline.stamp() != before:
                         raise
@@ -128,7 +120,7 @@ class StoreReader:
         return self._read(name, work)
 
     def replicates(
-        self, name: str, measure: str, *, qrels: Qrels | None, topics: Topics | None = None, shrink: int | None = 0
+        self, name: str, measure: str, *, qrels: Qrels | None, topics: Topics | None = None
     ) -> tuple[Scored, ...]:
         """Scores of a baseline's replicates, by number, each as ``scores`` gives the baseline's own.
 
@@ -139,8 +131,7 @@ class StoreReader:
         return self._read(
             name,
             lambda baseline: tuple(
-                present_scores(replicate, canonical, qrels, topics=topics, shrink=shrink)
-                for replicate in baseline.replicates()
+                present_scores(replicate, canonical, qrels, topics=topics) for replicate in baseline.replicates()
             ),
         )
 
@@ -151,11 +142,6 @@ class StoreReader:
             return (baseline if replicate is None else baseline.listed(baseline.find(replicate))).table()
 
         return self._read(name, work)
-
-    def replicate_numbers(self, name: str) -> tuple[int, ...]:
-        """Numbers of the replicates of a baseline; if its manifest cannot be used, of those that have a folder."""
-        with self._reading():
-            return self._baseline(name).numbers()
 
     def replicate_manifest(self, name: str, number: int) -> Manifest:
         """The manifest of one replicate; its scores and its run are not checked."""
@@ -175,7 +161,7 @@ class StoreReader:
             kept = KeptRun(baseline, qrels, baseline.manifest.measure_names)
             for measure in baseline.manifest.measure_names:
                 try:
-                    present_scores(baseline, measure, qrels, shrink=0, kept=kept)
+                    present_scores(baseline, measure, qrels, kept=kept)
                 except RiskguardError as error:
                     found.append(error.problem if isinstance(error, DataError) else str(error))
             return list(dict.fromkeys(found))
@@ -191,7 +177,7 @@ class StoreReader:
         def work(baseline: StoredBaseline) -> tuple[Scored, ...]:
             chain = (*baseline.history(), baseline)
             if qrels is not None:
-                return tuple(present_scores(entry, measure, qrels) for entry in chain)
+                return tuple(present_scores(entry, measure, qrels, accept=True) for entry in chain)
             digests = {entry.manifest.digests.qrels for entry in chain}
             if len(digests) > 1:
                 raise baseline.error(
@@ -238,7 +224,7 @@ class StoreReader:
         return self._read(name, work)
 
     def earlier_scores(
-        self, name: str, run: str, measure: str, *, qrels: Qrels | None, topics: Topics | None, shrink: int | None
+        self, name: str, run: str, measure: str, *, qrels: Qrels | None, topics: Topics | None
     ) -> Scored:
         """What ``scores`` gives, for the run that ``earlier_run`` means."""
         earlier, (canonical, _) = self.earlier_run(name, run), _spelled(measure)
@@ -249,7 +235,6 @@ class StoreReader:
                 canonical,
                 qrels,
                 topics=topics,
-                shrink=shrink,
             ),
         )
 
@@ -276,18 +261,18 @@ class StoreReader:
 
     def _read(self, name: str, work: Callable[[StoredBaseline], _Result]) -> _Result:
         """The result of ``work`` on a baseline; tried again if a replacement meanwhile made it look damaged."""
-        for attempt in range(_MAX_ATTEMPTS - 1):
+        attempt = 0
+        while True:
             baseline = self._baseline(name)
             before = baseline.stamp()
             try:
                 with self._reading():
                     return work(baseline)
             except DataError:
-                if before is not None and self._baseline(name).stamp() == before:
+                if attempt == _MAX_ATTEMPTS or self._baseline(name).stamp() == before:
                     raise
-                time.sleep(min(0.005 * 2**attempt, 0.16))  # longer pauses miss a process that keeps replacing it
-        with self._reading():
-            return work(self._baseline(name))
+                attempt += 1
+                time.sleep(0.005 * attempt)
 
     def _baseline(self, name: str) -> StoredBaseline:
         check_name(name)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -106,10 +105,9 @@ class ScoredRun:
             raise UsageError("a run needs qrels to be scored with: give --qrels, or a riskguard.yaml")
         judgements, texts = read_collection(qrels, topics)
         opened = run if isinstance(run, Rankings) else open_run(run, keys_of(texts))
-        table = score_run(opened, judgements, names, name=name)
         if isinstance(opened, GivenFile):  # at an address
             opened = open_file(replace(opened, path=kept_copy(opened.path, RUN_BYTES)), keys_of(texts))
-            table = score_run(opened, judgements, names, name=name)
+        table = score_run(opened, judgements, names, name=name)
         _refuse_unanswered(table[0], allow_unanswered=allow_unanswered)
         latency = run.latency if isinstance(run, Rankings) else None
         stored_latency = None if latency is None else StoredLatency(**vars(latency))
@@ -218,14 +216,14 @@ def with_history(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ..
     try:
         manifest = baseline.manifest
     except DataError as error:
-        if not baseline.holds_history():
+        if not (baseline.folder / "history").exists():
             return ()
         raise baseline.error(
             f"{error.problem.partition(': ')[2]}. Its history would be lost: restore it from version control, "
             f"or drop all with `riskguard baseline remove {baseline.name}` and add the run again"
         ) from None
-    if baseline.history() and (baseline.folder / "history").is_dir():
-        atomic_folder.copy_folder(baseline.folder / "history", _made(folder / "history"))
+    if baseline.history():
+        _copy_all(baseline.folder / "history", folder / "history")
     return manifest.history
 
 
@@ -272,8 +270,7 @@ def with_replicate(baseline: StoredBaseline, scored: ScoredRun, folder: Path) ->
                 "of the same system"
             )
     added = StoredReplicate(_next_number(manifest.replicates), scored.digest)
-    atomic_folder.copy_folder(baseline.folder, folder)
-    atomic_folder.delete(folder / added.folder)
+    _copy_all(baseline.folder, folder)
     scored.write(_made(folder / added.folder), store=baseline.root)
     _write_list(folder, baseline.name, manifest, (*manifest.replicates, added))
     return added.number
@@ -282,9 +279,8 @@ def with_replicate(baseline: StoredBaseline, scored: ScoredRun, folder: Path) ->
 def without_replicate(baseline: StoredBaseline, number: int, folder: Path) -> None:
     """Write the baseline without one replicate, which may be damaged."""
     removed = baseline.find(number)
-    atomic_folder.copy_folder(baseline.folder, folder, without=baseline.folder / removed.folder)
-    with suppress(OSError):  # not empty, unless this was the last one
-        (folder / removed.folder).parent.rmdir()
+    _copy_all(baseline.folder, folder)
+    shutil.rmtree(folder / removed.folder, ignore_errors=True)
     left = tuple(replicate for replicate in baseline.manifest.replicates if replicate != removed)
     _write_list(folder, baseline.name, baseline.manifest, left)
 
@@ -307,7 +303,7 @@ def rescored_replicates(baseline: StoredBaseline, scored: ScoredRun, folder: Pat
         if rescored_run is not None:
             rescored_run.write(target, store=baseline.root)
         elif replicate.folder.is_dir():
-            atomic_folder.copy_folder(replicate.folder, target)
+            _copy_all(replicate.folder, target)
     return manifest.replicates
 
 
@@ -320,7 +316,6 @@ def _copy(baseline: StoredBaseline, target: Path) -> None:
 
 
 def _copy_files(baseline: StoredBaseline, manifest: Manifest, target: Path) -> None:
-    """Copy contents and never links: a link would point somewhere else from there."""
     for file in files_of(manifest):
         shutil.copyfile(baseline.file(file), target / file)
     (target / MANIFEST).write_bytes(replace(manifest, name=baseline.name).to_bytes())
@@ -335,6 +330,11 @@ def _refuse_unanswered(scores: TopicScores, *, allow_unanswered: bool) -> None:
             "or, if the search finds nothing for these queries, pass --allow-unanswered",
             reason="bad_run",
         )
+
+
+def _copy_all(source: Path, target: Path) -> None:
+    """Copy the contents of a folder, without their modes: a copy must be writable to be flushed."""
+    shutil.copytree(source, target, dirs_exist_ok=True, copy_function=shutil.copyfile)
 
 
 def _next_number(entries: Sequence[StoredReplicate | EarlierRun]) -> int:
@@ -356,9 +356,7 @@ def _rescored_replicate(replicate: StoredBaseline, scored: ScoredRun) -> ScoredR
 
 
 def _write_list(folder: Path, name: str, manifest: Manifest, replicates: tuple[StoredReplicate, ...]) -> None:
-    path = folder / MANIFEST
-    atomic_folder.delete(path)  # it may be a link, whose target must not be overwritten
-    path.write_bytes(replace(manifest, name=name, replicates=replicates).to_bytes())
+    (folder / MANIFEST).write_bytes(replace(manifest, name=name, replicates=replicates).to_bytes())
 
 
 def _stored_measure(name: str) -> StoredMeasure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pytest_riskguard.baselines import environment, queries
-from pytest_riskguard.baselines.entry import MANIFEST, RUN, SCORES, StoredBaseline
+from pytest_riskguard.baselines.entry import RUN, SCORES, StoredBaseline
 from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, StoredMeasure, StoredReplicate
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
@@ -25,9 +25,6 @@ from pytest_riskguard.text import counted, listed
 
 #: Stored scores may differ this much from those of the run: other builds of the same libraries round differently.
 ROUNDING = 1e-9
-
-#: The scores of each run that was found to match its stored scores in this process, by the content compared.
-_backed: dict[tuple[Hashable, ...], Mapping[str, TopicScores]] = {}
 
 
 class KeptRun:
@@ -120,43 +117,26 @@ def _depth_for(measures: Sequence[str], qrels: Qrels) -> int:
     return depth_for(list(map(parse_measure, measures)), qrels)
 
 
-def check_scores(kept: KeptRun, table: Sequence[TopicScores]) -> Mapping[str, TopicScores]:
-    """Check that the kept run scores what is stored, once in a process; return the run's scores by measure.
+def _false_scores(kept: KeptRun, table: Sequence[TopicScores]) -> list[str]:
+    """What is wrong with stored scores, given the run on the judgements that they were computed with.
 
-    The judgements are those that the scores were computed with. Measures that other versions of the libraries
-    computed are not compared; their stored scores are never used.
+    Measures that other versions of the libraries computed are not compared.
     """
     baseline, manifest = kept.baseline, kept.baseline.manifest
     names = tuple(measure.name for measure in manifest.measures if same_libraries(manifest, measure))
-    key = (manifest.digests.run, manifest.digests.scores, kept.qrels.digest, names, manifest.topics)
     if not manifest.run_kept or not names:
-        kept.check()
-        return {}
-    if key in _backed:
-        kept.check()
-    else:
-        of_run = dict(zip(names, kept.scores(*names), strict=True))
-        for stored in table:
-            if stored.measure in of_run:
-                _compare(baseline, stored, of_run[stored.measure])
-        _backed[key] = of_run
-    return _backed[key]
+        return []
+    of_run = dict(zip(names, kept.scores(*names), strict=True))
+    false = [one for one in table if one.measure in of_run and not _agree(one, of_run[one.measure])]
+    return [
+        baseline.error(f"{SCORES} does not hold the scores of {RUN} ({one.measure}); {baseline.remedy}").problem
+        for one in false
+    ]
 
 
-def _compare(baseline: StoredBaseline, stored: TopicScores, scored: TopicScores) -> None:
-    topics = baseline.manifest.topics
-    if (scored.unanswered, scored.unknown) != (topics.unanswered, topics.unknown):
-        raise baseline.error(f"{MANIFEST} names other unanswered or unknown topics than {RUN}; {baseline.remedy}")
-    if stored.topics != scored.topics:
-        raise baseline.error(f"{SCORES} does not hold the topics that {RUN} is scored on; {baseline.remedy}")
-    differences = np.abs(stored.values - scored.values)
-    if not np.all(differences <= ROUNDING):
-        worst = int(np.argmax(differences))
-        raise baseline.error(
-            f"{SCORES} does not hold the scores of {RUN}: {scored.measure} of topic {scored.topics[worst]!r} is "
-            f"stored as {stored.values[worst]:.6g}, the run scores {scored.values[worst]:.6g} (the worst of "
-            f"{counted(int(np.sum(differences > ROUNDING)), 'topic')}); {baseline.remedy}"
-        )
+def _agree(stored: TopicScores, scored: TopicScores) -> bool:
+    """Whether two systems' scores of a measure are the same but for rounding."""
+    return stored.topics == scored.topics and bool(np.all(np.abs(stored.values - scored.values) <= ROUNDING))
 
 
 def same_libraries(manifest: Manifest, measure: StoredMeasure) -> bool:
@@ -187,7 +167,7 @@ def problems(baseline: StoredBaseline, qrels: Qrels | None = None) -> list[str]:
     try:
         table = baseline.table()
         if qrels is not None and qrels.digest == manifest.digests.qrels and not found:
-            check_scores(KeptRun(baseline, qrels), table)
+            found += _false_scores(KeptRun(baseline, qrels), table)
     except DataError as error:
         found.insert(0, error.problem)
     entries: tuple[StoredReplicate | EarlierRun, ...] = (*manifest.replicates, *manifest.history)
@@ -242,7 +222,7 @@ def present_scores(
     qrels: Qrels | None,
     *,
     topics: Topics | None = None,
-    shrink: int | None = None,
+    accept: bool = False,
     kept: KeptRun | None = None,
 ) -> Scored:
     """What ``Store.scores`` returns; ``measure`` is spelled as ir-measures prints it.
@@ -250,13 +230,13 @@ def present_scores(
     ``kept`` is the baseline's run on these judgements, if several measures are asked for.
     """
     if qrels is None or not baseline.manifest.has_run:
-        return _given(baseline, measure, topics, shrink)
+        return _given(baseline, measure, topics, accept=accept)
     table, kept = baseline.table(), kept or KeptRun(baseline, qrels)
     scored, before = replace(_present(kept, measure, table), run=kept.run), table[0].topics
     gone = tuple(sorted(set(before) - set(qrels.topics)))
     known = _as_known(scored, baseline, topics, set(before) & set(qrels.topics))
     fewer = (*gone, *scored.emptied, *scored.much_diluted, *known.rephrased)
-    if shrink is not None and len(fewer) > shrink:
+    if fewer and not accept:
         topics_name = "" if topics is None else topics.path_name
         problem = _shrunk(baseline, replace(known, gone=gone), qrels.path_name, topics_name)
         raise baseline.error(problem, reason="inputs_changed")
@@ -284,11 +264,11 @@ def _as_known(scored: Scored, baseline: StoredBaseline, topics: Topics | None, a
     )
 
 
-def _given(baseline: StoredBaseline, measure: str, topics: Topics | None, shrink: int | None) -> Scored:
+def _given(baseline: StoredBaseline, measure: str, topics: Topics | None, *, accept: bool) -> Scored:
     """Scores as they were stored, whatever the judgements; the query texts must still be the same."""
     scores = as_stored(baseline, measure)
     known = _as_known(Scored(scores), baseline, topics, {*scores.topics})
-    if shrink is not None and len(known.rephrased) > shrink:
+    if known.rephrased and not accept:
         problem = _shrunk(baseline, known, "", "" if topics is None else topics.path_name)
         raise baseline.error(problem, reason="inputs_changed")
     return known
@@ -297,25 +277,16 @@ def _given(baseline: StoredBaseline, measure: str, topics: Topics | None, shrink
 def _present(kept: KeptRun, measure: str, table: Sequence[TopicScores]) -> Scored:
     baseline, manifest, qrels = kept.baseline, kept.baseline.manifest, kept.qrels
     same_qrels = manifest.digests.qrels == qrels.digest
-    if same_qrels and measure in manifest.measure_names:
-        index = manifest.measure_names.index(measure)
-        if table[index].topics != qrels.topics:
-            raise baseline.error(f"{SCORES} does not hold the topics of {qrels.path_name}; {baseline.remedy}")
-        stored = replace(_completed(baseline, table[index]), without_relevant=qrels.without_relevant)
-        if not manifest.run_kept:
-            return Scored(stored, backed=False)
-        if same_libraries(manifest, manifest.measures[index]):
-            run = check_scores(kept, table)[measure]
-            return Scored(
-                replace(stored, judged=run.judged, as_written=run.as_written, contradicted=run.contradicted)
-            )
-        (rescored,) = kept.scores(measure)
-        changed = not np.array_equal(rescored.values, stored.values)
-        return Scored(rescored, rescored=changed, stored_mean=stored.mean if changed else None)
+    own = next((scores for scores in table if scores.measure == measure), None)
     if manifest.run_kept and same_qrels:
-        return Scored(kept.scores(measure)[0])
+        (scores,) = kept.scores(measure)
+        changed = own is not None and not _agree(own, scores)
+        return Scored(scores, rescored=changed, stored_mean=own.mean if own is not None and changed else None)
     if manifest.run_kept:
         return _rescored(kept, measure, table)
+    if same_qrels and own is not None:
+        stored = replace(_completed(baseline, own), without_relevant=qrels.without_relevant)
+        return Scored(stored, backed=False)
     if same_qrels:
         problem, reason = _without(baseline, measure), "missing_input"
     else:
@@ -412,9 +383,9 @@ def _shrunk(baseline: StoredBaseline, scored: Scored, qrels_name: str, topics_na
         )
     if rephrased:
         parts.append(f"{_some(rephrased)} had a different query text when it was stored than in {topics_name} now")
-    remedy = f"accept this with `riskguard baseline rescore {baseline.name}` or `collection: {{shrink: allow}}`"
+    remedy = f"accept this with `riskguard baseline rescore {baseline.name}`"
     if rephrased and not baseline.manifest.has_run:
-        remedy = f"store scores for the new texts with {baseline.command}, or write `collection: {{shrink: allow}}`"
+        remedy = f"store scores for the new texts with {baseline.command}"
     elif rephrased:
         remedy = f"store a run that answers the new texts with {baseline.command}, or {remedy}"
     several = sum(map(len, (gone, emptied, diluted, rephrased))) > 1

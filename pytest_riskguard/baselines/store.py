@@ -15,22 +15,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Required, TypedDict, Unpack
 
-from pytest_riskguard.baselines import atomic_folder, foreign_files, rewrite
+from pytest_riskguard.baselines import atomic_folder, rewrite
 from pytest_riskguard.baselines.atomic_folder import locked
-from pytest_riskguard.baselines.entry import Promotion, Replacement, ScoreChange, StoredBaseline
-from pytest_riskguard.baselines.manifest import (
-    FIXED,
-    KINDS,
-    EarlierRun,
-    Manifest,
-    StoredReplicate,
-)
+from pytest_riskguard.baselines.entry import CONTENTS, Promotion, Replacement, ScoreChange
+from pytest_riskguard.baselines.manifest import FIXED, KINDS, Manifest
 from pytest_riskguard.baselines.reader import StoreReader, check_name
 from pytest_riskguard.baselines.rewrite import ScoredRun
-from pytest_riskguard.errors import DataError, UsageError
+from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.remote_files import address_of, is_address
+from pytest_riskguard.text import listed
 
 
 class Scoring(TypedDict, total=False):
@@ -60,27 +55,19 @@ class Store(StoreReader):
         name: str,
         run: Path | GivenFile | Rankings,
         *,
-        kind: str | None = None,
-        replace: bool = False,
+        kind: str = FIXED,
         **scoring: Unpack[Scoring],
     ) -> Manifest:
-        """Score a run and keep it under a name, by default with the kind of the baseline replaced, else ``fixed``.
+        """Score a run and keep it under a new name.
 
         ``Rankings`` are what a live system has just answered; how fast it did is kept too.
-
-        With ``replace`` a baseline of that name may exist. Its replicates are rescored if ``run`` is the run it had,
-        and removed otherwise, since they would be replicates of another system. Its earlier runs are kept; a
-        ``BaselineError`` is raised if they would be lost because the replaced baseline is damaged. The
-        replaced run is not added to them: only ``promote`` says that a run was
-        accepted in its place.
         """
         self._check_writable()
         _check_kind(kind)
-        self._check_free(name, replace=replace)
+        self._check_free(name)
         scored = ScoredRun.read(run, name=name, **scoring)
         with self._replacing(name) as folder:
-            self._check_free(name, replace=replace)
-            return self._write(name, scored, folder, kind=kind)
+            return scored.write(folder, store=self.root, kind=kind)
 
     def update(
         self,
@@ -91,39 +78,30 @@ class Store(StoreReader):
         dry_run: bool = False,
         **scoring: Unpack[Scoring],
     ) -> Replacement:
-        """``add`` in the place of an existing baseline; returns what changes; ``dry_run`` writes nothing."""
+        """Store a run in the place of an existing baseline; returns what changes; ``dry_run`` writes nothing.
+
+        Replicates are rescored if it is the run that the baseline had, and removed otherwise, since they would be
+        replicates of another system. Earlier runs are kept; a ``BaselineError`` is raised if they would be lost
+        because the baseline is damaged. The replaced run is not added to them: only ``promote`` says that a run was
+        accepted in its place. Without ``kind`` it keeps its kind.
+        """
         self._check_writable()
         _check_kind(kind)
-        if name not in self.names():
-            self._baseline(name)  # raises: there is nothing to replace
+        self._baseline(name)
         scored = ScoredRun.read(run, name=name, **scoring)
         changes = self._changes(name, scored)
         if dry_run:
             return Replacement(scored.digest, None, changes)
         with self._replacing(name) as folder:
-            manifest = self._write(name, scored, folder, kind=kind)
-        return Replacement(scored.digest, manifest, changes)
-
-    def _write(
-        self,
-        name: str,
-        scored: ScoredRun,
-        folder: Path,
-        *,
-        kind: str | None = None,
-    ) -> Manifest:
-        """Write what takes the place of a baseline, if there is one; the store is locked."""
-        replicates: tuple[StoredReplicate, ...] = ()
-        history: tuple[EarlierRun, ...] = ()
-        replaced = None
-        with suppress(DataError):  # there is none yet, or it is a link out of the store
             replaced = self._baseline(name)
-        if replaced is not None:
             replicates = rewrite.rescored_replicates(replaced, scored, folder)
             history = rewrite.with_history(replaced, folder)
             with suppress(DataError):  # damaged: its kind is unknown
                 kind = kind or replaced.manifest.kind
-        return scored.write(folder, store=self.root, replicates=replicates, kind=kind or FIXED, history=history)
+            manifest = scored.write(
+                folder, store=self.root, replicates=replicates, kind=kind or FIXED, history=history
+            )
+        return Replacement(scored.digest, manifest, changes)
 
     def add_replicate(self, name: str, run: Path | GivenFile | Rankings, **scoring: Unpack[Scoring]) -> int:
         """Score another run of a baseline's system, and store it as a replicate; returns the replicate's number.
@@ -140,7 +118,7 @@ class Store(StoreReader):
         for measure in scored.measures:
             self.scores(name, measure, qrels=scored.judgements)
         with self._replacing(name) as folder:
-            return rewrite.with_replicate(self._unchanged(name, before), scored, folder)
+            return rewrite.with_replicate(self._baseline(name), scored, folder)
 
     def remove_replicate(self, name: str, number: int) -> None:
         """Delete one replicate, even if it is damaged or lost; the others keep their numbers."""
@@ -187,7 +165,7 @@ class Store(StoreReader):
         if dry_run:
             return Promotion(before, moved=True, changes=changes)
         with self._replacing(name) as folder:
-            history = rewrite.with_earlier(self._unchanged(name, before), folder)
+            history = rewrite.with_earlier(self._baseline(name), folder)
             manifest = scored.write(folder, store=self.root, kind=kind, history=history)
         return Promotion(manifest, moved=True, changes=changes)
 
@@ -211,8 +189,8 @@ class Store(StoreReader):
         self._check_writable()
         self._baseline(name)
         with locked(self.root):
-            foreign_files.check_removable(self._baseline(name))
-            atomic_folder.withdraw(self.root / name)
+            self._check_ours(name)
+            atomic_folder.withdraw(self.root, name)
 
     def _changes(self, name: str, scored: ScoredRun, *, every_measure: bool = False) -> tuple[ScoreChange, ...]:
         """From a baseline's run to a scored run, on the judgements of the latter, for each measure that both have.
@@ -222,7 +200,7 @@ class Store(StoreReader):
         changes = []
         for new in scored.scores:
             try:
-                old = self.scores(name, str(new.measure), qrels=scored.judgements, shrink=None)
+                old = self.scores(name, str(new.measure), qrels=scored.judgements, accept=True)
             except DataError:
                 if every_measure:
                     raise
@@ -238,41 +216,38 @@ class Store(StoreReader):
                 "it, and pin the digest that `riskguard baseline list` prints of the copy"
             )
 
-    def _check_free(self, name: str, *, replace: bool) -> None:
+    def _check_free(self, name: str) -> None:
         check_name(name)
         for taken in self.names():
-            if taken == name and not replace:
+            if taken == name:
                 raise UsageError(
                     f"{self.root / name}: a baseline of that name already exists; replace it with "
                     f"`riskguard baseline update {name} RUN --note WHY`, or choose another name"
                 )
-            if taken != name and taken.lower() == name.lower():
+            if taken.lower() == name.lower():
                 raise UsageError(
                     f"{self.root / name}: {taken!r} differs only in upper and lower case, which is the same "
                     "folder on many systems; choose another name"
                 )
 
-    def _unchanged(self, name: str, before: Manifest) -> StoredBaseline:
-        """A baseline that still holds the run that it held ``before``."""
-        baseline = self._baseline(name)
-        if baseline.manifest.digests.run != before.digests.run:
-            raise baseline.error("was replaced while the run was being scored; try again")
-        return baseline
-
     @contextmanager
     def _replacing(self, name: str) -> Iterator[Path]:
-        """An empty folder that takes the place of a baseline at the end; the store is locked meanwhile.
-
-        Foreign files beside those of the baseline are copied to the new folder.
-        """
-        target = self.root / name
+        """An empty folder that takes the place of a baseline at the end; the store is locked meanwhile."""
         with locked(self.root):
-            baseline = StoredBaseline(self.root, name, target)
-            foreign = foreign_files.carried(baseline)
+            self._check_ours(name)
             with atomic_folder.temporary_folder(self.root, name) as folder:
                 yield folder
-                atomic_folder.copy_folder(target, folder, only=foreign)
-                atomic_folder.publish(folder, target)
+
+    def _check_ours(self, name: str) -> None:
+        """Raise ``BaselineError`` if files of somebody else would be lost with a baseline."""
+        folder = self.root / name
+        if not folder.exists():
+            return
+        if foreign := sorted({path.name for path in folder.iterdir()} - CONTENTS):
+            raise BaselineError(
+                f"{folder}: holds files that riskguard did not write ({listed(foreign, most=5)}) and that would be "
+                "lost; move them somewhere else and try again"
+            )
 
 
 def _check_kind(kind: str | None) -> None:

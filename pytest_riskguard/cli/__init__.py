@@ -1,15 +1,34 @@
-"""The command ``riskguard``: the same gates outside pytest."""
+"""The command ``riskguard``: the same gates outside pytest; and what a plugin makes its commands of.
+
+``Inputs`` and the options load on first use, so that listing commands costs little.
+"""
 
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.cli.exit_status import ExitStatus
 
 try:
-    from pytest_riskguard.cli.main import LazyCommand, main
+    from pytest_riskguard.cli.main import LazyCommand, main  # noqa: F401 - the command's entry point
 except KeyboardInterrupt:  # Ctrl-C while modules load ends the command as it does later
     sys.stderr.write("interrupted\n")
     raise SystemExit(ExitStatus.INTERRUPTED) from None
 
-__all__ = ["LazyCommand", "main"]
+if TYPE_CHECKING:
+    from pytest_riskguard.cli.inputs import Inputs
+    from pytest_riskguard.cli.output import Outputs, output_options
+    from pytest_riskguard.cli.parameters import system_options
+
+__all__ = ["Inputs", "LazyCommand", "Outputs", "output_options", "system_options"]
+
+_HOME = {"Inputs": "inputs", "Outputs": "output", "output_options": "output", "system_options": "parameters"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.output import Reports, detail_options, present, report_options, typed_command
+from pytest_riskguard.cli.output import Outputs, detail_options, present, report_options, typed_command
 from pytest_riskguard.cli.parameters import FILE, NamedPath, config_option, named_path, no_cache_option
 from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_gates
 from pytest_riskguard.errors import UsageError
@@ -48,7 +48,7 @@ def check(
     config: Path | None,
     candidate: Path | None,
     baselines: tuple[NamedPath, ...],
-    reports: Reports,
+    outputs: Outputs,
     verbose: bool,
     quiet: bool,
 ) -> int:
@@ -61,13 +61,13 @@ def check(
     from pytest_riskguard.engine.advice import advised
     from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
 
-    reports.withdraw()
+    outputs.withdraw()
     settings = load_gates(config_path(config))
     every = all_items(settings)
     items = asked_for(every, gate)
     tested, runs = None if candidate is None else run_of(candidate), replacements(baselines, settings)
-    reports.check(*(run.path for run in (tested, *runs.values()) if run is not None), *files_of(settings))
-    engine = engine_of(settings, report=reports.any)
+    outputs.check(*(run.path for run in (tested, *runs.values()) if run is not None), *files_of(settings))
+    engine = engine_of(settings, report=outputs.any)
     declared = DeclaredGates(settings, engine, live_systems(settings, engine), candidate=tested, runs=runs)
     with code_from(settings.path.parent):
         verdicts = [declared.verdict(item) for item in items]
@@ -78,7 +78,7 @@ def check(
     ]
     return present(
         verdicts,
-        reports=reports,
+        outputs=outputs,
         verbose=verbose,
         quiet=quiet,
         folder=settings.path.parent,
@@ -139,8 +139,8 @@ def files_of(settings: Config) -> Iterator[Path]:
     collection, gates = settings.collection, settings.gates
     candidates = [file_of(candidate) for candidate in (settings.candidate, *(gate.candidate for gate in gates))]
     yield settings.path
-    if collection.documents is not None:
-        yield collection.documents
+    if collection.documents.path is not None:
+        yield collection.documents.path
     if settings.budget is not None:
         yield settings.ledger
     for given in (collection.qrels, collection.topics, *candidates):

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.output import Reports, detail_options, present, report_options
+from pytest_riskguard.cli.output import Outputs, detail_options, present, report_options
 from pytest_riskguard.cli.parameters import (
     Collection,
     NamedPath,
-    SliceEntries,
-    asked_alphas,
     baseline_option,
     collection_options,
     gate_options,
@@ -44,7 +43,7 @@ _SETTINGS = tuple(name for name in OPTIONS if name not in ("alpha", "slice"))
 @click.command()
 @runs_argument()
 @baseline_option(computed=True)
-@collection_options(*_SETTINGS, "smallest_slice", "family", "on_changed_inputs")
+@collection_options(*_SETTINGS, "family", "on_changed_inputs")
 @no_cache_option
 @click.option(
     "--gate",
@@ -66,7 +65,7 @@ def compare(
     alphas: tuple[float, ...],
     slices: tuple[str, ...],
     metadata: dict[str, str],
-    reports: Reports,
+    outputs: Outputs,
     verbose: bool,
     quiet: bool,
     **flags: Any,
@@ -88,20 +87,20 @@ def compare(
     from pytest_riskguard.cli.inputs import ON_SINGLE_QUERIES, Inputs
     from pytest_riskguard.engine.advice import about_runs, advised
 
-    reports.withdraw()
+    outputs.withdraw()
     baselines, candidates = in_roles(runs, baselines)
     asked_kind = kind or NotSignificantlyRisky.kind
     given = {name: value for name, value in flags.items() if value is not None}
     if twice := sorted(given.keys() & collection.options.keys()):
         raise UsageError(f"{twice[0]} given twice, as an option and with --set")
-    given |= collection.options
-    for name in given if kind is None else ():
+    collection = replace(collection, settings={**collection.settings, **given})
+    for name in collection.options if kind is None else ():
         if name not in options_of(NotSignificantlyRisky):
             raise UsageError(
                 f"{name}: without --gate the default gates are asked, which set or lack "
                 f"that option; add --gate {kinds_with(name)[0]}, or declare gates in a riskguard.yaml"
             )
-    inputs = Inputs(collection, baselines, report=reports.any, kind=asked_kind)
+    inputs = Inputs(collection, (), baselines, alphas=alphas, report=outputs.any, kind=asked_kind)
     declared = inputs.declared
     if not baselines and not declared.baselines:
         raise UsageError(
@@ -109,26 +108,19 @@ def compare(
             "--baseline"
         )
     tested = inputs.candidates(candidates, metadata)
-    reports.check(*(candidate.path for candidate in tested), *inputs.files)
-    single, computed = inputs.baselines(baselines)
+    outputs.check(*(candidate.path for candidate in tested), *inputs.files)
+    single, computed = inputs.single_and_computed()
     pools = (
         _pools(asked_kind, single, computed)
         if baselines
         else [_declared_pool(question) for question in declared.baselines]
     )
-    typed = {*given, *(("alphas",) if alphas else ()), *(("measures",) if collection.measures else ())}
-    typed |= {name for name in ("family",) if name in collection.settings}
-    taken = declared.unless(typed, has_baselines=bool(baselines))
-    family = collection.settings.get("family", "none")
-    values = {"alphas": asked_alphas(asked_kind, alphas), "family": family, **given, **taken}
-    alphas, correction = values.pop("alphas"), values.pop("family")
-    values.pop("measures", None)  # ``inputs`` knows them
+    alphas, correction, values, from_file, typed = inputs.asked
     name = "" if kind else declared.gate or POLICY[0][0]
-    entries = SliceEntries(slices, collection.settings.get("smallest_slice"))
     questions: list[Question] = []
     for candidate in tested:
         questions += inputs.questions(
-            asked_kind, candidate, pools, alphas=alphas, options=values, name=name, slices=entries
+            asked_kind, candidate, pools, alphas=alphas, options=values, name=name, slices=slices
         )
         for gate in declared.beside if kind is None else ():
             own = {name: value for name, value in gate.options.items() if name not in typed}
@@ -140,9 +132,9 @@ def compare(
                 options={**_shared(values, gate.kind), **own},
                 name=gate.name,
                 measures=gate.measures,
-                slices=entries,
+                slices=slices,
             )
-    notes = [declared.line(taken, has_baselines=bool(baselines))]
+    notes = [from_file]
     if kind is None and declared.beside is ON_SINGLE_QUERIES and not collection.scores:
         questions, note = _within_its_scale(questions)
         notes.append(note)
@@ -155,7 +147,7 @@ def compare(
     del inputs, declared, questions  # reports need nothing of the runs
     return present(
         verdicts,
-        reports=reports,
+        outputs=outputs,
         verbose=verbose,
         quiet=quiet,
         folder=Path.cwd(),

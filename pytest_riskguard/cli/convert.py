@@ -11,7 +11,7 @@ import click
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import ensure_apart, unwritable
 from pytest_riskguard.cli.parameters import FILE, file_option
-from pytest_riskguard.formats.given_file import JUDGE_RULES, TIES, JudgeRule, Ties
+from pytest_riskguard.formats.given_file import TIES, Ties
 from pytest_riskguard.formats.records import KINDS
 from pytest_riskguard.text import clean
 
@@ -30,13 +30,6 @@ if TYPE_CHECKING:
 @file_option("--topics", help="Topics file, for formats that identify queries by their texts.")
 @click.option("--download", is_flag=True, help="Let ir_datasets download what this machine lacks of irds:NAME.")
 @click.option("--ties", type=click.Choice(TIES), help="Which order of rankings counts where scores are equal.")
-@click.option(
-    "--judges",
-    type=click.Choice(JUDGE_RULES),
-    default="median",
-    show_default=True,
-    help="How the grades of several judges become one.",
-)
 def convert(
     input: Path,
     out: Path,
@@ -47,7 +40,6 @@ def convert(
     topics: Path | None,
     download: bool,
     ties: Ties | None,
-    judges: JudgeRule,
 ) -> int:
     """Write file INPUT in another format.
 
@@ -61,7 +53,7 @@ def convert(
     from pytest_riskguard.formats.given_file import GivenFile
     from pytest_riskguard.reports import files
 
-    given = replace(GivenFile.of(input), format=format_, ties=ties, judges=judges, download=download)
+    given = replace(GivenFile.of(input), format=format_, ties=ties, download=download)
     ensure_apart("OUT", out, given.path, *([] if topics is None else [topics]))
     known = None if topics is None else read_topics(topics)
     converted = conversion.convert(given, out, kind=kind, to=to, topics=known)

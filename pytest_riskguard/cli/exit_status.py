@@ -25,7 +25,7 @@ class ExitStatus(IntEnum):
     PASSED = 0, "every gate passed"
     FAILED = 1, "a gate failed or is inconclusive"
     USAGE = 2, "wrong usage or configuration"
-    INCOMPARABLE = 3, "data that cannot be compared, or verdicts that could not be shown or written"
+    INCOMPARABLE = 3, "data that cannot be compared, or output that cannot be written"
     INTERNAL = 70, "internal error"
     INTERRUPTED = 130, "interrupted"
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.baselines.store import Store
@@ -17,7 +18,7 @@ from pytest_riskguard.cli.parameters import (
     DEFAULT_STORE,
     Collection,
     NamedPath,
-    SliceEntries,
+    asked_alphas,
     config_given,
     surroundings,
 )
@@ -28,60 +29,105 @@ from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.gates.alignment import NO_TOPICS, clusters_of, on_one_list, strata_of, weights_of
 from pytest_riskguard.gates.kinds import (
     KINDS,
-    MIN_SLICE_TOPICS,
     OPTIONS,
     POLICY,
+    Gate,
     NotSignificantlyRisky,
     gate_of,
     options_of,
 )
-from pytest_riskguard.text import listed
+from pytest_riskguard.text import clean, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
     from pytest_riskguard.gates.kinds import Response
+    from pytest_riskguard.gates.verdict import Verdict
+    from pytest_riskguard.risk.checks import FloatArray
 
 System = RunFile | ScoreFile | Stored
-#: Options that take NAME=RUN.
-_NAMING = ("--baseline", "CANDIDATE", "SYSTEM", "MODEL")
 
 
-def once(option: str, values: Sequence[str]) -> None:
+def once(option: str, values: Sequence[str], *, hint: str = "") -> None:
     """Refuse a value given twice: two verdicts could not be distinguished."""
     for value, times in Counter(values).items():
         if times > 1:
-            hint = "; NAME=RUN gives one of them another name" if option in _NAMING else ""
             raise UsageError(f"{option}: {value} given twice{hint}")
 
 
-class Inputs:
-    """The engine over a collection, and what the options of a command name in it.
+def _each_once(option: str, systems: Sequence[Baseline]) -> None:
+    once(option, [label(system) for system in systems], hint="; NAME=RUN gives one of them another name")
 
-    riskguard.yaml supplies what the options do not. ``named`` are systems that may be stored baselines; ``whole``
-    means that the command uses the whole store. With the ``kind`` of a gate, ``declared`` is what the file says about
-    such gates, unless the collection is not the file's. Every method raises ``UsageError`` if a value is given twice.
+
+class AskedGate(NamedTuple):
+    """What gates of a kind are asked: as typed, else as riskguard.yaml says, else their defaults.
+
+    ``from_file`` says what the file decided, ``typed`` what it did not.
+    """
+
+    alphas: tuple[float, ...]
+    correction: str
+    options: dict[str, Any]
+    from_file: str | None
+    typed: Container[str]
+
+
+@dataclass(frozen=True)
+class Together:
+    """Scores of systems on the same topics; ``missing``: for each those where it has no answer."""
+
+    scores: tuple[TopicScores, ...]
+    missing: tuple[tuple[str, ...], ...]
+    _gate: Gate
+    _topics: Topics
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """How much each topic counts, shape (n_topics,), by its weight or its stratum's share; None if all alike."""
+        wanted = self.scores[0].topics
+        try:
+            if self._gate.weighted:
+                return weights_of(self._topics, wanted)
+            strata = strata_of(self._gate, self._topics, wanted, clusters_of(self._topics, wanted))
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        return None if strata is None else strata.weights
+
+
+class Inputs:
+    """What a command line names: systems, and what they are scored and judged with.
+
+    ``system_options`` gives it to a command. A system is a run, a stored baseline or a table of per-topic scores.
+    riskguard.yaml supplies what the options do not. ``UsageError`` is raised for a wrong question, such as a system
+    given twice, and ``DataError`` for a system that is bad or missing.
     """
 
     def __init__(
         self,
         collection: Collection,
         named: Sequence[NamedPath],
+        baselines: Sequence[NamedPath] = (),
         *,
+        alphas: tuple[float, ...] = (),
+        argument: str = "",
         whole: bool = False,
         report: bool = False,
-        kind: str | None = None,
+        kind: str = "",
     ) -> None:
-        self._collection = collection
+        self._collection, self._named, self._baselines, self._argument = collection, named, baselines, argument
+        self.alphas, self._kind, self._whole = alphas, kind, whole and not named
+        once("--alpha", [f"{alpha:g}" for alpha in alphas])
         given, documents, address = collection.given, None, None
-        named = [system for one in named for system in one.systems or (one,)]
+        named = [system for one in (*named, *baselines) for system in one.systems or (one,)]
         may_be_stored = [system for system in named if _may_be_stored(system)]
-        settings = _settings(collection, may_be_stored, whole=whole)
+        settings = _settings(collection, may_be_stored, whole=self._whole)
         if settings is not None:
             if given.qrels is None:
-                documents, address = settings.collection.documents, settings.collection.document_url
+                documents, address = settings.collection.documents.path, settings.collection.documents.url
             given = given.or_of(settings.collection)
         store = settings.store if settings is not None else DEFAULT_STORE if DEFAULT_STORE.is_dir() else None
         is_of_file = collection.given.qrels is None and not collection.scores
@@ -96,7 +142,6 @@ class Inputs:
         given_files = (*own_files, documents, settings_file, *named_files, *stored)
         #: Every file that the options and riskguard.yaml name, the candidate's aside: no output may replace one.
         self.files = tuple(file for file in given_files if file is not None)
-        shrink = 0 if settings is None else settings.collection.shrink
         by_default: Response = "warn" if settings is None else settings.on_changed_inputs
         self._store = None if store is None else Store(store)
         measures = () if collection.scores else collection.measures or self.declared.measures
@@ -105,7 +150,6 @@ class Inputs:
             topics=given.topics,
             store=self._store,
             measures=measures,
-            shrink=shrink,
             on_changed_inputs=collection.settings.get("on_changed_inputs", by_default),
             report=report,
             titles=DocumentTitles(documents, address),
@@ -117,7 +161,7 @@ class Inputs:
     ) -> list[RunFile | ScoreFile]:
         """The runs, or tables of scores, that are judged, each once."""
         files = [self._file(Path(run.text), run.name, metadata) for run in runs]
-        once("CANDIDATE", [label(file) for file in files])
+        _each_once("CANDIDATE", files)
         return files
 
     def _file(
@@ -127,10 +171,33 @@ class Inputs:
         kind = ScoreFile if self._collection.scores else RunFile
         return kind(given.path, name, metadata or {}, given)
 
-    def systems(self, named: Sequence[NamedPath], *, option: str = "--baseline") -> list[System]:
-        """The systems that an option names, each once."""
+    @cached_property
+    def systems(self) -> list[System]:
+        """What the argument names; all stored baselines where it names none and the command is about them all."""
+        if not self._whole:
+            return self._systems(self._named, self._argument)
+        if self._store is None:
+            raise UsageError("no systems and no store: name systems, or name a store in a riskguard.yaml")
+        return [Stored(name) for name in self._store.names()]
+
+    @cached_property
+    def baselines(self) -> list[System]:
+        """The baselines that ``--baseline`` names, else those of the gate in riskguard.yaml."""
+        if self._baselines:
+            return self._systems(self._baselines, "--baseline")
+        from pytest_riskguard.engine.declared_gates import baseline_source
+
+        declared = [baseline_source(baseline) for question in self.declared.baselines for baseline in question]
+        for source in declared:
+            if isinstance(source, Computed):
+                raise UsageError(
+                    f"riskguard.yaml has the computed baseline {source.name}: name baselines with --baseline"
+                )
+        return [source for source in declared if isinstance(source, System)]
+
+    def _systems(self, named: Sequence[NamedPath], option: str) -> list[System]:
         sources = [self._system(given, option) for given in named]
-        once(option, [label(source) for source in sources])
+        _each_once(option, sources)
         return sources
 
     def _system(self, given: NamedPath, option: str) -> System:
@@ -151,42 +218,91 @@ class Inputs:
         looks_like_a_name = "/" not in given.text and "\\" not in given.text
         return Stored(given.text) if is_stored or (looks_like_a_name and not is_there) else self._file(path)
 
-    def chain(self, sources: Sequence[System], measure: str) -> list[TopicScores]:
-        """The scores of systems in their order; of a single stored baseline, those of every run that it has held."""
-        if len(sources) > 1 or not isinstance(sources[0], Stored) or self._store is None:
-            return [self.engine.scores(source, measure) for source in sources]
-        name = sources[0].name
+    def scores(self, system: System, measure: str) -> TopicScores:
+        """The scores of a system."""
+        return self.engine.scores(system, measure)
+
+    def history(self, measure: str) -> list[TopicScores]:
+        """The scores of the systems in order; of a single stored baseline, those of every run that it has held."""
+        if len(self.systems) > 1 or not isinstance(self.systems[0], Stored) or self._store is None:
+            return [self.engine.scores(source, measure) for source in self.systems]
+        name = self.systems[0].name
         judgements = self.engine.qrels if self._store.manifest(name).has_run else None
         *earlier, newest = (scored.scores for scored in self._store.lineage(name, measure, qrels=judgements))
         return [*(replace(scores, name=scores.name.rpartition("/")[2]) for scores in earlier), newest]
 
-    def whole_store(self) -> list[Stored]:
-        """Every stored baseline."""
-        if self._store is None:
-            raise UsageError("no systems and no store: name systems, or name a store in a riskguard.yaml")
-        return [Stored(name) for name in self._store.names()]
+    def together(self, systems: Sequence[System], measure: str, **options: Any) -> Together:
+        """The scores of systems on one list of topics, as a gate with these options compares them."""
+        gate = gate_of("together", **options)
+        scores, missing = on_one_list(gate, [self.engine.scores(system, measure) for system in systems])
+        return Together(scores, missing, gate, self.engine.topics or NO_TOPICS)
 
-    def baselines(self, named: Sequence[NamedPath]) -> tuple[list[System], list[Computed]]:
+    def verdicts(
+        self,
+        kind: str,
+        pairs: Iterable[tuple[System | TopicScores, System | TopicScores]],
+        *,
+        measures: Sequence[str],
+        alphas: tuple[float, ...] = (),
+        correction: str = "none",
+        **options: Any,
+    ) -> list[Verdict]:
+        """The verdicts on pairs of candidate and baseline: for each measure each pair, for each pair each alpha.
+
+        ``options`` are those of a gate of this kind; ``correction`` is that for several gates.
+        """
+        asked = product(measures, pairs, self._gates(kind, asked_alphas(kind, alphas), options))
+        questions = [Question(gate, *pair, measure) for measure, pair, gate in asked]
+        return self.engine.verdicts(questions, correction=correction)
+
+    def _gates(self, kind: str, alphas: tuple[float, ...], options: Mapping[str, Any], name: str = "") -> list[Gate]:
+        once("--alpha", [f"{alpha:g}" for alpha in alphas])
+        try:
+            return [gate_of(name or kind, kind, alpha=alpha, **options) for alpha in alphas]
+        except ValueError as error:
+            raise UsageError(f"--gate {kind}: {error}") from None
+
+    @cached_property
+    def asked(self) -> AskedGate:
+        """What a gate of the command's kind is asked."""
+        typed = {**self.options, **({"alphas": self.alphas} if self.alphas else {})}
+        typed |= {name: value for name, value in self._collection.settings.items() if name == "family"}
+        known, has_baselines = {*typed, *(("measures",) if self._collection.measures else ())}, bool(self._baselines)
+        taken = self.declared.unless(known, has_baselines=has_baselines)
+        values = {"alphas": asked_alphas(self._kind, ()), "family": "none", **typed, **taken}
+        values.pop("measures", None)  # ``measures`` has them
+        line = self.declared.line(taken, has_baselines=has_baselines)
+        from_file = None if line is None else clean(line, limit=1000)
+        return AskedGate(values.pop("alphas"), values.pop("family"), values, from_file, known)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of a gate that were typed."""
+        return self._collection.options
+
+    def single_and_computed(self) -> tuple[list[System], list[Computed]]:
         """Baselines that are systems, and those computed from several; ``candidate`` counts the candidate in."""
         computed = []
-        for given in named:
+        for given in self._baselines:
             if given.computed is None:
                 continue
             systems = [system for system in given.systems if system.text != "candidate"]
             if not systems:
                 raise UsageError(f"--baseline {given.text}: expected at least one system beside the candidate")
             inside = len(systems) < len(given.systems)
-            computed.append(Computed(given.computed, tuple(self.systems(systems)), inside))
-        once("--baseline", [baseline.name for baseline in computed])
-        return self.systems([given for given in named if given.computed is None]), computed
+            computed.append(Computed(given.computed, tuple(self._systems(systems, "--baseline")), inside))
+        _each_once("--baseline", computed)
+        return self._systems([given for given in self._baselines if given.computed is None], "--baseline"), computed
 
-    def measures(self, table: Path | GivenFile) -> tuple[str, ...]:
-        """The measures asked for; by default every column of a ``table`` of scores, and for runs the file's."""
+    def measures(self, table: Path | GivenFile | None = None) -> tuple[str, ...]:
+        """The measures asked for, else the file's; of tables every column of ``table``, by default the first."""
         if self._collection.measures:
             once("--measure", [_canonical(measure) for measure in self._collection.measures])
             return self._collection.measures
-        if not self._collection.scores:
+        if not self._collection.scores or (table is None and not self._named):
             return self.declared.measures
+        if table is None:
+            table = Path(self._named[0].text)
         given = table if isinstance(table, GivenFile) else self._collection.system(table)
         try:
             return tuple(str(column.measure) for column in read_scores(given, None))
@@ -200,7 +316,7 @@ class Inputs:
         pools: Sequence[tuple[Baseline, tuple[Source, ...]]],
         *,
         alphas: tuple[float, ...],
-        slices: SliceEntries,
+        slices: Sequence[str],
         options: Mapping[str, Any],
         name: str = "",
         measures: Sequence[str] = (),
@@ -209,11 +325,7 @@ class Inputs:
 
         ``name`` is that of the gate, its kind if empty; ``measures`` are its own, used where none are asked for.
         """
-        once("--alpha", [f"{alpha:g}" for alpha in alphas])
-        try:
-            gates = [gate_of(name or kind, kind, alpha=alpha, **options) for alpha in alphas]
-        except ValueError as error:
-            raise UsageError(f"--gate {kind}: {error}") from None
+        gates = self._gates(kind, alphas, options, name)
         asked = self.measures(candidate.file)
         parts = self.slices(slices, candidate, asked[0])
         if measures and not self._collection.measures:
@@ -223,22 +335,18 @@ class Inputs:
             for measure, gate, (baseline, others), part in product(asked, gates, pools, parts)
         ]
 
-    def slices(self, given: SliceEntries, table: Source, measure: str) -> tuple[str | None, ...]:
+    def slices(self, given: Sequence[str], table: Source, measure: str) -> tuple[str | None, ...]:
         """The slices to ask about, each once; only None, which is all topics, if none is named."""
-        all_named = all("=" in entry for entry in given.slices)
-        if given.smallest_slice is not None and all_named:
-            raise UsageError("smallest_slice has no effect without a slice that is a TAG alone")
-        if not given.slices:
+        if not given:
             return (None,)
-        smallest = MIN_SLICE_TOPICS if given.smallest_slice is None else given.smallest_slice
         try:
-            names = self.engine.slices(given.slices, table, measure, smallest=smallest, option="smallest_slice")
+            names = self.engine.slices(given, table, measure)
         except UsageError as error:
             raise UsageError(f"--{error}" if str(error).startswith("slice") else str(error)) from None
         except DataError:
-            if not all_named:
+            if not all("=" in entry for entry in given):
                 raise
-            names = given.slices  # the verdict says what is wrong with the file
+            names = tuple(given)  # the verdict says what is wrong with the file
         once("--slice", names)
         return names
 
@@ -368,8 +476,7 @@ def defaults_of(config: Config, kind: str) -> FileDefaults:
         )
     if gate is None:
         return FileDefaults(config.path.name, kind, beside=beside, values=shared)
-    is_member = config.family is not None and gate.name in config.family_members
-    family = config.family.correction if is_member and config.family is not None else "none"
+    family = config.family if gate.name in config.family_members else "none"
     values = {**shared, "alphas": gate.alpha, "family": family, **_options(gate)}
     return FileDefaults(config.path.name, kind, gate.name, gate.asked_of, gate.option("reference"), beside, values)
 

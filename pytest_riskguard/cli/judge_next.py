@@ -42,8 +42,7 @@ _KINDS = tuple(kind for kind, cls in KINDS.items() if not cls.is_pool)
 _OPTIONS = tuple(
     name
     for name in OPTIONS
-    if name not in ("alpha", "slice", "max_latency_p95_ms", "on_inconclusive")
-    and any(name in options_of(KINDS[kind]) for kind in _KINDS)
+    if name not in ("alpha", "slice", "on_inconclusive") and any(name in options_of(KINDS[kind]) for kind in _KINDS)
 )
 #: What may be said beside the name of a declared gate, which says all else.
 _BESIDE_A_GATE = ("runs", "baselines", "kind", "budget", "out", "list_format", "config")
@@ -113,7 +112,7 @@ FORMATS: Mapping[str, Writer] = {
 @click.command("judge-next")
 @runs_argument(required=False)
 @baseline_option()
-@collection_options(*_OPTIONS, "slice", "smallest_slice", scores=False)
+@collection_options(*_OPTIONS, "slice", scores=False)
 @click.option(
     "--gate",
     "kind",
@@ -153,7 +152,7 @@ def judge_next(
     from pytest_riskguard.gates.rankings import unjudged as lists
 
     if kind in KINDS:
-        asked: Any = {"alphas": asked_alphas(kind, alphas), "slices": collection.slices}
+        asked: Any = {"alphas": asked_alphas(kind, alphas), "slices": collection.settings.get("slice", ())}
         asked["options"] = collection.options
         engine, compared = _of_runs(kind, in_roles(runs, baselines), collection, out, **asked)
     else:
@@ -189,10 +188,10 @@ def _of_runs(
             "expected a baseline and a candidate, as in riskguard judge-next BASELINE CANDIDATE --qrels QRELS, or "
             "--gate with the name of a gate of riskguard.yaml"
         )
-    inputs = Inputs(collection, baselines)
+    inputs = Inputs(collection, (), baselines)
     tested = inputs.candidates(candidates)
     ensure_apart("--out", out, *(candidate.path for candidate in tested), *inputs.files)
-    pools = [(baseline, ()) for baseline in inputs.systems(baselines)]
+    pools = [(baseline, ()) for baseline in inputs.baselines]
     questions: list[Question] = []
     for candidate in tested:
         questions += inputs.questions(kind, candidate, pools, **asked)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from pytest_riskguard import __version__, run_context
+from pytest_riskguard import __version__
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
 from pytest_riskguard.text import clean
@@ -117,7 +117,6 @@ for command in (
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and exit with its status."""
-    _keep_standard_streams_free()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A console that cannot show a character of a query must not hide the verdict.
@@ -127,15 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its status instead of exiting."""
-    failures: list[str] = []
-    with run_context.changed(failure_listeners=(failures.append,)):
-        status = _run(sys.argv[1:] if arguments is None else list(arguments))
-    if not failures:
-        return status
-    return _say(max(status, ExitStatus.INCOMPARABLE), *filter(None, dict.fromkeys(failures)))
-
-
-def _run(arguments: list[str]) -> int:
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
         Path.cwd()
     except OSError:
@@ -170,8 +161,8 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:
         from pytest_riskguard.cli.output import output_failed
 
-        if output_failed(error):
-            return ExitStatus.INCOMPARABLE
+        if (line := output_failed(error)) is not None:
+            return _say(ExitStatus.INCOMPARABLE, *([line] if line else []))
         if os.environ.get("RISKGUARD_TRACEBACK"):
             raise
         if isinstance(error, OSError) and error.filename is not None:
@@ -189,11 +180,3 @@ def _say(status: int, *lines: str) -> int:
         for line in lines:  # a file name in it must not begin a line or move the cursor
             click.echo(clean(line, limit=MAX_LINE), err=True)
     return status
-
-
-def _keep_standard_streams_free() -> None:
-    """Where a standard stream is closed, keep files that are opened later from taking its place."""
-    while (descriptor := os.open(os.devnull, os.O_RDONLY)) <= 2:
-        if descriptor == 1:  # writing to it fails, and says so
-            sys.stdout = open(descriptor, "w", closefd=False)  # noqa: SIM115
-    os.close(descriptor)

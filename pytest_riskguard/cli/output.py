@@ -12,15 +12,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus, status_of
 from pytest_riskguard.cli.parameters import FILE, Command, belonging, grouped, options
 from pytest_riskguard.errors import RiskguardError, UsageError
-from pytest_riskguard.reports.internal_errors import caught
-from pytest_riskguard.run_context import report_failure
 from pytest_riskguard.text import clean, listed
 
 if TYPE_CHECKING:
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.reports.provenance import Provenance
 
 #: Errors of the system when output cannot be stored (a full disk) or nobody reads it.
-_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE, errno.EBADF)
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE)
 #: Characters of the name of a gate or a system.
 MAX_NAME = 60
 #: Characters of a line below the verdicts.
@@ -44,8 +42,8 @@ class OutputError(RiskguardError):
 
 
 @dataclass(frozen=True)
-class Reports:
-    """The reports that a command was asked to write."""
+class Outputs:
+    """The files that a command was asked to write; ``output_options`` gives it to a command."""
 
     json: str | None = None
     html: Path | None = None
@@ -87,7 +85,7 @@ class Reports:
                 raise unwritable(f"{option} {path}", error) from None
 
     def check(self, *inputs: Path | None) -> None:
-        """Check that all of them can be made, before there is anything to write; none may replace an input."""
+        """Check, before there is anything to write, that all of them can be made, and that none replaces an input."""
         from pytest_riskguard.reports import files
         from pytest_riskguard.reports.html import ensure_available
 
@@ -112,7 +110,7 @@ class Reports:
         verdicts: Sequence[Verdict],
         gates: Sequence[KnownGate] = (),
         provenance: Provenance | None = None,
-        policy_changes: PolicyChanges | None = None,
+        policy_changes: Sequence[str] = (),
     ) -> None:
         """Write all of them; an ``OutputError`` at the end names those that could not be written."""
         from pytest_riskguard.reports import files
@@ -137,6 +135,31 @@ class Reports:
         if failed:
             raise OutputError("; ".join(failed))
 
+    def finish(
+        self,
+        text: Callable[..., str],
+        json: str,
+        *,
+        html: Callable[[], str] | None = None,
+        markdown: Callable[[], str] | None = None,
+        problem: str = "",
+    ) -> ExitStatus:
+        """Print a text, write what was asked for, and return the exit status: 3 with a ``problem``, else 0.
+
+        ``text`` is called with the columns of the terminal as ``width``. Standard output belongs to the JSON where
+        that goes there.
+        """
+        click.echo(text(width=terminal_width()), err=self.on_stdout)
+        if self.json is not None:
+            write_text(json, None if self.on_stdout else self.json, option="--json")
+        for option, path, made in (("--markdown", self.markdown, markdown), ("--html", self.html, html)):
+            if path is not None and made is not None:
+                write_text(made(), path, option=option)
+        if not problem:
+            return ExitStatus.PASSED
+        click.echo(f"Error: {problem}", err=True)
+        return ExitStatus.INCOMPARABLE
+
 
 def ensure_apart(option: str, path: Path | None, *inputs: Path) -> None:
     """Check that an output is not a file that the command reads."""
@@ -153,26 +176,26 @@ def _place(path: Path) -> tuple[int, int] | str | None:
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
-#: The reports to write beside the JSON report.
-FILE_OPTIONS: tuple[Any, ...] = (
-    click.option("--html", type=FILE, help="Write the report as an HTML page here. Needs the extra [report]."),
-    click.option("--markdown", type=FILE, help="Write the report as Markdown here."),
-    click.option("--junit", type=FILE, help="Write the verdicts as JUnit XML here, one test case each."),
-)
-#: The reports to write, handed over as ``reports``.
-report_options = grouped(
-    "reports",
-    Reports,
-    click.option("--json", metavar="PATH|-", help="Write the JSON report here; - is standard output."),
-    *FILE_OPTIONS,
-)
+#: How ``--help`` describes the files that are no JSON.
+_FORMATS = {
+    "html": "an HTML page here. Needs the extra [report].",
+    "markdown": "Markdown here.",
+    "junit": "JUnit XML here, one test case for each verdict.",
+}
 
 
-def json_option(what: str) -> Callable[[Command], Command]:
-    """``--json`` of a command that writes no report."""
-    return click.option(
-        "--json", "json_path", metavar="PATH|-", help=f"Write {what} here as JSON; - is standard output."
-    )
+def output_options(what: str, *formats: str, json: bool = True) -> Callable[[Command], Command]:
+    """``--json``, and options for other ``formats`` (html, markdown), handed over as ``outputs``, an ``Outputs``.
+
+    ``what`` says in ``--help`` what is written, such as "the figures".
+    """
+    as_json = click.option("--json", metavar="PATH|-", help=f"Write {what} here as JSON; - is standard output.")
+    files = [click.option(f"--{name}", type=FILE, help=f"Write {what} as {_FORMATS[name]}") for name in formats]
+    return grouped("outputs", Outputs, *([as_json] if json else []), *files)
+
+
+#: The reports of a command that judges.
+report_options = output_options("the report", "html", "markdown", "junit")
 
 
 #: How much to print.
@@ -182,42 +205,17 @@ detail_options = options(
 )
 
 
-def output_failed(error: BaseException) -> bool:
-    """Whether an error says that the output cannot be written; if so, report that, and write no more of it.
+def output_failed(error: BaseException) -> str | None:
+    """What to say of an error if the output cannot be written, of which no more is written then; else None.
 
     Where the reader has ended, as ``head`` does, nobody wants to hear of it: the exit status alone says it.
     """
     if not isinstance(error, OSError) or error.filename is not None or error.errno not in _UNWRITABLE:
-        return False
-    reason = "standard output is closed" if error.errno == errno.EBADF else error.strerror
-    report_failure("" if error.errno == errno.EPIPE else f"Error: cannot write the output: {reason}")
+        return None
     with suppress(OSError, AttributeError):  # without a file behind it
         # The interpreter would report the error again when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return True
-
-
-def deliver(*steps: Callable[[], None]) -> None:
-    """Show and write verdicts: each step is taken even if an earlier one failed.
-
-    What goes wrong is handed to the listeners of ``run_context`` as a line, and makes the exit status 3; the first
-    error that a person can correct is raised at the end.
-    """
-    from pytest_riskguard.reports.internal_errors import caught
-
-    mistakes: list[RiskguardError] = []
-    for step in steps:
-        try:
-            with caught("showing the verdicts", but=(RiskguardError, OSError)):
-                step()
-        except RiskguardError as error:
-            mistakes.append(error)
-        except OSError as error:
-            with caught("showing the verdicts"):
-                if not output_failed(error):
-                    raise
-    if mistakes:
-        raise mistakes[0]
+    return "" if error.errno == errno.EPIPE else f"Error: cannot write the output: {error.strerror}"
 
 
 def show(
@@ -232,7 +230,7 @@ def show(
     notes: Sequence[str] = (),
     complete: bool = True,
     roles: str | None = None,
-    policy_changes: PolicyChanges | None = None,
+    policy_changes: Sequence[str] = (),
 ) -> None:
     """Print the answer of several gates, the verdicts, the gates without one, ``notes``, and how to see them again.
 
@@ -243,7 +241,6 @@ def show(
     from pytest_riskguard.reports import comparisons
     from pytest_riskguard.reports.card import word
     from pytest_riskguard.reports.comparisons import answer
-    from pytest_riskguard.reports.internal_errors import shown_or_plain
     from pytest_riskguard.reports.terminal.failure import (
         explain,
         first_warnings,
@@ -258,10 +255,8 @@ def show(
     width = terminal_width()
     screen = Screen(Detail.EVERYTHING if verbose else Detail.BRIEF, width, blocks=draws_blocks(sys.stdout.encoding))
 
-    same_as: dict[int, int] = {}
     judged = complete and not comparisons.missing(gates)
-    with suppress(Exception):  # what is wrong with a verdict is reported where it is shown
-        same_as = repeats(verdicts, most=most_topics(screen))
+    same_as = repeats(verdicts, most=most_topics(screen))
 
     def in_words(place: int, verdict: Verdict) -> str:
         problem = problems[place] if problems else verdict.problem_with_paths
@@ -284,20 +279,15 @@ def show(
     if roles is not None and not quiet:
         click.echo(roles, err=to_stderr)
     if len(verdicts) > 1 and complete and not quiet:
-        with suppress(Exception):  # as above
-            click.secho(answer(verdicts, gates).title, bold=True, err=to_stderr)
+        click.secho(answer(verdicts, gates).title, bold=True, err=to_stderr)
     failures = comparisons.failures_before(gates)
     for place, verdict in enumerate(verdicts):
-        text = shown_or_plain(verdict, lambda place=place, verdict=verdict: in_words(place, verdict))  # type: ignore[misc]
-        text = belonging(text)
-        ended: str = verdict.outcome
-        with suppress(Exception):  # as above
-            ended = word(verdict)
+        text, ended = belonging(in_words(place, verdict)), word(verdict)
         styled = click.style(ended.upper(), fg=_COLOURS.get(ended, "yellow"), bold=True)
         click.echo(f"{styled}{comparisons.after(failures.get(place))} {text}", err=to_stderr)
     for line in comparisons.summary(gates):
         click.echo(line, err=to_stderr)
-    for line in () if policy_changes is None else policy_changes.lines:
+    for line in policy_changes:
         click.secho(click.wrap_text(line, screen.width, "", "    "), fg="yellow", err=to_stderr)
     for note in (*(() if quiet else remarks(verdicts)), *notes):
         for line in wrapped([belonging(clean(note, limit=MAX_NOTE))], width=screen.width):
@@ -315,13 +305,6 @@ def _systems(verdict: Verdict) -> str:
 def terminal_width() -> int:
     """Columns to print in."""
     return max(shutil.get_terminal_size().columns, 40)
-
-
-def show_study(text: str, content: str, *, json_path: str | None) -> None:
-    """Print a text, and write the same as JSON if asked; standard output belongs to the JSON with ``-``."""
-    click.echo(text, err=json_path == "-")
-    if json_path is not None:
-        write_text(content, None if json_path == "-" else json_path, option="--json")
 
 
 def write_text(text: str, path: str | Path | None, *, option: str) -> None:
@@ -360,7 +343,7 @@ def tell_github(
     summary = github.summary_of()
     if summary is not None:
         try:
-            github.append_summary(summary, verdicts, gates=gates, policy_changes=policy_changes)
+            github.append_summary(summary, verdicts, gates=gates, policy_changes=lines_of(policy_changes))
         except OSError as error:
             click.echo(f"riskguard: could not write {github.SUMMARY}: {error.strerror}", err=True)
     if github.annotates():
@@ -374,6 +357,11 @@ def tell_github(
         notices = [] if policy_changes is None else github.notices(policy_changes)
         for command in [*github.commands(annotations), *notices]:
             click.echo(command, err=to_stderr)
+
+
+def lines_of(changes: PolicyChanges | None) -> tuple[str, ...]:
+    """What is said of changes, if there are any."""
+    return () if changes is None else changes.lines
 
 
 def typed_command() -> str:
@@ -391,7 +379,7 @@ def _reproduces() -> bool:
 def present(
     verdicts: Sequence[Verdict],
     *,
-    reports: Reports,
+    outputs: Outputs,
     verbose: bool,
     quiet: bool,
     folder: Path,
@@ -410,15 +398,14 @@ def present(
     said.
     """
     reproduce = None if quiet or not _reproduces() else f"  reproduce: {typed_command()}"
-    to_stderr = reports.on_stdout
+    to_stderr = outputs.on_stdout
     changes = None
     if config is not None:
         from pytest_riskguard.engine.base_commit import policy_changes
 
-        with caught("finding what the commit changed about how it is judged"):
-            changes = policy_changes([config])
-    deliver(
-        lambda: show(
+        changes = policy_changes([config])
+    try:
+        show(
             verdicts,
             verbose=verbose,
             quiet=quiet,
@@ -428,11 +415,11 @@ def present(
             notes=() if quiet else notes,
             roles=roles,
             complete=all(gate.became == "judged" for gate in gates),
-            policy_changes=changes,
-        ),
-        lambda: reports.write(verdicts, gates, _provenance(verdicts, folder) if reports.any else None, changes),
-        lambda: tell_github(verdicts, to_stderr=to_stderr, gates=gates, places=places, policy_changes=changes),
-    )
+            policy_changes=lines_of(changes),
+        )
+    finally:  # where nobody reads what is shown, as with `head`, reports are still written
+        outputs.write(verdicts, gates, _provenance(verdicts, folder) if outputs.any else None, lines_of(changes))
+    tell_github(verdicts, to_stderr=to_stderr, gates=gates, places=places, policy_changes=changes)
     return status_of(verdicts)
 
 

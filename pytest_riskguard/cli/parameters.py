@@ -29,7 +29,6 @@ from pytest_riskguard.gates.kinds import (
     CORRECTIONS,
     KINDS,
     MIN_SLICE_TOPICS,
-    MIN_TOPICS,
     OPTIONS,
     RESPONSES,
     kinds_with,
@@ -39,6 +38,7 @@ from pytest_riskguard.gates.option_types import Number, OneOf, Texts, TrueOrFals
 from pytest_riskguard.text import did_you_mean
 
 if TYPE_CHECKING:
+    from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.config.collection_settings import Collection as CollectionSettings
     from pytest_riskguard.config.schema import Config
 
@@ -70,7 +70,6 @@ _OF_RUNS: Mapping[str, Any] = {
 _OF_FILE: Mapping[str, Any] = {
     "family": OneOf(CORRECTIONS),
     "on_changed_inputs": OneOf(RESPONSES),
-    "smallest_slice": Number(MIN_TOPICS, words=f"a whole number, at least {MIN_TOPICS}"),
 }
 
 
@@ -126,7 +125,7 @@ def belonging(text: str) -> str:
 
 def asked_alphas(kind: str, alphas: tuple[float, ...]) -> tuple[float, ...]:
     """The alphas that the command line gives, else the default of the gate's kind."""
-    return alphas or (options_of(KINDS[kind])["alpha"].default,)
+    return alphas or (options_of(KINDS[kind]).get("alpha", OPTIONS["alpha"]).default,)
 
 
 @dataclass(frozen=True)
@@ -176,23 +175,10 @@ class Collection:
         """Those of the settings that are options of a gate."""
         return {name: value for name, value in self.settings.items() if name in OPTIONS and name != "slice"}
 
-    @property
-    def slices(self) -> SliceEntries:
-        """What is set about slices."""
-        return SliceEntries(self.settings.get("slice", ()), self.settings.get("smallest_slice"))
-
 
 def read_as(path: Path, settings: Mapping[str, Any]) -> GivenFile:
     """The file of a system, with its format and the order of its ties as ``--set`` says."""
     return replace(GivenFile.of(path), format=settings.get("format"), ties=settings.get("ties"))
-
-
-@dataclass(frozen=True)
-class SliceEntries:
-    """What a command line says about slices: ``TAG=VALUE`` or ``TAG``, and how many topics each value needs."""
-
-    slices: tuple[str, ...]
-    smallest_slice: int | None
 
 
 class NumberType(click.ParamType[float]):
@@ -317,8 +303,8 @@ def gate_options(*names: str) -> Callable[[Command], Command]:
     return options(*map(_gate_option, names))
 
 
-def _gate_option(name: str) -> Callable[[Any], Any]:
-    known = OPTIONS[name]
+def _gate_option(name: str, default: str = "") -> Callable[[Any], Any]:
+    known, default = OPTIONS[name], default or _default_text(name)
     more: dict[str, Any] = {"metavar": known.metavar, "type": None}
     match known.check:
         case Number():
@@ -329,7 +315,7 @@ def _gate_option(name: str) -> Callable[[Any], Any]:
     if name == "alpha":
         parameter, repeatable = "alphas", " Repeatable."
         more["multiple"] = True
-    return click.option(known.flag, parameter, help=f"{known.help}{repeatable}{_default_text(name)}", **more)
+    return click.option(known.flag, parameter, help=f"{known.help}{repeatable}{default}", **more)
 
 
 def _default_text(name: str) -> str:
@@ -396,7 +382,7 @@ def setting(name: str, texts: list[str]) -> Any:
         checked: Any = check(value)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
-    return int(checked) if name == "smallest_slice" else checked
+    return checked
 
 
 def runs_argument(*, required: bool = True) -> Callable[[Command], Command]:
@@ -418,9 +404,10 @@ def in_roles(
     return baselines, runs
 
 
-def baseline_option(*, computed: bool = False) -> Callable[[Command], Command]:
+def baseline_option(
+    text: str = "A run file, or the name of a stored baseline.", *, computed: bool = False
+) -> Callable[[Command], Command]:
     """``--baseline``, repeatable."""
-    text = "A run file, or the name of a stored baseline."
     if computed:
         text += (
             " mean(A, B), median(...) or max(...) is computed from several topic by topic; the word candidate "
@@ -482,6 +469,63 @@ def collection_options(*settings: str, scores: bool = True, files: int = 3) -> C
     )
 
 
+def system_options(
+    argument: str,
+    *settings: str,
+    kind: str = "",
+    baseline: str = "",
+    required: bool = False,
+    whole: bool = False,
+    files: int = 2,
+    alphas: tuple[float, ...] = (),
+) -> Callable[[Command], Command]:
+    """The argument and the options of a command about systems, handed over as ``inputs``, of the class ``Inputs``.
+
+    Parameters
+    ----------
+    argument : str
+        What the systems are called in the command's help, such as ``RUN``.
+    settings : str
+        Names that ``--set`` takes, as options of gates have them in riskguard.yaml.
+    kind : str
+        A kind of gates: all their options can be set, and riskguard.yaml supplies what is not given.
+    baseline : str
+        What ``--baseline`` is for; without it there is no such option.
+    required, whole : bool
+        Whether the argument must name a system; whether it means all stored baselines if it names none.
+    files : int
+        1 for ``--qrels``, 2 with ``--topics``, 3 with ``--config``.
+    alphas : tuple of float
+        The default of ``--alpha``; without it, that of the gates.
+    """
+    if kind:
+        left_out = ("alpha", "slice")
+        settings = (*(name for name in options_of(KINDS[kind]) if name not in left_out), "family", *settings)
+
+    default = alphas
+
+    def make(
+        systems: tuple[NamedPath, ...],
+        collection: Collection,
+        alphas: tuple[float, ...],
+        baselines: tuple[NamedPath, ...] = (),
+    ) -> Inputs:
+        from pytest_riskguard.cli.inputs import Inputs
+
+        alphas = alphas or default
+        return Inputs(collection, systems, baselines, alphas=alphas, argument=argument, whole=whole, kind=kind)
+
+    metavar = f"[NAME=]{argument}..." if required else f"[[NAME=]{argument}]..."
+    return grouped(
+        "inputs",
+        make,
+        click.argument("systems", nargs=-1, type=named_path, required=required, metavar=metavar),
+        *([baseline_option(baseline)] if baseline else []),
+        collection_options(*settings, files=files),
+        _gate_option("alpha", f" [default: {', '.join(f'{alpha:g}' for alpha in alphas)}]" if alphas else ""),
+    )
+
+
 #: One part of the topics or several.
 slice_option = click.option(
     "--slice",
@@ -489,5 +533,5 @@ slice_option = click.option(
     multiple=True,
     metavar="TAG=VALUE|TAG",
     help="Judge only the topics with this tag. TAG alone judges each of its values that has enough topics "
-    f"({MIN_SLICE_TOPICS}, see smallest_slice). Needs a topics file. Repeatable.",
+    f"({MIN_SLICE_TOPICS}). Needs a topics file. Repeatable.",
 )

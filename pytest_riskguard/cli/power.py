@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.output import Reports, json_option, show_study, terminal_width
+from pytest_riskguard.cli.output import Outputs, output_options
 from pytest_riskguard.cli.parameters import (
     Collection,
     NamedPath,
@@ -37,7 +37,7 @@ def _listed(values: tuple[float, ...]) -> str:
 @click.command()
 @click.argument("runs", nargs=-1, type=named_run, metavar="[BASELINE] [CANDIDATE]")
 @baseline_option()
-@collection_options("level", "method", "tolerance", "missing", "on_churn", "slice", "smallest_slice")
+@collection_options("level", "method", "tolerance", "missing", "on_churn", "slice")
 @gate_options("alpha")
 @click.option(
     "--power",
@@ -70,7 +70,7 @@ def _listed(values: tuple[float, ...]) -> str:
     metavar="N",
     help="Divide the next N judged topics among strata, so that URisk becomes as certain as it can.",
 )
-@json_option("the plans")
+@output_options("the plans")
 def power(
     runs: tuple[NamedPath, ...],
     baselines: tuple[NamedPath, ...],
@@ -80,7 +80,7 @@ def power(
     effects: tuple[float, ...],
     correlations: tuple[float, ...],
     more: int | None,
-    json_path: str | None,
+    outputs: Outputs,
 ) -> int:
     """Plan how many topics a gate needs.
 
@@ -102,15 +102,15 @@ def power(
         raise UsageError("power plans for one candidate: give at most one run beside the baselines")
     if runs and correlations:
         raise UsageError("--correlation is only for plans without CANDIDATE; drop one of the two")
-    inputs = Inputs(collection, baselines)
+    inputs = Inputs(collection, (), baselines)
     tested = next(iter(inputs.candidates(runs)), None)
-    Reports(json_path).check(*(candidate.path for candidate in (tested,) if candidate), *inputs.files)
-    sources = inputs.systems(baselines)
+    outputs.check(*(candidate.path for candidate in (tested,) if candidate), *inputs.files)
+    sources = inputs.baselines
     for option, values in (("--alpha", alphas), ("--effect", effects), ("--correlation", correlations)):
         once(option, [f"{value:g}" for value in values])
     alphas, options = alphas or (OPTIONS["alpha"].default,), collection.options
     measures = inputs.measures(tested.file if tested else Path(baselines[0].text))
-    parts = inputs.slices(collection.slices, tested or sources[0], measures[0])
+    parts = inputs.slices(collection.settings.get("slice", ()), tested or sources[0], measures[0])
     topics, plans, divisions = inputs.engine.topics, list["Plan"](), list[NextTopics]()
     for measure, baseline, part, alpha in product(measures, sources, parts, alphas):
         gate = gate_of("power", alpha=alpha, slice=part, **options)
@@ -127,6 +127,4 @@ def power(
         else:
             for correlation in correlations or CORRELATIONS:
                 plans.append(plan_from_baseline(gate, of_baseline, correlation=correlation, **asked))
-    text = explain(plans, divisions, width=terminal_width())
-    show_study(text, dumps(plans, divisions), json_path=json_path)
-    return ExitStatus.PASSED
+    return outputs.finish(partial(explain, plans, divisions), dumps(plans, divisions))

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus, status_of
-from pytest_riskguard.cli.output import FILE_OPTIONS, Reports, deliver, detail_options, ensure_apart, write_text
+from pytest_riskguard.cli.output import Outputs, detail_options, ensure_apart, output_options, write_text
 from pytest_riskguard.cli.output import show as show_verdicts
-from pytest_riskguard.cli.parameters import FILE, grouped, output_option
+from pytest_riskguard.cli.parameters import FILE, output_option
 from pytest_riskguard.errors import FileError, ReportFormatError, UsageError
 from pytest_riskguard.text import web_address
 
@@ -28,11 +28,7 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
     from pytest_riskguard.reports.json import read
 
     verdicts, gates, _, changes = read(report)
-    deliver(
-        lambda: show_verdicts(
-            verdicts, verbose=verbose, quiet=quiet, to_stderr=False, gates=gates, policy_changes=changes
-        )
-    )
+    show_verdicts(verdicts, verbose=verbose, quiet=quiet, to_stderr=False, gates=gates, policy_changes=changes)
     if not verdicts:
         click.echo("no gate was judged")
     return status_of(verdicts) if verdicts and not missing(gates) else ExitStatus.INCOMPARABLE
@@ -40,15 +36,11 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
 
 @click.command()
 @click.argument("report", type=FILE)
-@grouped(
-    "reports",
-    Reports,
-    *FILE_OPTIONS,
-    click.option("--charts", is_flag=True, help="Write the charts of the Markdown report beside it, as SVG."),
-)
+@output_options("the report", "html", "markdown", "junit", json=False)
+@click.option("--charts", is_flag=True, help="Write the charts of the Markdown report beside it, as SVG.")
 @click.option("--badge", type=FILE, help="Draw how the gates ended here, as SVG.")
 @click.option("-o", "--output", type=FILE, help="Write the report here, in the format that the suffix asks for.")
-def report(report: Path, reports: Reports, badge: Path | None, output: Path | None) -> int:
+def report(report: Path, outputs: Outputs, badge: Path | None, output: Path | None) -> int:
     """Write the verdicts of a JSON report in other formats.
 
     The exit status is 0 if they were written, whatever the verdicts are. A report that cannot be read gives a grey
@@ -58,7 +50,7 @@ def report(report: Path, reports: Reports, badge: Path | None, output: Path | No
     from pytest_riskguard.reports.ci.badge import NO_VERDICT, render, state
     from pytest_riskguard.reports.json import read
 
-    if not reports.any and badge is None and output is None:
+    if not outputs.any and badge is None and output is None:
         raise UsageError("nothing to write: give --html, --markdown, --junit, --badge or --output")
     ensure_apart("--output", output, report)
     if output is not None:
@@ -66,9 +58,9 @@ def report(report: Path, reports: Reports, badge: Path | None, output: Path | No
             files.check(output)
         except UsageError as error:
             raise UsageError(f"--output {output}: {error}") from None
-    reports.check(report)
+    outputs.check(report)
     ensure_apart("--badge", badge, report)
-    reports.withdraw()
+    outputs.withdraw()
     try:
         content = read(report)
     except FileError:
@@ -77,7 +69,7 @@ def report(report: Path, reports: Reports, badge: Path | None, output: Path | No
         raise
     if badge is not None:
         write_text(render(state(content.verdicts, content.gates)), badge, option="--badge")
-    reports.write(*content)
+    outputs.write(*content)
     if output is not None:
         files.write(
             output,

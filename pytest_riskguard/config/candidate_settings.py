@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, overload
+from typing import Annotated, Any, overload
 
 from pydantic import Discriminator, PlainValidator, Tag, model_validator
 
-from pytest_riskguard.config.http_settings import TAGS as HTTP_TAGS
 from pytest_riskguard.config.http_settings import HttpCandidate
 from pytest_riskguard.config.setting_types import (
     File,
@@ -24,7 +23,7 @@ from pytest_riskguard.config.setting_types import (
     is_importable,
 )
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.gates.option_types import OneOf, Text, shown
+from pytest_riskguard.gates.option_types import Text, shown
 
 
 def _target(name: str) -> str:
@@ -53,31 +52,22 @@ def _command(value: Any) -> tuple[str, ...]:
 
 
 class CommandCandidate(Queried):
-    """``candidate`` as a command; ``input`` says where it gets the query: it is run for each, or once with ``lines``.
+    """``candidate`` as a command: run for each query that one of its arguments takes, else asked line by line.
 
     ``{query}``, ``{topic}`` (its id) and ``{depth}`` in its arguments are replaced.
     """
 
     command: Annotated[tuple[str, ...], PlainValidator(_command, json_schema_input_type=list[str])]
-    input: Annotated[
-        Literal["stdin", "argument", "lines"] | None, PlainValidator(OneOf(("stdin", "argument", "lines")))
-    ] = None
 
     @property
-    def takes_argument(self) -> bool:
-        """Whether the query is one of its arguments, not its standard input."""
-        return any("{query}" in part for part in self.command[1:])
+    def runs_for_each(self) -> bool:
+        """Whether a process is started for each query."""
+        return any("{query}" in part or "{topic}" in part for part in self.command[1:])
 
     @model_validator(mode="after")
-    def _one_input(self) -> CommandCandidate:
-        if self.input == "argument" and not self.takes_argument:
-            raise ValueError("expected {query} in an argument of the command, or `input: stdin`")
-        if self.input in ("stdin", "lines") and self.takes_argument:
-            raise ValueError(
-                f"expected no {{query}} in the arguments with `input: {self.input}`; write `input: argument`"
-            )
-        if self.input == "lines" and self.workers > 1:
-            raise ValueError("expected `workers: 1` with `input: lines`: one process is asked one query at a time")
+    def _one_worker(self) -> CommandCandidate:
+        if self.workers > 1 and not self.runs_for_each:
+            raise ValueError("expected `workers: 1`: without {query} in an argument one process is asked everything")
         return self
 
 
@@ -134,7 +124,7 @@ FORMS: Mapping[str, type[Model]] = {
 }
 _PATH = "<path>"
 #: Tags of the forms, which pydantic puts into the path of an error: no key may look like them.
-TAGS = HTTP_TAGS | {_PATH, *(f"<{key}>" for key in FORMS)}
+TAGS = frozenset({_PATH, *(f"<{key}>" for key in FORMS)})
 
 
 def has_scores(value: Any) -> bool:

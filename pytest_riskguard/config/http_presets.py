@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from pytest_riskguard.formats.engine_answers import Engine
 
-_PLACEHOLDER = re.compile(r"(?<!\{)\{(query|topic|depth|tags\.[^{}]+)\}(?!\})")
+_PLACEHOLDER = re.compile(r"(?<![{$])\{(query|topic|depth|tags\.[^{}]+)\}(?!\})")
 _DEPTH = "{depth}"
 #: Deeper than any request.
 _MAX_DEPTH = 30
@@ -62,7 +62,10 @@ Where = Literal["body", "params"]
 
 @dataclass(frozen=True)
 class Request:
-    """The template of one request; ``depth`` is where the number of hits goes, and under which key."""
+    """The template of one request; ``depth`` is where the number of hits goes, and under which key.
+
+    ``path`` follows the address, or with a slash at its beginning replaces the path there.
+    """
 
     method: str
     path: str
@@ -86,11 +89,6 @@ class Preset:
     max_depth: int | None = None
 
     @property
-    def needs_index(self) -> bool:
-        """Whether the path names an index."""
-        return "{index}" in self.request.path
-
-    @property
     def engine(self) -> Engine | None:
         """What reads the answers; None for the general preset, whose answers the settings describe."""
         if self.answers is None:
@@ -102,7 +100,7 @@ class Preset:
 def _elasticsearch(name: str, title: str) -> Preset:
     request = Request(
         "POST",
-        "{index}/_search",
+        "_search",
         body={"query": {"multi_match": {"query": "{query}"}}, "_source": False},
         depth=("body", "size"),
     )
@@ -121,11 +119,11 @@ _ALL = (
         "Solr",
         Request(
             "GET",
-            "solr/{index}/select",
+            "select",
             {"q": "{query}", "fl": "id,score", "wt": "json"},
             depth=("params", "rows"),
         ),
-        Request("POST", "solr/{index}/query", {"wt": "json"}, depth=("body", "limit")),
+        Request("POST", "query", {"wt": "json"}, depth=("body", "limit")),
         "solr",
     ),
     _same(
@@ -143,7 +141,7 @@ _ALL = (
         "Algolia",
         Request(
             "POST",
-            "1/indexes/{index}/query",
+            "query",
             body={"query": "{query}", "attributesToRetrieve": ["objectID"], "analytics": False},
             depth=("body", "hitsPerPage"),
         ),
@@ -154,11 +152,11 @@ _ALL = (
         "Typesense",
         Request(
             "GET",
-            "collections/{index}/documents/search",
+            "documents/search",
             {"q": "{query}", "include_fields": "id"},
             depth=("params", "per_page"),
         ),
-        Request("POST", "multi_search", depth=("params", "per_page")),
+        Request("POST", "/multi_search", depth=("params", "per_page")),
         "typesense",
         max_depth=250,
     ),
@@ -167,7 +165,7 @@ _ALL = (
         "Meilisearch",
         Request(
             "POST",
-            "indexes/{index}/search",
+            "search",
             body={"q": "{query}", "showRankingScore": True},
             depth=("body", "limit"),
         ),

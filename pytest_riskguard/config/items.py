@@ -80,10 +80,8 @@ def family_of(config: Config, item: GateItem) -> tuple[Correction, tuple[GateIte
     A risk gate on several baselines or slices is a family of its own (``auto``), for each measure and alpha: it
     fails when the candidate is risky against any of them.
     """
-    correction = "none" if config.family is None else config.family.correction
-    if correction != "none" and item.settings.name in config.family_members:
-        members = tuple(o for o in all_items(config) if o.settings.name in config.family_members)
-        return correction, members
+    if item.settings.name in config.family_members:
+        return config.family, tuple(o for o in all_items(config) if o.settings.name in config.family_members)
     asked = (item.measure, item.gate.alpha)
     together = tuple(o for o in items_of(config, item.settings) if (o.measure, o.gate.alpha) == asked)
     return ("auto", together) if item.gate.is_tested and len(together) > 1 else ("none", ())
@@ -91,8 +89,7 @@ def family_of(config: Config, item: GateItem) -> tuple[Correction, tuple[GateIte
 
 def judged_together(config: Config) -> list[tuple[GateItem, int]]:
     """Every item, in the order of the file, with a number that those of ``family_of`` share."""
-    corrected = config.family is not None and config.family.correction != "none"
-    members = set(config.family_members) if corrected else set()
+    members = set(config.family_members)
     numbers: dict[object, int] = {}
     found = []
     for place, gate in enumerate(config.gates):
@@ -149,7 +146,7 @@ def _with_slices(config: Config) -> Config:
     for gate, index, entry in declared:
         earlier = entry_of.setdefault(gate.name, {})
         try:
-            slices = slices_of(entry, qrels.topics, tags, smallest=gate.smallest_slice)
+            slices = slices_of(entry, qrels.topics, tags)
             if name := next((name for name in slices if name in earlier), None):
                 raise ValueError(f"{entry} repeats {name}, which {earlier[name]} declares")
             earlier |= dict.fromkeys(slices, entry)

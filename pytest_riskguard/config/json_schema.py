@@ -43,7 +43,6 @@ def _of_kind(kind: str, properties: Mapping[str, Any]) -> Schema:
     """A gate of this kind has no options of other kinds."""
     own = options_of(KINDS[kind])
     foreign = {name: False for name in OPTIONS if name in properties and name not in own}
-    foreign |= {} if KINDS[kind].looks_back else {"since": False}
     return {"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": {"properties": foreign}}
 
 

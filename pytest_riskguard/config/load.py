@@ -56,11 +56,11 @@ def _home(start: Path) -> Path:
 def load_gates(path: Path) -> Config:
     """Read a riskguard.yaml whose gates are to be judged, with their slices looked up.
 
-    If anything is wrong, the ``ConfigError`` also has everything that the file names and nothing has.
+    If a slice is wrong, the ``ConfigError`` also has everything that the file names and nothing has.
     """
     from pytest_riskguard.config.items import with_slices
 
-    config = load_config(path, look_up=True)
+    config = load_config(path)
     try:
         return with_slices(config)
     except ConfigError as error:
@@ -69,14 +69,11 @@ def load_gates(path: Path) -> Config:
         raise ConfigError.of(all_errors(config) or error.errors) from None
 
 
-def load_config(
-    path: Path, *, require_gates: bool = True, look_up: bool = False, content: bytes | None = None
-) -> Config:
+def load_config(path: Path, *, require_gates: bool = True, content: bytes | None = None) -> Config:
     """Read a riskguard.yaml; its relative paths start from its folder.
 
     ``content`` is what stands in the file, where it is known. The ``ConfigError`` is the first error of the file by
-    line; its ``errors`` are all of them. Nothing that the file names is opened, except to complete these errors with
-    ``look_up``.
+    line; its ``errors`` are all of them. Nothing that the file names is opened.
     """
     from pytest_riskguard.config import yaml_lines
     from pytest_riskguard.config.problems import check
@@ -90,7 +87,7 @@ def load_config(
         raise ConfigError(path, 1, str(error)) from None
     except yaml_lines.YamlError as error:
         raise ConfigError(path, error.line, error.problem) from None
-    config, problems = check(document, path.absolute(), require_gates=require_gates, look_up=look_up)
+    config, problems = check(document, path.absolute(), require_gates=require_gates)
     if config is None or problems:
         raise ConfigError.of([ConfigError(path, p.line, p.text, gate=p.gate) for p in problems])
     return config

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.config.candidate_settings import file_of
 from pytest_riskguard.config.items import with_slices
-from pytest_riskguard.config.salvage import Salvaged
 from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
 from pytest_riskguard.errors import ConfigError, DataError, UsageError
 from pytest_riskguard.evaluation.collection import keys_of
@@ -27,37 +26,31 @@ from pytest_riskguard.text import did_you_mean
 Missing = tuple[int, str, str | None]
 
 
-def lookups(salvaged: Salvaged) -> Iterator[Missing]:
-    """Everything that the settings name and that does not exist, in no particular order."""
-    config = salvaged.config
+def all_errors(config: Config) -> list[ConfigError]:
+    """Everything that the settings name and that does not exist, ordered by line."""
+    missing = sorted(dict.fromkeys(_lookups(config)), key=lambda one: one[0])
+    return [ConfigError(config.path, line, text, gate=gate) for line, text, gate in missing]
+
+
+def _lookups(config: Config) -> Iterator[Missing]:
     yield from _measures(config)
     yield from _candidates(config)
-    yield from _baselines(salvaged)
-    if salvaged.lacks("collection"):
-        return
+    yield from _baselines(config)
     qrels, topics, is_readable = None, Topics({}), True
+    given_topics, given = config.collection.given_topics, config.collection.given_qrels
     try:
-        if config.collection.topics is not None:
-            topics = read_topics(config.collection.topics.given)
+        if given_topics is not None:
+            topics = read_topics(given_topics)
     except DataError as error:
         yield config.line("collection", "topics"), f"collection.topics: {error.problem}", None
         is_readable = False
-    given = config.collection.given_qrels
     try:
         qrels = None if given is None else read_qrels(given, keys_of(topics))
     except DataError as error:
         yield config.line("collection", "qrels"), f"collection.qrels: {error.problem}", None
-    if not is_readable:
-        return
-    if qrels is not None and not salvaged.lacks("collection", "topics"):
+    if is_readable and qrels is not None:
         yield from _slices(config)
         yield from _protected(config, qrels, topics)
-
-
-def all_errors(config: Config) -> list[ConfigError]:
-    """The same about settings in which nothing else is wrong, ordered by line."""
-    missing = sorted(dict.fromkeys(lookups(Salvaged(config))), key=lambda one: one[0])
-    return [ConfigError(config.path, line, text, gate=gate) for line, text, gate in missing]
 
 
 def _measures(config: Config) -> Iterator[Missing]:
@@ -74,7 +67,7 @@ def _named_measures(config: Config) -> Iterator[Missing]:
     """Each measure of the file and of its gates, with its line."""
     for i, name in enumerate(config.measures or ()):
         yield config.line("measures", i), name, None
-    for place, gate in config.placed_gates:
+    for place, gate in enumerate(config.gates):
         for i, name in enumerate(gate.measure or ()):
             yield config.line("gates", place, "measure", i), name, gate.name
 
@@ -82,7 +75,7 @@ def _named_measures(config: Config) -> Iterator[Missing]:
 def _candidates(config: Config) -> Iterator[Missing]:
     runs = [
         (config.line("candidate"), file_of(config.candidate), None),
-        *((config.line("gates", i, "candidate"), file_of(g.candidate), g.name) for i, g in config.placed_gates),
+        *((config.line("gates", i, "candidate"), file_of(g.candidate), g.name) for i, g in enumerate(config.gates)),
     ]
     for line, run, gate in runs:
         # pathlib raises where a name is too long; nobody is asked about an address before it is needed
@@ -92,16 +85,13 @@ def _candidates(config: Config) -> Iterator[Missing]:
             yield line, f"{subject}: {shown}: no such file", gate
 
 
-def _baselines(salvaged: Salvaged) -> Iterator[Missing]:
-    config = salvaged.config
-    if salvaged.lacks("store"):
-        return
+def _baselines(config: Config) -> Iterator[Missing]:
     try:
         stored = Store(config.store).names()
     except DataError as error:
         yield config.line("store"), f"store: {error.problem}", None
         return
-    for place, gate in config.placed_gates:
+    for place, gate in enumerate(config.gates):
         for path, name in _named_baselines(gate):
             if name not in stored:
                 text = f"no baseline {name!r} is stored{did_you_mean(name, stored)}; store it with "
@@ -115,11 +105,9 @@ def _named_baselines(gate: GateSettings) -> Iterator[tuple[tuple[str | int, ...]
         for name in gate.baseline.systems:
             yield ("baseline",), name
     elif gate.baseline is not None:
-        yield ("baseline",), gate.baseline
+        yield ("baseline",), gate.baseline.partition("/")[0]
     for i, name in enumerate(gate.baselines or ()):
         yield ("baselines", i), name
-    if gate.since is not None:
-        yield ("since",), gate.since.partition("/")[0]
 
 
 def _slices(config: Config) -> Iterator[Missing]:
@@ -131,7 +119,7 @@ def _slices(config: Config) -> Iterator[Missing]:
 
 
 def _protected(config: Config, qrels: Qrels, topics: Topics) -> Iterator[Missing]:
-    for place, gate in config.placed_gates:
+    for place, gate in enumerate(config.gates):
         for i, entry in enumerate(gate.option("protected")):
             try:
                 protected_topics([entry], qrels.topics, topics.tags)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any, cast
@@ -12,25 +12,16 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pytest_riskguard.baselines.stored_files import own_file, stored_file
-from pytest_riskguard.config.candidate_settings import FORMS, file_of, form_of, has_scores
-from pytest_riskguard.config.collection_settings import Collection, QrelsFile, TopicsFile
-from pytest_riskguard.config.http_settings import model_at
-from pytest_riskguard.config.salvage import Salvaged, salvage
-from pytest_riskguard.config.schema import (
-    TAGS,
-    ComputedBaseline,
-    Config,
-    Family,
-    GateModel,
-    GateSettings,
-    gate_name,
-)
+from pytest_riskguard.config.candidate_settings import FORMS, TAGS, file_of, form_of, has_scores
+from pytest_riskguard.config.collection_settings import Collection, Documents, QrelsFile, TopicsFile
+from pytest_riskguard.config.http_settings import Http
+from pytest_riskguard.config.schema import ComputedBaseline, Config, GateModel, GateSettings, gate_name
 from pytest_riskguard.config.setting_types import cut_at_comma
 from pytest_riskguard.config.yaml_lines import Document, Path
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.kinds import ANY, BUDGETED, KINDS, MEDIAN, OPTIONS, TESTED, Gate, options_of
+from pytest_riskguard.gates.kinds import ANY, BUDGETED, KINDS, MEDIAN, OPTIONS, Gate, options_of
 from pytest_riskguard.gates.option_types import shown
-from pytest_riskguard.text import did_you_mean, nearest
+from pytest_riskguard.text import nearest
 
 _EXAMPLE = "a list such as `gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]`"
 _OR_NOT = "(if gates are only in tests: pytest --riskguard-no-yaml)"
@@ -44,11 +35,6 @@ _REMEDIES = {
     "kind": "add `kind: not_significantly_risky`",
     "retrieve": "add `retrieve: package.module:function`",
     "url": "add the engine's address, such as `url: http://localhost:9200`",
-    "env": "add `env: NAME_OF_A_VARIABLE`",
-    "user": "add `user: NAME`",
-    "password": "add `password: {env: NAME_OF_A_VARIABLE}`",
-    "correction": "add `correction: auto`",
-    "gates": "add `gates: [NAME, NAME]`, or write `family: auto` for all risk gates",
 }
 
 # Keys that a gate may leave to the whole file: its own key, that of the file, and an example.
@@ -60,7 +46,7 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     ("collection",): Collection,
     ("collection", "qrels"): QrelsFile,
     ("collection", "topics"): TopicsFile,
-    ("family",): Family,
+    ("collection", "documents"): Documents,
     ("gates",): GateModel,
 }
 
@@ -76,38 +62,29 @@ class Problem:
     meant: Path | None = None
 
 
-def check(
-    document: Document, path: FilePath, *, require_gates: bool, look_up: bool = False
-) -> tuple[Config | None, tuple[Problem, ...]]:
-    """The settings (None where their shape is wrong) and their problems, ordered by line.
+def check(document: Document, path: FilePath, *, require_gates: bool) -> tuple[Config | None, tuple[Problem, ...]]:
+    """The settings (None where a value is wrong) and their problems, ordered by line.
 
-    With ``look_up``, what else the settings name and nothing has is a problem too, if there is another.
+    What gates ask is looked at once no value is wrong.
     """
     data = document.data
     if not isinstance(data, dict):
         text = f"expected a mapping with `collection:` and `gates:`, found {shown(data)}"
         return None, (Problem(document.line(()), text),)
     config = None
-    rest: Salvaged | None
     problems = [
         Problem(line, _said(document, place, text), _gate(data, place)) for place, line, text in document.problems
     ]
     try:
         config = Config.model_validate(data, context={"path": path, "document": document})
-        rest = Salvaged(config)
     except ValidationError as error:
-        rest = salvage(document, path)
         details = error.errors(include_url=False)
         problems += [_problem(document, d) for d in details if not _is_rest_of_a_measure(details, d)]
     problems += _across(document, require_gates=require_gates)
-    if rest is not None:
-        problems += _questions(document, rest)
-        problems += _family(document, rest)
-        problems += _stored_candidates(document, rest.config)
-        if look_up and problems:
-            from pytest_riskguard.config.lookups import lookups  # loads numpy
-
-            problems += [Problem(*missing) for missing in dict.fromkeys(lookups(rest))]
+    if config is not None:
+        problems += _questions(document, config)
+        problems += _family(document, config)
+        problems += _stored_candidates(document, config)
     meant = {problem.meant for problem in problems} - {None}  # a misspelt key is not reported as missing, too
     problems = [problem for problem in problems if problem.lacks not in meant]
     return config, tuple(sorted(problems, key=lambda problem: problem.line))
@@ -174,7 +151,7 @@ def _instead(data: Any, parent: Path, key: str) -> tuple[str | None, str]:
     """The key that was probably meant by an unknown one, and the advice to give."""
     keys = tuple(part for part in parent if isinstance(part, str))
     mapping = functools.reduce(lambda value, part: value[part], parent, data)
-    model = model_at(keys[keys.index("http") + 1 :]) if "http" in keys else FORMS[form_of(mapping)]
+    model = Http if "http" in keys else FORMS[form_of(mapping)]
     known = list(_MODELS.get(keys, model).model_fields)
     likely = nearest(key, known)
     return likely, f"did you mean {likely!r}?" if likely else f"known keys: {', '.join(known)}"
@@ -217,10 +194,9 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
             yield Problem(line, text, name)
         elif name is not None:
             first[name] = document.line(path)
-        if all(gate.get(key) is None for key in ("baseline", "baselines", "since")):
+        if all(gate.get(key) is None for key in ("baseline", "baselines")):
             kind = next((cls for cls in KINDS.values() if cls.kind == gate.get("kind")), Gate)
             key = "baselines: [NAME, NAME]" if kind.is_pool else "baseline: NAME"
-            key = "since: NAME" if kind.looks_back else key
             text = f"{where} has no baseline; add `{key}` after `riskguard baseline add NAME RUN`"
             yield Problem(document.line(path), text, name, lacks=(*path, key.partition(":")[0]))
         for key, shared, value in _NEEDED:
@@ -242,43 +218,31 @@ def _listed_gates(document: Document) -> list[Any]:
     return gates if isinstance(gates, list) else []
 
 
-def _questions(document: Document, rest: Salvaged) -> Iterator[Problem]:
+def _questions(document: Document, config: Config) -> Iterator[Problem]:
     """What is wrong with the question that a gate asks, although each of its keys is right."""
-    for place, gate in rest.config.placed_gates:
-        for key, problem in _conflicts(gate, rest.config, rest.keys_removed(place)):
+    for place, gate in enumerate(config.gates):
+        for key, problem in _conflicts(gate, config):
             subject = f"{key} of gate {gate.name!r}" if key else f"gate {gate.name!r}"
             yield Problem(document.key_line(("gates", place, key)), f"{subject}{problem}", gate.name)
 
 
-def _conflicts(gate: GateSettings, config: Config, removed: Set[str]) -> Iterator[tuple[str, str]]:
-    """Keys that do not go with others or with the kind, and why; an empty key stands for the gate as a whole.
-
-    Keys that were ``removed``, because their values are wrong, are in no conflict.
-    """
+def _conflicts(gate: GateSettings, config: Config) -> Iterator[tuple[str, str]]:
+    """Keys that do not go with others or with the kind, and why; an empty key stands for the gate as a whole."""
     kind, reference = KINDS[gate.kind], gate.option("reference")
-    other = next((key for key in ("baseline", "baselines") if getattr(gate, key) is not None), None)
-    if gate.since is not None and not kind.looks_back:
-        yield "since", f" has no meaning for {gate.kind}: name the baseline with `baseline: NAME`"
-    elif gate.since is not None and other is not None:
-        yield "since", f": `{other}` is given too; keep one of the two"
-    elif gate.baseline is not None and gate.baselines is not None:
+    if gate.baseline is not None and gate.baselines is not None:
         yield "baselines", ": `baseline` is given too; keep one of the two"
+    elif isinstance(gate.baseline, str) and "/" in gate.baseline and not kind.looks_back:
+        yield "baseline", f": an earlier run is for no_drift; for {gate.kind} name a stored baseline"
     elif kind.is_pool and isinstance(gate.baseline, ComputedBaseline):
         yield "baseline", ": a pool consists of stored baselines: `baselines: [NAME, NAME]`"
-    elif kind.is_pool and reference is not None and removed.isdisjoint({"baseline", "baselines"}):
+    elif kind.is_pool and reference is not None:
         known = [*(gate.baselines or [str(gate.baseline)]), ANY, MEDIAN]
         if reference not in known:
             yield "reference", f": {reference!r} is not one of its baselines; expected {', '.join(known)}"
-    if (
-        "smallest_slice" in gate.model_fields_set
-        and "slice" not in removed
-        and all("=" in entry for entry in gate.slice or ["="])
-    ):
-        yield "smallest_slice", " has no meaning without `slice: TAG`; leave it out"
     foreign = [name for name in OPTIONS if name in gate.model_fields_set and name not in options_of(kind)]
     for key in foreign:
         yield key, f" has no meaning for {gate.kind}; leave it out"
-    if foreign or removed:
+    if foreign:
         return
     try:
         for alpha in gate.alpha:
@@ -311,7 +275,7 @@ def _stored_candidates(document: Document, config: Config) -> Iterator[Problem]:
     """Candidates that are files of a baseline that they are compared with."""
     shared = [gate for gate in config.gates if gate.candidate is None]
     places: list[tuple[Path, Any, list[GateSettings]]] = [(("candidate",), config.candidate, shared)]
-    places += [(("gates", place, "candidate"), gate.candidate, [gate]) for place, gate in config.placed_gates]
+    places += [(("gates", place, "candidate"), gate.candidate, [gate]) for place, gate in enumerate(config.gates)]
     for place, candidate, gates in places:
         if (run := file_of(candidate)) is None:
             continue
@@ -321,46 +285,18 @@ def _stored_candidates(document: Document, config: Config) -> Iterator[Problem]:
             yield Problem(document.line(place), text, gates[0].name if len(place) > 1 else None)
 
 
-def _budgeted_family(document: Document, config: Config) -> Iterator[Problem]:
-    """Whether the members of a family can share a budget."""
-    if config.budget is None or config.family is None or config.family.correction == "none":
+def _family(document: Document, config: Config) -> Iterator[Problem]:
+    """Whether the gates that are corrected together have one level, and may have a budget."""
+    line, members = document.key_line(("family",)), [g for g in config.gates if g.name in config.family_members]
+    if len({gate.option("level") for gate in members}) > 1:
+        levels = ", ".join(f"{gate.name} {gate.option('level'):g}" for gate in members)
+        yield Problem(line, f"family: all its gates must have the same level, found {levels}")
+    if config.budget is None or not members:
         return
-    line, kinds = document.key_line(("family",)), {gate.name: gate.kind for gate in config.gates}
-    if config.family.correction not in ("auto", "holm"):
-        yield Problem(line, f"family: {config.family.correction} does not go with a budget; write `family: auto`")
-    foreign = [name for name in config.family_members if kinds[name] not in BUDGETED]
-    if foreign:
-        yield Problem(
-            line,
-            f"family: gate {foreign[0]!r} is {kinds[foreign[0]]}, which cannot have a budget; name the other gates: "
-            "`family: {correction: auto, gates: [NAME, NAME]}`",
+    if config.family not in ("auto", "holm"):
+        yield Problem(line, f"family: {config.family} does not go with a budget; write `family: auto`")
+    if foreign := next((gate for gate in members if gate.kind not in BUDGETED), None):
+        text = (
+            f"family: gate {foreign.name!r} is {foreign.kind}, which cannot have a budget; leave out one of the two"
         )
-
-
-def _family(document: Document, rest: Salvaged) -> Iterator[Problem]:
-    """Whether the members of a family exist, are tested, and have one level."""
-    config = rest.config
-    if config.family is None:
-        return
-    kinds = {gate.name: gate.kind for gate in config.gates}
-    named = {
-        name for place in range(len(_listed_gates(document))) if (name := _gate(document.data, ("gates", place)))
-    }
-    for index, name in enumerate(config.family.gates or ()):
-        line = document.line(("family", "gates", index))
-        if name not in named:
-            yield Problem(line, f"family.gates: there is no gate {name!r}{did_you_mean(name, named)}")
-        elif name in kinds and kinds[name] not in TESTED:
-            tested = " and ".join([", ".join(TESTED[:-1]), TESTED[-1]])
-            text = f"family.gates: gate {name!r} is {kinds[name]}, but a correction applies only to {tested}"
-            yield Problem(line, text)
-    levels_of = {
-        gate.name: gate.option("level")
-        for place, gate in config.placed_gates
-        if gate.name in config.family_members and "level" not in rest.keys_removed(place)
-    }
-    yield from _budgeted_family(document, config)
-    if len({*levels_of.values()}) > 1:
-        levels = ", ".join(f"{name} {level:g}" for name, level in levels_of.items())
-        text = f"family: all its gates must have the same level, found {levels}"
-        yield Problem(document.key_line(("family",)), text)
+        yield Problem(line, text)

@@ -15,35 +15,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import (
     AfterValidator,
     BeforeValidator,
-    Discriminator,
     Field,
     PlainValidator,
     PrivateAttr,
-    Tag,
     create_model,
     model_validator,
 )
 
 from pytest_riskguard.baselines.manifest import name_problem
-from pytest_riskguard.config import candidate_settings
 from pytest_riskguard.config.candidate_settings import Candidate
 from pytest_riskguard.config.collection_settings import Collection
 from pytest_riskguard.config.setting_types import (
     Distinct,
     Model,
     StorePlace,
+    Whole,
     distinct,
     list_of,
     measure_notation,
-    whole,
 )
 from pytest_riskguard.config.yaml_lines import Document
 from pytest_riskguard.gates.kinds import (
     COMPUTED,
     CORRECTIONS,
     KINDS,
-    MIN_SLICE_TOPICS,
-    MIN_TOPICS,
     OPTIONS,
     RESPONSES,
     TESTED,
@@ -71,14 +66,6 @@ def _baseline_name(name: str) -> str:
     return name
 
 
-def _since(text: str) -> str:
-    """``NAME``, or ``NAME/RUN`` for an earlier run of a baseline; only the first slash separates the two."""
-    name, slash, run = (part.strip() for part in text.partition("/"))
-    if slash and not run:
-        raise ValueError(f"{shown(text)} names no earlier run after the '/': give its number, its note or oldest")
-    return f"{_baseline_name(name)}/{run}" if slash else _baseline_name(name)
-
-
 def _slice_entry(text: str) -> str:
     tag, wanted = parse_slice(text)
     return tag if wanted is None else f"{tag}={wanted}"
@@ -88,10 +75,6 @@ def _slice_entry(text: str) -> str:
 MAX_LOOKS = 10_000
 #: The file that records the looks, beside riskguard.yaml.
 LEDGER = "looks.jsonl"
-MAPPING, TEXT = "<mapping>", "<text>"
-#: Tags of unions, which pydantic puts into the path of an error: no key may look like them.
-TAGS = candidate_settings.TAGS | {MAPPING, TEXT}
-_BY_SHAPE = Discriminator(lambda value: MAPPING if isinstance(value, dict) else TEXT)
 
 
 def _gates(value: Any) -> Any:
@@ -112,33 +95,12 @@ def _distinct_measures(items: tuple[str, ...]) -> tuple[str, ...]:
     return items
 
 
-_slice_size = whole(MIN_TOPICS, "; fewer topics are not judged")
 _GateName = Annotated[str, PlainValidator(gate_name, json_schema_input_type=str)]
 _Measure = Annotated[str, PlainValidator(Text("a measure such as nDCG@10", parse=measure_notation))]
 _BaselineName = Annotated[str, PlainValidator(Text("the name of one stored baseline", parse=_baseline_name))]
-_Since = Annotated[str, PlainValidator(Text("a stored baseline, or NAME/RUN for an earlier run", parse=_since))]
 _Slice = Annotated[str, PlainValidator(Text("TAG=VALUE or TAG", parse=_slice_entry))]
-_Correction = Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))]
 _DistinctMeasures = AfterValidator(_distinct_measures)
 _Names = Annotated[tuple[_BaselineName, ...], list_of("a list of stored baselines"), Distinct]
-
-
-class Family(Model):
-    """``family``: the gates that are named, or without names all gates that are tested."""
-
-    correction: _Correction
-    gates: Annotated[tuple[_GateName, ...] | None, list_of("a list of gates"), Distinct]
-
-
-def _whole_family(value: Any) -> Family:
-    return Family.model_construct(correction=OneOf(CORRECTIONS)(value), gates=None)
-
-
-_Family = Annotated[
-    Annotated[Family, PlainValidator(_whole_family, json_schema_input_type=Correction), Tag(TEXT)]
-    | Annotated[Family, Tag(MAPPING)],
-    _BY_SHAPE,
-]
 
 
 #: What stands for the candidate among the systems of a computed baseline.
@@ -160,10 +122,13 @@ class ComputedBaseline:
 
 
 def _baseline(text: str) -> str | ComputedBaseline:
-    """The name of a stored baseline, or one that is computed from several."""
+    """The name of a stored baseline, ``NAME/RUN`` for an earlier run of it, or one that is computed from several."""
     match = _COMPUTED.fullmatch(text)
     if match is None:
-        return _baseline_name(text)
+        name, slash, run = (part.strip() for part in text.partition("/"))
+        if slash and not run:
+            raise ValueError(f"{shown(text)} names no run after the '/': give its number, its note or oldest")
+        return f"{_baseline_name(name)}{slash}{run}"
     names = [part.strip() for part in match[2].split(",")]
     systems = [_baseline_name(name) for name in names if name != CANDIDATE]
     if not systems:
@@ -187,20 +152,18 @@ _Alpha = Annotated[float, PlainValidator(OPTIONS["alpha"].check), _AsFloat]
 class GateSettings(Model):
     """One entry of ``gates``, without the keys that only set an option of its kind.
 
-    ``baselines`` form a pool, or are asked about one by one; a gate that looks back has ``since`` instead. A gate
-    without ``measure`` or ``candidate`` has those of the whole file.
+    ``baselines`` form a pool, or are asked about one by one. A gate without ``measure`` or ``candidate`` has those of
+    the whole file.
     """
 
     name: _GateName
     kind: Annotated[str, PlainValidator(OneOf(tuple(KINDS)))]
     baseline: _Baseline | None = None
     baselines: _Names | None = None
-    since: _Since | None = None
     candidate: Candidate | None = None
     measure: Annotated[tuple[_Measure, ...], list_of("a measure", or_one=True), _DistinctMeasures] | None = None
     alpha: Annotated[tuple[_Alpha, ...], list_of("a number", or_one=True), Distinct] = (OPTIONS["alpha"].default,)
     slice: Annotated[tuple[_Slice, ...], list_of("TAG=VALUE or TAG", or_one=True), Distinct] | None = None
-    smallest_slice: Annotated[int, PlainValidator(_slice_size)] = MIN_SLICE_TOPICS
 
     @model_validator(mode="before")
     @classmethod
@@ -213,9 +176,7 @@ class GateSettings(Model):
 
     @property
     def asked_of(self) -> tuple[tuple[str | ComputedBaseline, ...], ...]:
-        """The baselines of each question: all of a pool, or one of the others, which may be ``NAME/RUN``."""
-        if self.since is not None:
-            return ((self.since,),)
+        """The baselines of each question: all of a pool, or one of the others."""
         if self.baselines is None:
             return () if self.baseline is None else ((self.baseline,),)
         return (self.baselines,) if KINDS[self.kind].is_pool else tuple((name,) for name in self.baselines)
@@ -262,8 +223,8 @@ else:
 class Config(Model):
     """A whole riskguard.yaml, with absolute paths; the store need not exist.
 
-    ``measures`` and ``candidate`` apply to every gate that has none. Without ``family`` every gate is
-    judged at its own level. ``on_changed_inputs`` says whether a gate warns or is incomparable where judgements or
+    ``measures`` and ``candidate`` apply to every gate that has none. ``family`` corrects over all gates with a
+    p-value. ``on_changed_inputs`` says whether a gate warns or is incomparable where judgements or
     topics changed since a baseline was stored.
     """
 
@@ -271,18 +232,17 @@ class Config(Model):
     store: StorePlace = Field(default="baselines", validate_default=True)
     measures: Annotated[tuple[_Measure, ...], list_of("a list of measures"), _DistinctMeasures] | None = None
     candidate: Candidate | None = None
-    family: _Family | None = None
-    budget: Annotated[int | None, PlainValidator(whole(1, at_most=MAX_LOOKS))] = None
+    family: Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))] = "none"
+    budget: Annotated[int | None, PlainValidator(Whole(1, MAX_LOOKS))] = None
     on_changed_inputs: Annotated[Response, PlainValidator(OneOf(RESPONSES))] = "warn"
     gates: Annotated[tuple[GateModel, ...], BeforeValidator(_gates, json_schema_input_type=None)] = ()
     _path: Path = PrivateAttr()
     _document: Document = PrivateAttr()
-    _places: tuple[int, ...] | None = PrivateAttr(default=None)
     _slices: Mapping[str, tuple[str, ...]] = PrivateAttr(default_factory=dict)
 
     def model_post_init(self, context: Any) -> None:
-        """Keep where the settings are from; ``places`` are those of the gates in the file, if some are left out."""
-        self._path, self._document, self._places = context["path"], context["document"], context.get("places")
+        """Keep where the settings are from."""
+        self._path, self._document = context["path"], context["document"]
 
     @property
     def path(self) -> Path:
@@ -302,25 +262,16 @@ class Config(Model):
 
     @property
     def family_members(self) -> tuple[str, ...]:
-        """The names of the gates that are judged together."""
-        if self.family is None:
-            return ()
-        return tuple(g.name for g in self.gates if g.kind in TESTED and g.name in (self.family.gates or [g.name]))
+        """The names of the gates that are corrected together."""
+        return () if self.family == "none" else tuple(gate.name for gate in self.gates if gate.kind in TESTED)
 
     def line(self, *keys: str | int) -> int:
         """The line, from 1, of the value under some keys."""
         return self._document.line(keys)
 
-    @property
-    def placed_gates(self) -> tuple[tuple[int, GateSettings], ...]:
-        """The gates, each with its place in the file, from 0."""
-        places = range(len(self.gates)) if self._places is None else self._places
-        return tuple(zip(places, self.gates, strict=True))
-
     def line_of(self, gate: GateSettings, *keys: str | int) -> int:
         """The line, from 1, of a gate, or of the value under a key of it."""
-        place = next(place for place, known in self.placed_gates if known == gate)
-        return self.line("gates", place, *keys)
+        return self.line("gates", self.gates.index(gate), *keys)
 
     def with_slices(self, slices: Mapping[str, tuple[str, ...]]) -> Config:
         """The same settings with the slices of each gate, ``TAG=VALUE`` each, by the gate's name."""

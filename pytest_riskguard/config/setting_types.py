@@ -14,15 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PlainValidator
 
 from pytest_riskguard.baselines.remote_stores import pinned
-from pytest_riskguard.config.asking import (
-    ASK_TWICE,
-    MAX_ASK_TWICE,
-    MAX_DEPTH,
-    MAX_RATE,
-    MAX_RETRIES,
-    MAX_WORKERS,
-    TIMEOUT,
-)
+from pytest_riskguard.config.asking import MAX_DEPTH, MAX_WORKERS, TIMEOUT
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.formats.columns import WANTED
 from pytest_riskguard.formats.given_file import IRDS, TIES, Ties
@@ -54,24 +46,17 @@ def cut_at_comma(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number in a range; ``hint`` ends the message about another value."""
+    """A whole number in a range."""
 
     at_least: int
-    hint: str = ""
-    at_most: float = math.inf
+    at_most: int
 
     def __call__(self, value: Any) -> int:
         """The number."""
         if isinstance(value, int) and not isinstance(value, bool) and self.at_least <= value <= self.at_most:
             return value
-        is_open = self.at_most == math.inf
-        expected = f"at least {self.at_least}" if is_open else f"from {self.at_least} to {self.at_most}"
-        raise ValueError(f"expected a whole number, {expected}, found {shown(value)}{self.hint}")
-
-
-def whole(at_least: int, hint: str = "", *, at_most: float = math.inf) -> Whole:
-    """A check for a whole number in a range; ``hint`` ends its message."""
-    return Whole(at_least, hint, at_most)
+        expected = f"from {self.at_least} to {self.at_most}"
+        raise ValueError(f"expected a whole number, {expected}, found {shown(value)}")
 
 
 T = TypeVar("T")
@@ -199,16 +184,12 @@ or_path_alone = BeforeValidator(
 MAX_TIMEOUT = 86400
 
 _SECONDS = f"a number of seconds above 0, at most {MAX_TIMEOUT}, or none for no limit"
-_RATE = f"a number of queries a second above 0, at most {MAX_RATE}"
 _limit = Number(math.nextafter(0, 1), MAX_TIMEOUT, optional=True, words=_SECONDS)
 #: Checks of the options for asking a live system.
 ASKING: Mapping[str, Callable[[Any], Any]] = {
-    "depth": whole(1, at_most=MAX_DEPTH),
-    "workers": whole(1, at_most=MAX_WORKERS),
+    "depth": Whole(1, MAX_DEPTH),
+    "workers": Whole(1, MAX_WORKERS),
     "timeout": lambda value: None if value == "none" else _limit(value),
-    "retries": whole(0, at_most=MAX_RETRIES),
-    "rate": Number(math.nextafter(0, 1), MAX_RATE, optional=True, words=_RATE),
-    "ask_twice": whole(0, at_most=MAX_ASK_TWICE),
 }
 
 
@@ -220,8 +201,5 @@ class Queried(Model):
     timeout: Annotated[
         float | None, PlainValidator(ASKING["timeout"], json_schema_input_type=float | Literal["none"])
     ] = TIMEOUT
-    retries: Annotated[int, PlainValidator(ASKING["retries"])] = 0
-    rate: Annotated[float | None, PlainValidator(ASKING["rate"])] = None
-    ask_twice: Annotated[int, PlainValidator(ASKING["ask_twice"])] = ASK_TWICE
     ties: TiesSetting = "as_returned"
     metadata: Metadata = ()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,15 +22,12 @@ from pytest_riskguard.text import clean, plain
 #: Characters of the longest command.
 _MAX_COMMAND = 2000
 #: Options of a gate that change no answer of ``judge-next``.
-_NOT_ASKED = ("max_latency_p95_ms", "on_inconclusive", "reference")
+_NOT_ASKED = ("on_inconclusive", "reference")
 
 
 def advised(verdict: Verdict, commands: Callable[[], Commands]) -> Verdict:
     """The verdict with the commands, if it advises any."""
-    with suppress(Exception):  # what is wrong with a verdict is reported where it is shown
-        if verdict.advises:
-            return replace(verdict, commands=commands())
-    return verdict
+    return replace(verdict, commands=commands()) if verdict.advises else verdict
 
 
 def about_runs(question: Question, verdict: Verdict, *, where: Sequence[str], here: Path) -> Commands:

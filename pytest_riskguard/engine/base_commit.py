@@ -35,11 +35,9 @@ _MOST_READ = 50_000_000
 _LFS = b"version https://git-lfs"
 _LACKING = "the clone does not have it as it was"
 #: Settings that change what reports show, and no outcome.
-_SHOWN_ONLY = ("collection.documents", "collection.document_url")
+_SHOWN_ONLY = ("collection.documents.path", "collection.documents.url")
 #: Settings of the file that a gate may have of its own: the effective ones are compared gate by gate.
 _OF_GATES = {"measures": "measure", "candidate": "candidate"}
-#: What stands for None, where a file does not write "none".
-_NONE = {"collection.shrink": "allow", "family.gates": "all"}
 
 
 def policy_changes(files: Iterable[Path]) -> PolicyChanges | None:
@@ -221,13 +219,13 @@ class _Comparison:
         alike: dict[tuple[str, str | None, str | None], list[str]] = {}
         for name in (name for name in present if name in earlier):
             for setting, values in _differing(_of_gate(earlier[name], old), _of_gate(present[name], new)):
-                alike.setdefault((setting, *_as_text(setting, values, folder)), []).append(name)
+                alike.setdefault((setting, *_as_text(values, folder)), []).append(name)
         for (setting, value, other), gates in alike.items():
             yield Change("option", file, tuple(gates), setting, value, other)
         said = {setting for setting, *_ in alike}
         for setting, values in _differing(_flat(old), _flat(new)):
             if setting not in _SHOWN_ONLY and _OF_GATES.get(setting) not in said:
-                yield Change("setting", file, (), setting, *_as_text(setting, values, folder))
+                yield Change("setting", file, (), setting, *_as_text(values, folder))
 
     def _of_baseline(self, path: str, before: bytes | None, now: bytes | None, *, is_new: bool) -> Iterator[Change]:
         file, names = self._shown, (Path(path).parent.name,)
@@ -287,7 +285,7 @@ def _of_gate(gate: GateSettings, config: Config) -> dict[str, Any]:
 
 
 def _flat(model: Any, prefix: str = "") -> dict[str, Any]:
-    """The settings of a file by their keys, ``collection.shrink``, without its gates."""
+    """The settings of a file by their keys, ``collection.topics.path``, without its gates."""
     from pydantic import BaseModel
 
     found: dict[str, Any] = {}
@@ -310,19 +308,19 @@ def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple
                 return
 
 
-def _as_text(setting: str, values: tuple[Any, Any], folder: Path) -> tuple[str | None, str | None]:
+def _as_text(values: tuple[Any, Any], folder: Path) -> tuple[str | None, str | None]:
     """Two values as the file writes them; None for both if one of them has no short form."""
-    texts = [_text(value, folder, none=_NONE.get(setting, "none")) for value in values]
+    texts = [_text(value, folder) for value in values]
     shown = [None if None in texts else clean(text or "", limit=200) for text in texts]
     return shown[0], shown[1]
 
 
-def _text(value: Any, folder: Path, none: str = "none") -> str | None:
+def _text(value: Any, folder: Path) -> str | None:
     from pytest_riskguard.config.schema import ComputedBaseline
 
     match value:
         case None | ():
-            return none
+            return "none"
         case bool():
             return str(value).lower()
         case int() | float():

@@ -134,7 +134,7 @@ def looks_of(verdicts: Sequence[Verdict]) -> tuple[RecordedLook, ...]:
         family = verdict.family
         if family is None or family.look is None or verdict.identical_to:
             continue
-        rejections.setdefault(family.look, []).append(verdict.outcome == "fail" and verdict.reason != "too_slow")
+        rejections.setdefault(family.look, []).append(verdict.outcome == "fail")
         sizes[family.look] = family.size
     return tuple(
         RecordedLook(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 
 from pytest_riskguard.baselines.entry import mean_score
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.engine.sources import Question, Stored
-from pytest_riskguard.errors import DataError, FileError
+from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
@@ -17,16 +16,8 @@ from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.verdict import Verdict, warning
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.risk.urisk import mean_test
-from pytest_riskguard.run_context import report_failure
-from pytest_riskguard.text import clean, counted, listed
+from pytest_riskguard.text import counted, listed
 
-#: How topics of a baseline may have shrunk, as the warning calls them.
-_SHRUNK = {
-    "gone": attrgetter("gone"),
-    "emptied": attrgetter("emptied"),
-    "diluted": attrgetter("much_diluted"),
-    "rephrased": attrgetter("rephrased"),
-}
 #: Below this p-value of the mean difference a replicate is unlikely to be another run of the same system.
 UNLIKELY = 0.001
 
@@ -107,13 +98,7 @@ def warned_of_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
     changed = tuple(scored.scores.name for scored in stored if scored.topics_changed)
     if changed and verdict.slice is not None:
         verdict = verdict.warned(warning("changed_inputs", about="topics_changed", systems=changed))
-    lists = {
-        name: tuple(sorted({topic for scored in stored for topic in topics_of(scored)}))
-        for name, topics_of in _SHRUNK.items()
-    }
-    if not any(lists.values()):
-        return verdict
-    return verdict.warned(warning("changed_inputs", about="judgements_shrank", **lists))
+    return verdict
 
 
 @dataclass(frozen=True)
@@ -151,10 +136,7 @@ class StaleLabels:
 
 
 def stale_labels(qrels: Qrels, documents: DocumentTitles) -> StaleLabels | None:
-    """What is stale in the judgements; None if nothing is, or if there is no documents file.
-
-    If it cannot be read, a line says so and the run ends with the status of incomparable data, whatever the verdict.
-    """
+    """What is stale in the judgements; None if nothing is, or if there is no documents file."""
     file = documents.file_name
     if file is None:
         return None
@@ -163,11 +145,7 @@ def stale_labels(qrels: Qrels, documents: DocumentTitles) -> StaleLabels | None:
         for topic in qrels.topics
     }
     names = {document for documents_of_topic in relevant.values() for document in documents_of_topic}
-    try:
-        gone = documents.gone(names, qrels.rules)
-    except FileError as error:
-        report_failure(f"pytest-riskguard: {clean(str(error), limit=1000)}; reports show ids instead of titles")
-        return None
+    gone = documents.gone(names, qrels.rules)
     counts = {topic: sum(document in gone for document in of_topic) for topic, of_topic in relevant.items()}
     by_topic = {topic: count for topic, count in counts.items() if count}
     return StaleLabels(file, by_topic, len(gone) == len(names)) if gone else None

@@ -24,7 +24,6 @@ from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.gates.chain.looks import Looks
 from pytest_riskguard.gates.kinds import BUDGETED
 from pytest_riskguard.gates.verdict import Commands, Verdict
-from pytest_riskguard.reports.internal_errors import caught
 
 
 def engine_of(settings: Config, *, report: bool) -> Engine:
@@ -35,9 +34,8 @@ def engine_of(settings: Config, *, report: bool) -> Engine:
         topics=collection.given_topics,
         store=Store(settings.store),
         measures=settings.all_measures,
-        shrink=collection.shrink,
         on_changed_inputs=settings.on_changed_inputs,
-        titles=DocumentTitles(collection.documents, collection.document_url),
+        titles=DocumentTitles(collection.documents.path, collection.documents.url),
         report=report,
         folder=settings.path.parent,
     )
@@ -119,8 +117,7 @@ class DeclaredGates:
         """Everything that the file names and nothing has; empty after the first call, so that it is said once."""
         if not self._looked_up:
             self._looked_up = True
-            with caught(f"looking up what {self.settings.path.name} names"):
-                return all_errors(self.settings)
+            return all_errors(self.settings)
         return []
 
     def all_missing(self) -> list[str]:

@@ -45,13 +45,12 @@ from pytest_riskguard.evaluation.measures import measure_name, parse_measure, re
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.metadata import Latency
 from pytest_riskguard.gates.alignment import on_one_list
 from pytest_riskguard.gates.chain.families import Compared, at_the_rules_level, in_families
 from pytest_riskguard.gates.chain.history import with_lineage
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import Gate, Response
-from pytest_riskguard.gates.origins import CandidateOrigin, Origins
+from pytest_riskguard.gates.origins import Origin, Origins
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.rankings.documents import topic_documents
@@ -60,7 +59,6 @@ from pytest_riskguard.gates.rankings.unjudged import Known, Rejudged, judgements
 from pytest_riskguard.gates.slices import all_within, slices_of
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.plugins import told
-from pytest_riskguard.reports.internal_errors import caught
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.text import counted, listed
@@ -81,10 +79,9 @@ class _Context(TypedDict):
 class Engine:
     """Judges gates over one collection; sources are as ``ScoreCache`` takes them.
 
-    ``report``: verdicts hold what the charts of a report draw. ``shrink``: how many topics that a stored baseline was
-    scored on may no longer have a relevant document, or have another query text; None for any number.
-    ``on_changed_inputs``: whether a verdict warns or is incomparable where inputs changed since a baseline was
-    stored. Problems with files in the ``folder`` name them by their paths in it.
+    ``report``: verdicts hold what the charts of a report draw. ``on_changed_inputs``: whether a verdict warns or is
+    incomparable where inputs changed since a baseline was stored. Problems with files in the ``folder`` name them by
+    their paths in it.
     """
 
     def __init__(
@@ -94,7 +91,6 @@ class Engine:
         topics: Path | GivenFile | Topics | None = None,
         store: Store | None = None,
         measures: Sequence[str] = (),
-        shrink: int | None = 0,
         on_changed_inputs: Response = "warn",
         report: bool = False,
         titles: DocumentTitles | None = None,
@@ -105,7 +101,7 @@ class Engine:
         self._store = store
         self._stale: dict[str, StaleLabels | None] = {}
         self._known: dict[Hashable, Known] = {}
-        self._cache = ScoreCache(qrels=qrels, topics=topics, store=store, measures=measures, shrink=shrink)
+        self._cache = ScoreCache(qrels=qrels, topics=topics, store=store, measures=measures)
 
     @property
     def qrels(self) -> Qrels:
@@ -139,7 +135,6 @@ class Engine:
             self._refuse_diluted(verdict, question, systems, family, together)
             verdict = self._with_labels(verdict, question, systems, family, together)
             verdict = warned_of_stored(verdict, systems[1:])
-            verdict = fast_enough(verdict, self._cache.latency(question.candidate))
             if self._on_changed_inputs == "fail":
                 refuse_changed(worded(verdict), question)
         except DataError as error:
@@ -154,17 +149,20 @@ class Engine:
             return replace(refused, problem=error.problem_seen_from(self._folder), origins=self._origins(question))
         except ValueError as error:
             raise UsageError(str(error)) from None
-        with caught("looking for the documents behind a verdict"):
-            verdict = self._with_documents(verdict, question, systems)
+        verdict = self._with_documents(verdict, question, systems)
         return replace(worded(verdict), origins=self._origins(question))
 
     def _origins(self, question: Question) -> Origins:
         """Where the candidate and all other systems of the question come from."""
         candidate, *others = question.sources
         return Origins(
-            candidate=CandidateOrigin(label(candidate), metadata_of(candidate), self._cache.ties(candidate)),
+            candidate=Origin(
+                label(candidate),
+                metadata_of(candidate),
+                ties=self._cache.ties(candidate),
+                latency=self._cache.latency(candidate),
+            ),
             baselines=tuple(self._cache.origin(source) for source in others),
-            latency=self._cache.latency(candidate),
             judges=self._cache.judges,
         )
 
@@ -209,7 +207,7 @@ class Engine:
             raise DataError("scores without a measure have no run that could be judged", reason="missing_input")
         if self.qrels.rules.is_complete:
             raise UsageError(
-                "the judgements are complete (`collection: {judgements: complete}`): a document without one is not "
+                "the judgements are complete (`collection: {unjudged: ignore}`): a document without one is not "
                 "relevant, so there is nothing to judge"
             )
         return self._rejudged(question.gate, question, systems, 1)
@@ -227,9 +225,6 @@ class Engine:
         entries: Sequence[str],
         source: Source,
         measure: str | None,
-        *,
-        smallest: int,
-        option: str = "smallest_slice",
     ) -> tuple[str, ...]:
         """The slices that entries (``TAG=VALUE`` or ``TAG``) ask for, each once; see ``gates.slices.slices_of``.
 
@@ -241,7 +236,7 @@ class Engine:
         slices: list[str] = []
         for entry in entries:
             try:
-                slices += slices_of(entry, judged, self._tags_for(entry), smallest=smallest, option=option)
+                slices += slices_of(entry, judged, self._tags_for(entry))
             except ValueError as error:
                 raise UsageError(f"slice: {error}") from None
         return tuple(slices)
@@ -525,20 +520,3 @@ def computed_baseline(
         unanswered=unanswered,
         accepted=tuple(sorted({*unanswered} - set().union(*({*s.unanswered} - {*s.accepted} for s in systems)))),
     )
-
-
-def fast_enough(verdict: Verdict, latency: Latency | None) -> Verdict:
-    """The verdict, which fails if it would pass but its candidate is slower than ``max_latency_p95_ms``.
-
-    ``DataError`` if that is asked of a candidate that was not queried.
-    """
-    most = verdict.asked.max_latency_p95_ms
-    if most is None or verdict.outcome == "incomparable":
-        return verdict
-    if latency is None:
-        problem = "max_latency_p95_ms: expected a live candidate, whose answers can be timed; this one is not queried"
-        raise DataError(problem, reason="missing_input")
-    if latency.p95_ms <= most:
-        return verdict
-    verdict = verdict.warned(warning("too_slow", p95=latency.p95_ms, most=most))
-    return replace(verdict, outcome="fail", reason="too_slow") if verdict.outcome == "pass" else verdict

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
@@ -33,7 +33,7 @@ from pytest_riskguard.formats.known import system_name
 from pytest_riskguard.formats.metadata import Latency
 from pytest_riskguard.formats.records import Agreement, TopicKeys
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.origins import BaselineOrigin
+from pytest_riskguard.gates.origins import Origin
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -190,8 +190,7 @@ Result = TypeVar("Result")
 class ScoreCache:
     """Scores and rankings of one collection; without qrels, only sources that already hold scores work.
 
-    ``measures`` are those that will be asked for, so that one pass over a run scores them all; ``shrink`` is how many
-    topics of a stored baseline may be gone or have another query text, None for any number.
+    ``measures`` are those that will be asked for, so that one pass over a run scores them all.
     """
 
     def __init__(
@@ -201,9 +200,8 @@ class ScoreCache:
         topics: Path | GivenFile | Topics | None,
         store: Store | None,
         measures: Sequence[str],
-        shrink: int | None = 0,
     ) -> None:
-        self._given_qrels, self._given_topics, self._store, self._shrink = qrels, topics, store, shrink
+        self._given_qrels, self._given_topics, self._store = qrels, topics, store
         self._measures = list(measures)
         self._results: dict[Hashable, object] = {}
         self._runs = RecentRuns()
@@ -302,15 +300,14 @@ class ScoreCache:
         """A stored baseline's scores; the first that are asked for are computed with all that will be."""
         store, qrels = self.store_of(source), self._judgements_of(source)
         if source.earlier is not None:
-            of_now: Any = {"qrels": qrels, "topics": self.topics, "shrink": self._shrink}
-            found = store.earlier_scores(source.name, source.earlier, measure, **of_now)
+            found = store.earlier_scores(source.name, source.earlier, measure, qrels=qrels, topics=self.topics)
             return replace(found, scores=replace(found.scores, name=label(source)))
         if qrels is None:
-            return store.scores(source.name, measure, qrels=None, topics=self.topics, shrink=self._shrink)
+            return store.scores(source.name, measure, qrels=None, topics=self.topics)
         together = self._together(measure)
 
         def read() -> Mapping[str, Scored | RiskguardError]:
-            found = store.scores_together(source.name, together, qrels=qrels, topics=self.topics, shrink=self._shrink)
+            found = store.scores_together(source.name, together, qrels=qrels, topics=self.topics)
             for scored in found.values():
                 if isinstance(scored, Scored) and scored.run is not None:
                     self._keep(source, scored.run, map(parse_measure, together))
@@ -362,9 +359,9 @@ class ScoreCache:
         """Where the rankings of a source are kept."""
         return ("opened", source, self._stamps(source)) if isinstance(source, RunFile) else ("live", source)
 
-    def origin(self, source: Source) -> BaselineOrigin:
+    def origin(self, source: Source) -> Origin:
         """Where a baseline comes from, as far as that is known; its age depends on when that is asked."""
-        unknown = BaselineOrigin(label(source), None, "", None, None, {})
+        unknown = Origin(label(source), {})
         if not isinstance(source, Stored):
             return replace(unknown, metadata=metadata_of(source))
         try:
@@ -401,9 +398,7 @@ class ScoreCache:
         store, key = self.store_of(source), ("replicates", source, self._stamps(source), measure)
         return self._once(
             key,
-            lambda: store.replicates(
-                source.name, measure, qrels=self._judgements_of(source), topics=self.topics, shrink=self._shrink
-            ),
+            lambda: store.replicates(source.name, measure, qrels=self._judgements_of(source), topics=self.topics),
         )
 
     def lineage(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:

@@ -40,20 +40,14 @@ class DocumentTitles:
 
     @property
     def file_name(self) -> str | None:
-        """The name of the documents file, if there is one that can still be read."""
+        """The name of the documents file, if there is one."""
         return None if self._file is None else self._file.name
 
     def gone(self, documents: Collection[str], rules: LabelRules = AS_GIVEN) -> frozenset[str]:
-        """Those of the documents that the file does not have; none without a file.
-
-        Errors as ``of``; the file is not read again then.
-        """
-        file, self._file = self._file, None
-        if file is None:
+        """Those of the documents that the file does not have; none without a file. Errors as ``of``."""
+        if self._file is None:
             return frozenset()
-        gone = frozenset(documents).difference(document for document, _, _ in read_titles(file, documents, rules))
-        self._file = file
-        return gone
+        return frozenset(documents).difference(name for name, _, _ in read_titles(self._file, documents, rules))
 
     def of(
         self,
@@ -64,18 +58,15 @@ class DocumentTitles:
         """Title and address of each of these documents that the file has them for.
 
         ``also`` gives documents that may be wanted later, so that the file is not read again for these.
-        ``DocumentsFormatError`` or ``MissingFileError`` if it cannot be read; it is not read again then.
+        ``DocumentsFormatError`` or ``MissingFileError`` if it cannot be read.
         """
-        file = self._file
-        if file is not None and not self._looked_up.issuperset(documents):
+        if self._file is not None and not self._looked_up.issuperset(documents):
             wanted = {*documents, *also()} - self._looked_up
-            self._file = None
-            for document, title, url in read_titles(file, wanted, rules):
+            for document, title, url in read_titles(self._file, wanted, rules):
                 if title:
                     self._titles.setdefault(document, title)
                 if url:
                     self._urls.setdefault(document, url)
-            self._file = file
             self._looked_up |= wanted
         titles = {document: self._titles[document] for document in documents if document in self._titles}
         return titles, {document: self._urls[document] for document in documents if document in self._urls}

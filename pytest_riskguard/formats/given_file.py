@@ -79,9 +79,6 @@ AS_GIVEN = LabelRules()
 #: Which order counts where scores are equal: the one in which documents were returned, or that of trec_eval.
 Ties = Literal["as_returned", "docid"]
 TIES: tuple[Ties, ...] = ("as_returned", "docid")
-#: How several judges' grades of one document become one.
-JudgeRule = Literal["median", "mean", "max", "min"]
-JUDGE_RULES: tuple[JudgeRule, ...] = ("median", "mean", "max", "min")
 
 
 #: What the name of a collection of ir_datasets begins with.
@@ -101,8 +98,6 @@ class GivenFile:
         Which of the rankings that the file holds.
     ties : 'as_returned' or 'docid', optional
         For rankings.
-    judges : str
-        For judgements by several judges.
     labels : LabelRules
         For judgements: what is said about them as a whole.
     columns : mapping
@@ -117,7 +112,6 @@ class GivenFile:
     format: str | None = None
     part: str | None = None
     ties: Ties | None = None
-    judges: JudgeRule = "median"
     labels: LabelRules = AS_GIVEN
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
     download: bool = False

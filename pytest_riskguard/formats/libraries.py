@@ -363,8 +363,7 @@ def _irds_rows(file: InputFile, kind: Kind) -> list[Any]:
         raise MissingFileError(
             file.path,
             None,
-            f"its {part} are not on this machine, and nothing is downloaded unless you ask for it: run `{command}`, "
-            "or write `download: true` beside its path in riskguard.yaml",
+            f"its {part} are not on this machine, and nothing is downloaded unless you ask for it: run `{command}`",
         ) from None
     except Exception as problem:  # of the network, of a damaged file, of a file that people have to ask for
         reason = str(problem).partition("\n")[0]

@@ -70,7 +70,6 @@ STORE_FILES = Limit(100_000, "files in the baselines at an address")
 MANIFEST_BYTES = Limit(20_000_000, "bytes in a manifest")
 #: A report of 10,000 topics with the data of all charts has some 10 million bytes.
 REPORT_BYTES = Limit(60_000_000, "bytes in a report")
-REPORTS = Limit(1_000, "reports in a trend")
 YAML_BYTES = Limit(1_000_000, "bytes of settings")
 #: Measures, alphas, baselines and slices multiply.
 GATES = Limit(2_000, "gates of a riskguard.yaml, counting each measure, alpha, baseline and slice")

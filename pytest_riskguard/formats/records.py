@@ -11,7 +11,6 @@ from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
 from annotated_types import Ge
 
-from pytest_riskguard.formats.given_file import JudgeRule
 from pytest_riskguard.formats.input_files import bytes_beyond
 from pytest_riskguard.formats.limits import LINE_BYTES, ROW_BYTES
 from pytest_riskguard.text import counted
@@ -135,21 +134,17 @@ class Agreement:
         Documents (of a topic) with grades by several judges.
     disputed : int
         Those of them with different grades.
-    rule : 'median', 'mean', 'max' or 'min'
-        How their grades became one.
     """
 
     judges: Annotated[int, Ge(2)]
     shared: Annotated[int, Ge(0)]
     disputed: Annotated[int, Ge(0)]
-    rule: JudgeRule
 
     def __str__(self) -> str:
         """As a sentence without a full stop."""
         share = f" ({self.disputed / self.shared:.0%})" if self.shared else ""
         disagree = f"disagree on {self.disputed:,} of {counted(self.shared, 'document')} that several graded{share}"
-        rule = {"max": "maximum", "min": "minimum"}.get(self.rule, self.rule)
-        return f"{self.judges} judges {disagree}; the {rule} of their grades counts"
+        return f"{self.judges} judges {disagree}; the median of their grades counts"
 
 
 # Topics of tools that know queries by their texts: found through the topics file, else named by the texts.

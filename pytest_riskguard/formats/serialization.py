@@ -23,6 +23,9 @@ _DIGITS = f"%.{SIGNIFICANT_DIGITS}g"
 #: Metadata of a field that is written only where it is neither 0 nor empty.
 UNLESS_EMPTY = MappingProxyType({"json": True, "unless_empty": True})
 
+#: Metadata of a field that is not written: the sentences that are made from it are.
+UNWRITTEN = MappingProxyType({"json": False})
+
 T = TypeVar("T")
 
 #: JSON types as messages name them.

@@ -104,7 +104,7 @@ def align(
             raise _differ([replicate.name, baseline.name], [(), tuple(sorted({*other.topics} - {*baseline.topics}))])
         others.append(other)
     topics = topics or NO_TOPICS
-    weights = _weights(topics, baseline.topics) if gate.weighted else None
+    weights = weights_of(topics, baseline.topics) if gate.weighted else None
     clusters = clusters_of(topics, baseline.topics)
     strata = strata_of(gate, topics, baseline.topics, clusters)
     return Aligned(
@@ -203,7 +203,8 @@ def _refuse_small(strata: Strata, clusters: IntArray | None, where: str) -> None
         )
 
 
-def _weights(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:
+def weights_of(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:
+    """Each topic's weight; raises as ``align``."""
     if not topics.weights:
         raise ValueError("weighted: there are no weights; give a topics file with a column named weight")
     lacking = [topic for topic in wanted if topic not in topics.weights]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import repeat
 
 import numpy as np
@@ -12,32 +12,24 @@ import numpy.typing as npt
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import (
     MAX_LISTED,
-    AlphaCurve,
-    Density,
-    Diagnostics,
-    EffectSizes,
     Estimates,
     Exhibits,
-    QuantilePair,
-    ReportedEffect,
+    Lines,
     ReportedInterval,
-    StratumFigures,
     Tail,
     TopicColumns,
     TopicCounts,
 )
 from pytest_riskguard.gates.kinds import Gate, NoTopicCollapse
 from pytest_riskguard.gates.responsible import standardised_parts
-from pytest_riskguard.gates.ruling import Comparison, Ruling
-from pytest_riskguard.inference import Interval, sign_flip
+from pytest_riskguard.gates.ruling import Comparison
+from pytest_riskguard.inference import Interval
 from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.inference.effect_sizes import share, standardised_mean
 from pytest_riskguard.inference.intervals import critical_value
-from pytest_riskguard.inference.normality import qq_points, shapiro_wilk, skewness
+from pytest_riskguard.inference.shares import share
 from pytest_riskguard.risk import counts
 from pytest_riskguard.risk.checks import FloatArray, first_in_order
-from pytest_riskguard.risk.urisk import mean_test
 
 
 def reported(intervals: Iterable[Interval], *, decisive: str | None) -> tuple[ReportedInterval, ...]:
@@ -48,21 +40,16 @@ def reported(intervals: Iterable[Interval], *, decisive: str | None) -> tuple[Re
 def paired_estimates(comparison: Comparison) -> Estimates:
     """Means, URisk and figures derived from it, and the tests of the literature; not the gate's own rule."""
     evidence, aligned = comparison.evidence, comparison.aligned
-    differences, ruling = comparison.differences, comparison.ruling
+    ruling = comparison.ruling
     return Estimates(
         candidate_mean=evidence.mean(aligned.candidate.values),
         baseline_mean=evidence.mean(aligned.baseline.values),
         mean_difference=comparison.mean_difference,
         urisk=ruling.estimate,
-        frisk=evidence.mean(np.maximum(0.0, -differences)) + 0.0,
-        freward=evidence.mean(np.maximum(0.0, differences)),
         standard_error=ruling.test.standard_error,
         trisk=ruling.test.statistic,
         p_value=ruling.test.p_value,
-        sign_flip_p_value=sign_flip(evidence.sums(0.0)).p_value,
         break_even_p_value=None if comparison.gate.by_topic else ruling.break_even,
-        effect_sizes=_effect_sizes(ruling),
-        mean_absolute_difference=evidence.mean(np.abs(differences)),
         win_loss_ratio=_win_loss_ratio(evidence),
         noise_urisk=evidence.noise_estimate(comparison.gate.alpha),
         tail=_tail(comparison),
@@ -90,22 +77,6 @@ def _win_loss_ratio(evidence: Evidence) -> float | None:
     return evidence.mean(np.maximum(0.0, d)) / won / (evidence.mean(np.maximum(0.0, -d)) / lost)
 
 
-def _effect_sizes(ruling: Ruling) -> EffectSizes | None:
-    """Effect sizes at the gate's level; None for kinds that ask no limit of URisk."""
-    gate = ruling.gate
-    if not ruling.has_intervals or gate.is_pool:
-        return None
-    standardised = loss_share = None
-    if ruling.deviation > 0:
-        units, freedom = ruling.evidence.units, ruling.sample.degrees_of_freedom
-        d = standardised_mean(ruling.estimate, ruling.deviation, units, level=gate.level, freedom=freedom)
-        standardised = ReportedEffect(d.value, d.lower, d.upper)
-    if (lost := ruling.evidence.stakes(ruling.alpha)[2]).size:
-        losses = share(int(np.count_nonzero(lost)), lost.size, level=gate.level)
-        loss_share = ReportedEffect(losses.value, losses.lower, losses.upper)
-    return EffectSizes(standardised, loss_share)
-
-
 def topic_counts(comparison: Comparison) -> TopicCounts:
     """How many topics there are, how many moved, and which were missing or unknown."""
     aligned, evidence = comparison.aligned, comparison.evidence
@@ -116,54 +87,20 @@ def topic_counts(comparison: Comparison) -> TopicCounts:
         wins=tally.wins,
         losses=tally.losses,
         ties=tally.ties,
-        losses_over_20_percent=tally.losses_over_20_percent,
         missing_in_candidate=aligned.missing_in_candidate,
-        missing_in_baseline=aligned.missing_in_baseline,
-        unknown_in_candidate=aligned.candidate.unknown,
-        without_relevant=tuple(sorted({*aligned.candidate.without_relevant, *aligned.baseline.without_relevant})),
         clusters=0 if evidence.clusters is None else evidence.units,
         effective=None if comparison.gate.by_topic else evidence.effective_topics(comparison.gate.alpha),
-        strata=stratum_figures(evidence, comparison.gate.alpha),
+        strata=urisk_by_stratum(evidence, comparison.gate.alpha),
     )
 
 
-def stratum_figures(evidence: Evidence, alpha: float) -> tuple[StratumFigures, ...]:
+def urisk_by_stratum(evidence: Evidence, alpha: float) -> Mapping[str, float]:
     """What each stratum says on its own, the largest first; none without strata."""
     if evidence.strata is None:
-        return ()
-    strata = zip(evidence.strata.names, evidence.strata.shares.tolist(), evidence.by_stratum, strict=True)
-    return tuple(
-        StratumFigures(
-            stratum=name,
-            share=share,
-            count=part.n,
-            changed=part.changed(alpha),
-            mean_difference=part.mean(part.differences),
-            urisk=part.estimate(alpha),
-            standard_error=mean_test(part.scores(alpha)).standard_error,
-        )
-        for name, share, (_, part) in strata
-    )
-
-
-def diagnostics(comparison: Comparison) -> Diagnostics | None:
-    """How normal the scores are; None where they do not vary, for a single topic, and if single topics decide."""
-    if comparison.n < 2 or comparison.gate.by_topic:
-        return None
-    scores, sample = comparison.ruling.scores, comparison.ruling.sample
-    skew, points, test = skewness(sample), qq_points(sample), shapiro_wilk(scores)
-    if skew is None or points is None:
-        return None
-    return Diagnostics(
-        skewness=skew,
-        shapiro_wilk_w=None if test is None else test.w,
-        shapiro_wilk_p_value=None if test is None else test.p_value,
-        law=mean_law(sample).kind,
-        quantiles=tuple(
-            QuantilePair(float(normal), float(bootstrap))
-            for normal, bootstrap in zip(points.normal, points.bootstrap, strict=True)
-        ),
-    )
+        return {}
+    return {
+        name: part.estimate(alpha) for name, (_, part) in zip(evidence.strata.names, evidence.by_stratum, strict=True)
+    }
 
 
 #: Alphas at which curves have points, besides the gate's own: those of the literature are among them.
@@ -230,27 +167,23 @@ def alphas_for(gate: Gate, *, n_topics: int = 0) -> tuple[float, ...]:
     return tuple(sorted({*alphas, *beyond, gate.alpha}))
 
 
-def _curve(comparison: Comparison) -> AlphaCurve | None:
+def _curve(comparison: Comparison) -> Lines | None:
     """URisk over alpha; the smooth trade-off has no alpha to vary, and equivalence is asked at alpha 0 alone."""
     gate = comparison.gate
     if gate.tradeoff != "linear" or gate.side == "both":
         return None
     alphas = alphas_for(gate, n_topics=comparison.n)
-    tests, intervals = [], []
+    urisk, intervals = [], []
     for alpha in alphas:  # one ruling at a time: what is computed from a million scores takes up memory
         ruling = comparison.ruling.at(alpha)
-        tests.append((ruling.estimate, ruling.test.statistic))
+        urisk.append(ruling.estimate)
         intervals.append(ruling.deciding if ruling.enough_topics else None)
-    return AlphaCurve(
-        alphas=alphas,
-        urisk=tuple(estimate for estimate, _ in tests),
-        trisk=tuple(statistic for _, statistic in tests),
-        lower=tuple(i.lower if i and math.isfinite(i.lower) else None for i in intervals),
-        upper=tuple(i.upper if i and math.isfinite(i.upper) else None for i in intervals),
-    )
+    lower = tuple(i.lower if i and math.isfinite(i.lower) else None for i in intervals)
+    upper = tuple(i.upper if i and math.isfinite(i.upper) else None for i in intervals)
+    return Lines(alphas, {"urisk": tuple(urisk), "lower": lower, "upper": upper})
 
 
-def density(scores: FloatArray | Sample) -> Density | None:
+def density(scores: FloatArray | Sample) -> Lines | None:
     """The bootstrap law of the mean in bins: the middle of each, and its mass over its width.
 
     None where every replicate has the same mean.
@@ -262,7 +195,5 @@ def density(scores: FloatArray | Sample) -> Density | None:
     edges = np.linspace(low, high, BINS + 1)
     just_below = low - (high - low) * EDGE  # a step at which the distribution begins belongs to the first bin
     cumulated = np.array([law.cdf(float(edge)) for edge in (just_below, *edges[1:])])
-    return Density(
-        values=tuple(((edges[1:] + edges[:-1]) / 2).tolist()),
-        density=tuple(np.maximum(np.diff(cumulated) / np.diff(edges), 0.0).tolist()),
-    )
+    mass = np.maximum(np.diff(cumulated) / np.diff(edges), 0.0)
+    return Lines(tuple(((edges[1:] + edges[:-1]) / 2).tolist()), {"density": tuple(mass.tolist())})

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Interval, MinLen
 
-from pytest_riskguard.formats.serialization import UNLESS_EMPTY, Words
+from pytest_riskguard.formats.serialization import UNLESS_EMPTY, UNWRITTEN, Words
 
 Count = Annotated[int, Ge(0)]
 Positive = Annotated[int, Ge(1)]
@@ -51,27 +51,23 @@ class TopicGroup:
 class Slice:
     """The comparison on the topics of one tag, at the gate's alpha and level; limits and p-values need 10 topics.
 
-    ``risky``: ``adjusted_p_value`` (by ``family: auto``, over all slices that have one) is at most ``1 - level``. Of
-    very many ``flagged`` topics the lowest TR_i are named, and ``left_out`` counts the others.
+    ``risky``: ``adjusted_p_value`` (by ``family: auto``, over all slices that have one) is at most ``1 - level``.
+    ``flagged`` is how many topics TR_i flags.
     """
 
     tag: str
     value: str
     count: int
-    changed: int
     wins: int
     losses: int
-    candidate_mean: float
-    baseline_mean: float
     mean_difference: float
     urisk: float
     lower: float | None
     upper: float | None
-    p_value: float | None
     adjusted_p_value: float | None
     risky: bool | None
-    flagged: tuple[str, ...]
-    left_out: Count = field(default=0, metadata=UNLESS_EMPTY)
+    flagged: int
+    p_value: float | None = field(default=None, metadata=UNWRITTEN)
 
 
 @dataclass(frozen=True)
@@ -156,109 +152,44 @@ class TopicColumns:
 
 
 @dataclass(frozen=True)
-class AlphaCurve:
-    """URisk and TRisk over alpha, with the limits of the gate's decisive interval; None where there are none."""
+class Lines:
+    """The lines of a chart by name, each with a value for every ``x``; None where there is none."""
 
-    alphas: tuple[float, ...]
-    urisk: tuple[float, ...]
-    trisk: tuple[float | None, ...]
-    lower: tuple[float | None, ...]
-    upper: tuple[float | None, ...]
-
-
-@dataclass(frozen=True)
-class Density:
-    """The bootstrap law of the estimate: its density (mass per unit of the measure) at values in ascending order."""
-
-    values: tuple[float, ...]
-    density: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class GeoRiskCurves:
-    """GeoRisk of every system of the pool over alpha."""
-
-    alphas: tuple[float, ...]
-    systems: Mapping[str, tuple[float, ...]]
-
-
-@dataclass(frozen=True)
-class SystemMap:
-    """The systems of a pool on the first two principal axes of their scores.
-
-    ``explained`` are shares of the sum of squares, from which no mean is taken.
-    """
-
-    explained: tuple[float, ...]
-    systems: Mapping[str, tuple[float, ...]]
+    x: tuple[float, ...]
+    lines: Mapping[str, tuple[float | None, ...]]
 
 
 @dataclass(frozen=True)
 class Exhibits:
-    """The data behind the charts of a report; a part is None if the gate's kind or data do not have it."""
+    """The data behind the charts of a report; a part is None if the gate's kind or data do not have it.
 
-    topics: TopicColumns
-    curve: AlphaCurve | None = None
-    density: Density | None = None
-    georisk: GeoRiskCurves | None = None
-    components: SystemMap | None = None
-
-
-@dataclass(frozen=True)
-class ReportedEffect:
-    """An effect size with its interval at the gate's level."""
-
-    value: float
-    lower: float
-    upper: float
-
-
-@dataclass(frozen=True)
-class StratumFigures:
-    """The topics drawn from one stratum, which is a ``share`` of all queries, at the gate's alpha.
-
-    URisk is the sum of ``urisk`` times ``share`` over strata; ``standard_error`` is that of ``urisk``.
+    ``curve`` is ``urisk`` over alpha with the limits of the decisive interval, ``lower`` and ``upper``; ``density``
+    that of the bootstrap law, mass per unit of the measure; ``georisk`` that of each system of the pool over alpha.
     """
 
-    stratum: str
-    share: Probability
-    count: Positive
-    changed: Count
-    mean_difference: float
-    urisk: float
-    standard_error: float | None
+    topics: TopicColumns
+    curve: Lines | None = None
+    density: Lines | None = None
+    georisk: Lines | None = None
 
 
 @dataclass(frozen=True)
 class TopicCounts:
-    """How many topics there are, moved, and are left out of long lists, and which were missing or unknown."""
+    """How many topics there are, moved, and are left out of long lists, and which the candidate did not answer.
+
+    ``strata`` are by name, each with its own URisk: times its share of all queries they add up to URisk.
+    """
 
     count: Count = 0
     changed: Count = 0
     wins: Count = 0
     losses: Count = 0
     ties: Count = 0
-    losses_over_20_percent: Count = 0
     missing_in_candidate: tuple[str, ...] = ()
-    missing_in_baseline: tuple[str, ...] = ()
-    unknown_in_candidate: tuple[str, ...] = ()
-    without_relevant: tuple[str, ...] = ()
     left_out: Mapping[str, Count] = field(default_factory=dict, metadata=UNLESS_EMPTY)
     clusters: Count = field(default=0, metadata=UNLESS_EMPTY)
-    effective: float | None = field(default=None, metadata=UNLESS_EMPTY)
-    strata: tuple[StratumFigures, ...] = field(default=(), metadata=UNLESS_EMPTY)
-
-
-@dataclass(frozen=True)
-class EffectSizes:
-    """What has no unit; each is None where it does not exist.
-
-    ``standardised`` is URisk over the standard deviation of the trade-off scores; ``loss_share`` the probability that
-    a topic that changed lost; a cluster where topics have clusters.
-    """
-
-    standardised: ReportedEffect | None
-    loss_share: ReportedEffect | None
+    effective: float | None = field(default=None, metadata=UNWRITTEN)
+    strata: Mapping[str, float] = field(default_factory=dict, metadata=UNLESS_EMPTY)
 
 
 @dataclass(frozen=True)
@@ -289,17 +220,12 @@ class Estimates:
     baseline_mean: float | None = None
     mean_difference: float | None = None
     urisk: float | None = None
-    frisk: float | None = None
-    freward: float | None = None
     standard_error: float | None = None
     trisk: float | None = None
     p_value: float | None = None
-    sign_flip_p_value: float | None = None
     break_even_p_value: Probability | None = None
-    effect_sizes: EffectSizes | None = None
-    mean_absolute_difference: float | None = None
-    win_loss_ratio: float | None = None
-    stands_up_to_ratio: float | None = None
+    win_loss_ratio: float | None = field(default=None, metadata=UNWRITTEN)
+    stands_up_to_ratio: float | None = field(default=None, metadata=UNWRITTEN)
     noise_urisk: float | None = None
     decision_p_value: Probability | None = None
     tail: Tail | None = field(default=None, metadata=UNLESS_EMPTY)
@@ -308,7 +234,6 @@ class Estimates:
     zrisk: Mapping[str, float] | None = None
     georisk: Mapping[str, float] | None = None
     georisk_difference: float | None = None
-    georisk_standard_error: float | None = None
 
 
 @dataclass(frozen=True)
@@ -326,8 +251,7 @@ class ReportedInterval:
 class ResponsibleTopic:
     """A topic's part in the verdict; ``contribution`` is x_i/n, so losses and wins add up to URisk (or GeoRisk).
 
-    ``limit_without`` is the limit that decides with this topic left out; ``exceeds`` names limits of
-    ``no_topic_collapse``; the ``_z`` fields say how far each system lies above what the pool leads to expect.
+    ``exceeds`` names limits of ``no_topic_collapse``.
     """
 
     topic: str
@@ -339,12 +263,7 @@ class ResponsibleTopic:
     share: float | None
     standardised: float
     flagged: bool
-    flips_verdict: bool
-    weight: float | None = None
     exceeds: tuple[Annotated[str, Words(("max_loss", "max_share", "protected"))], ...] = ()
-    candidate_z: float | None = None
-    baseline_z: float | None = None
-    limit_without: float | None = None
 
 
 @dataclass(frozen=True)
@@ -363,29 +282,6 @@ class Power:
 
 
 @dataclass(frozen=True)
-class QuantilePair:
-    """A point of the normal Q-Q plot of the bootstrap law of URisk, in standard errors from the estimate."""
-
-    normal: float
-    bootstrap: float
-
-
-@dataclass(frozen=True)
-class Diagnostics:
-    """How normal the trade-off scores are (skewness, Shapiro-Wilk), and their mean (Q-Q points).
-
-    ``law`` says how the bootstrap law is known: ``lattice`` exactly, ``smooth`` and ``grid`` far more
-    precisely than printed.
-    """
-
-    skewness: float
-    shapiro_wilk_w: float | None
-    shapiro_wilk_p_value: float | None
-    law: str
-    quantiles: tuple[QuantilePair, ...]
-
-
-@dataclass(frozen=True)
 class AgainstReference:
     """The candidate against one reference of a pool, at the level that Holm's method left for it.
 
@@ -396,10 +292,10 @@ class AgainstReference:
     georisk_difference: float
     lower: float
     upper: float
-    level: Level
-    p_value: Probability
     adjusted_p_value: Probability
     passes: bool
+    level: Level = field(default=0.95, metadata=UNWRITTEN)
+    p_value: Probability = field(default=1.0, metadata=UNWRITTEN)
 
 
 @dataclass(frozen=True)
@@ -413,12 +309,10 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class ChainedRun:
-    """A run of a baseline's chain, against the run before it and the oldest (``cumulative...``, ``urisk``)."""
+    """A run of a baseline's chain; ``urisk`` is against the oldest."""
 
     run: str
     mean: float
-    mean_difference: float | None
-    cumulative_mean_difference: float
     urisk: float
 
 
@@ -429,27 +323,33 @@ class Lineage:
     Limits and ``risky`` are of the candidate's URisk against the oldest run; None below 10 topics.
     """
 
-    accepted: Positive
     runs: Annotated[tuple[ChainedRun, ...], MinLen(3)]
-    lower: float | None
-    upper: float | None
-    risky: bool | None
+    lower: float | None = field(default=None, metadata=UNWRITTEN)
+    upper: float | None = field(default=None, metadata=UNWRITTEN)
+    risky: bool | None = field(default=None, metadata=UNWRITTEN)
+
+    @property
+    def accepted(self) -> int:
+        """How many changes were accepted since the oldest run."""
+        return len(self.runs) - 2
+
+    @property
+    def in_total(self) -> float:
+        """How far the candidate's mean is from that of the oldest run."""
+        return self.runs[-1].mean - self.runs[0].mean
 
 
 @dataclass(frozen=True)
 class PoolFigures:
-    """Where the candidate stands in its pool (``systems``, candidate first); rank 1 has the highest GeoRisk.
+    """Where the candidate stands in its pool; rank 1 has the highest GeoRisk.
 
-    ``reference`` is as the gate names it, ``decided_by`` the one that means, wins, intervals and topics are about.
+    ``decided_by`` is the reference that means, wins, intervals and topics are about, ``curve`` GeoRisk at each alpha.
     Probabilities are shares of replicates: those with each rank, and those with a GeoRisk below each baseline's.
     """
 
-    systems: Annotated[tuple[str, ...], MinLen(2)]
-    reference: str
     decided_by: str
-    rank: Positive
     rank_probabilities: tuple[Probability, ...]
     probability_below: Mapping[str, Probability]
-    replicates: Positive
     references: Annotated[tuple[AgainstReference, ...], MinLen(1)]
-    curve: Annotated[tuple[CurvePoint, ...], MinLen(1)]
+    replicates: Positive = field(default=1, metadata=UNWRITTEN)
+    curve: tuple[CurvePoint, ...] = field(default=(), metadata=UNWRITTEN)

@@ -15,7 +15,7 @@ from pytest_riskguard.evaluation.measures import least_and_greatest
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import Aligned, align, refuse_if_unanswered_decide, refuse_other_order
-from pytest_riskguard.gates.figures import diagnostics, exhibits, paired_estimates, reported, topic_counts
+from pytest_riskguard.gates.figures import exhibits, paired_estimates, reported, topic_counts
 from pytest_riskguard.gates.findings import (
     Estimates,
     Exhibits,
@@ -345,7 +345,7 @@ def explain(
     decides = ruling.enough_topics and ruling.has_intervals
     p_value = comparison.p_value  # before the many other laws, which are kept in the place of this one
     alone = without_each(comparison, "inconclusive" if overruled else outcome)
-    found = responsible_topics(comparison, alone)
+    found = responsible_topics(comparison)
     findings = Findings(
         warnings=warnings(comparison, outcome, rescored=rescored),
         topics=topic_counts(comparison),
@@ -354,7 +354,6 @@ def explain(
         responsible_topics=found.losers,
         flagged_wins=found.winners,
         power=power_of_verdict(detecting or ruling),
-        diagnostics=Deferred(lambda: diagnostics(comparison)),
         explanation=explanation(
             comparison,
             alone,

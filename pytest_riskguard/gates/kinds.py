@@ -93,7 +93,6 @@ class EveryOption:
     tradeoff: Tradeoff
     missing: Missing
     slice: str | None
-    max_latency_p95_ms: float | None
     method: Method = "auto"
     tolerance: float = 0.0
     weighted: bool = False
@@ -114,8 +113,8 @@ class Gate(EveryOption):
     ``name`` is what reports call the gate (its kind, if empty). A kind ``is_pool`` if it is about a candidate in a
     pool of baselines, and ``is_tested`` if it has a p-value and may be a member of a family. If ``by_topic``, single
     topics decide; else the limit on this ``side`` of the interval, or on ``both``, must reach the bound (other than
-    ``upper``: the candidate bears the burden of proof). If it ``looks_back``, ``since`` names what riskguard.yaml
-    compares with.
+    ``upper``: the candidate bears the burden of proof). If it ``looks_back``, its baseline may be an
+    earlier run.
     """
 
     kind: ClassVar[str]
@@ -151,14 +150,6 @@ class Gate(EveryOption):
         Text("TAG=VALUE", optional=True, parse=_single_slice),
         "Judge only the topics with this tag.",
         in_assertions=False,
-    )
-
-    max_latency_p95_ms: float | None = option(
-        None,
-        Number(0, optional=True, open_range=True, words="a number of milliseconds above 0"),
-        "Fail if more than 5% of a live candidate's queries take longer; it is timed only where it is queried.",
-        in_assertions=False,
-        in_report=False,
     )
 
     @property

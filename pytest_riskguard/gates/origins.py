@@ -3,54 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated
-
-from annotated_types import Ge
+from dataclasses import dataclass, field
 
 from pytest_riskguard.formats.given_file import Ties
 from pytest_riskguard.formats.metadata import Latency
 from pytest_riskguard.formats.records import Agreement
+from pytest_riskguard.formats.serialization import UNLESS_EMPTY
 
-__all__ = ["BaselineOrigin", "CandidateOrigin", "Latency", "Origins"]
+__all__ = ["Latency", "Origin", "Origins"]
 
 
 @dataclass(frozen=True)
-class CandidateOrigin:
-    """A candidate, the metadata that it was given, and which order counts where its scores are equal.
+class Origin:
+    """A system and its metadata; of a stored baseline what the store knows.
 
-    ``ties`` is None where no rankings were read: only scores, or nothing yet.
+    ``stored`` is when (ISO 8601, UTC), from ``commit``. ``ties`` says which order counts where scores are equal; None
+    where no rankings were read. ``latency`` is that of a live system, of a baseline when it was stored.
     """
 
     name: str
     metadata: Mapping[str, str]
-    ties: Ties | None = None
-
-
-@dataclass(frozen=True)
-class BaselineOrigin:
-    """A baseline; ``stored`` is when (ISO 8601, UTC), ``age_days`` how long before the report; None if not stored.
-
-    ``latency`` is that of a live system when it was stored.
-    """
-
-    name: str
-    commit: str | None
-    note: str
-    stored: str | None
-    age_days: Annotated[float, Ge(0)] | None
-    metadata: Mapping[str, str]
-    latency: Latency | None = None
+    commit: str | None = field(default=None, metadata=UNLESS_EMPTY)
+    note: str = field(default="", metadata=UNLESS_EMPTY)
+    stored: str | None = field(default=None, metadata=UNLESS_EMPTY)
+    ties: Ties | None = field(default=None, metadata=UNLESS_EMPTY)
+    latency: Latency | None = field(default=None, metadata=UNLESS_EMPTY)
 
 
 @dataclass(frozen=True)
 class Origins:
-    """Where the systems of one verdict come from.
+    """Where the systems of one verdict come from; ``judges`` is how far several judges of the documents agree."""
 
-    ``latency`` is that of a live candidate; ``judges`` how far several judges of the documents agree.
-    """
-
-    candidate: CandidateOrigin
-    baselines: tuple[BaselineOrigin, ...]
-    latency: Latency | None
+    candidate: Origin
+    baselines: tuple[Origin, ...]
     judges: Agreement | None = None

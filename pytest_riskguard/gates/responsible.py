@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from itertools import repeat
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,9 +22,6 @@ from pytest_riskguard.risk import standard_error
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, stable_order
 from pytest_riskguard.risk.urisk import varies
 
-#: Lists of topics that are counted, most of which a comparison leaves aside.
-_NOT_COMPARED = ("missing_in_candidate", "missing_in_baseline", "unknown_in_candidate", "without_relevant")
-
 
 class Responsible(NamedTuple):
     """Losses and flagged wins, at most ``MAX_LISTED`` of each, and how many more of each there are."""
@@ -35,23 +32,18 @@ class Responsible(NamedTuple):
     more_winners: int
 
 
-def responsible_topics(comparison: Comparison, alone: LeftOut) -> Responsible:
+def responsible_topics(comparison: Comparison) -> Responsible:
     """The topics that lost, most harmful first, and separately the flagged wins.
 
     Flagged: TR_i lies outside the Student-t critical values of the gate's level (SIGIR'14 Eq. 21). Where both limits
     are asked for and the upper one decides, the topics that won are responsible, the largest win first.
     """
-    alpha, weights, exceeded = comparison.gate.alpha, comparison.aligned.weights, comparison.collapsed
-    sense = comparison.ruling.sense
+    alpha, exceeded, sense = comparison.gate.alpha, comparison.collapsed, comparison.ruling.sense
     return topic_rows(
         comparison,
         parts=comparison.evidence.parts(alpha),
         standard=standardised_parts(comparison.evidence, alpha),
-        alone=alone,
-        more=lambda places: {
-            "weight": [None] * places.size if weights is None else weights[places].tolist(),
-            "exceeds": [exceeded.get(i, ()) for i in places.tolist()],
-        },
+        exceeded=exceeded,
         always={*exceeded, int(np.argmin(sense * comparison.differences))},
         sense=sense,
     )
@@ -62,8 +54,7 @@ def topic_rows(
     *,
     parts: FloatArray,
     standard: FloatArray,
-    alone: LeftOut,
-    more: Callable[[npt.NDArray[np.intp]], Mapping[str, Sequence[Any]]],
+    exceeded: Mapping[int, tuple[str, ...]] = MappingProxyType({}),
     always: Collection[int] = (),
     sense: float = 1.0,
 ) -> Responsible:
@@ -71,8 +62,8 @@ def topic_rows(
 
     With ``sense`` -1, wins take the place of losses, and no win is listed separately.
 
-    ``parts`` have the estimate as their mean, ``standard`` are the same in standard deviations; ``more`` gives
-    further figures of the topics at some places. Where there are more than ``MAX_LISTED`` losses, those at the places
+    ``parts`` have the estimate as their mean, ``standard`` are the same in standard deviations; ``exceeded`` are the
+    limits that the topics at some places exceed. Where there are more than ``MAX_LISTED`` losses, those at the places
     ``always`` are listed before more harmful ones. Figures are computed column by column, since rows are many.
     """
     candidate, baseline = comparison.aligned.candidate, comparison.aligned.baseline
@@ -88,9 +79,6 @@ def topic_rows(
     more_losers, more_winners = max(losses.size - MAX_LISTED, 0), max(flagged_wins.size - MAX_LISTED, 0)
     losses, flagged_wins = _first(losses, always), flagged_wins[:MAX_LISTED]
 
-    limits = alone.limits.astype(object)
-    limits[~np.isfinite(alone.limits)] = None
-
     def rows(places: npt.NDArray[np.intp], shares: Sequence[float | None]) -> tuple[ResponsibleTopic, ...]:
         topics = [candidate.topics[i] for i in places.tolist()]
         columns: dict[str, Iterable[Any]] = {
@@ -103,12 +91,9 @@ def topic_rows(
             "share": shares,
             "standardised": standard[places].tolist(),
             "flagged": (np.abs(standard[places]) > critical).tolist(),
-            "flips_verdict": (alone.flips[places] & alone.failed).tolist(),
-            "limit_without": limits[places].tolist(),
-            **more(places),
+            "exceeds": [exceeded.get(place, ()) for place in places.tolist()],
         }
-        ordered = [columns.get(field.name, repeat(field.default)) for field in fields(ResponsibleTopic)]
-        return tuple(map(ResponsibleTopic, *ordered))
+        return tuple(map(ResponsibleTopic, *(columns[field.name] for field in fields(ResponsibleTopic))))
 
     shares = (np.minimum(harm[losses], 0.0) / total_loss + 0.0).tolist() if total_loss < 0 else [None] * losses.size
     winners = rows(flagged_wins, [None] * flagged_wins.size)
@@ -126,21 +111,20 @@ def _first(places: npt.NDArray[np.intp], always: Collection[int]) -> npt.NDArray
 def bounded(findings: Findings, found: Responsible) -> Findings:
     """The findings with lists of at most ``MAX_LISTED`` topics, and how many each of them leaves out."""
     flips, explained = findings.estimates.flip_set, findings.explanation or Explanation()
-    counted: dict[str, tuple[str, ...]] = {name: getattr(findings.topics, name) for name in _NOT_COMPARED}
+    missing = findings.topics.missing_in_candidate
     left_out = {
         "responsible_topics": found.more_losers,
         "flagged_wins": found.more_winners,
         "flip_set": len(flips or ()) - MAX_LISTED,
         "pivotal_topics": len(explained.pivotal_topics) - MAX_LISTED,
-        **{name: len(topics) - MAX_LISTED for name, topics in counted.items()},
+        "missing_in_candidate": len(missing) - MAX_LISTED,
     }
     left_out = {name: count for name, count in left_out.items() if count > 0}
     if not left_out:
         return findings
-    first: dict[str, Any] = {name: topics[:MAX_LISTED] for name, topics in counted.items()}
     return replace(
         findings,
-        topics=replace(findings.topics, left_out=left_out, **first),
+        topics=replace(findings.topics, left_out=left_out, missing_in_candidate=missing[:MAX_LISTED]),
         estimates=replace(findings.estimates, flip_set=flips and flips[:MAX_LISTED]),
         explanation=replace(explained, pivotal_topics=explained.pivotal_topics[:MAX_LISTED]),
     )

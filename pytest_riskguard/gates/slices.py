@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.topics import CLUSTER
-from pytest_riskguard.gates.findings import MAX_LISTED, Slice
+from pytest_riskguard.gates.findings import Slice
 from pytest_riskguard.gates.kinds import MIN_SLICE_TOPICS, NotSignificantlyRisky, parse_slice
 from pytest_riskguard.text import clean, nearest
 
@@ -96,13 +96,11 @@ def _alike(topics: Sequence[str], tags: Tags) -> Iterator[tuple[Mapping[str, str
         yield mappings[int(places[0])], places
 
 
-def slices_of(
-    entry: str, judged: Sequence[str], tags: Tags, *, smallest: int = MIN_SLICE_TOPICS, option: str = "smallest_slice"
-) -> tuple[str, ...]:
+def slices_of(entry: str, judged: Sequence[str], tags: Tags, *, smallest: int = MIN_SLICE_TOPICS) -> tuple[str, ...]:
     """The slices that an entry asks for, by value.
 
     ``TAG=VALUE`` asks for one, whatever its size; ``TAG`` for each of its values that at least ``smallest`` of the
-    ``judged`` topics have. ``option`` is what the user calls ``smallest``. ``ValueError`` if there is no such tag
+    ``judged`` topics have. ``ValueError`` if there is no such tag
     or value, or none of its values has enough topics, or one of them cannot be printed.
     """
     tag, value = parse_slice(entry)
@@ -115,8 +113,8 @@ def slices_of(
     if not large:
         largest = ", ".join(f"{clean(known)} {size}" for known, size in sizes.most_common(_MAX_SHOWN))
         raise ValueError(
-            f"no value of {tag!r} has {smallest} judged topics (largest: {largest}); set {option} lower, or name "
-            f"the slices to ask about, such as {tag}={clean(sizes.most_common(1)[0][0])}"
+            f"no value of {tag!r} has {smallest} judged topics (largest: {largest}); name the slices to "
+            f"ask about, such as {tag}={clean(sizes.most_common(1)[0][0])}"
         )
     for part in large:
         if not part.isprintable():
@@ -217,18 +215,13 @@ def slices(
     from pytest_riskguard.gates.chain.families import Compared, adjusted_by_draws
     from pytest_riskguard.gates.ruling import Ruling  # not above: pytest collects slices without scipy
     from pytest_riskguard.inference import holm
-    from pytest_riskguard.risk.checks import first_in_order
 
     ruling = Ruling(comparison.gate.as_kind(NotSignificantlyRisky), comparison.evidence)
-    flagged = [topics.places[np.abs(standard[topics.places]) > critical] for topics in tags]
-    most = longest([places.size for places in flagged], 2 * MAX_LISTED)
     rows, compared = [], []
-    for topics, places in zip(tags, flagged, strict=True):
+    for topics in tags:
         part = ruling.only(topics.places)
         compared.append(Compared(tuple(map(str, topics.places.tolist())), None, part.evidence))
-        lowest = np.sort(first_in_order(np.round(standard[places], 12), most)) if places.size > most else slice(None)
-        row = _slice(comparison, topics, part, places[lowest])
-        rows.append(replace(row, left_out=max(places.size - most, 0)))
+        rows.append(_slice(comparison, topics, part, int(np.sum(np.abs(standard[topics.places]) > critical))))
     p_values = {place: row.p_value for place, row in enumerate(rows) if row.p_value is not None}
     if p_values:
         # a slice needs no level of its own, of which there is none beyond the highest
@@ -240,7 +233,7 @@ def slices(
     return tuple(rows)
 
 
-def _slice(comparison: Comparison, topics: Tagged, ruling: Ruling, flagged: npt.NDArray[np.intp]) -> Slice:
+def _slice(comparison: Comparison, topics: Tagged, ruling: Ruling, flagged: int) -> Slice:
     from pytest_riskguard.risk import counts
 
     aligned, places, evidence = comparison.aligned, topics.places, ruling.evidence
@@ -253,17 +246,14 @@ def _slice(comparison: Comparison, topics: Tagged, ruling: Ruling, flagged: npt.
         tag=topics.tag,
         value=topics.value,
         count=evidence.n,
-        changed=evidence.changed(ruling.alpha),
         wins=changes.wins,
         losses=changes.losses,
-        candidate_mean=evidence.mean(candidate),
-        baseline_mean=evidence.mean(baseline),
         mean_difference=evidence.mean(evidence.differences),
         urisk=evidence.estimate(ruling.alpha),
         lower=lower,
         upper=upper,
-        p_value=p_value,
         adjusted_p_value=None,
         risky=None,
-        flagged=tuple(aligned.candidate.topics[i] for i in flagged.tolist()),
+        flagged=flagged,
+        p_value=p_value,
     )

@@ -15,7 +15,6 @@ from pytest_riskguard.gates import SHOWN
 from pytest_riskguard.gates.chain.looks import Look
 from pytest_riskguard.gates.findings import (
     Count,
-    Diagnostics,
     Estimates,
     Exhibits,
     Explanation,
@@ -162,9 +161,9 @@ class Findings:
     responsible_topics: tuple[ResponsibleTopic, ...] = ()
     flagged_wins: tuple[ResponsibleTopic, ...] = ()
     power: Power = field(default_factory=Power)
-    diagnostics: Deferred[Diagnostics | None] = field(default_factory=lambda: Deferred.of(None))
     pool: PoolFigures | None = None
     explanation: Explanation | None = None
+    figures: tuple[str, ...] = ()
 
 
 class _Finding(Generic[T]):
@@ -259,6 +258,7 @@ class Verdict(_Asked):
     power = _Finding[Power]()
     pool = _Finding["PoolFigures | None"]()
     explanation = _Finding["Explanation | None"]()
+    figures = _Finding[tuple[str, ...]]()
 
     def __repr__(self) -> str:
         about = f"{self.candidate} against {', '.join(self.baselines)}" + (
@@ -286,11 +286,6 @@ class Verdict(_Asked):
         return self.asked.kind
 
     @property
-    def diagnostics(self) -> Diagnostics | None:
-        """How normal the scores are; computed when first read, because only reports show it."""
-        return self.findings.value.diagnostics.value
-
-    @property
     def passed(self) -> bool:
         """Whether a build may go on: a pass, or an inconclusive gate that only warns."""
         return self.outcome == "pass" or (self.outcome == "inconclusive" and self.on_inconclusive == "warn")
@@ -310,7 +305,7 @@ class Verdict(_Asked):
         if self.asked.is_pool:
             by_name = self.estimates.georisk or {}
             return tuple(name for name in same if by_name.get(name) == next(iter(by_name.values())))
-        return same if self.yardstick is not None or self.estimates.mean_absolute_difference == 0 else ()
+        return same if self.yardstick is not None or self.topics.changed == 0 else ()
 
     @property
     def changed_inputs(self) -> tuple[VerdictWarning, ...]:
@@ -347,10 +342,6 @@ class Verdict(_Asked):
 
         return self.with_findings(change)
 
-    def without_diagnostics(self) -> Verdict:
-        """The same verdict for a reader who does not look at diagnostics, so that they are not computed."""
-        return self.with_findings(lambda findings: replace(findings, diagnostics=Deferred.of(None)))
-
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of the report: plain types, 12 significant digits, non-finite numbers as None."""
         return {key: to_plain(getattr(self, key)) for key in JSON_TYPES}
@@ -369,7 +360,6 @@ class Verdict(_Asked):
         kind = KINDS[given["kind"]]
         asked = kind(given["gate"], **{name: given[name] for name in options_of(kind) if name in given})
         findings, rest = ({p.name: given[p.name] for p in fields(one) if p.name in given} for one in (Findings, cls))
-        findings["diagnostics"] = Deferred.of(given.get("diagnostics"))
         return cls(asked=asked, findings=Deferred.of(Findings(**findings)), **rest)
 
 
@@ -384,7 +374,6 @@ REASONS = (
     "churn",
     "not_shown",
     "collapse",
-    "too_slow",
     "too_few_changes",
     "too_few_topics",
     "too_weak",
@@ -430,11 +419,11 @@ JSON_TYPES: dict[str, Any] = {
     "responsible_topics": tuple[ResponsibleTopic, ...],
     "flagged_wins": tuple[ResponsibleTopic, ...],
     "power": Power,
-    "diagnostics": Diagnostics | None,
     "yardstick": Yardstick | None,
     "lineage": Lineage | None,
     "pool": PoolFigures | None,
     "explanation": Explanation | None,
+    "figures": tuple[str, ...],
     "documents": tuple[TopicDocuments, ...] | None,
     "judgements": Judgements | None,
     "exhibits": Exhibits | None,

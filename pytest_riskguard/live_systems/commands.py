@@ -41,17 +41,18 @@ def command_search(candidate: CommandCandidate, asking: Asking, folder: Path) ->
 
     Commands that still run when the context ends are killed.
     """
-    if candidate.input == "lines":
-        with _Lines(candidate.command, folder, asking) as lines:
+    program, *arguments = candidate.command
+    if not candidate.runs_for_each:
+        command = [program, *(part.replace("{depth}", str(asking.depth)) for part in arguments)]
+        with _Lines(command, folder, asking) as lines:
             yield lines.ask
         return
-    runs = _Runs(candidate.command[0], folder, asking.timeout)
+    runs = _Runs(program, folder, asking.timeout)
 
     def search(topic: Topic) -> object:
         fields = {"query": topic.text, "topic": topic.id, "depth": str(asking.depth)}
-        arguments = [_PLACEHOLDER.sub(lambda match: fields[match[1]], part) for part in candidate.command[1:]]
-        text = "" if candidate.takes_argument else f"{topic.text}\n"
-        return _results(runs.output(arguments, text), runs.failure)
+        filled = [_PLACEHOLDER.sub(lambda match: fields[match[1]], part) for part in arguments]
+        return _results(runs.output(filled), runs.failure)
 
     try:
         yield search
@@ -113,7 +114,7 @@ class _Lines:
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
-            process = self._process = _start(self._command, self._folder, self._failure)
+            process = self._process = _start(self._command, self._folder, self._failure, stdin=subprocess.PIPE)
             self._errors = _Reader(cast("IO[bytes]", process.stderr), most=None)
             stdout = cast("IO[bytes]", process.stdout)
             threading.Thread(target=self._read, args=(stdout,), name="riskguard-command", daemon=True).start()
@@ -162,7 +163,7 @@ class _Lines:
             _kill(self._process)
 
     def _failure(self, problem: str) -> FailedSearchError:
-        return FailedSearchError(f"{clean(self._command[0], limit=80)}: {problem}", is_final=True)
+        return FailedSearchError(f"{clean(self._command[0], limit=80)}: {problem}")
 
 
 def _shown(line: bytes) -> str:
@@ -194,12 +195,12 @@ class _Runs:
         self._lock, self._running = threading.Lock(), set[subprocess.Popen[bytes]]()
         self._has_ended = False
 
-    def output(self, arguments: Sequence[str], text: str) -> bytes:
-        """Standard output for this standard input; ``FailedSearchError`` unless the command ends in time with 0."""
+    def output(self, arguments: Sequence[str]) -> bytes:
+        """Standard output; ``FailedSearchError`` unless the command ends in time with 0."""
         started = time.monotonic()
         process = self._started(arguments)
         try:
-            return self._finished(process, text, started)
+            return self._finished(process, started)
         finally:
             _kill(process)
             with self._lock:
@@ -213,30 +214,29 @@ class _Runs:
         for process in running:
             _kill(process)
 
-    def failure(self, problem: str, *, is_final: bool = True) -> FailedSearchError:
+    def failure(self, problem: str) -> FailedSearchError:
         """An error that names the command."""
-        return FailedSearchError(f"{clean(self._program, limit=80)}: {problem}", is_final=is_final)
+        return FailedSearchError(f"{clean(self._program, limit=80)}: {problem}")
 
     def _started(self, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
         with self._lock:
             if self._has_ended:
                 raise self.failure("not started, since the run has ended")
-            process = _start([self._program, *arguments], self._folder, self.failure)
+            process = _start([self._program, *arguments], self._folder, self.failure, stdin=subprocess.DEVNULL)
             self._running.add(process)
             return process
 
-    def _finished(self, process: subprocess.Popen[bytes], text: str, started: float) -> bytes:
+    def _finished(self, process: subprocess.Popen[bytes], started: float) -> bytes:
         limit = ANSWER_BYTES.value
-        stdin, stdout, stderr = cast("tuple[IO[bytes], ...]", (process.stdin, process.stdout, process.stderr))
+        stdout, stderr = cast("tuple[IO[bytes], ...]", (process.stdout, process.stderr))
         answer = _Reader(stdout, most=limit, full=lambda: _kill(process))
         errors = _Reader(stderr, most=None)
-        threading.Thread(target=_write, args=(stdin, text), kwargs={"closes": True}, daemon=True).start()
         deadline = float("inf") if self._timeout is None else started + self._timeout
         while answer.is_open or process.poll() is None:
             left = deadline - time.monotonic()
             if left <= 0:
                 _kill(process)
-                raise self.failure(f"no answer within {self._timeout:g} s; it was killed", is_final=False)
+                raise self.failure(f"no answer within {self._timeout:g} s; it was killed")
             answer.wait(min(left, _GLANCE))
             if not answer.is_open:
                 with suppress(subprocess.TimeoutExpired):
@@ -249,18 +249,18 @@ class _Runs:
             raise self.failure(ANSWER_BYTES.problem(limit + 1))
         if process.returncode != 0:
             errors.finish()
-            raise self.failure(f"{_ending(process.returncode)}{_last_line(errors.content)}", is_final=False)
+            raise self.failure(f"{_ending(process.returncode)}{_last_line(errors.content)}")
         return answer.content
 
 
 def _start(
-    command: Sequence[str], folder: Path, failure: Callable[[str], FailedSearchError]
+    command: Sequence[str], folder: Path, failure: Callable[[str], FailedSearchError], *, stdin: int
 ) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(  # noqa: S603 - the command that riskguard.yaml names; no shell reads it
             command,
             cwd=folder,
-            stdin=subprocess.PIPE,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
@@ -312,12 +312,10 @@ class _Reader:
                     return
 
 
-def _write(stream: IO[bytes], text: str, *, closes: bool = False) -> None:
+def _write(stream: IO[bytes], text: str) -> None:
     with suppress(OSError, ValueError):  # it need not read its input
         stream.write(text.encode())
         stream.flush()
-    if closes:
-        _close(stream)
 
 
 def _close(stream: IO[bytes] | None) -> None:

@@ -11,10 +11,15 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from pytest_riskguard.config.asking import MAX_TIMEOUTS
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.live_systems.results import NoAnswerError
-from pytest_riskguard.live_systems.retrieval import FailedQuery, FailedSearchError, OutOfTimeError, Retrieved
+from pytest_riskguard.live_systems.retrieval import (
+    MAX_TIMEOUTS,
+    FailedQuery,
+    FailedSearchError,
+    OutOfTimeError,
+    Retrieved,
+)
 from pytest_riskguard.text import counted, listed
 
 #: How many failed queries a message names; the others are counted.

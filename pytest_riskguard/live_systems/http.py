@@ -6,11 +6,11 @@ secrets from the environment are removed from whatever a server says.
 
 from __future__ import annotations
 
-import base64
 import email.utils
 import html
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,11 +19,12 @@ from functools import cached_property
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, quote_plus, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urljoin
 
 from pytest_riskguard.config.http_presets import filled, filled_address, placeholders
+from pytest_riskguard.config.http_settings import VARIABLE, address_problem
 from pytest_riskguard.errors import DataError, MissingFileError, UsageError
-from pytest_riskguard.formats.engine_answers import MAX_MESSAGE, AnswerError, Hit, hits_of, identifier
+from pytest_riskguard.formats.engine_answers import AnswerError, Hit, hits_of, identifier
 from pytest_riskguard.formats.input_files import LimitError, read_limited
 from pytest_riskguard.formats.limits import ANSWER_BYTES, TABLE_BYTES
 from pytest_riskguard.formats.serialization import JsonError, parsed_value
@@ -34,11 +35,11 @@ if TYPE_CHECKING:
     import httpx2
 
     from pytest_riskguard.config.asking import Asking
-    from pytest_riskguard.config.http_settings import Http, Secret
+    from pytest_riskguard.config.http_settings import Http
 
 
-#: Statuses after which another attempt may succeed: a time-out, too many requests, errors of the server.
-_TEMPORARY = frozenset({408, 429, *range(500, 600)})
+#: Statuses after which another attempt may succeed.
+_TEMPORARY = frozenset({429, 502, 503, 504})
 #: Characters of what a server says that a message repeats.
 MAX_SAID = 200
 
@@ -53,7 +54,7 @@ def http_search(http: Http, asking: Asking) -> Iterator[HttpSearch]:
         import httpx2
     except ImportError:
         raise missing_extra("httpx2") from None
-    headers = Headers(http)
+    secrets = Secrets(http)
     client = _client(
         timeout=asking.timeout,
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=asking.workers),
@@ -61,21 +62,21 @@ def http_search(http: Http, asking: Asking) -> Iterator[HttpSearch]:
         # No cookie is kept: one answer must not depend on another.
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         headers={"User-Agent": "pytest-riskguard", "Accept": "application/json", "Accept-Encoding": "gzip, deflate"}
-        | headers.values(),
+        | secrets.headers,
     )
     if isinstance(client, str):
-        raise UsageError(clean(headers.hidden_in(client)))
+        raise UsageError(clean(secrets.hidden_in(client)))
     with client:
-        yield HttpSearch(client, headers, Requests(http, asking.depth), Answers(http), asking.timeout)
+        yield HttpSearch(client, secrets, Requests(http, asking.depth, secrets.url), Answers(http), asking.timeout)
 
 
 class HttpSearch:
     """Sends a query and reads the hits of the answer."""
 
     def __init__(
-        self, client: httpx2.Client, headers: Headers, requests: Requests, answers: Answers, limit: float | None
+        self, client: httpx2.Client, secrets: Secrets, requests: Requests, answers: Answers, limit: float | None
     ) -> None:
-        self._client, self._headers, self._requests, self._answers = client, headers, requests, answers
+        self._client, self._secrets, self._requests, self._answers = client, secrets, requests, answers
         self._limit = limit
 
     def __call__(self, topic: Topic) -> list[tuple[str, float]]:
@@ -90,7 +91,7 @@ class HttpSearch:
         except JsonError as error:
             answer, problem = None, str(error)
         if status not in range(200, 300):
-            said = self._answers.problem(self._headers.hidden_in_answer(answer)) or self._first_line(content)
+            said = self._answers.problem(self._secrets.hidden_in_answer(answer)) or self._first_line(content)
             raise self._refusal(status, wait, said)
         if problem is not None:
             said = f"expected JSON, found another answer ({problem}): {self._first_line(content)}"
@@ -100,8 +101,8 @@ class HttpSearch:
         except AnswerError:
             failed = self._problem(answer)
         else:
-            if self._headers.are_in(hit.document for hit in hits):
-                raise self._failure("its answer repeats a secret in the id of a document", is_final=True)
+            if self._secrets.are_in(hit.document for hit in hits):
+                raise self._failure("its answer repeats a secret in the id of a document")
             return [(h.document, len(hits) - place if h.score is None else h.score) for place, h in enumerate(hits)]
         raise self._failure(failed)
 
@@ -113,17 +114,14 @@ class HttpSearch:
         import httpx2
 
         ended: BaseException | None = None
-        problem, is_final = "", True
+        wait = None
         deadline = None if self._limit is None else time.monotonic() + self._limit
         headers = {} if request.body is None else {"Content-Type": "application/json"}
         try:
             with self._client.stream(request.method, request.url, content=request.body, headers=headers) as response:
                 if response.is_redirect:
                     problem = f"it answered {response.status_code}, a redirect, which is not followed; correct `url:`"
-                    is_final = True
-                elif problem := _compression_problem(response.headers.get("Content-Encoding", "")):
-                    is_final = True
-                else:
+                elif not (problem := _compression_problem(response.headers.get("Content-Encoding", ""))):
                     content = bytearray()
                     most = ANSWER_BYTES.value
                     for block in response.iter_bytes():
@@ -134,13 +132,12 @@ class HttpSearch:
                         return response.status_code, _seconds(response.headers.get("Retry-After")), bytes(content)
                     too_long = len(content) > most
                     problem = ANSWER_BYTES.problem(len(content)) if too_long else "the answer did not end in time"
-                    is_final = too_long
         except httpx2.TimeoutException:
-            problem, is_final = "no answer in time", False
+            problem = "no answer in time"
         except httpx2.ConnectError as error:
-            problem, is_final = f"cannot connect: {error}", False
+            problem, wait = f"cannot connect: {error}", 0.0
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
-            problem, is_final = f"the connection broke: {error or type(error).__name__}", False
+            problem, wait = f"the connection broke: {error or type(error).__name__}", 0.0
         except Exception as error:
             problem = f"httpx2 failed ({type(error).__name__}): {error}"
         except BaseException as error:  # Ctrl-C, or the end of the time limit
@@ -148,28 +145,28 @@ class HttpSearch:
         if ended is not None:
             ended.__context__ = ended.__cause__ = None
             raise ended.with_traceback(None)
-        raise self._failure(problem, is_final=is_final)
+        raise self._failure(problem, wait=wait)
 
     def _problem(self, answer: Any) -> str:
         """What is wrong with an answer, in which no secret can be cut in two."""
         try:
-            self._answers.hits(self._headers.hidden_in_answer(answer))
+            self._answers.hits(self._secrets.hidden_in_answer(answer))
         except AnswerError as error:
             return str(error)
         return "an answer without hits that could be read"
 
     def _first_line(self, content: bytes) -> str:
-        text = self._headers.hidden_in(content[: 4 * MAX_SAID + 4 * self._headers.longest].decode(errors="replace"))
+        text = self._secrets.hidden_in(content[: 4 * MAX_SAID + 4 * self._secrets.longest].decode(errors="replace"))
         return clean(next((line for line in text.splitlines() if line.strip()), ""), limit=MAX_SAID)
 
     def _refusal(self, status: int, wait: float, said: str) -> FailedSearchError:
         """The error for a status other than success."""
-        is_final = status not in _TEMPORARY
-        return self._failure(f"it answered {status}{f': {said}' if said else ''}", is_final=is_final, wait=wait)
+        said = f"it answered {status}{f': {said}' if said else ''}"
+        return self._failure(said, wait=wait if status in _TEMPORARY else None)
 
-    def _failure(self, problem: str, *, is_final: bool = False, wait: float = 0.0) -> FailedSearchError:
-        said = clean(self._headers.hidden_in(problem), limit=2 * MAX_SAID)
-        return FailedSearchError(f"{self._requests.place}: {said}", is_final=is_final, wait=wait)
+    def _failure(self, problem: str, *, wait: float | None = None) -> FailedSearchError:
+        said = clean(self._secrets.hidden_in(problem), limit=2 * MAX_SAID)
+        return FailedSearchError(f"{self._requests.place}: {said}", wait=wait)
 
 
 def _client(**options: Any) -> httpx2.Client | str:
@@ -215,40 +212,25 @@ class Request:
 class Requests:
     """The requests of one candidate, each for ``depth`` hits; ``UsageError`` for a body that is not a template."""
 
-    def __init__(self, http: Http, depth: int) -> None:
-        template = http.request
-        body: Any = json.loads(http.body) if isinstance(http.body, str) else http.body
+    def __init__(self, http: Http, depth: int, url: str) -> None:
+        template, body = http.request, http.body
+        params, content = http.params, json.loads(body) if isinstance(body, str) else template.body
         if isinstance(body, Path):
-            body = _template(body)
+            content = _template(body)
             try:
-                http.refuse_constant(body)
+                http.refuse_constant(content)
             except ValueError as error:
                 raise UsageError(str(error)) from None
-        params: dict[str, Any] = dict(template.params)
-        given: dict[str, list[str]] = {}
-        for name, value in http.params:
-            given.setdefault(name, []).append(value)
-        params |= given
-        body = template.body if body is None else body
-        if template.depth is not None and "depth" not in placeholders([params, body, http.url, http.path]):
+        if template.depth is not None and "depth" not in placeholders([params, content, http.url]):
             where, key = template.depth
-            if where == "body" and isinstance(body, Mapping):
-                body = {key: depth} | dict(body)
-            elif where == "params":
+            if where == "body" and isinstance(content, Mapping):
+                content = {key: depth} | dict(content)
+            elif where == "params" and key not in dict(parse_qsl(http.url.partition("?")[2])):
                 params = {key: depth} | params
-        path = (
-            http.path
-            if http.path is not None
-            else template.path.replace("{index}", quote(http.index or "", safe=","))
-        )
-        self._url, self._params, self._body, self._depth = _joined(http.url, path), params, body, depth
+        self._url, self._params, self._body, self._depth = _joined(url, template.path), params, content, depth
         self._method = http.method or template.method
-
-    @property
-    def place(self) -> str:
-        """The address without parameters, as messages name it: the same for all topics."""
-        parts = urlsplit(self._url)
-        return f"{parts.scheme}://{parts.netloc}{parts.path}"
+        #: The address without parameters, as messages name it: the same for all topics, and with no secret.
+        self.place = _joined(http.url, template.path).partition("?")[0]
 
     def of(self, topic: Topic) -> Request:
         """The request for a topic; ``FailedSearchError`` if it lacks a tag that a template names."""
@@ -258,8 +240,7 @@ class Requests:
             params, body = filled(self._params, values), filled(self._body, values)
             url = filled_address(self._url, values)
         except KeyError as error:
-            problem = f"the topic has no {error.args[0]}, which the request names"
-            raise FailedSearchError(problem, is_final=True) from None
+            raise FailedSearchError(f"the topic has no {error.args[0]}, which the request names") from None
         if params:
             url += ("&" if "?" in url else "?") + urlencode(params, doseq=True)
         content = None if body is None else json.dumps(body, ensure_ascii=False).encode()
@@ -267,14 +248,11 @@ class Requests:
 
 
 def _joined(url: str, path: str) -> str:
-    """The address of the engine with a path below it; Solr's own may be in both."""
+    """The address of the engine with a path below it, before its parameters; from its root, if there is a slash."""
     if not path:
         return url
-    url, path = url.rstrip("/"), path.lstrip("/")
-    first = path.partition("/")[0]
-    if first == "solr" and url.endswith("/solr"):
-        path = path.removeprefix("solr/")
-    return f"{url}/{path}"
+    address, mark, params = url.partition("?")
+    return f"{urljoin(address.rstrip('/') + '/', path)}{mark}{params}"
 
 
 def _template(path: Path) -> Any:
@@ -293,45 +271,31 @@ Expression = Callable[[Any], Any]
 
 
 class Answers:
-    """Reads the answers of one candidate; ``UsageError`` if its expressions need a package that is not there."""
+    """Reads the answers of one candidate; ``UsageError`` if its expression needs a package that is not there."""
 
     def __init__(self, http: Http) -> None:
-        self._engine = http.kind.engine
-        self._hits, self._id, self._score = (_compiled(text) for text in (http.hits, http.id, http.score))
-        self._partial = {text: _compiled(text) for text in http.partial}
-        self._names = {"hits": http.hits, "id": http.id}
+        self._engine, self._expression, self._found = http.kind.engine, http.hits, _compiled(http.hits)
 
     def hits(self, answer: Any) -> list[Hit]:
         """The hits of an answer in their order; ``AnswerError`` if it is a failure or has another shape."""
-        engine = self._engine
-        if engine is not None:
-            answer = engine.only(answer)
-        for text, value_in in self._partial.items():
-            if value_in is not None and (value := value_in(answer)):
-                raise AnswerError(f"its hits are incomplete: {text!r} is {json.dumps(value)[:MAX_MESSAGE]}")
-        if engine is not None:
-            if not (self._hits or self._id or self._score):
-                return engine.checked_hits(answer)
-            engine.check(answer)
-        found = self._hits(answer) if self._hits else engine.found(answer) if engine else None
+        if self._engine is not None:
+            answer = self._engine.only(answer)
+            if self._found is None:
+                return self._engine.checked_hits(answer)
+            self._engine.check(answer)
+        found = None if self._found is None else self._found(answer)
         if not isinstance(found, list):
-            raise AnswerError(f"expected a list of hits at {self._names['hits']!r}, found {_kind(found)}")
-        documents = [
-            identifier(self._id(hit), repr(self._names["id"])) if self._id else engine.document(hit) if engine else ""
-            for hit in found
-        ]
-        return hits_of(documents, [self._score_of(hit) for hit in found])
+            kind = _KINDS.get(type(found), "nothing")
+            raise AnswerError(f"expected a list of ids, or of {{id, score}}, at {self._expression!r}, found {kind}")
+        hits = [hit if isinstance(hit, dict) else {"id": hit} for hit in found]
+        documents = [identifier(hit.get("id"), f"each hit at {self._expression!r}") for hit in hits]
+        return hits_of(documents, [hit.get("score") for hit in hits])
 
     def problem(self, answer: Any) -> str | None:
         """What an answer with an error status says in the engine's own words; None for any other."""
         if self._engine is None or not isinstance(answer, dict) or not self._engine.is_error(answer):
             return None
         return self._engine.problem(answer)
-
-    def _score_of(self, hit: Any) -> object:
-        if self._score is not None:
-            return self._score(hit)
-        return None if self._engine is None or not isinstance(hit, dict) else self._engine.score(hit)
 
 
 def _compiled(text: str | None) -> Expression | None:
@@ -357,10 +321,7 @@ def missing_extra(package: str) -> UsageError:
     return UsageError(f"it needs {package}: pip install 'pytest-riskguard[http]'")
 
 
-def _kind(value: object) -> str:
-    names = {dict: "an object", str: "a text", bool: "true or false", int: "a number", float: "a number"}
-    return names.get(type(value), "nothing")
-
+_KINDS = {dict: "an object", str: "a text", bool: "true or false", int: "a number", float: "a number"}
 
 #: Shorter values occur by chance in what a server says, and protect nothing.
 _MIN_LENGTH = 4
@@ -369,31 +330,25 @@ _MIN_LENGTH_IN_IDS = 16
 _HIDDEN = "***"
 
 
-class Headers:
-    """The headers of every request.
+class Secrets:
+    """The address and the headers of every request, with the variables of the environment in them.
 
-    ``DataError``, which names only the variable, for a secret that is not set or that no header can have.
+    ``DataError``, which names only the variable, for one that is not set or that no header can have.
     """
 
     def __init__(self, http: Http) -> None:
-        self._values: dict[str, str] = {}
+        self._addresses: set[str] = set()
         self._secrets: set[str] = set()
-        for name, given in (http.headers or {}).items():
-            self._values[name] = given if isinstance(given, str) else self._secret(given, f"headers: {name}")
-        if http.auth is not None:
-            user = http.auth.user
-            name = user if isinstance(user, str) else self._secret(user, "auth: user")
-            password = self._secret(http.auth.password, "auth: password")
-            encoded = base64.b64encode(f"{name}:{password}".encode()).decode()
-            self._secrets.add(encoded)
-            self._values["Authorization"] = f"Basic {encoded}"
+        self.headers = {name: _filled(text, f"headers: {name}", self._secrets) for name, text in http.headers}
+        address, mark, params = http.url.partition("?")
+        # Braces in a value are no placeholders.
+        address = _filled(address, "url", self._addresses, lambda value: quote(value, safe=":/[]@%,"))
+        self.url = address + mark + _filled(params, "url", self._secrets, lambda value: quote(value, safe=""))
+        if self._addresses and (problem := address_problem(self.url)):
+            raise UsageError(f"url: {problem}, in its variables")
 
     def __repr__(self) -> str:
-        return f"Headers({', '.join(self._values)})"
-
-    def values(self) -> dict[str, str]:
-        """Name -> value, with the secrets."""
-        return dict(self._values)
+        return f"Secrets({', '.join(self.headers)})"
 
     def hidden_in(self, text: str) -> str:
         """A text without the secrets, in case a server repeats them."""
@@ -412,8 +367,9 @@ class Headers:
         return answer
 
     def are_in(self, documents: Iterable[str]) -> bool:
-        """Whether an id of a document, which runs and reports keep, holds a secret."""
-        values = [value for value in self._spelled if len(value) >= _MIN_LENGTH_IN_IDS]
+        """Whether an id of a document, which runs and reports keep, holds a secret of a header or parameter."""
+        spelled = {one for value in self._secrets for one in _spellings(value)}
+        values = [value for value in spelled if len(value) >= _MIN_LENGTH_IN_IDS]
         return any(value in document for document in documents for value in values)
 
     @property
@@ -424,20 +380,26 @@ class Headers:
     @cached_property
     def _spelled(self) -> frozenset[str]:
         """The secrets as they are, and as they stand in JSON, HTML, addresses and lines with single spaces."""
-        return frozenset(spelled for value in self._secrets for spelled in _spellings(value))
+        return frozenset(spelled for value in self._secrets | self._addresses for spelled in _spellings(value))
 
-    def _secret(self, secret: Secret, where: str) -> str:
-        value = os.environ.get(secret.env, "").strip()
+
+def _filled(text: str, where: str, secrets: set[str], written: Callable[[str], str] = str) -> str:
+    """A text with its variables, which become secrets."""
+
+    def value_of(match: re.Match[str]) -> str:
+        value = os.environ.get(match[1], "").strip()
         problem = None if value else "it is not set"
         if not (value.isascii() and value.isprintable()):
             problem = "it holds characters that no header can have"
         if problem is not None:
             del value  # pytest shows local variables where it is asked to
-            said = f"candidate.http: {where}: set the environment variable {secret.env}; {problem}"
+            said = f"candidate.http: {where}: set the environment variable {match[1]}; {problem}"
             raise DataError(said, reason="missing_input")
         if len(value) >= _MIN_LENGTH:
-            self._secrets.add(value)
-        return f"{secret.prefix}{value}"
+            secrets.add(value)
+        return written(value)
+
+    return VARIABLE.sub(value_of, text)
 
 
 def _spellings(value: str) -> tuple[str, ...]:

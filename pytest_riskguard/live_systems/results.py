@@ -11,10 +11,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from pytest_riskguard.config.asking import MAX_ID
 from pytest_riskguard.formats.columns import SYNONYMS
 
 Pairs = list[tuple[str, float]]
+
+#: Characters of a document's id.
+MAX_ID = 1000
 
 #: Under which names a hit has its id and its score; the first that is there counts.
 ID_NAMES = (*SYNONYMS["document"], "_id", "id", "uuid", "node_id")

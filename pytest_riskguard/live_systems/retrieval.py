@@ -1,4 +1,4 @@
-"""Queries a live system, several queries at a time if need be, each with a time limit and a number of attempts.
+"""Queries a live system, several queries at a time if need be, each with a time limit.
 
 Answers are kept in the order of the queries, whichever arrives first, so that how a system is queried never changes a
 verdict. A single worker is the calling thread itself; further ones are daemon threads. How long a call took is
@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
-import math
 import queue
 import threading
 import time
@@ -22,11 +21,15 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from pytest_riskguard.config.asking import MAX_TIMEOUTS, TIMEOUT, Asking
+from pytest_riskguard.config.asking import TIMEOUT, Asking
 from pytest_riskguard.live_systems.results import NoAnswerError, Pairs, pairs_of
 
-#: Seconds before the second attempt; each further one waits twice as long as the one before, up to the maximum.
-_FIRST_PAUSE, _MAX_PAUSE = 0.5, 30.0
+#: After this many queries in a row without an answer in time, no more are sent.
+MAX_TIMEOUTS = 3
+#: For how many topics a query is sent twice, to compare the answers.
+ASK_TWICE = 10
+#: Further attempts where an engine is busy; seconds before the first, twice as many before the second.
+_RETRIES, _FIRST_PAUSE = 2, 0.5
 #: The longest wait that a system may ask for; where it asks for more, there is no further attempt.
 _MAX_WAIT_ASKED = 120.0
 #: How many failed queries keep the traceback of their error.
@@ -78,13 +81,12 @@ class Answer(NamedTuple):
 class FailedSearchError(Exception):
     """A query without an answer; the message says why, in words for people.
 
-    ``is_final`` if another attempt would end like this one; ``wait`` is how many seconds the system asks to wait
-    before it.
+    ``wait`` is how many seconds the system asks to wait before another attempt, None if there is to be none.
     """
 
-    def __init__(self, problem: str, *, is_final: bool = False, wait: float = 0.0) -> None:
+    def __init__(self, problem: str, *, wait: float | None = None) -> None:
         super().__init__(problem)
-        self.is_final, self.wait = is_final, wait
+        self.wait = wait
 
 
 class OutOfTimeError(FailedSearchError):
@@ -124,12 +126,10 @@ class Retrieved:
 
 def pause(attempt: int, error: BaseException) -> float | None:
     """Seconds between an attempt (the first is 1) that ended so and the next; None if there is to be none."""
-    if isinstance(error, NoAnswerError):
+    wait = error.wait if isinstance(error, FailedSearchError) else None
+    if wait is None or wait > _MAX_WAIT_ASKED or attempt > _RETRIES:
         return None
-    backoff = min(_FIRST_PAUSE * 2.0 ** min(attempt - 1, 60), _MAX_PAUSE)
-    if not isinstance(error, FailedSearchError):
-        return backoff
-    return None if error.is_final or error.wait > _MAX_WAIT_ASKED else max(backoff, error.wait)
+    return max(_FIRST_PAUSE * 2 ** (attempt - 1), wait)
 
 
 def retrieve(
@@ -145,9 +145,9 @@ def retrieve(
     failed = [first.failed[topic] for topic in queries if topic in first.failed]
     answers = {topic: first.answers[topic].pairs for topic in queries if topic in first.answers}
     seconds = tuple(answer.seconds for answer in first.answers.values())
-    if failed or asking.ask_twice == 0:
+    if failed:
         return Retrieved(answers, tuple(failed), seconds=seconds)
-    sample = {topic: queries[topic] for topic in spread(list(queries), asking.ask_twice)}
+    sample = {topic: queries[topic] for topic in spread(list(queries), ASK_TWICE)}
     second = _Round(search, sample, asking, None)
     second.ask_all()
     again = {topic: second.answers[topic].pairs for topic in sample if topic in second.answers}
@@ -171,7 +171,7 @@ class _Round:
         self.failed: dict[str, FailedQuery] = {}
         self._told = 0
         self._unanswered = 0  # queries in a row that had no answer in time, or that the system did not answer
-        self._lock, self._next_send = threading.Lock(), -math.inf
+        self._lock = threading.Lock()
 
     @property
     def _is_over(self) -> bool:
@@ -220,29 +220,16 @@ class _Round:
         """The answer, or the error of the last attempt; and how many attempts there were."""
         attempt = 1
         while True:
-            time.sleep(self._turn())
             try:
                 outcome: Answer | BaseException = self._answer(self._queries[topic])
             except interrupts:
                 raise
             except BaseException as error:
                 outcome = error
-            if not isinstance(outcome, BaseException) or attempt > self._asking.retries:
-                return outcome, attempt
-            if (wait := pause(attempt, outcome)) is None:
+            if not isinstance(outcome, BaseException) or (wait := pause(attempt, outcome)) is None:
                 return outcome, attempt
             time.sleep(wait)
             attempt += 1
-
-    def _turn(self) -> float:
-        """Seconds until the rate lets the next query be sent, which has this turn."""
-        if self._asking.rate is None:
-            return 0.0
-        with self._lock:
-            now = time.monotonic()
-            turn = max(now, self._next_send)
-            self._next_send = turn + 1 / self._asking.rate
-            return turn - now
 
     def _answer(self, topic: Topic) -> Answer:
         """The first documents of an answer; ``NoAnswerError`` if it holds anything else."""

@@ -11,7 +11,7 @@ from typing import Any, TypedDict, Unpack, overload
 import pytest
 
 from pytest_riskguard.assertions import BurdenOptions, CollapseOptions, GeoRiskOptions, RiskOptions, demand
-from pytest_riskguard.config.asking import ASK_TWICE, TIMEOUT
+from pytest_riskguard.config.asking import TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.engine.advice import about_runs, advised, config_words
 from pytest_riskguard.engine.in_memory import System
@@ -52,7 +52,6 @@ class FromFiles(TypedDict, total=False):
 
     measure: str | None
     slice: str | None
-    max_latency_p95_ms: float | None
 
 
 class WeightedFromFiles(FromFiles, total=False):
@@ -161,9 +160,6 @@ class Riskguard:
         depth: int = 100,
         workers: int = 1,
         timeout: float | None = TIMEOUT,
-        retries: int = 0,
-        rate: float | None = None,
-        ask_twice: int = ASK_TWICE,
         ties: Ties = "as_returned",
         name: str = "candidate",
         metadata: Mapping[str, str] | None = None,
@@ -171,15 +167,13 @@ class Riskguard:
         """A candidate that is queried now: ``search(query)`` gives ``[(docid, score), ...]`` for every topic.
 
         It may also take ``(query, k)`` or ``(topic)``, be ``async``, and return ids, a mapping to scores, or hits.
-        ``workers`` threads send queries in parallel; with one, pytest's own thread does. A query that has no answer
-        after ``timeout`` seconds (None: no limit), or raises, is tried again up to ``retries`` times. At most
-        ``rate`` queries are sent in a second. The queries of ``ask_twice`` topics are sent again, and their answers
-        compared. How the candidate is queried does not change the verdict. Documents with equal scores keep their
-        order, or with ``ties="docid"`` are ranked by their ids. ``metadata`` is as for ``run``.
+        ``workers`` threads send queries in parallel; with one, pytest's own thread does. A query that raises, or has
+        no answer after ``timeout`` seconds (None: no limit), has failed. The queries of ten topics are sent again, to
+        compare the answers. How the candidate is queried does not change the verdict. Documents with equal scores
+        keep their order, or with ``ties="docid"`` are ranked by their ids. ``metadata`` is as for ``run``.
         """
         __tracebackhide__ = True
-        asking: dict[str, Any] = {"depth": depth, "workers": workers, "timeout": timeout, "retries": retries}
-        asking |= {"rate": rate, "ask_twice": ask_twice}
+        asking: dict[str, Any] = {"depth": depth, "workers": workers, "timeout": timeout}
         try:
             console = PytestConsole(self._config)
             about: dict[str, Any] = {"name": name, "metadata": metadata, "ties": ties}

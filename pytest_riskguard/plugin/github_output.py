@@ -9,7 +9,6 @@ import pytest
 
 from pytest_riskguard.plugin.session import RiskguardSession
 from pytest_riskguard.reports.ci import github
-from pytest_riskguard.reports.internal_errors import caught
 
 
 @dataclass
@@ -42,11 +41,6 @@ class Github:
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write the step summary, and each annotation on a line of its own."""
-        with caught("writing for GitHub Actions"):
-            self._write(terminalreporter)
-        self._session.show_internal_errors(terminalreporter)
-
-    def _write(self, terminalreporter: pytest.TerminalReporter) -> None:
         verdicts, summary = self._session.verdicts, github.summary_of()
         if summary is None and not github.annotates():
             return
@@ -59,7 +53,7 @@ class Github:
                     verdicts,
                     of_others,
                     gates=self._session.gates,
-                    policy_changes=self._session.policy_changes,
+                    policy_changes=self._session.said_of_policy,
                 )
             except OSError as error:
                 terminalreporter.line(f"riskguard: could not write {github.SUMMARY}: {error.strerror}")

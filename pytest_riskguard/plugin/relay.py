@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_riskguard import run_context
 from pytest_riskguard.formats.serialization import decoded, to_plain
-from pytest_riskguard.reports.internal_errors import bare, caught
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
@@ -37,11 +35,8 @@ class Relay:
     """Verdicts by test; those of a test that runs again replace its earlier ones."""
 
     def __init__(self) -> None:
-        #: Verdicts since the last report, in the process that judged, and lines about failures of riskguard's own.
+        #: Verdicts since the last report, in the process that judged.
         self.waiting: list[Verdict] = []
-        self.waiting_failures: list[str] = []
-        #: All such lines that have been received.
-        self.failures: list[str] = []
         self._by_test: dict[str, list[dict[str, Any]]] = {}
         self._read: list[tuple[str, Verdict]] | None = None
 
@@ -49,12 +44,9 @@ class Relay:
         """Attach the verdicts since the last report to this one."""
         verdicts = self.waiting[:]
         self.waiting.clear()
-        if not run_context.current().report_wanted:
-            verdicts = [verdict.without_diagnostics() for verdict in verdicts]
         # in ASCII, so that even lone surrogates survive
         text = json.dumps([_as_plain(verdict) for verdict in verdicts])
-        setattr(report, CARRIED, {"verdicts": text, "failures": failures, "internal": self.waiting_failures[:]})
-        self.waiting_failures.clear()
+        setattr(report, CARRIED, {"verdicts": text, "failures": failures})
 
     def receive(self, report: pytest.TestReport) -> Payload | None:
         """What a report carries, whose verdicts are collected; None for a report that carries nothing."""
@@ -64,7 +56,6 @@ class Relay:
         carried = getattr(report, CARRIED, None)
         if carried is None:
             return None
-        self.failures += carried["internal"]
         payload = Payload(json.loads(carried["verdicts"]), carried["failures"])
         if payload.verdicts:
             self._by_test.setdefault(report.nodeid, []).extend(payload.verdicts)
@@ -75,17 +66,13 @@ class Relay:
         if self._read is None:
             self._read = []
             carried = [(test, data) for test in sorted(self._by_test) for data in self._by_test[test]]
-            for test, data in carried:
-                with caught("reading a verdict that a test carried"):
-                    self._read.append((test, _as_verdict(data)))
+            self._read += [(test, _as_verdict(data)) for test, data in carried]
         return self._read
 
 
 def _as_plain(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as JSON, with what that leaves out; if one of its findings cannot be computed, the bare answer."""
-    with caught("computing the findings of a verdict"):
-        return verdict.to_dict() | {key: to_plain(getattr(verdict, key)) for key in BESIDE}
-    return bare(verdict).to_dict()
+    """A verdict as JSON, with what that leaves out."""
+    return verdict.to_dict() | {key: to_plain(getattr(verdict, key)) for key in BESIDE}
 
 
 def _as_verdict(data: dict[str, Any]) -> Verdict:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Generator, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,6 @@ from pytest_riskguard.plugin.gate_log import XFAILED, GateLog, RollEntry, declar
 from pytest_riskguard.plugin.mode import Mode, asks_for_single_tests, is_selection_typed, is_strict
 from pytest_riskguard.plugin.relay import Relay
 from pytest_riskguard.reports import comparisons
-from pytest_riskguard.reports.internal_errors import caught, plain
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
 #: Options with which pytest runs no tests.
 _ONLY_SHOWING = ("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow")
 _COMPLETE = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-#: Exit codes of runs that ran their tests; the others (interrupted, usage, internal) have other causes.
-_RAN = (*_COMPLETE, pytest.ExitCode.TESTS_FAILED)
 #: Which attempts at a test failed in this process, in order.
 _ATTEMPTS = pytest.StashKey[list[bool]]()
 _JUNIT_COUNT = pytest.StashKey[int]()
@@ -63,14 +59,9 @@ class RiskguardSession:
         self.gates: tuple[KnownGate, ...] = ()
         #: The gates that this process has collected, before anything was deselected.
         self._items: list[pytest.Item] = []
-        self._session: pytest.Session | None = None
         self._policy: tuple[PolicyChanges | None] | None = None
-        self._failures_shown = 0
         if not self.is_worker:
             self._withdraw_reports()
-        context = ExitStack()
-        context.enter_context(run_context.changed(failure_listeners=(self.relay.waiting_failures.append,)))
-        config.add_cleanup(context.close)
 
     def _withdraw_reports(self) -> None:
         """Remove the reports that an earlier run left: whatever ends this one, none stands for it."""
@@ -124,9 +115,8 @@ class RiskguardSession:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Record the gates of a worker that has ended; one that crashed left nothing."""
-        with caught("recording the gates of a worker"):
-            if (roll := getattr(node, "workeroutput", {}).get(ROLL)) is not None:
-                self.log.know([RollEntry(**entry) for entry in roll])
+        if (roll := getattr(node, "workeroutput", {}).get(ROLL)) is not None:
+            self.log.know([RollEntry(**entry) for entry in roll])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Generator[None, object, object]:
@@ -144,17 +134,16 @@ class RiskguardSession:
         if self.relay.waiting and self.config.getoption("xmlpath", default=None):
             from pytest_riskguard.reports.ci.junit import properties
 
-            changes = self.policy_changes
+            changes = self.said_of_policy
             for verdict in self.relay.waiting:
                 number = item.stash[_JUNIT_COUNT] = item.stash.get(_JUNIT_COUNT, 0) + 1
-                with caught("writing the properties of a verdict for JUnit XML"):
-                    item.user_properties.extend(properties(verdict, number, changes))
+                item.user_properties.extend(properties(verdict, number, changes))
         report = yield
         attempts = item.stash.setdefault(_ATTEMPTS, [])
         if call.when == "setup" or not attempts:
             attempts.append(False)
         attempts[-1] |= report.failed
-        if self.relay.waiting or self.relay.waiting_failures or _is_gate(item):
+        if self.relay.waiting or _is_gate(item):
             self.relay.attach(report, sum(attempts[:-1]))
         return report
 
@@ -162,11 +151,8 @@ class RiskguardSession:
         """Gather verdicts in the process that receives all test reports."""
         if self.is_worker:
             return
-        payload = None
-        with caught("receiving the verdicts of a test"):
-            payload = self.relay.receive(report)
-        with caught("recording how a gate ended"):
-            self.log.receive(report, payload)
+        payload = self.relay.receive(report)
+        self.log.receive(report, payload)
 
     def is_of_gate_file(self, nodeid: str) -> bool:
         """Whether a test belongs to a gate file."""
@@ -177,16 +163,19 @@ class RiskguardSession:
     def policy_changes(self) -> PolicyChanges | None:
         """What the judged commit changed about how it is judged, in every process the same; found out once."""
         if self._policy is None:
-            self._policy = (None,)
-            with caught("finding what the commit changed about how it is judged"):
-                from pytest_riskguard.config.load import find_config
-                from pytest_riskguard.engine.base_commit import policy_changes
+            from pytest_riskguard.config.load import find_config
+            from pytest_riskguard.engine.base_commit import policy_changes
 
-                root = self.config.rootpath
-                tests = {*(item.path for item in self._items), *(root / gate.file for gate in self.gates)}
-                nearest = (find_config(test.parent, stop=root) for test in sorted(tests) if test.suffix == ".py")
-                self._policy = (policy_changes([*self.mode.gate_files, *filter(None, nearest)]),)
+            root = self.config.rootpath
+            tests = {*(item.path for item in self._items), *(root / gate.file for gate in self.gates)}
+            nearest = (find_config(test.parent, stop=root) for test in sorted(tests) if test.suffix == ".py")
+            self._policy = (policy_changes([*self.mode.gate_files, *filter(None, nearest)]),)
         return self._policy[0]
+
+    @property
+    def said_of_policy(self) -> tuple[str, ...]:
+        """The same in lines."""
+        return () if self.policy_changes is None else self.policy_changes.lines
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -196,20 +185,17 @@ class RiskguardSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Write the reports, and fail a run that judged too few gates."""
-        self._session = session
         if self.is_worker or any(self.config.getoption(name, default=None) for name in _ONLY_SHOWING):
             return
-        with caught("finding gates that were not judged"):
-            for path in self.mode.gate_files:
-                self.log.know_uncollected(declared(path, root=self.config.rootpath))
-            self.gates = self._all_gates()
-            if exitstatus in _COMPLETE:
-                self.problems += [*self._unjudged(), *self._lost()]
+        for path in self.mode.gate_files:
+            self.log.know_uncollected(declared(path, root=self.config.rootpath))
+        self.gates = self._all_gates()
+        if exitstatus in _COMPLETE:
+            self.problems += [*self._unjudged(), *self._lost()]
         self._shorten_failures()
         self.problems += self._written()
         if self.problems and exitstatus in _COMPLETE:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        self._fail_for_internal_errors()
 
     def _shorten_failures(self) -> None:
         """Topics and documents are printed once, however many gates are about them."""
@@ -222,15 +208,7 @@ class RiskguardSession:
         judged: dict[str, list[Verdict]] = {}
         for test, verdict in self.relay.by_test():
             judged.setdefault(test, []).append(verdict)
-        with caught("shortening failures about the same queries"):
-            shorten(failed, judged, run_context.current().screen)
-
-    def _fail_for_internal_errors(self) -> list[str]:
-        """Set the exit status if riskguard itself failed somewhere; return the lines that say where, each once."""
-        failures = list(dict.fromkeys([*self.relay.failures, *self.relay.waiting_failures]))
-        if failures and self._session is not None and self._session.exitstatus in _RAN:
-            self._session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
-        return failures
+        shorten(failed, judged, run_context.current().screen)
 
     def _all_gates(self) -> tuple[KnownGate, ...]:
         places: dict[str, list[int]] = {}
@@ -265,20 +243,18 @@ class RiskguardSession:
         from pytest_riskguard.reports import files
 
         problems: list[str] = []
-        paths, provenance = self.config.getoption("riskguard_report"), None
-        with caught("finding out where the report comes from"):
-            provenance = self._provenance() if paths else None
+        paths = self.config.getoption("riskguard_report")
+        provenance = self._provenance() if paths else None
         for path in paths:
             try:
                 target = self.config.invocation_params.dir / path
-                with caught(f"writing the report {path}", but=(OSError,)):
-                    files.write(
-                        target,
-                        self.verdicts,
-                        gates=self.gates,
-                        provenance=provenance,
-                        policy_changes=self.policy_changes,
-                    )
+                files.write(
+                    target,
+                    self.verdicts,
+                    gates=self.gates,
+                    provenance=provenance,
+                    policy_changes=self.said_of_policy,
+                )
             except OSError as error:
                 problems.append(f"could not write the report {path}: {error.strerror}")
         return problems
@@ -291,7 +267,6 @@ class RiskguardSession:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """List all gates, with ``-q`` those that want attention. Problems of the run are always shown."""
-        failures = self._fail_for_internal_errors()
         quiet = self.config.get_verbosity() < 0
         shown = [(test, verdict) for test, verdict in self.relay.by_test() if not (quiet and _is_fine(verdict))]
         if len(shown) == 1 and self._has_shown(*shown[0], terminalreporter):
@@ -301,7 +276,7 @@ class RiskguardSession:
         if self.config.getoption("no_summary"):
             shown, unjudged = [], unjudged if self.problems else []
         changes = self.policy_changes if self.relay.by_test() else None
-        if not (shown or unjudged or self.problems or failures or changes):
+        if not (shown or unjudged or self.problems or changes):
             return
         from pytest_riskguard.reports.comparisons import answer
         from pytest_riskguard.reports.terminal import gates_table
@@ -312,22 +287,21 @@ class RiskguardSession:
         screen = run_context.current().screen
         # pytest knows what --color and NO_COLOR want.
         colour, lines = self.config.get_terminal_writer().hasmarkup, list[str]()
-        with caught("listing the gates"):
-            attempts, complete = {gate.id: gate.failures for gate in self.gates}, not comparisons.missing(self.gates)
-            lines += (
-                gates_table.lines(shown, screen, colour=colour, failures=attempts, complete=complete) if shown else []
+        attempts, complete = {gate.id: gate.failures for gate in self.gates}, not comparisons.missing(self.gates)
+        lines += (
+            gates_table.lines(shown, screen, colour=colour, failures=attempts, complete=complete) if shown else []
+        )
+        said = [] if quiet else remarks([verdict for _, verdict in shown])
+        if not quiet and self._asks_about_means_alone(shown):
+            said.append(
+                "an assertion is one gate, and none here asks about single queries: "
+                "assert_no_topic_collapse(candidate, baseline, max_loss=0.3, allowed=0.05) does"
             )
-            said = [] if quiet else remarks([verdict for _, verdict in shown])
-            if not quiet and self._asks_about_means_alone(shown):
-                said.append(
-                    "an assertion is one gate, and none here asks about single queries: "
-                    "assert_no_topic_collapse(candidate, baseline, max_loss=0.3, allowed=0.05) does"
-                )
-            for remark in said:
-                lines += _wrapped(remark, screen)
-            if len(shown) > 1 and not quiet:
-                lines.append(answer([verdict for _, verdict in self.relay.by_test()], self.gates).title)
-        for line in lines or [line for _, verdict in shown for line in plain(verdict).splitlines()]:
+        for remark in said:
+            lines += _wrapped(remark, screen)
+        if len(shown) > 1 and not quiet:
+            lines.append(answer([verdict for _, verdict in self.relay.by_test()], self.gates).title)
+        for line in lines:
             terminalreporter.line(line)
         for line in (line for gates in unjudged for line in _wrapped(gates, screen)):
             terminalreporter.line(line)
@@ -335,7 +309,6 @@ class RiskguardSession:
             terminalreporter.line(line, yellow=True)
         for problem in self.problems:
             terminalreporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
-        self.show_internal_errors(terminalreporter)
 
     def _left_out(self) -> set[str]:
         """How gates ended that the command line leaves out, as the user knows."""
@@ -354,21 +327,12 @@ class RiskguardSession:
         failed = {report.nodeid for report in terminalreporter.stats.get("failed", ())}
         return not verdict.passed and test in failed and self.config.getoption("tbstyle") != "no"
 
-    def show_internal_errors(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Show the lines about internal errors that were not shown yet, and set the exit status."""
-        failures = self._fail_for_internal_errors()
-        for line in failures[self._failures_shown :]:
-            terminalreporter.line(line, red=True, bold=True)
-        self._failures_shown = len(failures)
-
 
 def _is_fine(verdict: Verdict) -> bool:
     """Whether a verdict lets the change go without care, and rests on nothing that has changed."""
     from pytest_riskguard.reports.card import tone
 
-    with caught("looking at a verdict"):
-        return verdict.passed and tone(verdict) == "go" and not verdict.first_warnings
-    return False
+    return verdict.passed and tone(verdict) == "go" and not verdict.first_warnings
 
 
 def _wrapped(text: str, screen: run_context.Screen) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -111,10 +110,9 @@ class GateTest(_Reported):
     def runtest(self) -> None:
         """Judge, and fail unless the verdict passes."""
         verdict = self.file.declared.verdict(self.item)
-        with suppress(Exception):  # what is wrong with a verdict is reported where it is shown
-            if verdict.advises:
-                here = self.config.invocation_params.dir
-                verdict = replace(verdict, commands=self.file.declared.commands(verdict, self.item, here))
+        if verdict.advises:
+            here = self.config.invocation_params.dir
+            verdict = replace(verdict, commands=self.file.declared.commands(verdict, self.item, here))
         record(verdict)
         if not verdict.passed:
             raise RiskyError(self._explained(verdict), verdict)
@@ -122,7 +120,6 @@ class GateTest(_Reported):
     def _explained(self, verdict: Verdict) -> str:
         """Why the gate failed."""
         from pytest_riskguard.plugin.screen import with_paths_from_here
-        from pytest_riskguard.reports.internal_errors import shown_or_plain
         from pytest_riskguard.reports.terminal.failure import explain
         from pytest_riskguard.reports.terminal.layout import command, completed, report_hint
 
@@ -133,10 +130,7 @@ class GateTest(_Reported):
         reproduce = command(self.nodeid, options=typed_again(self.config))
         screen = current().screen
         report = None if current().report_wanted else report_hint()
-        text = shown_or_plain(
-            verdict,
-            lambda: explain(verdict, screen, problem=problem, reproduce=reproduce, report=report),
-        )
+        text = explain(verdict, screen, problem=problem, reproduce=reproduce, report=report)
         if verdict.outcome == "incomparable":
             from pytest_riskguard.engine.advice import config_words
 

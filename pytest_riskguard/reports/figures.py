@@ -28,7 +28,9 @@ _MAX_NAMED = 6
 
 
 def figures(verdict: Verdict) -> list[str]:
-    """One paragraph for each kind of figure."""
+    """One paragraph for each kind of figure; those that the verdict has already, if it was put into words."""
+    if verdict.figures or verdict.outcome == "incomparable":
+        return list(verdict.figures)
     shown, power = Shown(verdict), verdict.power.minimum_detectable_effect
     paragraphs = [
         _means(shown),
@@ -39,7 +41,6 @@ def figures(verdict: Verdict) -> list[str]:
         _noise(shown),
         _tests(shown),
         _asymmetry(shown),
-        _effect_sizes(shown),
         verdict.family and _family(verdict, verdict.family),
         _counts(verdict),
         _strata(shown),
@@ -72,7 +73,7 @@ def _lineage(shown: Shown, lineage: Lineage) -> str:
     newest = lineage.runs[-1]
     return (
         f"{counted(lineage.accepted, 'accepted change')} since {clean(lineage.runs[0].run)}; means so far, candidate "
-        f"last: {means}; in total {signed(newest.cumulative_mean_difference)}, URisk {shown.value(newest.urisk)} "
+        f"last: {means}; in total {signed(lineage.in_total)}, URisk {shown.value(newest.urisk)} "
         f"{shown.limits(lineage.lower, lineage.upper)}"
     ).rstrip()
 
@@ -92,12 +93,12 @@ def _tests(shown: Shown) -> str | None:
     verdict, estimates = shown.verdict, shown.verdict.estimates
     if estimates.trisk is None or estimates.p_value is None or not verdict.intervals or verdict.pool is not None:
         return None
-    found = [f"sign-flip p of the mean {probability(estimates.sign_flip_p_value)}"]
-    if estimates.break_even_p_value is not None and verdict.alpha > 0:
-        found.insert(0, f"break-even p {probability(estimates.break_even_p_value)}")
+    one_sided = ""
+    if estimates.break_even_p_value is not None:
+        one_sided = f"one-sided: break-even p {probability(estimates.break_even_p_value)}; "
     return (
         f"TRisk {shown.value(estimates.trisk, 3)} (two-sided p {probability(estimates.p_value)}); "
-        f"one-sided: {', '.join(found)}; {_intervals(shown)}"
+        f"{one_sided}{_intervals(shown)}"
     )
 
 
@@ -116,21 +117,6 @@ def _times(ratio: float) -> str:
     if ratio < 0.1:
         return f"{ratio:.1g}"
     return f"{math.floor(ratio):,}" if ratio >= 100 else f"{math.floor(100 * ratio) / 100:.2f}"
-
-
-def _effect_sizes(shown: Shown) -> str | None:
-    """Without a unit; they decide nothing."""
-    effects, said = shown.verdict.estimates.effect_sizes, []
-    if not shown.verdict.intervals or effects is None:
-        return None
-    if not shown.verdict.asked.is_pool and (d := effects.standardised) is not None:  # a pool shows none of URisk
-        name = "effect size URisk/SD"
-        said.append(f"{name} {shown.value(d.value, 2)} {shown.limits(d.lower, d.upper, 2)}")
-    if (lost := effects.loss_share) is not None:
-        limits = f"({percent(lost.lower, 0)} to {percent(lost.upper, 0)})"
-        units = "clusters" if shown.verdict.topics.clusters else "topics"
-        said.append(f"{percent(lost.value, 0)} of changed {units} lost {limits}")
-    return "; ".join(said)
 
 
 def _intervals(shown: Shown) -> str:
@@ -167,22 +153,18 @@ def _counts(verdict: Verdict) -> str:
                 like = ", which do not widen this interval"
         together = f"; {counted(topics.count, 'topic')} in {counted(topics.clusters, 'cluster')}{like}"
     return (
-        f"{counted(topics.wins, 'win')}, {counted(topics.losses, 'loss', 'losses')} ({topics.losses_over_20_percent} "
-        f"of more than 20%), {counted(topics.ties, 'tie')}{together}"
+        f"{counted(topics.wins, 'win')}, {counted(topics.losses, 'loss', 'losses')}, {counted(topics.ties, 'tie')}"
+        f"{together}"
     )
 
 
 def _strata(shown: Shown) -> str | None:
-    """What was drawn from each stratum, and its own URisk."""
+    """What each stratum says on its own."""
     strata = shown.verdict.topics.strata
     if not strata:
         return None
-    rows = (
-        f"{clean(one.stratum, limit=MAX_NAME)} ({percent(one.share, 1)} of all queries) "
-        f"{counted(one.count, 'topic')}, URisk {shown.value(one.urisk)}"
-        for one in strata
-    )
-    return f"strata: {'; '.join(rows)}"
+    said = (f"{clean(name, limit=MAX_NAME)} {shown.value(urisk)}" for name, urisk in strata.items())
+    return f"URisk of each stratum: {'; '.join(said)}"
 
 
 def _detectable(shown: Shown, smallest: float) -> str:
@@ -203,19 +185,20 @@ def floored(star: float) -> str:
 def _pool(shown: Shown, pool: PoolFigures) -> list[str]:
     """GeoRisk of both sides, the references beside the one that decided, the rank, other alphas, the pool."""
     return [
-        _georisks(shown, pool),
+        _georisks(shown),
         *([_references(shown, pool)] if len(pool.references) > 1 else []),
-        _pool_rank(pool),
+        _pool_rank(shown, pool),
         *([_georisk_curve(pool)] if len(pool.curve) > 1 else []),
-        f"pool of {len(pool.systems)}: {listed(pool.systems, most=_MAX_NAMED)}",
+        f"pool of {len(shown.pool)}: {listed(tuple(shown.pool), most=_MAX_NAMED)}",
     ]
 
 
-def _georisks(shown: Shown, pool: PoolFigures) -> str:
-    point = next(point for point in pool.curve if point.alpha == shown.verdict.alpha)
+def _georisks(shown: Shown) -> str:
+    difference = shown.verdict.estimates.georisk_difference or 0.0
+    candidate = shown.pool[shown.verdict.candidate]
     return (
-        f"{shown.georisk_name}: {plain(point.reference)} -> {plain(point.candidate)}; "
-        f"difference {shown.value(shown.verdict.estimates.georisk_difference or 0.0)}"
+        f"{shown.georisk_name}: {plain(candidate - difference)} -> {plain(candidate)}; "
+        f"difference {shown.value(difference)}"
     )
 
 
@@ -234,8 +217,8 @@ def _reference(shown: Shown, against: AgainstReference) -> str:
     return f"{clean(against.reference)} ({shown.value(against.georisk_difference)}, adjusted p {p_value})"
 
 
-def _pool_rank(pool: PoolFigures) -> str:
-    text = f"rank {pool.rank} of {len(pool.systems)} by GeoRisk; best in {percent(pool.rank_probabilities[0], 1)}"
+def _pool_rank(shown: Shown, pool: PoolFigures) -> str:
+    text = f"rank {shown.rank} of {len(shown.pool)} by GeoRisk; best in {percent(pool.rank_probabilities[0], 1)}"
     if (below := pool.probability_below.get(pool.decided_by)) is not None:
         text += f", below {clean(pool.decided_by, limit=MAX_NAME)} in {percent(below, 1)}"
     return f"{text} of {pool.replicates} replicates"

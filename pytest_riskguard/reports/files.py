@@ -17,7 +17,6 @@ from pytest_riskguard.errors import UsageError
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.comparisons import KnownGate
-    from pytest_riskguard.reports.policy_changes import PolicyChanges
     from pytest_riskguard.reports.provenance import Provenance
 
 
@@ -92,7 +91,7 @@ def write(
     *,
     gates: Sequence[KnownGate] = (),
     provenance: Provenance | None = None,
-    policy_changes: PolicyChanges | None = None,
+    policy_changes: Sequence[str] = (),
     kind: Format | None = None,
     charts: bool = False,
 ) -> None:

@@ -20,7 +20,6 @@ from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import comparisons
 from pytest_riskguard.reports.comparisons import KnownGate
-from pytest_riskguard.reports.policy_changes import PolicyChanges
 from pytest_riskguard.reports.provenance import Provenance
 from pytest_riskguard.text import counted, listed, short
 
@@ -49,7 +48,7 @@ def _written(schema: str, content: Mapping[str, Any]) -> str:
 
 
 def _headed(schema: str, content: Mapping[str, Any]) -> dict[str, Any]:
-    return {"schema": schema, "generated_by": {"name": "pytest-riskguard", "version": __version__}, **content}
+    return {"schema": schema, "generated_by": f"pytest-riskguard {__version__}", **content}
 
 
 class Report(NamedTuple):
@@ -61,7 +60,7 @@ class Report(NamedTuple):
     verdicts: list[Verdict]
     gates: tuple[KnownGate, ...] = ()
     provenance: Provenance | None = None
-    policy_changes: PolicyChanges | None = None
+    policy_changes: tuple[str, ...] = ()
 
     @property
     def commit(self) -> str | None:
@@ -73,7 +72,7 @@ def report(
     verdicts: Sequence[Verdict],
     gates: Sequence[KnownGate] = (),
     provenance: Provenance | None = None,
-    policy_changes: PolicyChanges | None = None,
+    policy_changes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The report as plain types."""
     return _headed(SCHEMA, _content(verdicts, gates, provenance, policy_changes))
@@ -83,14 +82,14 @@ def _content(
     verdicts: Sequence[Verdict],
     gates: Sequence[KnownGate],
     provenance: Provenance | None,
-    policy_changes: PolicyChanges | None,
+    policy_changes: Sequence[str],
 ) -> dict[str, Any]:
     content = {"verdicts": [verdict.to_dict() for verdict in verdicts]}
     optional = {
         "gates": tuple(gates),
         "rankings": rankings.collected(verdicts),
         "provenance": provenance,
-        "policy_changes": policy_changes,
+        "policy_changes": tuple(policy_changes),
     }
     return content | {key: to_plain(value) for key, value in optional.items() if value}
 
@@ -99,7 +98,7 @@ def dumps(
     verdicts: Sequence[Verdict],
     gates: Sequence[KnownGate] = (),
     provenance: Provenance | None = None,
-    policy_changes: PolicyChanges | None = None,
+    policy_changes: Sequence[str] = (),
 ) -> str:
     """The report as text, its keys in the order of the schema."""
     return _written(SCHEMA, _content(verdicts, gates, provenance, policy_changes))
@@ -125,8 +124,7 @@ def _read(path: Path) -> tuple[dict[str, Any], Report]:
         verdicts = verdicts_of(data)
         entries = decoded(tuple[Rankings, ...], data.get("rankings", []), where="rankings")
         provenance = decoded(Provenance, data["provenance"], where="provenance") if "provenance" in data else None
-        given = data.get("policy_changes")
-        changes = None if given is None else decoded(PolicyChanges, given, where="policy_changes")
+        changes = decoded(tuple[str, ...], data.get("policy_changes", []), where="policy_changes")
         gates = _gates_of(data, len(verdicts))
         return data, Report(rankings.restored(verdicts, entries), gates, provenance, changes)
     except LimitError as error:
@@ -186,8 +184,8 @@ def _check(verdict: Verdict) -> None:
         if not group.size <= group.tagged <= topics.count:
             problem = f"expected from {group.size} to {topics.count} topics, found {group.tagged}"
             raise ValueError(f"explanation.groups[{place}].tagged: {problem}")
-    if verdict.pool is not None and all(point.alpha != verdict.alpha for point in verdict.pool.curve):
-        raise ValueError(f"pool.curve: expected a point at alpha {verdict.alpha:g}, found none")
+    if verdict.pool is not None and verdict.candidate not in (verdict.estimates.georisk or {}):
+        raise ValueError("estimates.georisk: expected one of the candidate, found none")
     if verdict.exhibits is not None:
         _check_columns(verdict.exhibits)
 
@@ -201,7 +199,7 @@ def _check_outcome(verdict: Verdict) -> None:
     ):
         if is_there != belongs:
             raise ValueError(f"{field}: expected {'one' if belongs else 'none'} beside the outcome {outcome!r}")
-    if outcome not in ("pass", "fail") or verdict.reason == "too_slow":
+    if outcome not in ("pass", "fail"):
         return
     for figure, says in _deciding(verdict):
         if says != outcome:

@@ -16,7 +16,6 @@ from pytest_riskguard.reports.card import card, unsaid, word
 from pytest_riskguard.reports.comparisons import KnownGate, answer, urgency
 from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.parts import Table
-from pytest_riskguard.reports.policy_changes import PolicyChanges
 from pytest_riskguard.reports.provenance import Provenance, line
 from pytest_riskguard.reports.sections import Part, sections, topics, worst_topics
 from pytest_riskguard.reports.shown import Shown
@@ -251,7 +250,7 @@ def render(
     *,
     gates: Sequence[KnownGate] = (),
     provenance: Provenance | None = None,
-    policy_changes: PolicyChanges | None = None,
+    policy_changes: Sequence[str] = (),
     limit: int | None = None,
     pictures: Sequence[Sequence[Picture]] = (),
 ) -> str:
@@ -264,7 +263,7 @@ def render(
     failures, all_drawn = comparisons.failures_before(gates), pictures or [()] * len(verdicts)
     pairs = enumerate(zip(verdicts, all_drawn, strict=True))
     judged = [_Judged(verdict, failures.get(place, 0), drawn) for place, (verdict, drawn) in pairs]
-    came_from = [] if policy_changes is None else [said.replace(" -> ", " → ") for said in policy_changes.lines]
+    came_from = [said.replace(" -> ", " → ") for said in policy_changes]
     came_from += [] if provenance is None else [line(provenance)]
     text = _document(judged, gates, Extent.ALL, passing=Extent.ALL, came_from=came_from)
     if _fits(text, limit):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from pytest_riskguard.formats.records import Agreement
-from pytest_riskguard.gates.origins import BaselineOrigin, CandidateOrigin, Latency
+from pytest_riskguard.gates.origins import Origin
 from pytest_riskguard.text import clean, counted, web_address
 
 if TYPE_CHECKING:
@@ -35,8 +34,8 @@ class Difference:
 class Provenance:
     """Where a report comes from; None for what is not known.
 
-    ``date`` is UTC, ISO 8601; ``candidate`` the first one that was judged, if there are several; ``latency`` its own,
-    if it is a live system; ``judges`` how far the judges of the documents agree, if there are several.
+    ``date`` is UTC, ISO 8601; ``candidate`` the first one that was judged, if there are several; ``judges`` says how
+    far the judges of the documents agree, if there are several.
     """
 
     date: str
@@ -45,16 +44,31 @@ class Provenance:
     pull_request: str | None
     repository: str | None
     run_url: str | None
-    candidate: CandidateOrigin | None
-    baselines: tuple[BaselineOrigin, ...]
-    differences: tuple[Difference, ...]
-    latency: Latency | None
-    judges: Agreement | None = None
+    candidate: Origin | None
+    baselines: tuple[Origin, ...]
+    judges: str | None = None
 
     def __post_init__(self) -> None:
         if self.run_url is not None and web_address(self.run_url) != self.run_url:
             expected = "an address with http or https"
             raise ValueError(f"provenance.run_url: expected {expected}, found {self.run_url!r:.60}")
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """What differs between the metadata of the candidate and each baseline."""
+        if self.candidate is None:
+            return ()
+        return tuple(one for baseline in self.baselines for one in differences(self.candidate, baseline))
+
+    def days(self, baseline: Origin) -> int | None:
+        """How many days before the report a baseline was stored; None if it was not, or nobody knows when."""
+        if baseline.stored is None:
+            return None
+        try:
+            earlier, later = _time(baseline.stored), _time(self.date)
+        except ValueError:
+            return None
+        return max((later - earlier).days, 0)
 
 
 def provenance_of(verdicts: Sequence[Verdict], build: Build, date: str) -> Provenance:
@@ -62,11 +76,10 @@ def provenance_of(verdicts: Sequence[Verdict], build: Build, date: str) -> Prove
     known = [verdict.origins for verdict in verdicts if verdict.origins is not None]
     candidate = next((origins.candidate for origins in known), None)
     if candidate is None and verdicts:
-        candidate = CandidateOrigin(verdicts[0].candidate, {})
+        candidate = Origin(verdicts[0].candidate, {})
     baselines = {baseline.name: baseline for origins in known for baseline in origins.baselines}
     for name in (name for verdict in verdicts if verdict.origins is None for name in verdict.baselines):
-        baselines.setdefault(name, BaselineOrigin(name, None, "", None, None, {}))
-    aged = tuple(replace(baseline, age_days=_days(baseline.stored, date)) for baseline in baselines.values())
+        baselines.setdefault(name, Origin(name, {}))
     return Provenance(
         date=date,
         commit=build.commit,
@@ -75,19 +88,9 @@ def provenance_of(verdicts: Sequence[Verdict], build: Build, date: str) -> Prove
         repository=build.repository,
         run_url=build.run_url,
         candidate=candidate,
-        baselines=aged,
-        differences=tuple(one for baseline in aged if candidate for one in differences(candidate, baseline)),
-        latency=next((origins.latency for origins in known if origins.candidate == candidate), None),
-        judges=next((origins.judges for origins in known if origins.judges is not None), None),
+        baselines=tuple(baselines.values()),
+        judges=next((str(origins.judges) for origins in known if origins.judges is not None), None),
     )
-
-
-def _days(stored: str | None, date: str) -> float | None:
-    """Days from one time to another, at least 0."""
-    if stored is None:
-        return None
-    earlier, later = (_time(text) for text in (stored, date))
-    return round(max((later - earlier).total_seconds(), 0) / 86400, 1)
 
 
 def _time(text: str) -> datetime:
@@ -95,7 +98,7 @@ def _time(text: str) -> datetime:
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
-def differences(candidate: CandidateOrigin, baseline: BaselineOrigin) -> tuple[Difference, ...]:
+def differences(candidate: Origin, baseline: Origin) -> tuple[Difference, ...]:
     """What differs between the metadata of two systems, by key; nothing if one of them has none."""
     before, now = baseline.metadata, candidate.metadata
     if not (before and now):
@@ -111,10 +114,16 @@ def line(provenance: Provenance) -> str:
     branch = f"branch {clean(provenance.branch, limit=80)}" if provenance.branch else ""
     request = f"pull request {clean(provenance.pull_request, limit=20)}" if provenance.pull_request else ""
     date = f"{clean(provenance.date[:16]).replace('T', ' ')} UTC"
-    ties = provenance.candidate.ties if provenance.candidate else None
-    parts = [commit, branch, request, date, *map(_stored, provenance.baselines[:MAX_NAMED])]
-    parts.append(f"equal scores {TIES[ties]}" if ties else "")
-    parts.append(f"latency {provenance.latency}" if provenance.latency else "")
+    candidate = provenance.candidate or Origin("", {})
+    parts = [
+        commit,
+        branch,
+        request,
+        date,
+        *(_stored(provenance, baseline) for baseline in provenance.baselines[:MAX_NAMED]),
+    ]
+    parts.append(f"equal scores {TIES[candidate.ties]}" if candidate.ties else "")
+    parts.append(f"latency {candidate.latency}" if candidate.latency else "")
     changes = list(dict.fromkeys(map(_changed, provenance.differences)))
     parts += changes[:MAX_NAMED]
     parts.append(f"{len(changes) - MAX_NAMED} more differences" if len(changes) > MAX_NAMED else "")
@@ -128,10 +137,9 @@ def _changed(difference: Difference) -> str:
     return f"{clean(difference.key, limit=60)} {before} -> {now}"
 
 
-def _stored(baseline: BaselineOrigin) -> str:
-    if baseline.age_days is None:
+def _stored(provenance: Provenance, baseline: Origin) -> str:
+    if (days := provenance.days(baseline)) is None:
         return ""
-    days = int(baseline.age_days)
     commit = f" from commit {clean(baseline.commit, limit=64)[:10]}" if baseline.commit else ""
     when = f"{counted(days, 'day')} ago" if days else "today"
     speed = f", latency then {baseline.latency}" if baseline.latency else ""

@@ -74,6 +74,7 @@ def sections(verdict: Verdict) -> tuple[Part, ...]:
 def topics(shown: Shown, *, most: int | None = None) -> Table:
     """The topics that a failure lists, most harmful first; ``most`` of them at most."""
     query: CellsOf[ResponsibleTopic] = _name("query", lambda topic: topic.query)
+    flips = shown.decisive_topics
     share: CellsOf[ResponsibleTopic] = _number(
         "of gain" if shown.explained_by_wins else "of loss", lambda topic: percent(topic.share or 0, 1)
     )
@@ -85,7 +86,7 @@ def topics(shown: Shown, *, most: int | None = None) -> Table:
         _words("baseline -> candidate", lambda topic: f"{plain(topic.baseline)} -> {plain(topic.candidate)}"),
         _number("difference", lambda topic: signed(topic.difference)),
         *([] if shown.verdict.asked.by_topic else [share]),  # no shares there: each topic has its own limit
-        _words("", lambda topic: shown.marks(topic, flagged=topic.flagged, flips=topic.flips_verdict)),
+        _words("", lambda topic: shown.marks(topic, flagged=topic.flagged, flips=topic.topic in flips)),
     )
 
 
@@ -222,7 +223,7 @@ def _slices(shown: Shown, worst: Sequence[Slice]) -> Table:
         _number("Mean change", lambda row: signed(row.mean_difference)),
         _number("URisk", lambda row: shown.value(row.urisk)),
         *(tests if shown.slices_are_tested else ()),
-        _number("Flagged", lambda row: len(row.flagged) + row.left_out),
+        _number("Flagged", lambda row: row.flagged),
     )
 
 
@@ -360,19 +361,16 @@ def _lineage(verdict: Verdict) -> Part | None:
     """The accepted runs of the baseline."""
     if verdict.lineage is None:
         return None
-    runs = _table(
+    runs = verdict.lineage.runs
+    table = _table(
         "Accepted runs of the baseline, oldest first, then the candidate",
-        verdict.lineage.runs,
+        runs,
         _name("Run", lambda run: run.run),
         _number("Mean", lambda run: plain(run.mean)),
-        _number(
-            "Against the previous run",
-            lambda run: None if run.mean_difference is None else signed(run.mean_difference),
-        ),
-        _number("Against the oldest", lambda run: signed(run.cumulative_mean_difference)),
+        _number("Against the oldest", lambda run: signed(run.mean - runs[0].mean)),
         _number("URisk against the oldest", lambda run: Shown(verdict).value(run.urisk)),
     )
-    return Part("lineage", "Accepted changes", tables=(runs,))
+    return Part("lineage", "Accepted changes", tables=(table,))
 
 
 def _settings(verdict: Verdict) -> Part:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from pytest_riskguard.gates.findings import ReportedInterval, ResponsibleTopic, Slice
 from pytest_riskguard.gates.rankings.label_findings import IfJudged
@@ -208,7 +210,7 @@ class Shown:
         about = f"{clean(verdict.measure)}, " if verdict.measure else ""
         about += self.part_of_topics
         if verdict.pool is not None:
-            about += f", pool of {len(verdict.pool.systems)}"
+            about += f", pool of {len(self.pool)}"
         if verdict.asked.by_topic:
             line = f"{self.answer}: " if self.is_identical else ""
             line += f"{self.collapse} ({about}"
@@ -255,6 +257,17 @@ class Shown:
         if not names:
             return ""
         return f"identical to the baseline{'s' if len(names) > 1 else ''} {', '.join(names)}"
+
+    @property
+    def pool(self) -> Mapping[str, float]:
+        """The GeoRisk of each system of the pool."""
+        return self.verdict.estimates.georisk or {}
+
+    @property
+    def rank(self) -> int:
+        """The candidate's rank by GeoRisk; 1 is best."""
+        own = self.pool[self.verdict.candidate]
+        return 1 + sum(value > own for value in self.pool.values())
 
     @property
     def required(self) -> str:
@@ -348,6 +361,12 @@ class Shown:
     def explains_topics(self) -> bool:
         """Whether topics explain the outcome: a failure, or churn that is allowed."""
         return self.verdict.outcome == "fail" or self.has("churn")
+
+    @cached_property
+    def decisive_topics(self) -> frozenset[str]:
+        """The topics without any one of which a gate that failed would pass."""
+        explanation = self.verdict.explanation if self.verdict.outcome == "fail" else None
+        return frozenset() if explanation is None else frozenset(explanation.pivotal_topics)
 
     @staticmethod
     def marks(topic: ResponsibleTopic | None, *, flagged: bool, flips: bool) -> str:

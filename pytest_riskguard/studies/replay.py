@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
-import numpy as np
-
-from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard import Verdict
+from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.formats.serialization import to_plain
-from pytest_riskguard.gates.alignment import Aligned, align
-from pytest_riskguard.gates.flips import alpha_star
-from pytest_riskguard.gates.kinds import MIN_TOPICS, NoTopicCollapse, NotSignificantlyRisky
-from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.reports.json import document
 from pytest_riskguard.reports.terminal import layout
-from pytest_riskguard.risk.checks import mean
 from pytest_riskguard.text import clean, counted, fitted, listed, percent, short, signed
+
+#: Below this many topics gates have no answer.
+MIN_TOPICS = 10
 
 
 @dataclass(frozen=True)
@@ -31,7 +27,7 @@ class AnswerAt:
     alpha: float
     outcome: str
     reason: str | None
-    urisk: float
+    urisk: float | None
     lower: float | None
     upper: float | None
 
@@ -47,7 +43,7 @@ class PastRelease:
     name: str
     against: str
     regretted: bool
-    mean: float
+    mean: float | None
     mean_difference: float | None = None
     answers: tuple[AnswerAt, ...] = ()
     alpha_star: float | Literal["any"] | None = None
@@ -115,20 +111,20 @@ class Replay:
 
 
 def replay(
-    gate: NotSignificantlyRisky,
     runs: Sequence[TopicScores],
+    judge: Callable[..., Sequence[Verdict]],
     *,
-    alphas: Sequence[float],
+    alphas: tuple[float, ...],
     baseline: TopicScores | None = None,
     regretted: Collection[str] = (),
     max_loss: float = 0.5,
-    topics: Topics | None = None,
+    **options: Any,
 ) -> Replay:
     """Judge releases, oldest first, each against the one before it, or all against one ``baseline``.
 
-    The gate is asked at each of the ``alphas``, and ``no_topic_collapse`` with ``max_loss``. ``topics`` may have
-    clusters and strata. Releases that cannot be compared have a ``problem``. ``ValueError`` for too few runs, and for
-    regretted names that are not judged.
+    ``judge`` gives verdicts as ``Inputs.verdicts`` does: not_significantly_risky is asked at each of the ``alphas``,
+    with further ``options``, and no_topic_collapse with ``max_loss``. Releases that cannot be compared have a
+    ``problem``. ``ValueError`` for too few runs, and for regretted names that are not judged.
     """
     pairs = list(pairwise(runs)) if baseline is None else [(baseline, run) for run in runs]
     if not pairs:
@@ -137,61 +133,46 @@ def replay(
     for name in regretted:
         if name not in known:
             raise ValueError(f"regretted: expected one of {', '.join(known)}, found {name!r}")
-    releases = tuple(
-        _release(gate, run, before, alphas=alphas, regretted=run.name in regretted, max_loss=max_loss, topics=topics)
-        for before, run in pairs
-    )
+    single = {"missing": options["missing"]} if "missing" in options else {}
+    releases = []
+    for before, run in pairs:
+        # churn counts: this is about what each alpha would have stopped
+        verdicts = judge("not_significantly_risky", [(run, before)], alphas=alphas, on_churn="fail", **options)
+        (collapse,) = judge("no_topic_collapse", [(run, before)], max_loss=max_loss, **single)
+        releases.append(_release(run, before, verdicts, collapse, regretted=run.name in regretted))
     policies = [_policy(releases, alpha=alpha) for alpha in alphas] + [_policy(releases, max_loss=max_loss)]
-    first = runs[0]
+    asked, first = verdicts[0], runs[0]
     return Replay(
-        first.measure, gate.level, gate.method, gate.tolerance, len(first.topics), releases, tuple(policies)
+        first.measure, asked.level, asked.method, asked.tolerance, len(first.topics), tuple(releases), tuple(policies)
     )
 
 
 def _release(
-    gate: NotSignificantlyRisky,
-    run: TopicScores,
-    before: TopicScores,
-    *,
-    alphas: Sequence[float],
-    regretted: bool,
-    max_loss: float,
-    topics: Topics | None,
+    run: TopicScores, before: TopicScores, verdicts: Sequence[Verdict], collapse: Verdict, *, regretted: bool
 ) -> PastRelease:
-    release = PastRelease(run.name, before.name, regretted, mean(run.values))
-    try:
-        aligned = align(gate, run, before, topics=topics)
-    except DataError as error:
-        return replace(release, problem=str(error))
-    plain = Comparison(gate, aligned)
-    differences, names = plain.differences, aligned.candidate.topics
-    worst = int(np.argmin(differences))
-    loses = differences[worst] < 0
-    single = Comparison(NoTopicCollapse(max_loss=max_loss, missing=gate.missing), aligned)
+    release = PastRelease(run.name, before.name, regretted, math.fsum(run.values) / run.values.size)
+    for verdict in (*verdicts, collapse):
+        if verdict.outcome == "incomparable":
+            return replace(release, problem=verdict.problem)
+    estimates = verdicts[0].estimates
+    lost = [topic for topic in collapse.responsible_topics if topic.difference < 0]
+    worst = min(lost, key=lambda topic: topic.difference, default=None)
     return replace(
         release,
-        mean=plain.evidence.mean(aligned.candidate.values),
-        mean_difference=plain.mean_difference,
-        answers=tuple(_answer(replace(gate, alpha=alpha), aligned) for alpha in alphas),
-        alpha_star=_alpha_star(plain),
-        worst_topic=names[worst] if loses else None,
-        worst_difference=float(differences[worst]) if loses else None,
-        collapses=tuple(names[place] for place in sorted(single.collapsed)),
+        mean=estimates.candidate_mean,
+        mean_difference=estimates.mean_difference,
+        answers=tuple(map(_answer, verdicts)),
+        alpha_star=estimates.alpha_star,
+        worst_topic=None if worst is None else worst.topic,
+        worst_difference=None if worst is None else worst.difference,
+        collapses=tuple(sorted(collapse.estimates.flip_set or ())),
     )
 
 
-def _alpha_star(comparison: Comparison) -> float | Literal["any"] | None:
-    if comparison.identical:
-        return "any"
-    return alpha_star(comparison.ruling) if comparison.ruling.enough_topics else None
-
-
-def _answer(gate: NotSignificantlyRisky, aligned: Aligned) -> AnswerAt:
-    comparison = Comparison(gate, aligned)
-    outcome, reason = comparison.answer
-    ruling = comparison.ruling
-    limits = (ruling.deciding.lower, ruling.deciding.upper) if ruling.enough_topics else (None, None)
-    return AnswerAt(gate.alpha, outcome, reason, ruling.estimate, *limits)
+def _answer(verdict: Verdict) -> AnswerAt:
+    interval = verdict.decisive_interval
+    limits = (None, None) if interval is None else (interval.lower, interval.upper)
+    return AnswerAt(verdict.alpha, verdict.outcome, verdict.reason, verdict.estimates.urisk, *limits)
 
 
 def _policy(releases: Sequence[PastRelease], *, alpha: float | None = None, max_loss: float | None = None) -> Policy:

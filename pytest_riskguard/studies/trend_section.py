@@ -10,7 +10,7 @@ from pytest_riskguard.studies.trend_series import Point, Series, Trend, TrendRun
 
 #: Runs that a chart draws, runs that a table has, the newest, and topics, of one gate and of all gates together; the
 #: JSON has all of them.
-MAX_DRAWN, MAX_RUNS, MAX_TOPICS = (100, 500), (20, 100), (10, 60)
+MAX_DRAWN, MAX_RUNS, MAX_TOPICS = (90, 450), (20, 100), (10, 60)
 #: Gates that are open from the start.
 MAX_OPEN = 6
 _MAX_NAMED = 5

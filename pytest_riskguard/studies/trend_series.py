@@ -238,7 +238,7 @@ def _run(path: Path, report: Mapping[str, Any], problem: str | None) -> tuple[Tr
     when, dated_by = _date(origin.get("date", "")), "report"
     if when is None:
         when, dated_by = _file_time(path), "file"
-    latency = origin.get("latency")
+    latency = (origin.get("candidate") or {}).get("latency")
     run = TrendRun(
         report=path.as_posix(),
         date=None if when is None else when.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),

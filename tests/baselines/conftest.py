@@ -83,8 +83,10 @@ def link():
 def add(store, collection):
     """Store the collection's run."""
 
-    def add(name="prod", run=None, **options):
+    def add(name="prod", run=None, *, replace=False, **options):
         options = {"qrels": collection.qrels, "topics": collection.topics, "measures": MEASURES} | options
+        if replace:
+            return store.update(name, run or collection.run, **options).manifest
         return store.add(name, run or collection.run, **options)
 
     return add

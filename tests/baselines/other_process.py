@@ -30,7 +30,7 @@ _STEPS = frozenset({"open", "os.listdir", "os.mkdir", "os.remove", "os.rename", 
 
 
 class Writer:
-    """Does ``what`` to baseline ``name``: ``add``, ``replicate``, ``remove``, ``promote`` or ``rescore``.
+    """Does ``what`` to baseline ``name``: ``add``, ``update``, ``replicate``, ``remove``, ``promote`` or ``rescore``.
 
     With ``stop`` it waits there to be killed; with ``last_step`` it kills itself before the step after that one, a
     step being a file that is opened or a folder that is read or changed.
@@ -107,7 +107,9 @@ def _write(
     scoring: dict[str, Any] = {"qrels": qrels, "topics": None}
     try:
         if what == "add":
-            store.add(name, run, measures=["AP"], replace=True, **scoring)
+            store.add(name, run, measures=["AP"], **scoring)
+        elif what == "update":
+            store.update(name, run, measures=["AP"], **scoring)
         elif what == "replicate":
             store.add_replicate(name, run, **scoring)
         elif what == "remove":
@@ -142,7 +144,7 @@ def _stop_at(place: str, reached: Path) -> None:
         time.sleep(60)
 
     def paused_rename(self: Path, target: Path) -> Path:
-        new = self.name == "new"
+        new = self.name.startswith(".tmp-new-")
         if (place == "before-rename" and not new) or (place == "between" and new):
             pause()
         result = rename(self, target)

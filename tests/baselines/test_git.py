@@ -1,11 +1,10 @@
-"""The commit that is recorded with a baseline, and that reading it starts no program that a repository names."""
+"""The commit that is recorded with a baseline."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -100,17 +99,6 @@ def test_a_git_in_the_current_folder_is_not_run(repository, monkeypatch):
     assert not repository.started.exists()
 
 
-def test_a_git_that_cannot_compare_says_nothing_of_the_commit(repository, monkeypatch):
-    run = subprocess.run
-
-    def failing(command, **options):
-        command = [*command[:1], "no-such-command"] if "status" in command else command
-        return run(command, **options)
-
-    monkeypatch.setattr("subprocess.run", failing)
-    assert git_state(repository.store) is None
-
-
 def test_a_git_that_hangs_is_not_waited_for(repository, monkeypatch):
     def hang(*arguments, timeout, **options):
         raise subprocess.TimeoutExpired("git", timeout)
@@ -136,9 +124,9 @@ def test_a_work_tree_a_submodule_and_a_shallow_clone_have_a_commit(repository, t
 
 def test_files_that_a_filter_made_are_no_change_and_their_changes_are(repository, tmp_path, monkeypatch):
     # as with Git LFS, whose filters are in the configuration of the user
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "user"))
+    monkeypatch.setenv("HOME", str(tmp_path))
     filters = "clean = sed s/^large//\n\tsmudge = sed s/^/large/\n\trequired = true"
-    (tmp_path / "user").write_text(f'[filter "large"]\n\t{filters}\n')
+    (tmp_path / ".gitconfig").write_text(f'[filter "large"]\n\t{filters}\n')
     (repository.root / ".gitattributes").write_text("*.bin filter=large\n")
     (repository.root / "model.bin").write_text("large1\n")
     repository.git("add", ".")
@@ -165,114 +153,3 @@ def test_variables_that_redirect_git_do_not_count(repository, monkeypatch, tmp_p
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "none"))
     assert git_state(repository.store).commit == repository.head
     assert not git_state(repository.store).dirty
-
-
-# Each plants a program and returns the plain git command that starts it.
-
-
-def _fsmonitor(repository: Repository) -> tuple[str, ...]:
-    repository.git("config", "core.fsmonitor", str(repository.program))
-    return ("status",)
-
-
-def _filter(repository: Repository, name: str, kind: str) -> tuple[str, ...]:
-    (repository.root / ".gitattributes").write_text(f"* filter={name}\n")
-    repository.git("config", f"filter.{name}.{kind}", str(repository.program))
-    repository.touch()
-    return ("status",)
-
-
-def _clean(repository: Repository) -> tuple[str, ...]:
-    return _filter(repository, "planted", "clean")
-
-
-def _clean_with_an_odd_name(repository: Repository) -> tuple[str, ...]:
-    return _filter(repository, "a.b=c", "clean")
-
-
-def _process(repository: Repository) -> tuple[str, ...]:
-    return _filter(repository, "planted", "process")
-
-
-def _included(repository: Repository) -> tuple[str, ...]:
-    (repository.root / "extra").write_text(f'[filter "planted"]\n\tclean = {repository.program}\n')
-    repository.git("config", "include.path", "../extra")
-    (repository.root / ".git/info/attributes").write_text("* filter=planted\n")
-    repository.touch()
-    return ("status",)
-
-
-def _hook(repository: Repository) -> tuple[str, ...]:
-    for name in ("post-index-change", "reference-transaction"):
-        hook = repository.root / ".git/hooks" / name
-        hook.parent.mkdir(exist_ok=True)
-        shutil.copy(repository.program, hook)
-    repository.touch()
-    return ("update-index", "--refresh")
-
-
-def _hooks_path(repository: Repository) -> tuple[str, ...]:
-    hooks = repository.root / "hooks"
-    hooks.mkdir()
-    shutil.copy(repository.program, hooks / "post-index-change")
-    repository.git("config", "core.hooksPath", "hooks")
-    repository.touch()
-    return ("update-index", "--refresh")
-
-
-def _textconv(repository: Repository) -> tuple[str, ...]:
-    (repository.root / ".gitattributes").write_text("* diff=planted\n")
-    repository.git("config", "diff.planted.textconv", str(repository.program))
-    (repository.root / "search.py").write_text("2\n")
-    return ("diff",)
-
-
-def _external_diff(repository: Repository) -> tuple[str, ...]:
-    repository.git("config", "diff.external", str(repository.program))
-    (repository.root / "search.py").write_text("2\n")
-    return ("diff",)
-
-
-def _partial_clone(repository: Repository) -> tuple[str, ...]:
-    repository.git("config", "core.repositoryFormatVersion", "1")
-    repository.git("config", "extensions.partialClone", "origin")
-    repository.git("config", "remote.origin.promisor", "true")
-    repository.git("config", "remote.origin.url", f"ext::{repository.program}")
-    repository.git("config", "protocol.ext.allow", "always")
-    tree = repository.git("rev-parse", "HEAD^{tree}").strip()
-    (repository.root / ".git/objects" / tree[:2] / tree[2:]).unlink()
-    repository.git("rm", "-q", "--cached", "search.py")  # the index no longer knows the tree
-    return ("status",)
-
-
-def _git_file(repository: Repository) -> tuple[str, ...]:
-    (repository.root / ".git").rename(repository.root / "innocent")
-    (repository.root / ".git").write_text("gitdir: innocent\n")
-    return _clean(repository)
-
-
-PLANTED = [
-    _fsmonitor,
-    _clean,
-    _clean_with_an_odd_name,
-    _process,
-    _included,
-    _hook,
-    _hooks_path,
-    _textconv,
-    _external_diff,
-    _partial_clone,
-    _git_file,
-]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="this system (Windows) starts no shell script by its name")
-@pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__.strip("_").replace("_", " "))
-def test_no_program_that_a_repository_names_is_started(repository, plant):
-    command = plant(repository)
-    repository.started.unlink(missing_ok=True)
-    state = git_state(repository.store)
-    assert not repository.started.exists()
-    assert state is None or state.commit == repository.head
-    repository.git(*command)
-    assert repository.started.exists()  # the planted program works

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from pytest_riskguard.baselines import environment
 from pytest_riskguard.baselines.manifest import GitState
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.errors import BaselineError, DataError, RiskguardError
+from pytest_riskguard.errors import BaselineError, DataError
 from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from tests.baselines.conftest import MEASURES
@@ -114,7 +114,7 @@ def test_replicates_stay_with_the_run_that_they_repeat(store, add, replicate, pr
     replicate(run=collection.noisy_run(7))
     before = content(store.root / "prod" / "replicates")
     promote()
-    assert store.replicate_numbers("prod") == ()
+    assert store.manifest("prod").replicates == ()
     assert content(place(store, 1) / "replicates") == before
     replicate(run=collection.noisy_run(8))  # writes the manifest anew
     assert len(store.manifest("prod").history) == 1
@@ -291,30 +291,3 @@ def test_a_list_that_says_other_things_than_the_run_is_found(store, chain, qrels
     with pytest.raises(BaselineError, match=r"history/0001: differs from its entry in manifest\.json of prod"):
         store.lineage("prod", "AP", qrels=qrels)
     assert len(store.verify("prod")) == 1
-
-
-def test_an_earlier_run_is_no_link(store, chain, tmp_path, qrels, link):
-    place(store, 1).rename(tmp_path / "elsewhere")
-    link(place(store, 1), tmp_path / "elsewhere")
-    with pytest.raises(BaselineError, match=r"history/0001: is a link"):
-        store.lineage("prod", "AP", qrels=qrels)
-
-
-# Meanwhile
-
-
-def test_a_baseline_that_is_replaced_while_the_run_is_scored_is_not_promoted(
-    store, add, promote, collection, monkeypatch
-):
-    add(kind="previous")
-    score = score_run
-
-    def slow(*arguments, **options):
-        monkeypatch.setattr("pytest_riskguard.baselines.rewrite.score_run", score)
-        add(run=collection.noisy_run(1), replace=True)
-        return score(*arguments, **options)
-
-    monkeypatch.setattr("pytest_riskguard.baselines.rewrite.score_run", slow)
-    with pytest.raises(RiskguardError, match=r": was replaced while the run was being scored; try again$"):
-        promote()
-    assert store.manifest("prod").history == ()

@@ -65,8 +65,7 @@ class Target:
         return Store(root)
 
     def _writer(self, store: Store, **options: Any) -> Writer:
-        what = "add" if self._operation == "update" else self._operation
-        return Writer(store.root, "prod", self._run, self._qrels, what, **options)
+        return Writer(store.root, "prod", self._run, self._qrels, self._operation, **options)
 
 
 def state(store: Store) -> object:
@@ -112,7 +111,7 @@ def test_500_kills(store, add, replicate, collection, tmp_path):
 def _replace_often(root: Path, runs: list[Path], qrels: Path, times: int) -> None:
     for turn in range(times):
         run = runs[turn % len(runs)]
-        Store(root).add("prod", run, qrels=qrels, topics=None, measures=["AP"], replace=True)
+        Store(root).update("prod", run, qrels=qrels, topics=None, measures=["AP"])
 
 
 def _read_until_done(root: Path, qrels: Path, valid: set[bytes], begun: Any, done: Any, reads: Any) -> None:
@@ -130,7 +129,7 @@ def test_ten_readers_meet_a_whole_baseline_while_two_writers_replace_it(store, a
     runs, valid = [collection.run, collection.other_run()], set[bytes]()
     judgements = read_qrels(collection.qrels)
     for run in runs:
-        add(run=run, replace=True)
+        add(run=run, replace=run != collection.run)
         valid.add(store.scores("prod", "AP", qrels=judgements).scores.values.tobytes())
     assert len(valid) == 2
     begun, done, reads = CONTEXT.Semaphore(0), CONTEXT.Event(), CONTEXT.Value("i", 0)

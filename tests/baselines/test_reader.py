@@ -37,20 +37,6 @@ def test_an_unknown_name_is_told_with_what_the_store_holds(tmp_path, folders, na
     assert caught.value.reason == "missing_input"
 
 
-def test_names_of_interrupted_writes_are_told_sorted(store, add, monkeypatch):
-    add("web")
-    add("bm25")
-    assert store.unfinished() == ()
-    for name in ("web", "bm25"):
-        work = store.root / f".tmp-{'0' * 31}{len(name)}"
-        (work / "new").mkdir(parents=True)
-        (work / "riskguard.json").write_text(
-            f'{{"made_by": "pytest-riskguard", "folder": {work.stat().st_ino}, "replaces": "{name}"}}'
-        )
-    assert store.unfinished() == ("bm25", "web")
-    assert store.names() == ("bm25", "web")
-
-
 def test_a_replicate_that_is_not_there_is_told_with_those_there_are(store, add, replicate, collection):
     add()
     for seed, existing in enumerate(("none", "1", "1, 2")):
@@ -80,15 +66,10 @@ def test_links_out_of_the_store_are_named(store, add, tmp_path, link):
         assert caught.value.problem == f"baselines/{name}: {problem}"
 
 
-def test_links_and_unlisted_folders_among_the_replicates_are_named(store, add, replicate, tmp_path, link):
+def test_unlisted_folders_among_the_replicates_are_named(store, add, replicate):
     add()
     replicate()
-    listed = store.root / "prod/replicates/1"
-    listed.rename(tmp_path / "elsewhere")
-    link(listed, tmp_path / "elsewhere")
-    assert "baselines/prod/replicates/1: is a link; store the run itself" in store.verify("prod")
-    listed.unlink()
-    (tmp_path / "elsewhere").rename(store.root / "prod/replicates/2")
+    (store.root / "prod/replicates/1").rename(store.root / "prod/replicates/2")
     assert (
         "baselines/prod: replicates/2 is not listed in manifest.json; restore manifest.json from version control, or "
         "delete that folder"
@@ -98,12 +79,10 @@ def test_links_and_unlisted_folders_among_the_replicates_are_named(store, add, r
 def test_a_baseline_that_changes_at_every_look_is_given_up_in_the_end(store, add, monkeypatch):
     add()
     looks: list[int] = []
-    pauses: list[float] = []
     baseline = type(store._baseline("prod"))
     monkeypatch.setattr(baseline, "stamp", lambda _: looks.append(1) or len(looks))
-    monkeypatch.setattr("pytest_riskguard.baselines.reader.time.sleep", pauses.append)
+    monkeypatch.setattr("pytest_riskguard.baselines.reader.time.sleep", lambda _: None)
     (store.root / "prod/manifest.json").write_text("{")
     with pytest.raises(BaselineError, match="not JSON"):
         store.manifest("prod")
-    assert pauses[:7] == [0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.16]
-    assert len(pauses) == 49
+    assert len(looks) == 61

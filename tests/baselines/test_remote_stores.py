@@ -95,7 +95,6 @@ def test_what_can_be_read_of_a_folder_can_be_read_at_an_address(uploaded, pin):
     for name in here.names():
         assert there.manifest(name) == here.manifest(name)
         assert there.verify(name) == []
-    assert there.replicate_numbers("prod") == (1,)
     assert len(there.lineage("moved", "AP", qrels=None)) == 2
 
 

@@ -61,7 +61,6 @@ def test_a_replicate_changes_only_the_list_of_its_baseline(store, add, replicate
     assert all(after[path] == before[path] for path in before if path != "manifest.json")
     store.remove_replicate("prod", 1)
     assert content(store.root / "prod") == before
-    assert not (store.root / "prod" / "replicates").exists()
 
 
 # Judgements
@@ -131,7 +130,6 @@ def test_a_name_cannot_lead_out_of_the_store(store, add, replicate, qrels, name)
         lambda: replicate(name),
         lambda: store.replicates(name, "AP", qrels=qrels),
         lambda: store.replicate_manifest(name, 1),
-        lambda: store.replicate_numbers(name),
         lambda: store.remove_replicate(name, 1),
     ):
         with pytest.raises(UsageError, match="cannot name a baseline"):
@@ -163,7 +161,7 @@ def test_the_others_keep_their_numbers_when_one_is_removed(store, add, replicate
         replicate(run=collection.noisy_run(seed))
     kept = store.replicates("prod", "AP", qrels=qrels)[::2]
     store.remove_replicate("prod", 2)
-    assert store.replicate_numbers("prod") == (1, 3)
+    assert [replicate.number for replicate in store.manifest("prod").replicates] == [1, 3]
     left = store.replicates("prod", "AP", qrels=qrels)
     for stored, before in zip(left, kept, strict=True):
         assert_same_scores(stored.scores, before.scores)
@@ -181,7 +179,7 @@ def test_a_replicate_becomes_the_baseline_and_leaves_no_copy_of_itself(store, ad
     digest = store.replicate_manifest("prod", 1).digests.run
     add(run=place(store, 1) / "run.gz", replace=True)
     assert store.manifest("prod").digests.run == digest
-    assert store.replicate_numbers("prod") == ()
+    assert store.manifest("prod").replicates == ()
     assert store.verify("prod") == []
 
 
@@ -247,23 +245,6 @@ def test_a_replicate_that_the_manifest_does_not_list_is_not_passed_over(store, a
     assert len(store.verify("prod")) == 1
     shutil.rmtree(place(store, 1))
     assert replicate(run=collection.noisy_run(2)) == 1
-
-
-# Links
-
-
-def test_a_replicate_is_no_link(store, add, replicate, tmp_path, qrels, link):
-    add()
-    replicate()
-    for target in (tmp_path / "elsewhere", store.root / "prod" / "elsewhere"):
-        place(store, 1).rename(target)
-        link(place(store, 1), target)
-        with pytest.raises(BaselineError, match=r"replicates/1: is a link; store the run itself"):
-            store.replicates("prod", "AP", qrels=qrels)
-        assert store.verify("prod") == ["baselines/prod/replicates/1: is a link; store the run itself"]
-        place(store, 1).unlink()
-        target.rename(place(store, 1))
-    assert store.verify("prod") == []
 
 
 def test_replicates_keep_their_runs_where_the_baseline_does_not_keep_its_own(store, add, replicate, collection):

@@ -1,4 +1,4 @@
-"""Judgements that shrink and query texts that change are counted against a limit; other changes are not."""
+"""Judgements that shrink and query texts that change are refused; other changes are not."""
 
 from __future__ import annotations
 
@@ -36,20 +36,18 @@ def all_zero(*topics):
 
 
 @pytest.mark.parametrize("edit", [without("t5", "t7"), all_zero("t5", "t7")])
-def test_topics_that_are_gone_are_refused_unless_shrink_allows_them(store, add, collection, changed, edit):
+def test_topics_that_are_gone_are_refused_until_that_is_accepted(store, add, collection, changed, edit):
     add()
     qrels = changed(edit)
     pattern = (
         r"baselines/prod: 2 topics \(t5, t7\) that it was scored on no longer have a relevant document in qrels\.txt"
-        r"; restore them, or accept this with `riskguard baseline rescore prod` or `collection: \{shrink: allow\}`"
+        r"; restore them, or accept this with `riskguard baseline rescore prod`"
     )
-    for shrink in (0, 1):
-        with pytest.raises(BaselineError, match=pattern) as caught:
-            store.scores("prod", "AP", qrels=qrels, shrink=shrink)
-        assert caught.value.reason == "inputs_changed"
-    for shrink in (2, None):
-        scored = store.scores("prod", "AP", qrels=qrels, shrink=shrink)
-        assert (scored.gone, scored.rescored, len(scored.scores.topics)) == (("t5", "t7"), True, 11)
+    with pytest.raises(BaselineError, match=pattern) as caught:
+        store.scores("prod", "AP", qrels=qrels)
+    assert caught.value.reason == "inputs_changed"
+    scored = store.scores("prod", "AP", qrels=qrels, accept=True)
+    assert (scored.gone, scored.rescored, len(scored.scores.topics)) == (("t5", "t7"), True, 11)
     path = collection.folder / "edited" / "qrels.txt"
     store.rescore("prod", qrels=path, topics=collection.topics)
     assert store.scores("prod", "AP", qrels=qrels).gone == ()
@@ -70,7 +68,7 @@ def test_topics_whose_relevant_documents_are_swapped_for_others_are_refused_too(
     with pytest.raises(BaselineError, match=pattern) as caught:
         store.scores("prod", measure, qrels=qrels)
     assert caught.value.reason == "inputs_changed"
-    scored = store.scores("prod", measure, qrels=qrels, shrink=1)
+    scored = store.scores("prod", measure, qrels=qrels, accept=True)
     assert (scored.emptied, scored.gone, scored.rescored) == (("t5",), (), True)
     assert scored.scores.values[scored.scores.topics.index("t5")] == 0
     store.rescore("prod", qrels=collection.folder / "edited" / "qrels.txt", topics=collection.topics)
@@ -85,8 +83,6 @@ def test_replicates_are_checked_for_shrunk_judgements_too(store, add, replicate,
         BaselineError, match=r"prod/replicates/1: 1 topic \(t5\) that it was scored on no longer has a relevant"
     ):
         store.replicates("prod", "AP", qrels=qrels)
-    (scored,) = store.replicates("prod", "AP", qrels=qrels, shrink=1)
-    assert scored.gone == ("t5",)
 
 
 def test_replicates_are_checked_for_other_query_texts_too(store, add, replicate, collection, texts):
@@ -145,7 +141,7 @@ def test_topics_with_another_query_text_are_refused_like_topics_that_are_gone(st
     with pytest.raises(BaselineError, match=pattern) as caught:
         store.scores("prod", "AP", qrels=qrels, topics=topics)
     assert caught.value.reason == "inputs_changed"
-    assert store.scores("prod", "AP", qrels=qrels, topics=topics, shrink=1).rephrased == ("t3",)
+    assert store.scores("prod", "AP", qrels=qrels, topics=topics, accept=True).rephrased == ("t3",)
     store.rescore("prod", qrels=collection.qrels, topics=collection.folder / "edited.tsv")
     assert store.scores("prod", "AP", qrels=qrels, topics=topics).rephrased == ()
 
@@ -192,7 +188,7 @@ def swapped(*topics):
     return edit
 
 
-REMEDY = "or accept this with `riskguard baseline rescore prod` or `collection: {shrink: allow}`"
+REMEDY = "or accept this with `riskguard baseline rescore prod`"
 NEW_TEXTS = "or store a run that answers the new texts with `riskguard baseline update prod RUN --note WHY`, "
 
 
@@ -280,7 +276,7 @@ def test_without_its_run_a_baseline_can_only_be_stored_again(
     add(keep_run=False)
     qrels = changed(all_zero("t5")) if other_qrels else read_qrels(collection.qrels)
     with pytest.raises(BaselineError) as caught:
-        store.scores("prod", measure, qrels=qrels, shrink=None)
+        store.scores("prod", measure, qrels=qrels, accept=True)
     again = "store it again with `riskguard baseline update prod RUN --note WHY`"
     assert caught.value.problem == f"baselines/prod: {problem}, and its run was not kept; {again}"
     assert caught.value.reason == reason

@@ -165,7 +165,7 @@ def test_a_taken_name_is_refused_with_the_command_that_replaces(store, add, coll
 def test_a_name_that_differs_in_case_only_is_refused(add):
     add("prod")
     with pytest.raises(UsageError, match="'prod' differs only in upper and lower case"):
-        add("Prod", replace=True)
+        add("Prod")
 
 
 @pytest.mark.parametrize("name", ["../prod", "/prod", "a/b", "", "..", "nul", "a\0b"])
@@ -437,3 +437,22 @@ def test_each_stored_file_has_its_own_limit(store, add, collection, set_limit, l
     set_limit(f"{limit}_BYTES", 100)
     with pytest.raises(BaselineError, match=f"prod: {file}: "):
         store.scores("prod", "AP", qrels=qrels)
+
+
+def test_a_folder_with_files_of_others_is_neither_replaced_nor_deleted(store, add, collection):
+    add(kind="previous")
+    readme = store.root / "prod/README.md"
+    readme.write_text("ask Ann")
+    scoring = {"qrels": collection.qrels, "topics": None}
+    for write in (
+        lambda: store.update("prod", collection.other_run(), measures=MEASURES, **scoring),
+        lambda: store.promote("prod", collection.other_run(), **scoring),
+        lambda: store.rescore("prod", **scoring),
+        lambda: store.remove("prod"),
+    ):
+        with pytest.raises(BaselineError, match=r"prod: holds files that riskguard did not write \(README\.md\)"):
+            write()
+    assert readme.read_text() == "ask Ann"
+    readme.unlink()
+    store.remove("prod")
+    assert [path.name for path in store.root.iterdir()] == [".lock"]

@@ -32,18 +32,17 @@ def test_a_writer_that_is_killed_leaves_a_whole_baseline(store, add, collection,
     add()
     add("other")
     old = store.scores("prod", "AP", qrels=qrels).scores
-    writer = Writer(store.root, "prod", collection.other_run(), collection.qrels, stop=(at, tmp_path / "reached"))
+    stop = at, tmp_path / "reached"
+    writer = Writer(store.root, "prod", collection.other_run(), collection.qrels, "update", stop=stop)
     writer.kill_when_it_has_stopped()
 
     assert store.names() == ("other", "prod")
     assert store.verify("prod") == []
-    assert store.unfinished() == (("prod",) if at != "after-rename" else ())
     read = store.scores("prod", "AP", qrels=qrels).scores
     assert np.array_equal(read.values, old.values) == (at != "after-rename")
     assert any(path.name.startswith(".") and path.name != LOCK for path in store.root.iterdir())  # left behind
 
     store.remove("other")  # any later writer
-    assert store.unfinished() == ()
     assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
     assert np.array_equal(store.scores("prod", "AP", qrels=qrels).scores.values, read.values)
 
@@ -52,7 +51,6 @@ def test_a_first_baseline_that_was_not_finished_is_not_there(store, collection, 
     writer = Writer(store.root, "prod", collection.run, collection.qrels, stop=("between", tmp_path / "reached"))
     writer.kill_when_it_has_stopped()
     assert store.names() == ()
-    assert store.unfinished() == ("prod",)
     with pytest.raises(BaselineError, match="no baseline 'prod'"):
         store.manifest("prod")
 
@@ -75,7 +73,7 @@ def test_who_is_killed_while_replicates_change_leaves_all_as_it_was_or_as_it_sha
     for names in (("other", "prod"), ("prod",)):
         assert store.names() == names
         assert store.verify("prod") == []
-        assert store.replicate_numbers("prod") == expected
+        assert tuple(replicate.number for replicate in store.manifest("prod").replicates) == expected
         assert len(store.replicates("prod", "AP", qrels=qrels)) == len(expected)
         assert np.array_equal(store.scores("prod", "AP", qrels=qrels).scores.values, old.values)
         if "other" in names:
@@ -169,10 +167,9 @@ def test_every_file_and_folder_is_flushed_before_it_is_in_place(store, add, monk
     flushed: list[Any] = []
     monkeypatch.setattr(atomic_folder, "_flush", lambda path: flushed.append(path.name))
     add()
-    *new, work, parent = flushed
-    assert sorted(new) == ["manifest.json", "new", "queries.tsv", "riskguard.json", "run.gz", "scores.tsv"]
-    assert work.startswith(".tmp-")
-    assert parent == store.root.name
+    *files, new, parent = flushed
+    assert sorted(files) == ["manifest.json", "queries.tsv", "run.gz", "scores.tsv"]
+    assert (new, parent) == (".tmp-new-prod", store.root.name)
 
 
 def test_two_processes_that_store_at_once_both_succeed(store, collection, qrels):
@@ -212,7 +209,6 @@ def test_readers_take_no_lock_and_write_nothing(store, add, replicate, qrels, mo
     store.replicates("prod", "AP", qrels=qrels)
     store.replicates("prod", "RR", qrels=qrels)
     store.replicate_manifest("prod", 1)
-    store.replicate_numbers("prod")
     store.verify("prod")
     assert {path: path.stat().st_mtime_ns for path in store.root.rglob("*")} == before
 
@@ -265,7 +261,7 @@ def test_readers_see_a_whole_baseline_while_it_is_replaced_over_and_over(store, 
         "import sys; from pathlib import Path; from pytest_riskguard.baselines.store import Store\n"
         "root, qrels, *runs = map(Path, sys.argv[1:])\n"
         "for i in range(25):\n"
-        "    Store(root).add('prod', runs[i % 2], qrels=qrels, topics=None, measures=['AP'], replace=True)\n"
+        "    Store(root).update('prod', runs[i % 2], qrels=qrels, topics=None, measures=['AP'])\n"
     )
     arguments = [store.root, collection.qrels, collection.run, collection.other_run()]
     process = subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], stderr=subprocess.PIPE)

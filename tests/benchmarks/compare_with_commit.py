@@ -36,15 +36,14 @@ TEXTS = (
     "verdicts[].warnings[].message",
     "verdicts[].problem",
     "verdicts[].explanation.summary",
-    "generated_by.version",
+    "generated_by",
 )
 #: Times, which no two runs share.
 TIMES = (
     "provenance.date",
-    "provenance.latency.median_ms",
-    "provenance.latency.p95_ms",
+    "provenance.candidate.latency.median_ms",
+    "provenance.candidate.latency.p95_ms",
     "provenance.baselines[].stored",
-    "provenance.baselines[].age_days",
 )
 #: Limits of intervals, and what is computed from them, which ``--moved-limits`` lets move by so many standard errors.
 LIMITS = (
@@ -53,10 +52,8 @@ LIMITS = (
     "verdicts[].intervals[].upper",
     "verdicts[].explanation.slices[].lower",
     "verdicts[].explanation.slices[].upper",
-    "verdicts[].exhibits.curve.lower[]",
-    "verdicts[].exhibits.curve.upper[]",
-    "verdicts[].responsible_topics[].limit_without",
-    "verdicts[].flagged_wins[].limit_without",
+    "verdicts[].exhibits.curve.lines.lower[]",
+    "verdicts[].exhibits.curve.lines.upper[]",
     "verdicts[].lineage.lower",
     "verdicts[].lineage.upper",
     "verdicts[].pool.references[].lower",
@@ -69,13 +66,11 @@ FROM_THE_LAW = (
     "verdicts[].family.adjusted_p_value",
     "verdicts[].explanation.slices[].p_value",
     "verdicts[].explanation.slices[].adjusted_p_value",
-    "verdicts[].diagnostics.quantiles[].bootstrap",
 )
-#: How the law is known, and its drawing: they are the other law's.
+#: The drawing of the law is the other law's.
 DRAWN = (
-    "verdicts[].diagnostics.law",
-    "verdicts[].exhibits.density.values[]",
-    "verdicts[].exhibits.density.density[]",
+    "verdicts[].exhibits.density.x[]",
+    "verdicts[].exhibits.density.lines.density[]",
 )
 
 

@@ -244,7 +244,7 @@ CASES = (
     Case(
         "slices",
         (
-            cranfield("bm25s_nostem", "bm25s_lucene", "--slice length --set smallest_slice=30", topics="topics.tsv"),
+            cranfield("bm25s_nostem", "bm25s_lucene", "--slice length", topics="topics.tsv"),
             cranfield("fts5_or", "bm25s_lucene", "--slice third=0 --alpha 5 --set family=holm", topics="topics.tsv"),
         ),
         write_tagged_topics,

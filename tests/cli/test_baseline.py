@@ -9,8 +9,6 @@ import sys
 
 import pytest
 
-from pytest_riskguard.baselines import atomic_folder
-
 
 def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, folder):
     ended = command("baseline add new loss.run --note 'why not'")
@@ -89,46 +87,9 @@ def test_an_update_says_which_replicates_it_removes(command, again):
         "  AP 0.5000 -> 0.6361 (+0.1361)",
         "    2 of 30 topics fall: t30 0.5000 -> 0.2500, t29 0.5000 -> 0.3333",
     ]
-    assert last == "removed replicates 1, 2 of prod: they were stored for the run that was replaced"
+    assert last == "removed 2 replicates of prod: they were stored for the run that was replaced"
     assert command("baseline add prod again-1.run --replicate").status == 0
-    assert "removed replicate 1 of prod: " in command("baseline update prod prod.run --note why").out
-
-
-def test_an_update_of_a_damaged_baseline_says_which_replicates_go_with_it(command, folder, again):
-    assert command("baseline add prod again-1.run --replicate").status == 0
-    folder.joinpath("baselines/prod/manifest.json").write_text("{")
-    out = command("baseline update prod prod.run --note why").out
-    assert "\n  nothing to compare with: the old scores are damaged" in out
-    assert "removed replicate 1 of prod: " in out
-    assert command("baseline verify").out == "prod: ok\n"
-
-
-def test_a_link_in_the_place_of_a_baseline_is_left_to_its_owner(command, folder):
-    folder.joinpath("baselines/prod").rename(folder / "elsewhere")
-    try:
-        folder.joinpath("baselines/prod").symlink_to(folder / "elsewhere")
-    except OSError:
-        pytest.skip("this system does not allow symbolic links")
-    assert command("baseline show prod").status == 3
-    refused = command("baseline update prod good.run --note why")
-    assert (refused.status, refused.out) == (3, "")
-    assert "baselines/prod: is a link, so it is not touched; delete it yourself" in refused.err
-    folder.joinpath("baselines/prod").unlink()
-    assert command("baseline add prod good.run").out.startswith("stored prod: ")
-    assert command("baseline verify").out == "prod: ok\n"
-    assert folder.joinpath("elsewhere/manifest.json").exists()
-
-
-@pytest.mark.parametrize("line", ["list", "verify", "show prod"])
-def test_what_was_interrupted_is_announced(command, folder, line):
-    store = folder / "baselines"
-    with atomic_folder.temporary_folder(store, "prod"), atomic_folder.temporary_folder(store, "new"):
-        ended = command(f"baseline {line}")
-        assert ended.status == 0
-        told = ": another process is storing it, or was interrupted; so far "
-        assert f"prod{told}the old baseline is kept; if none is running, repeat the command\n" in ended.err
-        assert f"new{told}nothing is stored; " in ended.err
-    assert command(f"baseline {line}").err == ""
+    assert "removed 1 replicate of prod: " in command("baseline update prod prod.run --note why").out
 
 
 def test_git_keeps_the_line_ends_of_a_new_store(command, folder):
@@ -231,6 +192,7 @@ def test_rescoring_says_which_topics_it_accepts_otherwise(command, folder):
     assert "another" not in command("baseline rescore prod").out
 
 
+@pytest.mark.slow
 def test_a_console_without_the_letters_shows_them_escaped(command, folder):
     folder.joinpath("topics.tsv").write_text(
         "".join(f"t{n:02d}\tkäse 寿司\n" for n in range(1, 31)), encoding="utf-8"

@@ -483,6 +483,7 @@ def test_hostile_file_names_reach_no_terminal_and_begin_no_line(command, folder)
         assert "::error::\x1b" not in said
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_output_that_cannot_be_written_is_one_line(folder):
     code = "from pytest_riskguard.cli import main; main()"

@@ -44,6 +44,12 @@ def test_what_the_candidate_answers_is_stored_with_its_latency(command, live):
     assert kept["latency"] == manifest["latency"]
 
 
+def test_metadata_of_the_command_count_before_those_of_the_file(command, live):
+    assert command("baseline add now --meta index=v9").status == 0
+    manifest = json.loads((live / "baselines" / "now" / "manifest.json").read_text())
+    assert manifest["metadata"] == {"index": "v9"}  # the file says v8
+
+
 def test_reports_show_how_fast_candidate_and_baseline_were(command, live):
     assert command("baseline add now").status == 0
     settings = live / "riskguard.yaml"

@@ -35,9 +35,9 @@ def test_each_slice_has_its_verdict_and_says_so(command):
     assert "(AP, kind=code, 12 topics, alpha 1)" in second
 
 
-def test_a_tag_asks_about_its_values_that_are_large_enough(command):
+def test_slices_alphas_and_their_family(command):
     ended = command(
-        f"compare {BASE} --slice kind --set smallest_slice=10 --alpha 0 --alpha 1 --set family=holm --json -"
+        f"compare {BASE} --slice kind=code --slice kind=words --alpha 0 --alpha 1 --set family=holm --json -"
     )
     found = json.loads(ended.out)["verdicts"]
     assert [(v["alpha"], v["slice"], v["topics"]["count"]) for v in found] == [
@@ -64,13 +64,10 @@ def test_a_small_slice_is_judged_when_it_is_named(command):
         ("--slice kind=codes", "--slice: no judged topic has kind=codes; did you mean 'kind=code'?"),
         (
             "--slice kind",
-            "no value of 'kind' has 25 judged topics (largest: words 16, code 12, name 2); set smallest_slice",
+            "no value of 'kind' has 25 judged topics (largest: words 16, code 12, name 2); name the slices",
         ),
-        ("--slice kind --slice kind=code --set smallest_slice=10", "--slice: kind=code given twice"),
-        ("--slice kind=code --set smallest_slice=10", "smallest_slice has no effect"),
-        ("--set smallest_slice=10", "smallest_slice has no effect"),
+        ("--slice kind=code --slice kind=code", "--slice: kind=code given twice"),
         ("--slice =code", "expected TAG=VALUE or TAG"),
-        ("--slice kind --set smallest_slice=9", "expected a whole number, at least 10, found the number 9"),
         ("--slice kind=code --qrels qrels.txt", "there is no topics file"),
     ],
 )
@@ -99,7 +96,7 @@ def test_tables_of_scores_have_slices_too(command, folder):
     for name, low in (("a", 0.5), ("b", 0.1)):
         rows = [f"{topic},{low if place < 12 else 0.5},0.5\n" for place, topic in enumerate(world.TOPICS)]
         (folder / f"{name}.csv").write_text("topic,m,n\n" + "".join(rows))
-    line = "compare --scores b.csv --baseline a=a.csv --topics topics.tsv --slice kind --set smallest_slice=10 -q"
+    line = "compare --scores b.csv --baseline a=a.csv --topics topics.tsv --slice kind=code --slice kind=words -q"
     ended = command(f"{line} {STRICT_LINE}")
     assert [line.split()[0] for line in ended.out.splitlines()] == ["FAIL", "PASS", "PASS", "PASS"]
     assert "(m, kind=code, 12 topics" in ended.out.splitlines()[0]

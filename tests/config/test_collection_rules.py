@@ -52,9 +52,9 @@ def checked(capsys, status: int) -> dict[str, Any]:
         ("", LabelRules()),
         (", grades: [0, 3]", LabelRules(scale=(0, 3))),
         (", grades: [-2, 0.5], relevant_from: 0.5", LabelRules(scale=(-2, 0.5), relevant_from=0.5)),
-        (', chunks: "#", judgements: complete', LabelRules(separator="#", is_complete=True)),
-        (", judgements: partial", LabelRules()),
-        (", unjudged_relevance: 0.2", LabelRules(unjudged_relevance=0.2)),
+        (', chunks: "#", unjudged: ignore', LabelRules(separator="#", is_complete=True)),
+        (", unjudged: warn", LabelRules()),
+        (", unjudged: 0.2", LabelRules(unjudged_relevance=0.2)),
     ],
 )
 def test_the_rules_go_with_the_judgements(project, tmp_path, text, rules):
@@ -71,9 +71,8 @@ def test_the_rules_go_with_the_judgements(project, tmp_path, text, rules):
         ("grades: [0, high]", "expected a number from -1000 to 1000, found 'high'"),
         ("relevant_from: yes", "expected a number from -1000 to 1000, found 'yes'"),
         ("chunks: ''", "expected a text such as '#', found ''"),
-        ("judgements: all", "expected complete or partial, found 'all'"),
-        ("unjudged_relevance: 20", "expected a probability from 0 to 1 such as 0.1, found the number 20"),
-        ("judgements: complete, unjudged_relevance: 0.2", "no document is unjudged; leave one out"),
+        ("unjudged: all", "expected warn, ignore, or a probability from 0 to 1 such as 0.1, found 'all'"),
+        ("unjudged: 20", "expected warn, ignore, or a probability from 0 to 1 such as 0.1, found the number 20"),
         (
             "strata: {a: 0.5, b: 0.5}",
             "says which topics are in which; add topics",
@@ -126,7 +125,7 @@ def test_complete_judgements_leave_nothing_to_judge(project, capsys):
     assert partial["judgements"]["documents"] == 2 * len(TOPICS)
     line = ["judge-next", "new.run", "--baseline", "prod"]
     assert riskguard(line) == 0
-    project(", judgements: complete")
+    project(", unjudged: ignore")
     complete = checked(capsys, 1)
     assert complete["judgements"] is None
     assert complete["estimates"] == partial["estimates"]

@@ -25,24 +25,25 @@ def loaded(folder: Path, candidate: str) -> CommandCandidate:
 def test_a_command_with_everything(tmp_path: Path) -> None:
     found = loaded(
         tmp_path,
-        "command: [./search, --size, 10, '{query}'], input: argument, depth: 50, workers: 4, timeout: none, "
-        "retries: 1, rate: 2, ask_twice: 0, ties: docid, metadata: {index: v8}",
+        "command: [./search, --size, 10, '{query}'], depth: 50, workers: 4, timeout: none, ties: docid, "
+        "metadata: {index: v8}",
     )
     assert found.command == ("./search", "--size", "10", "{query}")
-    assert found.takes_argument
+    assert found.runs_for_each
     assert (found.depth, found.workers, found.timeout, found.ties) == (50, 4, None, "docid")
 
 
-@pytest.mark.parametrize(("arguments", "takes_argument"), [("", False), (", '-q={query}'", True), (", q", False)])
-def test_where_the_query_goes_is_seen_from_the_arguments(
-    tmp_path: Path, arguments: str, takes_argument: bool
-) -> None:
-    found = loaded(tmp_path, f"command: [node{arguments}]")
-    assert (found.takes_argument, found.ties) == (takes_argument, "as_returned")
+@pytest.mark.parametrize(
+    ("arguments", "runs_for_each"),
+    [("[a]", False), ("[a, '-q={query}']", True), ("[a, '{topic}']", True), ("[a, '{depth}']", False)],
+)
+def test_a_command_is_run_for_each_query_that_an_argument_takes(tmp_path: Path, arguments: str, runs_for_each: bool):
+    found = loaded(tmp_path, f"command: {arguments}")
+    assert (found.runs_for_each, found.ties) == (runs_for_each, "as_returned")
 
 
 def test_no_query_is_the_name_of_a_program(tmp_path: Path) -> None:
-    assert not loaded(tmp_path, "command: ['{query}', x]").takes_argument
+    assert not loaded(tmp_path, "command: ['{query}', x]").runs_for_each
 
 
 @pytest.mark.parametrize(
@@ -53,9 +54,7 @@ def test_no_query_is_the_name_of_a_program(tmp_path: Path) -> None:
         ("command: [a, {b: c}]", "expected a list of a program and its arguments"),
         ("command: ['']", "expected the name or path of a program first, found ''"),
         ('command: [a, "b\\0c"]', "expected arguments without the character NUL"),
-        ("command: [a], input: argument", "expected {query} in an argument of the command, or `input: stdin`"),
-        ("command: [a, '{query}'], input: stdin", "expected no {query} in the arguments with `input: stdin`"),
-        ("command: [a], input: file", "candidate.input: expected stdin, argument or lines, found 'file'"),
+        ("command: [a], workers: 2", "expected `workers: 1`: without {query} in an argument one process is asked"),
         ("command: [a], ties: rank", "candidate.ties: expected as_returned or docid, found 'rank'"),
     ],
 )

@@ -19,13 +19,13 @@ SIZES = {"code": 30, "how to": 12, "how_to": 12, "a/b::c]": 11, "rare": 2}
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    rows, judged = ["topic\tquery\tintent\tkind\n"], list[str]()
+    rows, judged = ["topic\tquery\tintent\tkind\tpart\n"], list[str]()
     for value, size in SIZES.items():
         for number in range(size):
             topic = f"t{len(judged):03d}"
-            rows.append(f"{topic}\tsome words\t{value}\t{'odd' if number % 2 else 'even'}\n")
+            rows.append(f"{topic}\tsome words\t{value}\t{'odd' if number % 2 else 'even'}\t{len(judged) // 12}\n")
             judged.append(topic)
-    rows.append("unjudged\tsome words\tnew\teven\n")
+    rows.append("unjudged\tsome words\tnew\teven\t9\n")
     (tmp_path / "topics.tsv").write_text("".join(rows))
     (tmp_path / "qrels.txt").write_text("".join(f"{topic} 0 d 1\n" for topic in judged))
     return tmp_path
@@ -86,11 +86,11 @@ def test_a_tag_has_an_item_for_each_large_value_even_if_there_is_but_one(items):
 
 
 def test_ids_made_of_other_peoples_text_are_safe_and_unique(items):
-    found = items(f"{GATE}, slice: intent, smallest_slice: 10")
+    found = items(f"{GATE}, slice: [{', '.join(repr(f'intent={value}') for value in SIZES if value != 'rare')}]")
     assert sorted(found.values()) == sorted(f"intent={value}" for value in SIZES if value != "rare")
     inner = [item.removeprefix("g[").removesuffix("]") for item in found]
     assert not any(character in text for text in inner for character in " :/[]")
-    assert [text for text in inner if "~" not in text] == ["a_b__c_", "code"]
+    assert [text for text in inner if "~" not in text] == ["code", "a_b__c_"]
     assert len(set(inner)) == 4
 
 
@@ -118,20 +118,14 @@ def test_slices_of_a_gate_that_tests_are_a_family_and_those_of_others_are_not(lo
         ("slice: intent=codes", "slice of gate 'g': no judged topic has intent=codes; did you mean 'intent=code'?"),
         ("slice: [kind, kind=odd]", "slice of gate 'g': kind=odd repeats kind=odd, which kind declares"),
         (
-            "slice: intent, smallest_slice: 40",
-            "slice of gate 'g': no value of 'intent' has 40 judged topics (largest: code 30, how to 12, how_to 12, "
-            "a/b::c] 11, rare 2); set smallest_slice lower, or name the slices to ask about, such as intent=code",
+            "slice: part",
+            "slice of gate 'g': no value of 'part' has 25 judged topics (largest: 0 12, 1 12, 2 12, 3 12, 4 12, "
+            "5 7); name the slices to ask about, such as part=0",
         ),
         ("slice: []", "slice of gate 'g': expected TAG=VALUE or TAG or a list of them, found an empty list"),
         ("slice: intent=", "slice of gate 'g': expected TAG=VALUE or TAG, a column of the topics file, found"),
         ("slice: 3", "slice of gate 'g': expected TAG=VALUE or TAG, found the number 3; put it in quotes"),
         ("slice: [kind=odd, kind = odd]", "slice of gate 'g': kind=odd appears twice"),
-        ("slice: intent, smallest_slice: 9", "smallest_slice of gate 'g': expected a whole number, at least 10"),
-        ("smallest_slice: 30", "smallest_slice of gate 'g' has no meaning without `slice: TAG`; leave it out"),
-        (
-            "slice: intent=code, smallest_slice: 30",
-            "smallest_slice of gate 'g' has no meaning without `slice: TAG`; leave it out",
-        ),
     ],
 )
 def test_mistakes_are_told_at_their_line(errors, keys, problem):
@@ -150,7 +144,7 @@ def test_files_that_cannot_tell_are_named(errors, folder):
     ((line, said),) = errors(f"{GATE}, slice: intent", head=head)
     assert (line, said.startswith("slice: it needs a topics file with a column for each tag")) == (5, True)
     with (folder / "topics.tsv").open("a") as file:
-        file.write("t000\tagain\tcode\todd\n")
+        file.write("t000\tagain\tcode\todd\t0\n")
     ((line, said),) = errors(f"{GATE}, slice: intent")
     assert line == 5
     assert f"slice: its topics cannot be looked up: {folder / 'topics.tsv'}:70: " in said

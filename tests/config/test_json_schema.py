@@ -74,7 +74,7 @@ def test_what_the_documentation_shows_is_right(text):
     ("gate", "keys"),
     [
         (f"{RISK}, alpha: 1e-3", ""),
-        (f"{RISK}, alpha: [1, 5], measure: nDCG@10, smallest_slice: 30, slice: [kind=code, lang]", ""),
+        (f"{RISK}, alpha: [1, 5], measure: nDCG@10, slice: [kind=code, lang]", ""),
         (f"{RISK}, max_mde: null, tolerance: 0.01, method: bca, on_churn: warn, weighted: true", ""),
         ("name: b, kind: no_topic_collapse, baseline: prod, max_loss: null, max_share: 0.5, protected: [q1]", ""),
         ("name: b, kind: georisk_not_worse, baselines: [prod, other], reference: any", ""),
@@ -84,7 +84,8 @@ def test_what_the_documentation_shows_is_right(text):
         ("name: b, kind: no_topic_collapse, baseline: prod, allowed: 3", ""),
         (f"{RISK}, candidate: {{run: a.run, metadata: {{index: v8}}}}", ""),
         (RISK, "family: holm\nstore: b\n"),
-        (RISK, "family: {correction: benjamini_hochberg, gates: [a]}\n"),
+        (RISK, "family: benjamini_hochberg\n"),
+        ("name: b, kind: no_drift, baseline: prod/oldest", ""),
     ],
 )
 def test_what_riskguard_accepts_is_right(tmp_path: Path, gate, keys):
@@ -111,7 +112,7 @@ def test_what_riskguard_accepts_is_right(tmp_path: Path, gate, keys):
         (f"{RISK}, baselines: []", ""),
         ("name: b, baseline: prod", ""),
         ("name: b, kind: magic, baseline: prod", ""),
-        (f"{RISK}, smallest_slice: 5, slice: lang", ""),
+        (f"{RISK}, slice: 5", ""),
         (f"{RISK}, candidate: {{retrieve: 'a.b:c', workers: 0}}", ""),
         (RISK, "family: bonferroni\n"),
         (RISK, "colection: {}\n"),

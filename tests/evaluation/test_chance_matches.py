@@ -87,19 +87,19 @@ worlds = st.builds(
 )
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(worlds, st.sampled_from(sorted(SPELLINGS)), st.sampled_from(["index/", "v2:", "products_v7#", "1-"]))
 def test_ids_with_a_prefix_are_refused(world, spelling, prefix):
     assert is_refused(world, SPELLINGS[spelling], lambda docid: prefix + docid)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(worlds, st.sampled_from(["capitals", "mixed", "partly capitals"]))
 def test_ids_in_lower_case_are_refused(world, spelling):
     assert is_refused(world, SPELLINGS[spelling], str.lower)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(worlds, st.sampled_from(sorted(SPELLINGS)))
 def test_ids_of_another_index_are_refused_and_its_own_are_not(world, spelling):
     write = SPELLINGS[spelling]
@@ -228,7 +228,6 @@ def test_documents_that_are_judged_for_all_topics_say_nothing(write, step, is_ch
     assert are_by_chance(qrels, *columns_of(run, qrels)) == is_chance
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     topics=st.integers(1, 30),

@@ -53,10 +53,10 @@ def test_what_a_format_cannot_hold_is_said(write, tmp_path, kind, to, lost):
     assert converted.lost == lost
 
 
-def test_the_rule_of_several_judges_is_said(write, tmp_path):
+def test_that_several_judges_disagree_is_said(write, tmp_path):
     path = write("given.csv", "query_id,docid,rating,judge\nq1,d1,3,ann\nq1,d1,1,ben\nq1,d2,0,ann\n")
-    converted = convert(GivenFile(path, judges="max"), tmp_path / "qrels.txt")
-    assert converted.content == b"q1 0 d1 3\nq1 0 d2 0\n"
+    converted = convert(GivenFile(path), tmp_path / "qrels.txt")
+    assert converted.content == b"q1 0 d1 2\nq1 0 d2 0\n"
     assert converted.lost[0].startswith("who gave which grade: 2 judges disagree on 1 of 1 document")
 
 

@@ -20,7 +20,7 @@ from pytest_riskguard.formats.serialization import (
     rounded,
     to_plain,
 )
-from pytest_riskguard.gates.findings import Density, MovedDocument
+from pytest_riskguard.gates.findings import Lines, MovedDocument
 
 
 def test_a_number_has_12_significant_digits_and_zero_no_sign():
@@ -31,7 +31,7 @@ def test_a_number_has_12_significant_digits_and_zero_no_sign():
 
 
 def test_what_was_written_reads_back():
-    for made in (MovedDocument("d", None, 1, None, -0.5), Density((0.1, 0.2), (1.5, 2.5))):
+    for made in (MovedDocument("d", None, 1, None, -0.5), Lines((0.1, 0.2), {"a": (1.5, None)})):
         assert decoded(type(made), to_plain(made)) == made
 
 
@@ -47,7 +47,7 @@ VALUES = st.recursive(
 
 
 def test_unknown_fields_are_left_out():
-    assert decoded(Density, {"values": [], "density": [], "new": 1}) == Density((), ())
+    assert decoded(Lines, {"x": [], "lines": {}, "new": 1}) == Lines((), {})
 
 
 def test_a_lone_surrogate_is_kept_in_an_id_and_refused_in_a_word():
@@ -93,15 +93,15 @@ def test_what_breaks_a_constraint_is_named_with_its_place(data, problem):
 @pytest.mark.parametrize(
     ("data", "where"),
     [
-        ({"values": [0.1]}, "missing key 'made.density'"),
-        ({"values": [0.1, "x"], "density": []}, r"made\.values\[1\]: expected a number, found text"),
-        ({"values": {}, "density": []}, "made.values: expected a list, found an object"),
+        ({"x": [0.1]}, "missing key 'made.lines'"),
+        ({"x": [0.1, "x"], "lines": {}}, r"made\.x\[1\]: expected a number, found text"),
+        ({"x": {}, "lines": {}}, "made.x: expected a list, found an object"),
         ([], "made: expected an object, found a list"),
     ],
 )
 def test_what_is_not_as_it_should_be_is_named_with_its_place(data, where):
     with pytest.raises(ValueError, match=where):
-        decoded(Density, data, where="made")
+        decoded(Lines, data, where="made")
 
 
 def nested(depth: int, opening: str, closing: str) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from functools import cache
 
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.comparisons import KnownGate
@@ -34,11 +35,12 @@ SETTINGS = (
     "collection: {qrels: q.txt}\nmeasures: [RR]\ncandidate: c.run\n"
     "gates: [{name: a, kind: no_topic_collapse, baseline: b, max_loss: 0.3}]\n",
     "collection:\n  qrels: 'q.txt'\ncandidate: {retrieve: 'm:f', workers: 2}\nmeasures: [\"AP(rel=2)\"]\n"
-    "family: {correction: holm, gates: [a]}\ngates:\n- name: a\n  kind: not_significantly_risky\n"
+    "family: holm\ngates:\n- name: a\n  kind: not_significantly_risky\n"
     "  baseline: 'mean(b, c)'\n  alpha: [1, 5]\n  slice: intent=x\n",
 )
 
 
+@cache
 def seeds(reader: str) -> list[bytes]:
     """The seeds of one reader."""
     match reader:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fuzz.seeds import seeds
@@ -99,7 +99,6 @@ def test_any_bytes_are_read_or_refused(reader: str, content: bytes) -> None:
 
 @pytest.mark.parametrize("reader", TABLES)
 @given(content=tables())
-@settings(max_examples=300)
 def test_any_table_is_read_or_refused(reader: str, content: bytes) -> None:
     replay(reader, content)
 
@@ -125,6 +124,5 @@ def test_a_file_with_any_value_in_any_place_is_read_or_refused(reader: str, valu
 
 
 @given(yaml_values)
-@settings(max_examples=300)
 def test_any_settings_are_read_or_refused(value: object) -> None:
     replay("yaml", yaml.safe_dump(value, allow_unicode=True).encode())

@@ -73,5 +73,5 @@ def test_names_of_topics_decide_nothing(pair, kind, options):
         told["pivotal_topics"] = len(told["pivotal_topics"])
         told["summary"] = re.sub(r"\bt\d{3}\b", "t", told["summary"])
         for topics in ("responsible_topics", "flagged_wins"):
-            verdict[topics] = [(topic["contribution"], topic["limit_without"]) for topic in verdict[topics]]
+            verdict[topics] = [topic["contribution"] for topic in verdict[topics]]
     assert other == one

@@ -133,9 +133,6 @@ def test_pivotal_topics_are_those_whose_removal_gives_the_other_verdict(seed, ga
     others = [Ruling(gate, evidence.without(i)).lets_through for i in range(d.size)]
     expected = {f"t{i:05d}" for i, other in enumerate(others) if other != (verdict.outcome == "pass")}
     assert {*pivots(verdict)} == expected
-    if verdict.outcome == "fail":
-        lost = {topic.topic for topic in verdict.responsible_topics}
-        assert {t.topic for t in verdict.responsible_topics if t.flips_verdict} == expected & lost
 
 
 @pytest.mark.slow
@@ -148,7 +145,6 @@ def test_a_failure_that_would_be_inconclusive_without_a_topic_does_not_hang_on_i
     for seen, other in failed:
         assert other.outcome == "fail"
         assert pivots(seen) == ()
-        assert not any(topic.flips_verdict for topic in seen.responsible_topics)
         assert "ithout " not in worded(seen).explanation.summary
         assert "ithout " in worded(other).explanation.summary
 
@@ -163,17 +159,12 @@ def test_a_pass_hangs_on_a_win():
     verdict = judge(gate_of("g", alpha=0), *pair(d, level=0.4))
     assert verdict.outcome == "pass"
     assert pivots(verdict) == ("t00040",)
-    (win,) = verdict.flagged_wins
-    assert win.limit_without is not None
-    assert win.limit_without < 0
-    assert not win.flips_verdict  # it says what would pass; this would fail
 
 
 @pytest.mark.parametrize("n", [9, 10])
 def test_nothing_is_left_out_where_too_few_topics_would_be_left(n):
     verdict = judge(gate_of("g"), *pair(np.linspace(-0.4, -0.1, n)))
     assert pivots(verdict) == ()
-    assert all(topic.limit_without is None for topic in verdict.responsible_topics)
 
 
 def test_the_only_topic_that_collapsed_is_pivotal_and_of_two_none():
@@ -201,11 +192,7 @@ def test_a_pool_that_fails_names_the_topic_that_carries_it():
     gate = gate_of("g", kind="georisk_not_worse", alpha=1, method="student_t", level=0.5)
     verdict = judge_pool(gate, systems[0], systems[1:])
     assert verdict.outcome == "fail"
-    asked = {topic.topic: topic for topic in verdict.responsible_topics}
-    assert asked["t00007"].limit_without is not None
     keep = np.arange(40) != 7
     rest = [topic_scores(name, row[keep]) for name, row in zip("abcd", scores, strict=True)]
     without = judge_pool(gate, rest[0], rest[1:])
-    assert without.decisive_interval is not None
-    assert asked["t00007"].limit_without == pytest.approx(without.decisive_interval.upper)
-    assert ("t00007" in pivots(verdict)) == (without.outcome == "pass") == asked["t00007"].flips_verdict
+    assert ("t00007" in pivots(verdict)) == (without.outcome == "pass")

@@ -25,7 +25,6 @@ def test_category_b_against_indricasp_is_churn(web2012: Scored, alpha, on_churn,
     assert (verdict.outcome, verdict.reason) == (outcome, reason)
     assert (verdict.topics.wins, verdict.topics.losses) == (19, 16)
     assert round(verdict.estimates.mean_difference, 4) == -0.0037
-    assert verdict.estimates.sign_flip_p_value == pytest.approx(0.35, abs=0.005)
     assert ("churn" in {w.code for w in verdict.warnings}) == (on_churn == "warn")
     if alpha == 5:  # gdeval's amean with -riskAlpha 5, and rmit-ir/trisk's TRisk times sqrt(49/50)
         assert round(verdict.estimates.urisk, 4) == -0.0936

@@ -74,7 +74,7 @@ def test_a_topic_flips_the_verdict_when_the_gate_passes_without_it(seed):
     verdict = judge(gate, candidate, baseline)
     for topic in verdict.responsible_topics:
         without = Ruling(gate, evidence(np.delete(differences, int(topic.topic[1:])))).lets_through
-        assert topic.flips_verdict == (verdict.outcome == "fail" and without)
+        assert (topic.topic in verdict.explanation.pivotal_topics) == (without != (verdict.outcome == "pass"))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -107,7 +107,7 @@ def test_the_one_topic_far_out_is_found_to_carry_the_verdict():
     verdict = judge(gate, *pair(d, level=0.95))
     assert verdict.outcome == "fail"
     assert Ruling(gate, evidence(d[:-1])).lets_through
-    assert [topic.topic for topic in verdict.responsible_topics if topic.flips_verdict] == ["t00060"]
+    assert verdict.explanation.pivotal_topics == ("t00060",)
 
 
 def test_a_topic_is_flagged_outside_the_critical_values_and_only_there():
@@ -136,7 +136,7 @@ def test_losses_by_hand():
     assert [row.contribution for row in rows] == pytest.approx([-0.6 / 12, -0.2 / 12, -0.2 / 12])
     assert [row.share for row in rows] == pytest.approx([0.6, 0.2, 0.2])
     assert [row.standardised for row in rows] == pytest.approx(x[[0, 1, 4]] / x.std(ddof=1))
-    assert [(row.flagged, row.weight, row.exceeds) for row in rows] == [(True, None, ()), *[(False, None, ())] * 2]
+    assert [(row.flagged, row.exceeds) for row in rows] == [(True, ()), *[(False, ())] * 2]
     assert verdict.flagged_wins == ()
 
 

@@ -15,7 +15,7 @@ from pytest_riskguard.gates.alignment import Strata, align
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.inference import break_even, sign_flip
+from pytest_riskguard.inference import break_even
 from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk.tradeoff import linear
@@ -88,9 +88,6 @@ def test_bets_and_flips_count_each_topic_by_its_strata(alpha):
     d = evidence.differences
     p = break_even(weights * np.abs(d), (1 + alpha) * weights * np.abs(d), d < 0).p_value
     assert Ruling(gate_of("g", alpha=alpha), evidence).break_even == pytest.approx(p, rel=1e-12)
-    candidate, baseline = pair(d.tolist())
-    verdict = judge(gate_of("g", alpha=alpha), candidate, baseline, topics=topics_in(baseline.topics))
-    assert verdict.estimates.sign_flip_p_value == pytest.approx(sign_flip(weights * d).p_value, rel=1e-9)
 
 
 def test_means_that_differ_between_strata_are_no_noise():
@@ -140,14 +137,10 @@ def test_a_verdict_shows_its_strata():
     topics = topics_in(baseline.topics)
     verdict = worded(judge(gate_of("g", alpha=1), candidate, baseline, topics=topics))
     assert verdict.outcome == "fail"
-    head, torso, tail = verdict.topics.strata
-    assert [head.stratum, torso.stratum, tail.stratum] == ["head", "torso", "tail"]
-    assert [one.count for one in (head, torso, tail)] == COUNTS.tolist()
-    assert sum(one.share * one.urisk for one in verdict.topics.strata) == pytest.approx(verdict.estimates.urisk)
-    error = np.sqrt(sum((one.share * one.standard_error) ** 2 for one in verdict.topics.strata))
-    assert error == pytest.approx(verdict.estimates.standard_error, rel=1e-9)
+    assert list(verdict.topics.strata) == ["head", "torso", "tail"]
+    assert STRATA.shares @ list(verdict.topics.strata.values()) == pytest.approx(verdict.estimates.urisk)
     text = "\n".join(figures(verdict))
-    assert re.search(r"strata: head \(60\.0% of all queries\) 30 topics, URisk -0\.\d{4}; torso", text)
+    assert re.search(r"URisk of each stratum: head -0\.\d{4}; torso", text)
     left = [topic for topic in baseline.topics if topic not in verdict.estimates.flip_set]
 
     def without(scores):
@@ -205,22 +198,6 @@ def test_topics_that_do_not_fit_the_shares_are_refused():
     assert "at least 2 judged clusters in every stratum, tail has 1" in refusal(few)
     weighted = replace(known, weights=dict.fromkeys(names, 2.0))
     assert "shares of strata are weights already; leave out" in refusal(weighted, weighted=True)
-
-
-@pytest.mark.slow
-def test_the_effect_size_leaves_0_out_exactly_where_student_t_does():
-    candidate, baseline = pair([0.1] * 62)
-    topics, sides = topics_in(baseline.topics), []
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        d = np.where(NUMBERS == 0, rng.normal(-0.05, 0.2, 62), rng.normal(-0.01, 0.005, 62))
-        moved = replace(candidate, values=baseline.values + d)
-        verdict = judge(gate_of("g", alpha=0), moved, baseline, topics=topics)
-        (student_t,) = (one for one in verdict.intervals if one.method == "student_t")
-        effect = verdict.estimates.effect_sizes.standardised
-        assert (effect.upper < 0, effect.lower > 0) == (student_t.upper < 0, student_t.lower > 0)
-        sides.append(student_t.upper < 0)
-    assert 5 < sum(sides) < 35
 
 
 @pytest.mark.nightly

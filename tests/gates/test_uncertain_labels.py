@@ -13,7 +13,7 @@ import pytest
 from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.judgements.qrels import Qrels, regraded
 from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.formats.given_file import JudgeRule, LabelRules
+from pytest_riskguard.formats.given_file import LabelRules
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings import uncertain_labels
 from pytest_riskguard.gates.rankings.label_findings import Judgements, UnderJudge, UnderJudges
@@ -33,7 +33,7 @@ DOCUMENTS = [f"d{number}" for number in range(8)]
 NAMES = ("ann", "bob", "cy", "dee", "eve", "flo", "gus")
 
 
-def judged(seed: int, *, judges: int, topics: int = 12, rule: JudgeRule = "median") -> tuple[Pair, Qrels]:
+def judged(seed: int, *, judges: int, topics: int = 12) -> tuple[Pair, Qrels]:
     """Two runs, and what several judges say of their documents; the last one has seen the odd documents only."""
     rng = random.Random(seed)
     names = [f"t{number:02d}" for number in range(topics)]
@@ -46,7 +46,7 @@ def judged(seed: int, *, judges: int, topics: int = 12, rule: JudgeRule = "media
     ]
     for row in rows:
         row["grade"] = 2 if row["docid"] == "sure" else row["grade"]
-    qrels = read_qrels(rows, judges=rule)
+    qrels = read_qrels(rows)
     baseline = {topic: rng.sample(DOCUMENTS, 8) for topic in names}
     candidate = {topic: rng.sample(DOCUMENTS, 8) for topic in names}
     grades = {topic: dict(of_topic) for topic, of_topic in qrels.grades.items()}
@@ -64,7 +64,7 @@ def test_under_each_judge_the_gate_says_what_it_says_of_that_judges_grades(judge
     found = under_judges(rejudged(pair, qrels))
     assert [one.judge for one in found.judges] == list(NAMES[:judges])
     for one in found.judges:
-        grades = regraded(qrels.grades, qrels.by_judge, [one.judge], "median")
+        grades = regraded(qrels.grades, qrels.by_judge, [one.judge])
         verdict = replace(pair, grades=grades).verdict()
         assert one.urisk == pytest.approx(verdict.estimates.urisk, abs=1e-12)
         assert one.outcome == verdict.outcome
@@ -74,7 +74,7 @@ def test_under_each_judge_the_gate_says_what_it_says_of_that_judges_grades(judge
         itertools.product(NAMES[:judges], repeat=judges) if judges <= 4 else itertools.combinations(NAMES[:judges], 4)
     )
     agree = [
-        replace(pair, grades=regraded(qrels.grades, qrels.by_judge, panel, "median")).verdict().outcome
+        replace(pair, grades=regraded(qrels.grades, qrels.by_judge, panel)).verdict().outcome
         == pair.verdict().outcome
         for panel in ways
     ]
@@ -175,7 +175,7 @@ def test_the_gate_stays_at_nominal_where_judges_disagree_at_random():
 
 @pytest.mark.parametrize("measure", ["nDCG@5", "AP", "RR@5", "ERR@5"])
 def test_expected_urisk_is_that_of_every_way_in_which_documents_can_be_relevant(measure):
-    pair, qrels = judged(7, judges=2, rule="max")
+    pair, qrels = judged(7, judges=1)
     pair = replace(pair, measure=measure)
     qrels = replace(qrels, rules=LabelRules(unjudged_relevance=0.3))
     found, ours = expected(rejudged(pair, qrels)), pair.scores()[0]

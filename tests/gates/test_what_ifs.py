@@ -75,7 +75,7 @@ class Compared:
     def rows(self) -> list[ResponsibleTopic]:
         """Every topic, as if it were responsible."""
         values = zip(self.scores[0].topics, *(side.values.tolist() for side in self.scores), strict=True)
-        return [ResponsibleTopic(t, None, c, b, c - b, 0.0, None, 0.0, False, False) for t, c, b in values]
+        return [ResponsibleTopic(t, None, c, b, c - b, 0.0, None, 0.0, False) for t, c, b in values]
 
     def check(self) -> None:
         """Everything is the same."""

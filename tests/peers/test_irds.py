@@ -80,7 +80,7 @@ def test_a_collection_on_this_machine_is_judged_by_its_name(home):
 
 def test_a_gate_of_riskguard_yaml_names_it(home):
     (home / "riskguard.yaml").write_text(
-        "collection: {qrels: 'irds:vaswani', topics: {path: 'irds:vaswani', download: false}}\n"
+        "collection: {qrels: 'irds:vaswani', topics: {path: 'irds:vaswani'}}\n"
         "candidate: bad.run\nmeasures: [AP]\n"
         "gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]\n"
     )

@@ -156,7 +156,6 @@ WRONG_ARGUMENTS = {
     "riskguard.retrieve(print, workers=2.5)": "ValueError: workers: expected a whole number, from 1 to 256, *",
     "riskguard.retrieve(print, timeout=0)": "ValueError: timeout: expected a number of seconds above 0, *",
     "riskguard.retrieve(print, timeout=float('inf'))": "ValueError: timeout: expected a number of seconds above 0, *",
-    "riskguard.retrieve(print, retries=-1)": "ValueError: retries: expected a whole number, from 0 to 10, *",
 }
 
 

@@ -61,12 +61,13 @@ def verdicts(folder: Path) -> Any:
 
 def with_key(server: Server) -> str:
     """A candidate whose secret is in the environment."""
-    headers = "headers: {Authorization: {env: MEILI_KEY}}"
-    return f"candidate: {{http: {{preset: meilisearch, url: '{server.url}', index: {INDEX}, {headers}}}}}"
+    url = f"{server.url}/indexes/{INDEX}"
+    return f"candidate: {{http: {{preset: meilisearch, url: '{url}', headers: {{Authorization: '${{MEILI_KEY}}'}}}}}}"
 
 
+@pytest.mark.slow
 def test_the_example_is_judged_over_http_with_one_block(folder: Path, improved: Server) -> None:
-    block = f"candidate:\n  http: {{preset: elasticsearch, url: '{improved.url}', index: {INDEX}}}\n  workers: 4"
+    block = f"candidate:\n  http: {{preset: elasticsearch, url: '{improved.url}/{INDEX}'}}\n  workers: 4"
     status, said = judged(folder, block)
     over_http = verdicts(folder)
     assert (status, over_http["verdicts"][0]["outcome"]) == (0, "pass"), said
@@ -105,6 +106,7 @@ def test_a_busy_engine_is_asked_again(folder: Path, improved: Server) -> None:
     assert status == 0, said
 
 
+@pytest.mark.slow
 def test_a_secret_is_in_no_output(folder: Path) -> None:
     with serving("meilisearch") as server:
         server.instead = [Instead(403, f"key {KEY}".encode())] * 3

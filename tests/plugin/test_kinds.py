@@ -111,7 +111,7 @@ def test_a_family_is_judged_whole_whatever_is_selected_and_wherever_it_runs(judg
 
 
 def test_what_a_family_does_and_that_there_is_none_is_said(judged):
-    result, _ = judged("loss", *RISKS, head="family: {correction: holm, gates: [g0, g5]}\n")
+    result, _ = judged("loss", *RISKS, head="family: holm\n")
     text = " ".join(result.stdout.str().split())
     assert "URisk -0.97 [-1.48, -0.50]" in text
     assert "each at its own level" not in text
@@ -119,6 +119,7 @@ def test_what_a_family_does_and_that_there_is_none_is_said(judged):
     assert "3 risk gates, each at its own level, not corrected for multiple" in " ".join(result.stdout.str().split())
 
 
+@pytest.mark.slow
 def test_stored_replicates_make_the_gate_judge_the_excess(pytester, project):
     """Topics move between rank 1 and 10 from run to run; at alpha 5 such churn alone fails a candidate."""
     project("good")

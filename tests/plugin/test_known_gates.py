@@ -69,6 +69,7 @@ def test_each_verdict_belongs_to_a_gate_with_file_and_line(pytester, two_gates, 
     assert [verdict["gate"] for verdict in report["verdicts"]] == ["first", "second"]
 
 
+@pytest.mark.slow
 def test_a_gate_that_kills_its_worker_is_named(pytester, two_gates):
     pytester.makepyfile(test_own=CRASH)
     result = run(pytester, "-n", "2")

@@ -99,7 +99,7 @@ def without_times(report: dict[str, Any]) -> dict[str, Any]:
 
 def test_how_a_system_is_asked_does_not_change_the_verdict(live, pytester):
     reports = []
-    for settings in ("", ", workers: 8", ", workers: 3, timeout: 60, retries: 2"):
+    for settings in ("", ", workers: 8", ", workers: 3, timeout: 60"):
         assert live("ask", "--riskguard-report=report.json", settings=settings).ret == 0
         reports.append(without_times(read_report(pytester.path / "report.json")))
     assert reports[0] == reports[1] == reports[2]
@@ -162,6 +162,7 @@ def test_a_module_that_ends_the_run_when_it_is_imported_is_a_failure(live, pytes
     assert fnmatch(flat(result), "*cannot import 'own:ask': *(own.py:2)*")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="this system has no POSIX signals")
 def test_ctrl_c_ends_a_run_whose_search_hangs(asked_of, pytester):
     asked_of("ask", settings=", workers: 4")
@@ -295,13 +296,7 @@ def test_answers_that_change_without_effect_are_warned_of(pytester, asked_of):
 def test_answers_that_change_a_lot_make_the_run_incomparable(pytester, asked_of):
     result = changing(pytester, asked_of, "[]")
     result.assert_outcomes(failed=1)
-    assert fnmatch(flat(result), "*Nothing was compared: candidate: asked twice, it answered *ask_twice: 0*")
-
-
-@pytest.mark.parametrize("settings", [", ask_twice: 0", ", ask_twice: 1000"])
-def test_the_number_of_queries_sent_twice_is_a_setting(pytester, asked_of, settings):
-    result = changing(pytester, asked_of, "[]", settings=settings)
-    assert result.ret == (0 if settings.endswith(" 0") else 1)
+    assert fnmatch(flat(result), "*Nothing was compared: candidate: asked twice, it answered *make it repeatable*")
 
 
 #: Searches as ``ask`` does, in another process.
@@ -322,13 +317,13 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.parametrize("how", ["'{query}'], workers: 2", "], input: lines"])
+@pytest.mark.parametrize("how", ["'{query}'], workers: 2", "]"])
 def test_a_command_gives_the_verdict_of_the_function_that_it_calls(live, pytester, asked_of, how):
     assert live("ask", "--riskguard-report=function.json").ret == 0
     path = pytester.path / "riskguard.yaml"
     command = f"command: [{sys.executable!r}, search.py, {how}"
     path.write_text(path.read_text().replace("retrieve: 'own:ask'", command))
-    (pytester.path / "search.py").write_text(IN_LINES if "lines" in how else COMMAND)
+    (pytester.path / "search.py").write_text(COMMAND if "query" in how else IN_LINES)
     assert pytester.runpytest("--riskguard", "--riskguard-report=command.json").ret == 0
     reports = [without_times(read_report(pytester.path / name)) for name in ("function.json", "command.json")]
     assert reports[0]["verdicts"] == reports[1]["verdicts"]
@@ -338,7 +333,8 @@ def test_a_command_gives_the_verdict_of_the_function_that_it_calls(live, pyteste
 def test_a_command_that_fails_is_said_once_in_its_own_words(pytester, asked_of):
     asked_of("ask")
     path = pytester.path / "riskguard.yaml"
-    path.write_text(path.read_text().replace("retrieve: 'own:ask'", f"command: [{sys.executable!r}, search.py]"))
+    command = f"command: [{sys.executable!r}, search.py, '{{topic}}']"
+    path.write_text(path.read_text().replace("retrieve: 'own:ask'", command))
     (pytester.path / "search.py").write_text("import sys\nsys.exit('no such index: help')\n")
     result = pytester.runpytest("--riskguard")
     result.assert_outcomes(failed=1)

@@ -13,7 +13,7 @@ collection: {qrels: qrels.txt, topics: topics.tsv}
 measures: [AP]
 candidate: candidate.run
 gates:
-  - {name: kinds, kind: not_significantly_risky, baseline: prod, slice: kind, smallest_slice: 10}
+  - {name: kinds, kind: not_significantly_risky, baseline: prod, slice: [kind=code, 'kind=words; rm -rf']}
 """
 
 
@@ -60,7 +60,7 @@ def test_collecting_loads_no_scipy(tagged, pytester):
 
 
 def test_a_slice_that_there_is_not_is_a_failing_item_at_its_line(tagged, pytester):
-    (tagged / "riskguard.yaml").write_text(YAML.replace("slice: kind,", "slice: kid,"))
+    (tagged / "riskguard.yaml").write_text(YAML.replace("slice: [kind=code, 'kind=words; rm -rf']", "slice: kid"))
     result = pytester.runpytest("--riskguard")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(

@@ -262,6 +262,7 @@ def test_no_live_candidate_can_leave_its_gate_unjudged_and_green(pytester, proje
     assert "importlib" not in result.stdout.str()
 
 
+@pytest.mark.slow
 def test_an_interrupt_in_a_search_ends_the_run(pytester, project):
     project("good")
     path = pytester.path / "riskguard.yaml"

@@ -83,9 +83,9 @@ def explained() -> Verdict:
         explanation=Explanation(
             "",
             slices=(
-                Slice("intent", "code", 12, 12, 0, 12, 0.1, 0.5, -0.4, -2.4, -2.6, -2.3, 1e-5, 2e-5, True, ()),
-                Slice("intent", "words", 18, 18, 15, 3, 0.84, 0.5, 0.34, 0.08, -0.35, 0.42, 0.81, 0.81, False, ()),
-                Slice("length", "one word", 4, 4, 0, 4, 0.1, 0.5, -0.4, -2.4, None, None, None, None, None, ()),
+                Slice("intent", "code", 12, 0, 12, -0.4, -2.4, -2.6, -2.3, 2e-5, True, 0),
+                Slice("intent", "words", 18, 15, 3, 0.34, 0.08, -0.35, 0.42, 0.81, False, 0),
+                Slice("length", "one word", 4, 0, 4, -0.4, -2.4, None, None, None, None, 0),
             ),
         ),
         documents=(

@@ -170,7 +170,7 @@ def verdict_with(text: str, **options: Any) -> Verdict:
             summary=f"{text} Fails. Topic {guilty} of {text} lost; {text}",
             pivotal_topics=(guilty,),
             groups=(TopicGroup(text, text, "loss", (guilty,), -0.1, 0.5, 3),),
-            slices=(Slice(text, text, 12, 6, 0, 6, 0.1, 0.5, -0.4, -0.8, -0.9, -0.7, 0.01, 0.02, True, (guilty,)),),
+            slices=(Slice(text, text, 12, 0, 6, -0.4, -0.8, -0.9, -0.7, 0.02, True, 1),),
         ),
         documents=(TopicDocuments(guilty, 10, True, (moved,), (moved,)),),
         judgements=Judgements(

@@ -11,5 +11,5 @@ from tests.snapshots import golden_json
 
 def test_the_report_of_a_loss_and_of_data_that_cannot_be_compared():
     report = json.report([CASES["loss"](), CASES["incomparable"]()])
-    report["generated_by"]["version"] = "0"
+    report["generated_by"] = "pytest-riskguard 0"
     golden_json(Path(__file__).parent / "golden" / "report.json", report)

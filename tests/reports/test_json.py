@@ -11,7 +11,7 @@ from pytest_riskguard import check
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report_json
 from tests.plugin.world import CHURN, GOOD, LOSS
-from tests.reports.schema import comparable, schema_of_a_verdict
+from tests.reports.schema import described, schema_of_a_report
 from tests.reports.terminal.test_failure import asked, verdict
 
 VERDICTS = {
@@ -44,16 +44,29 @@ def test_a_report_is_valid_strict_json_and_reads_back(name):
     assert Verdict.from_dict(report["verdicts"][0]).to_dict() == given.to_dict()
 
 
-def test_the_schema_in_the_package_says_what_the_types_of_a_verdict_say():
-    schema, types = json.loads(report_json.SCHEMA_FILE.read_text(encoding="utf-8")), schema_of_a_verdict()
-    definitions = schema["$defs"]
-    assert comparable(definitions["verdict"], definitions) == comparable(types, types["$defs"])
+def test_the_schema_in_the_package_is_the_closed_one_that_the_types_make():
+    schema, made = json.loads(report_json.SCHEMA_FILE.read_text(encoding="utf-8")), schema_of_a_report()
+    assert described(made, schema) == []
+    assert made == schema  # python -m tests.reports.schema writes it
+
+
+@pytest.mark.xfail(reason="some parts are still open")
+def test_the_schema_is_closed():
+    waiting = [json.loads(report_json.SCHEMA_FILE.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        waiting += node.values() if isinstance(node, dict) else node if isinstance(node, list) else []
+        if isinstance(node, dict) and node.get("type") == "object":
+            allowed = node["additionalProperties"]  # a type where the keys are other people's names
+            assert allowed is False if "properties" in node else allowed["type"], node
 
 
 def test_the_schema_is_a_schema_and_refuses_what_is_not_a_report():
     schema = json.loads(report_json.SCHEMA_FILE.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
-    broken = report_json.report([verdict(LOSS)])
-    broken["verdicts"][0]["outcome"] = "maybe"
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(broken, schema, cls=jsonschema.Draft202012Validator)
+    for name, value, problem in (("outcome", "maybe", "enum"), ("new", 1, "additionalProperties")):
+        broken = report_json.report([verdict(LOSS)])
+        broken["verdicts"][0][name] = value
+        with pytest.raises(jsonschema.ValidationError) as refused:
+            jsonschema.validate(broken, schema, cls=jsonschema.Draft202012Validator)
+        assert refused.value.validator == problem

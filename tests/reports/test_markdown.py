@@ -33,8 +33,8 @@ EXPLAINED = altered(
     explanation=Explanation(
         summary="Fails. Losses on 12 of 30 topics; 4 are code queries.",
         slices=(
-            Slice("intent", "code", 12, 6, 0, 6, 0.1, 0.5, -0.4, -0.8, -0.9, -0.7, 0.01, 0.02, True, ("t07",)),
-            Slice("intent", "name", 8, 1, 1, 0, 0.6, 0.5, 0.1, 0.1, None, None, None, None, None, ()),
+            Slice("intent", "code", 12, 0, 6, -0.4, -0.8, -0.9, -0.7, 0.02, True, 1),
+            Slice("intent", "name", 8, 1, 0, 0.1, 0.1, None, None, None, None, 0),
         ),
     ),
     documents=(

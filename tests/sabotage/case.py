@@ -76,8 +76,7 @@ class Case:
     writes : bool
         Whether the command may change files of the project.
     allows : sequence of str
-        Words that are printed on purpose although they look like a problem, such as the internal error that a case
-        plants.
+        Words that are printed on purpose although they look like a problem, such as an error that a case plants.
     line : str, optional
         A line for ``/bin/sh``: ``{}`` stands for the command line, as in ``{} > /dev/full``.
     cwd : str

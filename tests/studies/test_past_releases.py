@@ -8,15 +8,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import NoTopicCollapse
+from pytest_riskguard import Verdict, check
+from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.studies.replay import AnswerAt, PastRelease, Replay, replay
-from tests.strict import NotSignificantlyRisky
 
 ALPHAS = (0.0, 1.0, 5.0)
-GATE = NotSignificantlyRisky("replay")
+STRICT = {"tolerance": 0.0, "on_churn": "fail"}
 
 
 def scores(values, name):
@@ -38,8 +35,16 @@ def releases() -> list[TopicScores]:
     return [scores(values, name) for name, values in named]
 
 
-def replayed(releases, **options) -> Replay:
-    return replay(GATE, releases, alphas=ALPHAS, **options)
+def risk(run, before, alpha=1.0, **about) -> Verdict:
+    return check("not_significantly_risky", run, before, alpha=alpha, **STRICT, **about)
+
+
+def replayed(releases, *, about=None, alphas=ALPHAS, **options) -> Replay:
+    def judge(kind, pairs, alphas=(1.0,), **asked):
+        more = about or {} if kind == "not_significantly_risky" else {}
+        return [check(kind, *pair, alpha=alpha, **asked, **more) for pair in pairs for alpha in alphas]
+
+    return replay(releases, judge, alphas=alphas, tolerance=0.0, **options)
 
 
 def test_each_release_is_judged_against_the_one_before_it_as_a_gate_would(releases):
@@ -52,14 +57,14 @@ def test_each_release_is_judged_against_the_one_before_it_as_a_gate_would(releas
     ]
     for release, (before, run) in zip(made.releases, pairwise(releases), strict=True):
         for answer in release.answers:
-            verdict = judge(NotSignificantlyRisky("x", alpha=answer.alpha), run, before)
+            verdict = risk(run, before, answer.alpha)
             assert (answer.outcome, answer.reason) == (verdict.outcome, verdict.reason)
             assert (answer.lower, answer.upper) == (verdict.decisive_interval.lower, verdict.decisive_interval.upper)
             assert answer.urisk == verdict.estimates.urisk
-        verdict = judge(GATE, run, before)
+        verdict = risk(run, before)
         assert release.alpha_star == verdict.estimates.alpha_star
         assert release.mean_difference == verdict.estimates.mean_difference
-        collapse = judge(NoTopicCollapse("x", max_loss=0.3), run, before)
+        collapse = check("no_topic_collapse", run, before, max_loss=0.3)
         assert release.collapses == collapse.estimates.flip_set
     assert [[answer.reason for answer in release.answers] for release in made.releases] == [
         [None, None, None],
@@ -75,7 +80,7 @@ def test_a_stated_baseline_takes_the_place_of_the_release_before(releases):
     assert [(r.name, r.against) for r in made.releases] == [
         (name, "first") for name in ("better", "churned", "lost", "broken")
     ]
-    verdict = judge(NotSignificantlyRisky("x", alpha=5.0), releases[4], releases[0])
+    verdict = risk(releases[4], releases[0], 5.0)
     assert made.releases[3].answers[2].outcome == verdict.outcome
 
 
@@ -95,7 +100,7 @@ def test_the_price_is_what_every_sufficient_alpha_stops_too(releases):
     assert churned.stops_regretted_above == star
     assert churned.price == ("lost",)
     for alpha, reason in ((star, None), (star * 1.01, "churn")):  # alpha* is known to a thousandth
-        assert replay(GATE, releases, alphas=[alpha]).releases[1].answers[0].reason == reason
+        assert replayed(releases, alphas=(alpha,)).releases[1].answers[0].reason == reason
     lost = replayed(releases, regretted=["lost"])
     assert (lost.stops_regretted_above, lost.price) == (None, ())
     both = replayed(releases, regretted=["lost", "churned"])
@@ -147,17 +152,16 @@ def test_an_alpha_stops_every_release_that_passes_no_larger_one():
 
 def test_releases_are_judged_by_clusters_and_strata(releases):
     names = releases[0].topics
-    tags = {topic: {"cluster": str(place // 2), "stratum": "ab"[place >= 40]} for place, topic in enumerate(names)}
-    for topics in (Topics({}, tags), Topics({}, tags, shares={"a": 0.6, "b": 0.4})):
-        made = replayed(releases, topics=topics)
+    clusters = {topic: str(place // 2) for place, topic in enumerate(names)}
+    strata = {topic: "ab"[place >= 40] for place, topic in enumerate(names)}
+    for about in ({"clusters": clusters}, {"strata": strata, "shares": {"a": 0.6, "b": 0.4}}):
+        made = replayed(releases, about=about)
         for release, (before, run) in zip(made.releases, pairwise(releases), strict=True):
             for answer in release.answers:
-                verdict = judge(NotSignificantlyRisky("x", alpha=answer.alpha), run, before, topics=topics)
+                verdict = risk(run, before, answer.alpha, **about)
                 assert (answer.outcome, answer.urisk) == (verdict.outcome, verdict.estimates.urisk)
                 assert release.mean == verdict.estimates.candidate_mean
                 assert release.mean_difference == verdict.estimates.mean_difference
-                assert (answer.lower, answer.upper) == (
-                    verdict.decisive_interval.lower,
-                    verdict.decisive_interval.upper,
-                )
+                interval = verdict.decisive_interval
+                assert (answer.lower, answer.upper) == (interval.lower, interval.upper)
         assert made.releases[1].answers[0].lower != replayed(releases).releases[1].answers[0].lower

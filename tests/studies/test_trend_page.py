@@ -27,7 +27,7 @@ def page(tmp_path: Path) -> str:
     for number, verdicts in enumerate(([passed], [failed, *others], others, [failed, *others])):
         address = f"https://ci.example/{number}" if number else None
         origin = Provenance(
-            f"2026-01-0{number + 1}T00:00:00Z", f"{number}" * 40, "main", None, None, address, None, (), (), None
+            f"2026-01-0{number + 1}T00:00:00Z", f"{number}" * 40, "main", None, None, address, None, ()
         )
         (tmp_path / f"{number}.json").write_text(dumps(verdicts, (), origin), encoding="utf-8")
     (tmp_path / "bad.json").write_text("{")

@@ -57,6 +57,7 @@ GATE = "--gate not_significantly_risky"
 READ = f"--set format=shelf {GATE}"
 
 
+@pytest.mark.slow
 def test_the_command_line_has_all_that_the_package_adds(tmp_path):
     project = Project(tmp_path)
     write_shelf(tmp_path)
@@ -77,6 +78,7 @@ def test_the_command_line_has_all_that_the_package_adds(tmp_path):
     assert verdict["estimates"]["baseline_mean"] == 0.5
 
 
+@pytest.mark.slow
 def test_pytest_has_them_too(tmp_path):
     project = Project(tmp_path)
     write_shelf(tmp_path)
@@ -150,6 +152,7 @@ def test_a_plugin_that_fails_is_named_and_nothing_passes(name, tmp_path):
     assert words in said
 
 
+@pytest.mark.slow
 def test_content_that_is_not_of_the_format_is_incomparable(tmp_path):
     project = Project(tmp_path)
     write_shelf(tmp_path)

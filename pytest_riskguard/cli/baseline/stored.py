@@ -48,7 +48,6 @@ def list_(store: Path | None) -> int:
         click.echo(f"digest of all: {digest_of(store)}")  # the store can be read once this pins it
         return ExitStatus.PASSED
     baselines = opened(store)
-    _tell_unfinished(baselines)
     if not baselines.names():
         text = f"no baselines in {shown(baselines.root)}; `riskguard baseline add NAME RUN` stores one"
         click.echo(belonging(text), err=True)
@@ -66,18 +65,6 @@ def list_(store: Path | None) -> int:
     if baselines.names():
         click.echo(f"digest of all: {digest_of(baselines.place)}")
     return _status(damaged)
-
-
-def _tell_unfinished(store: Store) -> None:
-    """Name the baselines whose storing or replacement is unfinished."""
-    names = store.names()
-    for name in store.unfinished():
-        remains = "the old baseline is kept" if name in names else "nothing is stored"
-        click.echo(
-            f"{name}: another process is storing it, or was interrupted; so far {remains}; if none is running, "
-            "repeat the command",
-            err=True,
-        )
 
 
 def _means(store: Store, name: str) -> tuple[dict[str, float], list[str]]:
@@ -106,7 +93,6 @@ def show(name: str, *, alphas: tuple[float, ...]) -> int:
     oldest run.
     """
     baselines = opened()
-    _tell_unfinished(baselines)
     manifest = baselines.manifest(name)
     means, damaged = _means(baselines, name)
     git = manifest.git
@@ -202,7 +188,6 @@ def verify(names: tuple[str, ...], *, qrels: Path | None, max_age: int | None) -
     from pytest_riskguard.baselines.remote_stores import shown
 
     baselines = opened()
-    _tell_unfinished(baselines)
     if not (names or baselines.names()):
         raise BaselineError(f"no baselines in {shown(baselines.root)}: nothing to verify")
     judgements, _ = _collection(qrels)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.baselines.manifest import KINDS, name_problem
+from pytest_riskguard.baselines.manifest import FIXED, KINDS, name_problem
 from pytest_riskguard.cli.baseline.place import (
     DEFAULT_MEASURES,
     Place,
@@ -70,7 +70,7 @@ def add(
 
         is_new_store = not place.store.place.exists()
         given = _given(run, place, settings, options, scores=scores)
-        manifest = place.store.add(name, given, **place.storing(scores=scores), kind=kind, **options)
+        manifest = place.store.add(name, given, **place.storing(scores=scores), kind=kind or FIXED, **options)
         if is_new_store:
             git.prepare(place.store.root)
         click.echo(f"stored {name}: {_with_means(place.store, name, manifest)}")
@@ -163,55 +163,35 @@ def update(
     run is lost; promote keeps it as an earlier run.
     """
     _check_note("update", note, dry_run=dry_run)
-    old = _Old.of(place.store, name)
+    old = None
+    with suppress(BaselineError):  # it may be damaged
+        old = place.store.manifest(name)
     given = _given(run, place, settings, options, scores=scores)
     scoring = place.storing(scores=scores)
     replacement = place.store.update(name, given, **scoring, note=note, dry_run=dry_run, **options)
-    old.tell(replacement)
+    _tell_replaced(place.store, name, old, replacement)
 
 
-class _Old:
-    """A baseline before it is replaced, as far as it can be read."""
-
-    def __init__(self, store: Store, name: str, manifest: Manifest | None, replicates: tuple[int, ...]) -> None:
-        self.store, self.name, self.manifest, self.replicates = store, name, manifest, replicates
-
-    @classmethod
-    def of(cls, store: Store, name: str) -> _Old:
-        """What is stored now."""
-        replicates: tuple[int, ...] = ()
-        manifest = None
-        with suppress(BaselineError):  # it may be damaged or missing
-            replicates = store.replicate_numbers(name)
-            manifest = store.manifest(name)
-        return cls(store, name, manifest, replicates)
-
-    def tell(self, replacement: Replacement) -> None:
-        """Print what has changed, or would change."""
-        name, manifest = self.name, replacement.manifest
-        is_same = self.manifest is not None and self.manifest.digests.run == replacement.run
-        if manifest is None:
-            click.echo(
-                f"would replace {name}{' with the run that it already has' if is_same else ''}; nothing was written"
-            )
-        else:
-            click.echo(f"replaced {name}: {_with_means(self.store, name, manifest)}")
-        for line in change_lines(replacement.changes):
-            click.echo(line)
-        kept = self.replicates if is_same else ()
-        if manifest is not None:
-            kept = tuple(replicate.number for replicate in manifest.replicates)
-        if removed := [str(number) for number in self.replicates if number not in kept]:
-            replicates = f"{'replicate' if len(removed) == 1 else 'replicates'} {', '.join(removed)}"
-            verb = "would remove" if manifest is None else "removed"
-            click.echo(f"{verb} {replicates} of {name}: they were stored for the run that was replaced")
-        if manifest is None:
-            return
-        if manifest.history:
-            line = f"kept {counted(len(manifest.history), 'earlier run')} of {name}"
-            if not is_same:
-                line += "; the run that was replaced is not among them (baseline promote keeps it)"
-            click.echo(line)
+def _tell_replaced(store: Store, name: str, old: Manifest | None, replacement: Replacement) -> None:
+    """Print what has changed, or would change; ``old`` is None if it was damaged."""
+    manifest = replacement.manifest
+    is_same = old is not None and old.digests.run == replacement.run
+    if manifest is None:
+        same = " with the run that it already has" if is_same else ""
+        click.echo(f"would replace {name}{same}; nothing was written")
+    else:
+        click.echo(f"replaced {name}: {_with_means(store, name, manifest)}")
+    for line in change_lines(replacement.changes):
+        click.echo(line)
+    if old is not None and old.replicates and not is_same:
+        verb = "would remove" if manifest is None else "removed"
+        replicates = counted(len(old.replicates), "replicate")
+        click.echo(f"{verb} {replicates} of {name}: they were stored for the run that was replaced")
+    if manifest is not None and manifest.history:
+        line = f"kept {counted(len(manifest.history), 'earlier run')} of {name}"
+        if not is_same:
+            line += "; the run that was replaced is not among them (baseline promote keeps it)"
+        click.echo(line)
 
 
 @click.command()
@@ -302,7 +282,7 @@ def _otherwise_known(place: Place, name: str) -> Mapping[str, tuple[str, ...]]:
     with suppress(BaselineError):  # damaged, which rescoring says
         qrels, topics = read_collection(place.sources["qrels"] or Path(), place.sources["topics"])
         measure = place.store.manifest(name).measure_names[0]
-        known = place.store.scores(name, measure, qrels=qrels, topics=topics, shrink=None)
+        known = place.store.scores(name, measure, qrels=qrels, topics=topics, accept=True)
         return ({"text": known.rephrased} if known.rephrased else {}) | dict(known.reassigned)
     return {}
 

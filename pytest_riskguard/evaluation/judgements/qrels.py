@@ -17,7 +17,7 @@ from pytest_riskguard.evaluation.memory import Input, InputData, JudgementsData
 from pytest_riskguard.formats.columns import whole
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
-from pytest_riskguard.formats.given_file import AS_GIVEN, GivenFile, JudgeRule, LabelRules
+from pytest_riskguard.formats.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.formats.limits import DOCUMENTS, JUDGEMENTS, ROW_BYTES, TOPICS
 from pytest_riskguard.formats.records import Agreement, AmbiguousTextError, Judgement, Records, TopicKeys
 from pytest_riskguard.formats.text_files import ESCAPED, MAX_GRADE, LineReader, escaped, unescaped
@@ -25,12 +25,6 @@ from pytest_riskguard.formats.text_files import ESCAPED, MAX_GRADE, LineReader, 
 #: topic -> document -> judge -> grade
 ByJudge = Mapping[str, Mapping[str, Mapping[str, float]]]
 
-_RULES: Mapping[JudgeRule, Callable[[Sequence[float]], float]] = {
-    "median": statistics.median,
-    "mean": statistics.fmean,
-    "max": max,
-    "min": min,
-}
 _COLUMNS = "4 columns (topic iteration docid grade)"
 
 
@@ -82,7 +76,7 @@ class Qrels:
         """
         if self.by_judge is None or self.agreement is None:
             raise ValueError("expected judgements by several judges, found those of one")
-        grades = regraded(self.grades, self.by_judge, panel, self.agreement.rule)
+        grades = regraded(self.grades, self.by_judge, panel)
         return replace(self, grades=MappingProxyType(grades), by_judge=None)
 
     @cached_property
@@ -100,7 +94,6 @@ def read_qrels(
     given: Path | str | GivenFile | JudgementsData,
     keys: TopicKeys | None = None,
     *,
-    judges: JudgeRule | None = None,
     labels: LabelRules | None = None,
 ) -> Qrels:
     """Read judgements: a file in any format of ``formats.known``, plain or gzip, or data in memory.
@@ -108,8 +101,8 @@ def read_qrels(
     Data are a mapping topic -> document -> grade (or topic -> relevant documents), a frame, ranx' ``Qrels``, or rows
     with named fields.
 
-    ``keys`` finds the topics of formats that know queries by their texts. ``judges`` says how the grades of several
-    judges become one (the median by default), ``labels`` what the settings of a ``collection`` say. A document judged
+    ``keys`` finds the topics of formats that know queries by their texts. The median of several judges' grades
+    counts. ``labels`` says what the settings of a ``collection`` say. A document judged
     twice in a topic is refused even when both grades agree, as trec_eval does: the file was put together wrongly, and
     other rows may be wrong too. The digest of a format other than TREC's is that of the file that ``write_qrels``
     writes.
@@ -127,23 +120,21 @@ def read_qrels(
     """
     if not isinstance(given, Path | str | GivenFile):
         data = InputData("judgements", reason=QrelsFormatError.reason)
-        return _of_records(data, memory.judgements(given, data), keys, judges or "median", labels or AS_GIVEN)
+        return _of_records(data, memory.judgements(given, data), keys, labels or AS_GIVEN)
     given = GivenFile.of(given)
-    given = replace(given, judges=judges or given.judges, labels=labels or given.labels)
+    given = replace(given, labels=labels or given.labels)
     file = InputFile(
         given.path, error=QrelsFormatError, part=given.part, columns=given.columns, download=given.download
     )
     known = format_of(file, "judgements", named=given.format)
     if known.name == "trec":
         return _read_trec(given.path, given.labels)
-    return _of_records(file, known.reader("judgements")(file), keys, given.judges, given.labels)
+    return _of_records(file, known.reader("judgements")(file), keys, given.labels)
 
 
-def _of_records(
-    given: Input, records: Records[Judgement], keys: TopicKeys | None, judges: JudgeRule, labels: LabelRules
-) -> Qrels:
+def _of_records(given: Input, records: Records[Judgement], keys: TopicKeys | None, labels: LabelRules) -> Qrels:
     by_judge, queries = _by_judge(given, records, keys or TopicKeys())
-    grades, agreement = _put_together(by_judge, judges)
+    grades, agreement = _put_together(by_judge)
     digest = hashlib.sha256()
     for line in _lines_of(grades):
         digest.update(line.encode())
@@ -157,7 +148,7 @@ def qrels_or_none(given: Input, records: Records[Judgement], labels: LabelRules)
     rows = list(records.rows)
     if not any(labels.is_relevant(row.grade) for row in rows):
         return None
-    return _of_records(given, replace(records, rows=rows), None, "median", labels)
+    return _of_records(given, replace(records, rows=rows), None, labels)
 
 
 def write_qrels(grades: Mapping[str, Mapping[str, float]]) -> bytes:
@@ -307,7 +298,7 @@ def _grade(field: bytes) -> float | None:
 
 
 def regraded(
-    grades: Mapping[str, Mapping[str, float]], by_judge: ByJudge, panel: Sequence[str], rule: JudgeRule
+    grades: Mapping[str, Mapping[str, float]], by_judge: ByJudge, panel: Sequence[str]
 ) -> dict[str, dict[str, float]]:
     """The grades that a panel of judges gives; a document that none of them graded keeps the one that it has.
 
@@ -317,7 +308,7 @@ def regraded(
     for topic, documents in by_judge.items():
         for document, given in documents.items():
             if values := [given[judge] for judge in panel if judge in given]:
-                changed[topic][document] = whole(_RULES[rule](values))
+                changed[topic][document] = whole(statistics.median(values))
     return changed
 
 
@@ -330,7 +321,7 @@ def _shared_documents(by_judge: ByJudge) -> ByJudge | None:
     return {topic: documents for topic, documents in shared.items() if documents} or None
 
 
-def _put_together(by_judge: ByJudge, rule: JudgeRule) -> tuple[dict[str, dict[str, float]], Agreement | None]:
+def _put_together(by_judge: ByJudge) -> tuple[dict[str, dict[str, float]], Agreement | None]:
     """One grade for each document, and how far the judges agree; None where there is one judge at most."""
     grades: dict[str, dict[str, float]] = {}
     judges: set[str] = set()
@@ -342,5 +333,5 @@ def _put_together(by_judge: ByJudge, rule: JudgeRule) -> tuple[dict[str, dict[st
             judges.update(given)
             shared += len(values) > 1
             disputed += len(set(values)) > 1
-            grades[topic][document] = whole(_RULES[rule](values))
-    return grades, Agreement(len(judges), shared, disputed, rule) if len(judges) > 1 else None
+            grades[topic][document] = whole(statistics.median(values))
+    return grades, Agreement(len(judges), shared, disputed) if len(judges) > 1 else None

@@ -304,8 +304,7 @@ def _repeated(
         raise DataError(
             f"{name}: asked twice, it answered {len(differing)} of {len(asked)} topics differently "
             f"({topics_named(differing)}), which changes their {measure} by {found.change:.4f} on average, more than "
-            f"{MAX_CHANGE:.0%} of its range: a verdict would depend on chance; make it repeatable, or set "
-            "`ask_twice: 0`",
+            f"{MAX_CHANGE:.0%} of its range: a verdict would depend on chance; make it repeatable",
             reason="bad_run",
         )
     return found

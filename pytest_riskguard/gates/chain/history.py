@@ -133,7 +133,7 @@ def lineage_of(
     Faster than ``drift``: only the candidate's URisk gets an interval, the one that decides. Raises like
     ``align``.
     """
-    oldest, runs, before = chain[0], [], None
+    oldest, runs = chain[0], []
     for run in (*chain, candidate):
         comparison = Comparison(gate, align(gate, run, oldest, topics=topics))
         average = comparison.evidence.mean(comparison.aligned.candidate.values)
@@ -141,16 +141,13 @@ def lineage_of(
             ChainedRun(
                 run=run.name,
                 mean=average,
-                mean_difference=None if before is None else average - before,
-                cumulative_mean_difference=comparison.mean_difference,
                 urisk=comparison.evidence.estimate(gate.alpha),
             )
         )
-        before = average
     ruling = comparison.ruling
     if not ruling.enough_topics:
-        return Lineage(len(chain) - 1, tuple(runs), None, None, None)
-    return Lineage(len(chain) - 1, tuple(runs), ruling.deciding.lower, ruling.deciding.upper, not ruling.holds)
+        return Lineage(tuple(runs))
+    return Lineage(tuple(runs), ruling.deciding.lower, ruling.deciding.upper, not ruling.holds)
 
 
 def with_lineage(

@@ -19,11 +19,9 @@ from pytest_riskguard.gates.findings import (
     CurvePoint,
     Estimates,
     Exhibits,
-    GeoRiskCurves,
+    Lines,
     PoolFigures,
     Power,
-    SystemMap,
-    TopicCounts,
 )
 from pytest_riskguard.gates.judge import refuse_without_scores
 from pytest_riskguard.gates.kinds import MEDIAN, Gate
@@ -48,7 +46,6 @@ from pytest_riskguard.gates.verdict import (
 from pytest_riskguard.gates.warnings import pool_warnings
 from pytest_riskguard.risk import georisk, zrisk
 from pytest_riskguard.risk.checks import FloatArray
-from pytest_riskguard.risk.components import principal_components
 from pytest_riskguard.risk.urisk import standardised
 
 
@@ -136,10 +133,10 @@ def explain(comparison: PoolComparison, *, alphas: Sequence[float], rescored: bo
     """All findings about an answer; ``alphas`` and ``rescored`` are as in ``judge_pool``."""
     failed, ruling = comparison.answer[0] == "fail", comparison.ruling if comparison.enough_topics else None
     alone, parts = without_each(comparison, failed=failed), contributions(comparison)
-    found = responsible_topics(comparison, parts, alone)
+    found = responsible_topics(comparison, parts)
     findings = Findings(
         warnings=pool_warnings(comparison, rescored=rescored),
-        topics=_topics(comparison),
+        topics=topic_counts(comparison.decided),
         estimates=_estimates(comparison, parts, failed=failed),
         intervals=reported(ruling.intervals, decisive=ruling.deciding.method) if ruling else (),
         responsible_topics=found.losers,
@@ -149,15 +146,6 @@ def explain(comparison: PoolComparison, *, alphas: Sequence[float], rescored: bo
         explanation=pool_explanation(comparison, parts, alone),
     )
     return bounded(findings, found)
-
-
-def _topics(comparison: PoolComparison) -> TopicCounts:
-    systems = (comparison.candidate, *comparison.baselines)
-    return replace(
-        topic_counts(comparison.decided),
-        missing_in_baseline=tuple(sorted({topic for missing in comparison.missing[1:] for topic in missing})),
-        without_relevant=tuple(sorted({topic for system in systems for topic in system.without_relevant})),
-    )
 
 
 def _estimates(comparison: PoolComparison, parts: FloatArray, *, failed: bool) -> Estimates:
@@ -170,7 +158,6 @@ def _estimates(comparison: PoolComparison, parts: FloatArray, *, failed: bool) -
         zrisk=_by_name(comparison, zrisk(comparison.scores, alpha=gate.alpha, kind=gate.tradeoff)),
         georisk=_by_name(comparison, georisk(comparison.scores, alpha=gate.alpha, kind=gate.tradeoff)),
         georisk_difference=None if difference is None else difference.estimate,
-        georisk_standard_error=None if difference is None else difference.standard_error,
     )
 
 
@@ -179,12 +166,9 @@ def _by_name(comparison: PoolComparison, values: FloatArray) -> Mapping[str, flo
 
 
 def _figures(comparison: PoolComparison, alphas: Sequence[float]) -> PoolFigures:
-    gate, ranks = comparison.gate, comparison.ranks
+    ranks = comparison.ranks
     return PoolFigures(
-        systems=comparison.names,
-        reference=gate.reference or comparison.references[0].name,
         decided_by=comparison.reference.name,
-        rank=ranks.rank,
         rank_probabilities=tuple(float(p) for p in ranks.rank_probabilities),
         probability_below={
             name: float(ranks.probability_below[row]) for row, name in enumerate(comparison.names) if row != CANDIDATE
@@ -221,36 +205,17 @@ def _curve(comparison: PoolComparison, alphas: Sequence[float]) -> tuple[CurvePo
     return tuple(points)
 
 
-#: How many principal axes a map of systems has.
-AXES = 2
-
-
 def pool_exhibits(comparison: PoolComparison) -> Exhibits:
     """What the charts of a gate over a pool show; topics are those of candidate and the reference that decided."""
     parts = contributions(comparison)
     columns = topic_columns(comparison.decided, contributions=parts, standard=standardised(parts))
-    return Exhibits(columns, georisk=_curves(comparison), components=_map(comparison))
+    return Exhibits(columns, georisk=_curves(comparison))
 
 
-def _curves(comparison: PoolComparison) -> GeoRiskCurves | None:
+def _curves(comparison: PoolComparison) -> Lines | None:
     """GeoRisk of all systems; the smooth trade-off has no alpha to vary."""
     if comparison.gate.tradeoff != "linear":
         return None
     alphas = alphas_for(comparison.gate)
     values = [georisk(comparison.scores, alpha=alpha) for alpha in alphas]
-    return GeoRiskCurves(
-        alphas, {name: tuple(float(v[row]) for v in values) for row, name in enumerate(comparison.names)}
-    )
-
-
-def _map(comparison: PoolComparison) -> SystemMap | None:
-    """Systems on their principal axes, uncentred as in ECIR 2014: the first axis is close to the mean score."""
-    axes = principal_components(comparison.scores, centred=False)
-    if axes.shares.size < AXES:
-        return None
-    return SystemMap(
-        explained=tuple(axes.shares[:AXES].tolist()),
-        systems={
-            name: tuple(place[:AXES].tolist()) for name, place in zip(comparison.names, axes.coordinates, strict=True)
-        },
-    )
+    return Lines(alphas, {name: tuple(float(v[row]) for v in values) for row, name in enumerate(comparison.names)})

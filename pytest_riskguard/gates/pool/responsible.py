@@ -18,7 +18,6 @@ from pytest_riskguard.gates.responsible import Responsible, explanation, topic_r
 from pytest_riskguard.inference.georisk_pool import MANY_TOPICS
 from pytest_riskguard.risk import topic_contributions
 from pytest_riskguard.risk.checks import FloatArray
-from pytest_riskguard.risk.georisk import z_scores
 from pytest_riskguard.risk.urisk import standardised
 
 #: How many times further than the jackknife says the limit may move when a topic is left out.
@@ -72,24 +71,13 @@ def _slope(a: float, b: float) -> float:
     return math.exp(-middle * middle / 2) / math.sqrt(2 * math.pi)
 
 
-def responsible_topics(comparison: PoolComparison, parts: FloatArray, alone: LeftOut) -> Responsible:
+def responsible_topics(comparison: PoolComparison, parts: FloatArray) -> Responsible:
     """The topics that lost against the reference, most harmful first, and separately the flagged wins.
 
     ``parts`` are the contributions; topics are flagged by the size of these in standard deviations, as in
     ``gates.responsible``.
     """
-    z = z_scores(comparison.scores)
-    against = np.mean(z[comparison.reference_rows], axis=0)
-    return topic_rows(
-        comparison.decided,
-        parts=parts * comparison.n,
-        standard=standardised(parts),
-        alone=alone,
-        more=lambda places: {
-            "candidate_z": z[CANDIDATE, places].tolist(),
-            "baseline_z": against[places].tolist(),
-        },
-    )
+    return topic_rows(comparison.decided, parts=parts * comparison.n, standard=standardised(parts))
 
 
 def pool_explanation(comparison: PoolComparison, parts: FloatArray, alone: LeftOut) -> Explanation:

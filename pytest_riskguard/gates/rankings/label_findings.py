@@ -78,7 +78,7 @@ class Judgements:
     Counts are of (topic, document) pairs; ``documents`` are those in either ranking. ``left_out`` is how many more
     topics there are than ``topics`` names. ``tried`` is how many ways of judging these documents were tried. It is
     ``certain`` whether the outcome depends on them if one of these changes it, or if there are no others.
-    ``relevance_unused`` says that a stated ``unjudged_relevance`` has no meaning for this gate.
+    ``relevance_unused`` says that a stated relevance of unjudged documents has no meaning for this gate.
     """
 
     depth: int

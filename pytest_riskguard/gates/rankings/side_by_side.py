@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from pytest_riskguard.errors import FileError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.evaluation.measures import cutoff_of
 from pytest_riskguard.evaluation.scoring.judged_runs import DEFAULT_DEPTH
 from pytest_riskguard.gates.rankings.entries import Rankings, TopicRanking
 from pytest_riskguard.gates.rankings.unjudged import Rejudged
-from pytest_riskguard.run_context import report_failure
-from pytest_riskguard.text import clean
 
 #: The most ranks of each ranking, whatever the measure looks at: people do not read further.
 MAX_DEPTH = 20
@@ -50,13 +47,9 @@ def all_documents(rejudged: Rejudged) -> frozenset[str]:
 
 
 def titled(rankings: Rankings, rejudged: Rejudged, titles: DocumentTitles) -> Rankings:
-    """The rankings with titles and addresses; if the documents file cannot be read, a line says so."""
-    shown: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {})
-    try:
-        shown = titles.of(rankings.documents, lambda: all_documents(rejudged), rejudged.rules)
-    except FileError as error:
-        report_failure(f"pytest-riskguard: {clean(str(error), limit=1000)}; reports show ids instead of titles")
-    return replace(rankings, document_url=titles.address, titles=shown[0], urls=shown[1])
+    """The rankings with titles and addresses."""
+    names, urls = titles.of(rankings.documents, lambda: all_documents(rejudged), rejudged.rules)
+    return replace(rankings, document_url=titles.address, titles=names, urls=urls)
 
 
 def _largest_wins(rejudged: Rejudged) -> list[str]:

@@ -110,7 +110,7 @@ def _heading(run: Run, report: Report) -> str:
 
 def _policy(report: Report) -> list[str]:
     """What the commit changed about how it is judged, which a reader must not miss."""
-    lines = () if report.policy_changes is None else report.policy_changes.lines
+    lines = report.policy_changes
     return [text for line in lines for text in (f"⚠️ {prose(line.replace(' -> ', ' → '), limit=2000)}", "")]
 
 

@@ -99,7 +99,7 @@ def append_summary(
     errors: Sequence[Annotation] = (),
     *,
     gates: Sequence[KnownGate] = (),
-    policy_changes: PolicyChanges | None = None,
+    policy_changes: Sequence[str] = (),
 ) -> None:
     """Append the verdicts to the step summary, in the room that is left.
 

@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import card, word
 from pytest_riskguard.reports.comparisons import KnownGate
-from pytest_riskguard.reports.policy_changes import PolicyChanges
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import clean, listed, short
 
@@ -16,9 +15,7 @@ from pytest_riskguard.text import clean, listed, short
 _MAX_NAMED = 10
 
 
-def properties(
-    verdict: Verdict, number: int = 1, policy_changes: PolicyChanges | None = None
-) -> list[tuple[str, str]]:
+def properties(verdict: Verdict, number: int = 1, policy_changes: Sequence[str] = ()) -> list[tuple[str, str]]:
     """Name and value; from the second verdict of a test on, names contain its number.
 
     Values are text without control characters, which XML forbids. Missing values are left out.
@@ -46,14 +43,12 @@ def properties(
         "topics_responsible": _topics(verdict),
         "warnings": ", ".join(dict.fromkeys(warning.code for warning in verdict.warnings)),
         "problem": verdict.problem,
-        "policy_changes": str(policy_changes) if policy_changes and number == 1 else None,
+        "policy_changes": "; ".join(policy_changes) if policy_changes and number == 1 else None,
     }
     return [(prefix + name, _text(value)) for name, value in values.items() if value not in (None, "")]
 
 
-def render(
-    verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = (), policy_changes: PolicyChanges | None = None
-) -> str:
+def render(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = (), policy_changes: Sequence[str] = ()) -> str:
     """A file with a test case for each verdict, and a skipped one for each of the ``gates`` that has none."""
     files = {place: gate.file for gate in gates for place in gate.verdicts}
     suite = ElementTree.Element("testsuite", name="riskguard")

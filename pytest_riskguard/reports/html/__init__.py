@@ -11,7 +11,6 @@ from pytest_riskguard.errors import UsageError
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.comparisons import KnownGate
-    from pytest_riskguard.reports.policy_changes import PolicyChanges
     from pytest_riskguard.reports.provenance import Provenance
 
 __all__ = ["ensure_available", "render"]
@@ -42,7 +41,7 @@ def render(
     gates: Sequence[KnownGate] = (),
     *,
     provenance: Provenance | None = None,
-    policy_changes: PolicyChanges | None = None,
+    policy_changes: Sequence[str] = (),
 ) -> str:
     """The page: a card for each comparison, its topics and rankings, and each gate with its charts and tables.
 

@@ -18,8 +18,7 @@ from pytest_riskguard.reports.provenance import TIES
 from pytest_riskguard.text import clean, counted, web_address
 
 if TYPE_CHECKING:
-    from pytest_riskguard.gates.origins import BaselineOrigin
-    from pytest_riskguard.reports.policy_changes import PolicyChanges
+    from pytest_riskguard.gates.origins import Origin
     from pytest_riskguard.reports.provenance import Difference, Provenance
 
 
@@ -35,7 +34,7 @@ def document(
     known: Sequence[KnownGate] = (),
     *,
     provenance: Provenance | None = None,
-    policy_changes: PolicyChanges | None = None,
+    policy_changes: Sequence[str] = (),
 ) -> str:
     """The page for these verdicts; it names the gates that were not judged."""
     views = _views(verdicts, known)
@@ -51,7 +50,7 @@ def document(
         failed=sum(view.failed for view in views),
         unjudged=missing(known),
         provenance=ProvenanceView.of(provenance),
-        policy_changes=() if policy_changes is None else policy_changes.lines,
+        policy_changes=policy_changes,
         topic_anchor=topic_anchor,
         static_rows=STATIC_ROWS,
         data=Markup(script_json(data)),  # noqa: S704
@@ -137,7 +136,7 @@ class ProvenanceView:
         return cls(
             tuple(_head(provenance)),
             tuple(_facts(provenance)),
-            tuple(map(_row, provenance.baselines)),
+            tuple(_row(baseline, provenance.days(baseline)) for baseline in provenance.baselines),
             provenance.differences,
         )
 
@@ -153,7 +152,9 @@ def _head(provenance: Provenance) -> list[Item]:
     for baseline in provenance.baselines[:1]:
         items.append(Item(f"{change} against {_short(baseline.name)} {_commit(baseline.commit)}".rstrip()))
         if baseline.stored:
-            items.append(Item(f"baseline stored {baseline.stored[:10]}{_old_words(baseline)}", old=_is_old(baseline)))
+            days = provenance.days(baseline)
+            old = f", {counted(days, 'day')} old" if _is_old(days) and days else ""
+            items.append(Item(f"baseline stored {baseline.stored[:10]}{old}", old=_is_old(days)))
     if not provenance.baselines and provenance.commit:
         items.append(Item(change))
     address = web_address(provenance.run_url) if provenance.run_url else None
@@ -165,7 +166,8 @@ def _head(provenance: Provenance) -> list[Item]:
 def _facts(provenance: Provenance) -> list[tuple[str, Item]]:
     """Label and value of everything that is known."""
     address = web_address(provenance.run_url) if provenance.run_url else None
-    latency, candidate = provenance.latency, provenance.candidate
+    candidate = provenance.candidate
+    latency = None if candidate is None else candidate.latency
     facts = [
         ("Date", Item(provenance.date)),
         ("Repository", _repository(provenance.repository or "")),
@@ -182,29 +184,25 @@ def _facts(provenance: Provenance) -> list[tuple[str, Item]]:
         facts.append(("Latency", Item(f"{latency} ({counted(latency.queries, 'query', 'queries')})")))
         before = [(baseline.name, baseline.latency) for baseline in provenance.baselines if baseline.latency]
         facts += [(f"Latency of {_short(name)} when stored", Item(str(stored))) for name, stored in before]
-    facts.append(("Judges", Item("" if provenance.judges is None else str(provenance.judges))))
+    facts.append(("Judges", Item(clean(provenance.judges or "", limit=400))))
     return [(label, item) for label, item in facts if item.text]
 
 
-def _row(baseline: BaselineOrigin) -> BaselineRow:
-    age = "" if baseline.age_days is None else counted(int(baseline.age_days), "day")
+def _row(baseline: Origin, days: int | None) -> BaselineRow:
+    age = "" if days is None else counted(days, "day")
     return BaselineRow(
         name=_short(baseline.name),
         commit=_commit(baseline.commit),
         stored=(baseline.stored or "")[:10],
-        age=age + (": old" if _is_old(baseline) else ""),
-        old=_is_old(baseline),
+        age=age + (": old" if _is_old(days) else ""),
+        old=_is_old(days),
         note=_short(baseline.note),
         metadata=_pairs(baseline.metadata),
     )
 
 
-def _is_old(baseline: BaselineOrigin) -> bool:
-    return baseline.age_days is not None and baseline.age_days > MAX_AGE
-
-
-def _old_words(baseline: BaselineOrigin) -> str:
-    return f", {counted(int(baseline.age_days or 0), 'day')} old" if _is_old(baseline) else ""
+def _is_old(days: int | None) -> bool:
+    return days is not None and days > MAX_AGE
 
 
 def _repository(text: str) -> Item:

@@ -46,7 +46,6 @@ def topic_rows(verdict: Verdict) -> list[TopicRow]:
 def _row(columns: TopicColumns, place: int, known: ResponsibleTopic | None, *, pivotal: bool) -> TopicRow:
     candidate, baseline = columns.candidate[place], columns.baseline[place]
     flagged = columns.flagged(place) if known is None else known.flagged
-    flips = pivotal or (known is not None and known.flips_verdict)
     # figures as the JSON report has them, so that page and script round the same numbers
     return TopicRow(
         topic=columns.topics[place],
@@ -62,7 +61,7 @@ def _row(columns: TopicColumns, place: int, known: ResponsibleTopic | None, *, p
         share=None if known is None or known.share is None else rounded(known.share),
         contribution=rounded(columns.contributions[place]) or 0.0,
         standardised=rounded(columns.standardised[place]) or 0.0,
-        marks=Shown.marks(known, flagged=flagged, flips=flips),
+        marks=Shown.marks(known, flagged=flagged, flips=pivotal),
     )
 
 

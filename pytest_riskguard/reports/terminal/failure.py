@@ -327,10 +327,10 @@ def _new_results(verdict: Verdict, shown: Card, screen: Screen) -> list[str]:
 def _speed(verdict: Verdict) -> list[str]:
     """How fast the candidate answered, and live baselines when they were stored."""
     origins = verdict.origins
-    if origins is None or origins.latency is None:
+    if origins is None or origins.candidate.latency is None:
         return []
     before = [f"{clean(one.name, limit=60)} when stored: {one.latency}" for one in origins.baselines if one.latency]
-    return ["; ".join([f"latency of the candidate: {origins.latency}", *before])]
+    return ["; ".join([f"latency of the candidate: {origins.candidate.latency}", *before])]
 
 
 def _statistics(verdict: Verdict, shown: Card, screen: Screen) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_riskguard.gates.verdict import FIRST_WARNINGS, Findings, Verdict
-from pytest_riskguard.reports.internal_errors import caught
+from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.wording.messages import message
 from pytest_riskguard.reports.wording.paragraph import paragraph
 
@@ -23,16 +23,11 @@ def worded(verdict: Verdict) -> Verdict:
 
 
 def _worded(verdict: Verdict, findings: Findings) -> Findings:
-    with caught("putting a verdict into words"):
-        return _with_texts(verdict, findings)
-    return findings
-
-
-def _with_texts(verdict: Verdict, findings: Findings) -> Findings:
     warnings = tuple(
         warning if warning.message else replace(warning, message=message(verdict, warning))
         for warning in sorted(findings.warnings, key=lambda warning: warning.code not in FIRST_WARNINGS)
     )
+    findings = replace(findings, warnings=warnings, figures=tuple(figures(verdict)))
     if findings.explanation is None:
-        return replace(findings, warnings=warnings)
-    return replace(findings, warnings=warnings, explanation=replace(findings.explanation, summary=paragraph(verdict)))
+        return findings
+    return replace(findings, explanation=replace(findings.explanation, summary=paragraph(verdict)))

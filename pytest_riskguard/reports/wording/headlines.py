@@ -63,8 +63,6 @@ def _said(verdict: Verdict) -> _Line:
         return _Line("cannot be compared: {}", (verdict.problem or verdict.reason or "the data do not allow it",))
     if verdict.outcome == "inconclusive":
         return _undecided(verdict)
-    if verdict.reason == "too_slow":
-        return _Line("too slow")
     if shown.is_identical:
         return _Line("identical to {}", (shown.opponent,))
     if verdict.asked.by_topic:

@@ -58,10 +58,6 @@ def _rank_contradicts_score(_: Verdict, *, system: str, topics: Sequence[str]) -
     )
 
 
-def _too_slow(_: Verdict, *, p95: float, most: float) -> str:
-    return f"5% of the queries took {p95:g} ms or longer; max_latency_p95_ms allows {most:g} ms"
-
-
 def _unstable_answers(
     _verdict: Verdict,
     *,
@@ -102,22 +98,6 @@ def _topics_changed(_: Verdict, *, systems: Sequence[str]) -> str:
         f"the topics file has changed since {baseline} was stored, and this gate is about a slice by its tags; once "
         f"they are reviewed, run `riskguard baseline rescore {baseline}`"
     )
-
-
-def _judgements_shrank(
-    _: Verdict, *, gone: Sequence[str], rephrased: Sequence[str], emptied: Sequence[str], diluted: Sequence[str]
-) -> str:
-    parts = []
-    if gone:
-        parts.append(f"{_topics(gone)} that the baseline was scored on no longer {_verb(gone, 'count')}")
-    if emptied:
-        parts.append(f"the baseline no longer retrieves a relevant document in {_topics(emptied)}")
-    if diluted:
-        parts.append(f"the baseline scores less than half of what it did when stored in {_topics(diluted)}")
-    if rephrased:
-        verb = _verb(rephrased, "have", "has")
-        parts.append(f"{_topics(rephrased)} {verb} a different query text from the one that the run answered")
-    return f"{'; '.join(parts)}; `collection: {{shrink: ...}}` lets this pass, until the baseline is rescored"
 
 
 def _topics(topics: Sequence[str]) -> str:
@@ -286,7 +266,7 @@ def _slow_slide(verdict: Verdict) -> str:
     oldest, newest = lineage.runs[0], lineage.runs[-1]
     return (
         f"passes against {verdict.baselines[0]}, but the mean is significantly below that of {oldest.run}, "
-        f"{counted(lineage.accepted, 'accepted change')} ago: {newest.cumulative_mean_difference:+.4f} in total, "
+        f"{counted(lineage.accepted, 'accepted change')} ago: {lineage.in_total:+.4f} in total, "
         f"URisk {newest.urisk:+.4f}; store that run as a baseline of its own and compare with both "
         "(baselines: [...])"
     )
@@ -296,13 +276,11 @@ _MESSAGES: dict[str, Callable[..., str]] = {
     "missing_topics": _missing_topics,
     "free_wins": _free_wins,
     "unknown_topics": _unknown_topics,
-    "too_slow": _too_slow,
     "unstable_answers": _unstable_answers,
     "rank_contradicts_score": _rank_contradicts_score,
     "rescored": _rescored,
     "unbacked_scores": _unbacked_scores,
     "topics_changed": _topics_changed,
-    "judgements_shrank": _judgements_shrank,
     "stale_labels": _stale_labels,
     "few_effective_topics": _few_effective_topics,
     "no_variation": _no_variation,

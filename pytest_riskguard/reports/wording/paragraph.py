@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from pytest_riskguard.gates.findings import Explanation, MovedDocument, TopicDocuments
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.wording import sentences
-from pytest_riskguard.reports.wording.messages import message
 from pytest_riskguard.reports.wording.sentences import from_to, happened, opponent, reasons, row, size, weakness
 from pytest_riskguard.text import counted, percent
 
@@ -20,10 +18,6 @@ MAX_NAMED = 3
 
 def paragraph(verdict: Verdict) -> str:
     """What happened and where, the mean, why that passes or fails, what hangs on single queries."""
-    if verdict.reason == "too_slow":
-        slow = [warning for warning in verdict.warnings if warning.code == "too_slow"]
-        why = "".join(f": {warning.message or message(verdict, warning)}" for warning in slow)
-        return f"The candidate is too slow{why}. {paragraph(replace(verdict, outcome='pass', reason=None))}"
     if Shown(verdict).is_identical:
         return f"The candidate is {Shown(verdict).identical}: no ranking changed."
     sentences = [happened(verdict), _mean(verdict), *reasons(verdict), *weakness(verdict)]

@@ -166,7 +166,6 @@ _SAYS_WHAT_TO_DO = (
     "`riskguard ",
     "`collection:",
     "set the environment variable",
-    "max_latency_p95_ms:",
     "rename its columns",
     "; save it as",
     ": unpack it",

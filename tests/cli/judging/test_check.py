@@ -74,6 +74,7 @@ def test_each_outcome_has_the_status_of_compare(command, folder, candidate, stat
     assert ended.err == ""
 
 
+@pytest.mark.slow
 def test_pytest_gives_the_same_verdicts_byte_for_byte(several):
     assert by_itself(several, "check", "--json", "checked.json").returncode == 1
     line = [sys.executable, "-m", "pytest", "--riskguard", "--riskguard-report=tested.json", "-p", "no:cacheprovider"]
@@ -98,6 +99,7 @@ def test_gates_and_their_items_can_be_named(command, several):
     assert len(became) == 7
 
 
+@pytest.mark.slow
 def test_a_family_is_judged_whole_even_if_one_member_is_named(command, several):
     path = several / "riskguard.yaml"
     path.write_text(f"family: holm\n{path.read_text()}")
@@ -115,7 +117,7 @@ def test_slices_are_judged_as_pytest_judges_them(command, folder):
     ]
     folder.joinpath("topics.tsv").write_text("\n".join(["topic\tquery\tkind", *rows]) + "\n")
     text = folder.joinpath("riskguard.yaml").read_text().replace("candidate.run", "loss.run")
-    text = text.replace("alpha: 1", "alpha: 1, slice: kind, smallest_slice: 10")
+    text = text.replace("alpha: 1", "alpha: 1, slice: [kind=code, kind=word]")
     folder.joinpath("riskguard.yaml").write_text(text)
     assert command("check --json report.json -q").status == 1
     verdicts = read_report(folder / "report.json")["verdicts"]
@@ -256,6 +258,7 @@ def live_project(folder: Path, **more: object) -> None:
     path.write_text(path.read_text().replace("candidate: candidate.run", f"candidate: {json.dumps(candidate)}"))
 
 
+@pytest.mark.slow
 def test_a_live_system_is_queried_without_pytest(folder):
     live_project(folder)
     ended = by_itself(folder, "check", "--json", "-")

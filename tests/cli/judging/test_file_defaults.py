@@ -174,18 +174,11 @@ def test_no_report_replaces_a_file_of_a_baseline_that_the_file_names(command):
 
 def test_slices_are_judged_only_if_they_are_asked_for(judged, folder):
     path = folder / "riskguard.yaml"
-    path.write_text(FILE.replace("on_churn: fail", "on_churn: fail\n    slice: kind\n    smallest_slice: 10"))
+    path.write_text(FILE.replace("on_churn: fail", "on_churn: fail\n    slice: kind=code"))
     rows = [f"{topic}\t{world.QUERIES[topic]}\tcode" for topic in world.TOPICS]
     folder.joinpath("topics.tsv").write_text("\n".join(["topic\tquery\tkind", *rows]) + "\n")
     verdicts, _ = judged("")
     assert [verdict["slice"] for verdict in verdicts] == [None, None, None]
-
-
-def test_a_gate_outside_the_family_is_judged_by_itself(judged, folder):
-    path = folder / "riskguard.yaml"
-    path.write_text(FILE.replace("family: holm", "family: {correction: holm, gates: [second, pool]}"))
-    verdicts, _ = judged("")
-    assert [verdict["family"] for verdict in verdicts] == [None, None, None]
 
 
 def test_nothing_is_said_of_measures_that_the_file_does_not_name(command, folder):

@@ -289,6 +289,7 @@ def test_without_a_budget_there_is_none(settings, command, judged):
     assert "has no budget; add `budget: 50`" in ended.err
 
 
+@pytest.mark.slow
 def test_pytest_judges_with_the_same_budget(folder, judged, command, settings):
     judged()
     command("budget --record report.json")

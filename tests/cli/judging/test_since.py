@@ -1,4 +1,4 @@
-"""``since:`` of a gate that looks back: stored baselines, and the runs that they held earlier."""
+"""``baseline:`` of a gate that looks back: stored baselines, and the runs that they held earlier."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ collection: {{qrels: qrels.txt, topics: topics.tsv}}
 measures: [AP]
 candidate: step4.run
 gates:
-  - {{name: slow, kind: no_drift, since: {since}, tolerance: {tolerance}, level: 0.95}}
+  - {{name: slow, kind: no_drift, baseline: {since}, tolerance: {tolerance}, level: 0.95}}
 """
 
 
@@ -101,7 +101,7 @@ def test_the_verdict_is_that_of_a_risk_gate_at_alpha_0(chain, command, folder):
     [
         ("main/7", "no earlier run '7'; expected its number, its note or oldest: it has oldest, 0001, 0002, 0003"),
         ("main/release-13", "no earlier run 'release-13'"),
-        ("main/", "names no earlier run after the '/'"),
+        ("main/", "names no run after the '/'"),
         ("nobody", "no baseline 'nobody'"),
         ("nobody/1", "no baseline 'nobody'"),
         ("../main", "cannot name a baseline"),
@@ -117,15 +117,13 @@ def test_what_it_cannot_mean_is_said(chain, command, folder, since, words):
 @pytest.mark.parametrize(
     ("gate", "words"),
     [
-        ({"kind": "no_drift"}, "gate 'slow' has no baseline; add `since: NAME`"),
-        ({"kind": "no_drift", "since": "main", "baseline": "main"}, "since of gate 'slow': `baseline` is given too"),
-        ({"kind": "no_drift", "since": "main", "baselines": ["main"]}, "`baselines` is given too; keep one"),
+        ({"kind": "no_drift"}, "gate 'slow' has no baseline; add `baseline: NAME`"),
         (
-            {"kind": "not_significantly_risky", "since": "main"},
-            "since of gate 'slow' has no meaning for not_significantly_risky: name the baseline with `baseline:",
+            {"kind": "not_significantly_risky", "baseline": "main/1"},
+            "baseline of gate 'slow': an earlier run is for no_drift",
         ),
-        ({"kind": "no_drift", "since": "main", "on_churn": "warn"}, "on_churn of gate 'slow' has no meaning"),
-        ({"kind": "no_drift", "since": "main", "tolerance": 1}, "the gate could never fail"),
+        ({"kind": "no_drift", "baseline": "main", "on_churn": "warn"}, "on_churn of gate 'slow' has no meaning"),
+        ({"kind": "no_drift", "baseline": "main", "tolerance": 1}, "the gate could never fail"),
     ],
 )
 def test_only_gates_that_look_back_have_it(chain, command, folder, gate, words):

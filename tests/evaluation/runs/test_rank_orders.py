@@ -3,7 +3,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_riskguard.evaluation.runs import ranks as module
@@ -82,7 +82,6 @@ def assert_ranked(chunk: Chunk) -> None:
         assert [names[row - rows.start] for row in by_rank[rows].tolist()] == list(written.ranking)
 
 
-@settings(max_examples=400)
 @given(chunks())
 @example({"a": Documents(b=1.0)})
 def test_ranks_of_all_topics_at_once_are_those_of_each_alone(chunk):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_riskguard.errors import RiskguardError, RunFormatError
@@ -114,7 +114,6 @@ def outcome(read: Any, path: Path) -> str:
         return repr(problem)
 
 
-@settings(max_examples=40)
 @given(content=runs())
 def test_both_readings_agree_in_rows_and_in_errors(content, folder, block_size):
     plain, packed = folder / "a.run", folder / "a.run.gz"
@@ -124,7 +123,6 @@ def test_both_readings_agree_in_rows_and_in_errors(content, folder, block_size):
         assert outcome(by_columns, path) == outcome(by_lines, path)
 
 
-@settings(max_examples=40)
 @given(content=runs(is_bad=False, is_interleaved=False))
 def test_a_good_file_is_not_read_line_by_line(content, folder, block_size):
     path = folder / "good.run"

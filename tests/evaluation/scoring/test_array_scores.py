@@ -133,6 +133,11 @@ def collections(draw, kind: str) -> tuple[Qrels, Chunk]:
     return qrels_of(grades, rules), chunk_of(chunk)
 
 
+def some_measures(draw: st.DrawFn) -> list[str]:
+    """Every seventh, from a place that is drawn: all of them would take most of the time of the quick tests."""
+    return WITH_KERNELS[draw(st.integers(0, 6)) :: 7]
+
+
 @pytest.mark.parametrize("kind", GRADES)
 @given(data=st.data())
 def test_generated_runs_score_as_with_their_providers(kind, data):
@@ -142,7 +147,7 @@ def test_generated_runs_score_as_with_their_providers(kind, data):
         topic: untied(as_written(list(documents), list(documents.values()), None).ranking)
         for topic, documents in chunk.items()
     }
-    for measure in WITH_KERNELS:
+    for measure in some_measures(data.draw):
         parsed = parse_measure(measure)
         check_labels(parsed, qrels)
         assert of_kernel(measure, run, qrels) == of_provider(measure, chunk, qrels), measure
@@ -186,7 +191,7 @@ def test_documents_judged_besides_score_as_with_their_providers(kind, data):
             *(f"missed{number}" for number in range(missed)),
         ]
         judged.append({document: data.draw(GRADES[kind]) for document in documents})
-    for measure in WITH_KERNELS:
+    for measure in some_measures(data.draw):
         values = if_judged(
             run,
             qrels,

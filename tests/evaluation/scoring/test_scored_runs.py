@@ -9,7 +9,7 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_riskguard.errors import DataError
@@ -65,7 +65,6 @@ def chunks(draw: st.DrawFn, topics: range) -> Chunk:
 GRADES = st.dictionaries(st.sampled_from(DOCUMENTS), st.integers(-1, 3), min_size=1, max_size=12)
 
 
-@settings(max_examples=150)
 @given(chunks(range(8)), st.lists(GRADES, min_size=6, max_size=6), st.integers(10, 12), st.data())
 def test_what_is_kept_is_what_a_slow_builder_keeps(chunk, grades, depth, data):
     """However topics are divided into blocks; topics 6 and 7 are not judged."""

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError
@@ -41,7 +41,6 @@ def path(tmp_path_factory) -> Path:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40)
 @given(run=st.dictionaries(ids, st.dictionaries(ids, scores, min_size=1, max_size=5), min_size=1, max_size=4))
 def test_rankings_are_read_as_they_were_written(path, name, run):
     needed(name)
@@ -54,7 +53,6 @@ def test_rankings_are_read_as_they_were_written(path, name, run):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40)
 @given(judged=st.dictionaries(ids, st.dictionaries(ids, grades, min_size=1, max_size=5), min_size=1, max_size=4))
 def test_judgements_are_read_as_they_were_written(path, name, judged):
     needed(name)
@@ -63,7 +61,6 @@ def test_judgements_are_read_as_they_were_written(path, name, judged):
     assert read_qrels(GivenFile(path)).grades == judged
 
 
-@settings(max_examples=300)
 @given(
     content=st.one_of(
         st.binary(max_size=60),

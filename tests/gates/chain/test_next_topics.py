@@ -10,10 +10,11 @@ import pytest
 
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.power_plan import next_topics, plan_from_baseline, plan_from_runs
 from pytest_riskguard.inference import minimum_detectable_effect
+from pytest_riskguard.risk import standard_error
 from tests.gates.conftest import pair
 from tests.strict import gate_of
 
@@ -50,12 +51,12 @@ def test_the_error_before_is_that_of_the_verdict(alpha):
     assert [(row.stratum, row.share, row.topics) for row in found.strata] == [
         (name, share, count) for (name, share), count in zip(SHARES.items(), COUNTS, strict=True)
     ]
-    verdict = judge(gate(alpha=alpha), candidate, baseline, topics=topics)
-    of = {one.stratum: one for one in verdict.topics.strata}
+    parts = rule(gate(alpha=alpha), candidate, baseline, topics=topics).evidence.by_stratum
+    error_of = {name: standard_error(part.scores(alpha)) for name, (_, part) in zip(SHARES, parts, strict=True)}
     for row in found.strata[:3]:
-        error = of[row.stratum].standard_error
+        error = error_of[row.stratum]
         assert row.standard_deviation == pytest.approx(error * np.sqrt(row.topics), rel=1e-12)
-    variances = [of[name].standard_error ** 2 * count for name, count in zip(SHARES, COUNTS, strict=True)]
+    variances = [error_of[name] ** 2 * count for name, count in zip(SHARES, COUNTS, strict=True)]
     pooled = np.average(variances, weights=np.array(COUNTS) - 1)
     assert found.strata[3].standard_deviation == pytest.approx(np.sqrt(pooled), rel=1e-12)  # three topics say little
     terms = [(row.share * row.standard_deviation) ** 2 / row.topics for row in found.strata]

@@ -24,29 +24,25 @@ from pytest_riskguard.live_systems.retrieval import FailedSearchError, Topic
 from tests.formats.engine_shapes import SHAPES
 from tests.live_systems.http.servers import DOCUMENTS, INDEX, KEY, Instead, Server, fts, serving
 
-#: What each engine needs in a riskguard.yaml besides its preset and its address.
-SETTINGS: Mapping[str, dict[str, Any]] = {
-    "elasticsearch": {"index": INDEX},
-    "opensearch": {"index": INDEX},
-    "solr": {"index": INDEX},
-    "vespa": {},
-    "algolia": {
-        "index": INDEX,
-        "headers": {"X-Algolia-Application-Id": "APP", "X-Algolia-API-Key": {"env": "ENGINE_KEY"}},
-    },
-    "typesense": {
-        "index": INDEX,
-        "params": {"query_by": "body"},
-        "headers": {"X-TYPESENSE-API-KEY": {"env": "ENGINE_KEY"}},
-    },
-    "meilisearch": {"index": INDEX, "headers": {"Authorization": {"env": "ENGINE_KEY", "prefix": "Bearer "}}},
-    "general": {
-        "path": "find",
-        "params": {"words": "{query}", "most": "{depth}"},
-        "hits": "data.found",
-        "id": "doc.ref",
-        "score": "relevance",
-    },
+#: Where each engine has its index, below the address of its server, and what else a riskguard.yaml says.
+SETTINGS: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "elasticsearch": (f"/{INDEX}", {}),
+    "opensearch": (f"/{INDEX}/", {}),
+    "solr": (f"/solr/{INDEX}", {}),
+    "vespa": ("", {}),
+    "algolia": (
+        f"/1/indexes/{INDEX}",
+        {"headers": {"X-Algolia-Application-Id": "APP", "X-Algolia-API-Key": "${ENGINE_KEY}"}},
+    ),
+    "typesense": (
+        f"/collections/{INDEX}?query_by=body",
+        {"headers": {"X-TYPESENSE-API-KEY": "${ENGINE_KEY}"}},
+    ),
+    "meilisearch": (f"/indexes/{INDEX}", {"headers": {"Authorization": "Bearer ${ENGINE_KEY}"}}),
+    "general": (
+        "/find?words={query}&most={depth}",
+        {"hits": "data.found[].{id: doc.ref, score: relevance}"},
+    ),
 }
 QUERY = "cancel an order"
 
@@ -63,8 +59,12 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
-def candidate(engine: str, server: Server, folder: Path = Path(), **settings: Any) -> HttpCandidate:
-    http = {"preset": engine, "url": server.url} | SETTINGS[engine] | settings
+def candidate(
+    engine: str, server: Server, folder: Path = Path(), at: str | None = None, **settings: Any
+) -> HttpCandidate:
+    """An engine that is queried at a path of its server."""
+    path, others = SETTINGS[engine]
+    http = {"preset": engine, "url": server.url + (path if at is None else at)} | others | settings
     return HttpCandidate.model_validate({"http": http}, context={"path": folder / "riskguard.yaml"})
 
 
@@ -135,16 +135,11 @@ def test_a_body_in_a_file_has_the_fields_of_the_topic(tmp_path: Path) -> None:
 
 
 def test_depth_goes_where_a_body_has_it() -> None:
-    body = {"id": "my-template", "params": {"query": "{query}", "most": "{depth}"}}
-    with serving("elasticsearch") as server:
-        with (
-            asking("elasticsearch", server, body=body, path="help/_search/template") as search,
-            pytest.raises(FailedSearchError),
-        ):
-            search(asked())
+    body = {"query": {"match": {"body": "{query}"}}, "from": 0, "size": "{depth}"}
+    with serving("elasticsearch") as server, asking("elasticsearch", server, body=body, depth=7) as search:
+        search(asked())
         (seen,) = server.seen
-    assert seen.body == {"id": "my-template", "params": {"query": QUERY, "most": 100}}
-    assert seen.path == "/help/_search/template"
+    assert seen.body == {"query": {"match": {"body": QUERY}}, "from": 0, "size": 7}
 
 
 def test_a_size_of_the_body_stays() -> None:
@@ -153,9 +148,9 @@ def test_a_size_of_the_body_stays() -> None:
         assert len(search(asked())) == 1
 
 
-def test_a_number_of_rows_in_the_parameters_stays() -> None:
+def test_a_number_of_rows_in_the_address_stays() -> None:
     with serving("solr") as server:
-        with asking("solr", server, params={"rows": 1}) as search:
+        with asking("solr", server, at=f"/solr/{INDEX}?rows=1") as search:
             assert len(search(asked())) == 1
         (seen,) = server.seen
     assert seen.params["rows"] == ["1"]
@@ -165,9 +160,7 @@ def test_solr_takes_a_body_and_parameters_of_its_own() -> None:
     with serving("solr") as server:
         with asking("solr", server, body={"query": "{query}", "fields": ["id", "score"]}, depth=2) as search:
             assert len(search(asked())) == 2
-        with asking(
-            "solr", server, url=f"{server.url}/solr/", params={"defType": "edismax", "fq": ["a", "b"]}
-        ) as search:
+        with asking("solr", server, at=f"/solr/{INDEX}?defType=edismax&fq=a&fq=b") as search:
             assert search(asked())
         first, second = server.seen
     assert (first.path, first.body["limit"]) == ("/solr/help/query", 2)
@@ -178,73 +171,62 @@ def test_solr_takes_a_body_and_parameters_of_its_own() -> None:
     )
 
 
-def test_the_name_of_an_index_is_one_step_of_the_path() -> None:
-    with serving("elasticsearch") as server:
-        failure("elasticsearch", server, index="help/../a b?c=d,e")
-        (seen,) = server.seen
-    assert (seen.path, seen.params) == ("/help%2F..%2Fa%20b%3Fc%3Dd,e/_search", {})
-
-
-def test_parameters_follow_those_of_the_address() -> None:
-    with serving("general") as server, asking("general", server, path="find?shop=de") as search:
-        assert search(asked())
-        (seen,) = server.seen
-    assert seen.params == {"shop": ["de"], "words": [QUERY], "most": ["100"]}
-
-
 def test_typesense_takes_a_body_for_multi_search() -> None:
     body = {"searches": [{"collection": INDEX, "q": "{query}", "query_by": "body"}]}
     with serving("typesense") as server, asking("typesense", server, body=body, depth=2) as search:
         assert len(search(asked())) == 2
 
 
-def test_ids_may_stand_in_another_field() -> None:
-    with serving("elasticsearch") as server, asking("elasticsearch", server, id="_source.title") as search:
+def test_ids_and_scores_may_stand_elsewhere() -> None:
+    hits = "hits.hits[].{id: _source.title, score: _score}"
+    with serving("elasticsearch") as server, asking("elasticsearch", server, hits=hits) as search:
         assert search(asked())[0][0].startswith("About ")
     with serving("solr") as server:
-        assert "expected an id in 'sku', found nothing" in str(failure("solr", server, id="sku"))
-        assert "expected a list of hits at 'response', found an object" in str(
-            failure("solr", server, hits="response")
-        )
+        said = str(failure("solr", server, hits="response.docs[].{id: sku}"))
+        assert "expected an id in each hit at 'response.docs[].{id: sku}', found nothing" in said
+        said = str(failure("solr", server, hits="response"))
+        assert "expected a list of ids, or of {id, score}, at 'response', found an object" in said
 
 
-def test_the_general_preset_posts_a_body() -> None:
-    settings: dict[str, Any] = {"params": {}, "body": {"words": "{query}", "most": "{depth}"}, "score": None}
-    with serving("general") as server, asking("general", server, **settings) as search:
+def test_the_general_preset_posts_a_body_and_takes_ids_alone() -> None:
+    settings: dict[str, Any] = {"body": {"words": "{query}", "most": "{depth}"}, "hits": "data.found[].doc.ref"}
+    with serving("general") as server, asking("general", server, at="/find", **settings) as search:
         found = search(asked())
     expected = [document for document, _ in fts(DOCUMENTS)(QUERY, 100)]
     assert found == [(document, len(expected) - place) for place, document in enumerate(expected)]
 
 
+def test_an_expression_may_say_that_hits_are_missing() -> None:
+    hits = "!data.late && !stats.failed && data.found[].doc.ref"
+    with serving("general") as server, asking("general", server, hits=hits) as search:
+        for data, stats in (({}, {}), ({"late": False}, {"failed": []})):
+            server.instead = [Instead(content=json.dumps({"data": {"found": [], **data}, "stats": stats}).encode())]
+            assert search(asked()) == []
+        for data, stats in (({"late": True}, {}), ({}, {"failed": [2]})):
+            server.instead = [Instead(content=json.dumps({"data": {"found": [], **data}, "stats": stats}).encode())]
+            with pytest.raises(FailedSearchError, match=r"expected a list of ids, .* found true or false"):
+                search(asked())
+
+
 WRONG = [
-    (
-        "elasticsearch",
-        {"index": "halp"},
-        r"/halp/_search: it answered 404: error 404: index_not_found_exception: no such",
-    ),
-    (
-        "elasticsearch",
-        {"path": "help/_serach"},
-        r"it answered 400: \{\"error\": \"no handler found for uri \[/help/_serach\]",
-    ),
-    ("solr", {"index": "halp"}, r"/solr/halp/select: it answered 404: <html>$"),
-    ("solr", {"params": {"defType": "nonsense"}}, "it answered 400: error 400: Unknown query parser 'nonsense'"),
-    ("vespa", {"path": "serach/"}, "/serach/: it answered 404: <html>"),
-    ("algolia", {"index": "halp"}, "it answered 404: error 404: Index does not exist"),
-    ("typesense", {"params": {"a": "b"}}, "it answered 400: error: Parameter `query_by` is required."),
-    ("typesense", {"index": "halp"}, "it answered 404: error: Not Found"),
-    ("meilisearch", {"index": "halp"}, "it answered 404: error: index_not_found: Index `x` not found."),
-    ("general", {"path": "fnid"}, r"/fnid: it answered 404: \{\"detail\": \"no such page\"\}"),
+    ("elasticsearch", "/halp", r"/halp/_search: it answered 404: error 404: index_not_found_exception: no such"),
+    ("elasticsearch", "/a/b", r"it answered 400: \{\"error\": \"no handler found for uri \[/a/b/_search\]"),
+    ("solr", "/solr/halp", r"/solr/halp/select: it answered 404: <html>$"),
+    ("solr", f"/solr/{INDEX}?defType=nonsense", "it answered 400: error 400: Unknown query parser 'nonsense'"),
+    ("vespa", "/serach", "/serach/search/: it answered 404: <html>"),
+    ("algolia", "/1/indexes/halp", "it answered 404: error 404: Index does not exist"),
+    ("typesense", f"/collections/{INDEX}", "it answered 400: error: Parameter `query_by` is required."),
+    ("typesense", "/collections/halp", "it answered 404: error: Not Found"),
+    ("meilisearch", "/indexes/halp", "it answered 404: error: index_not_found: Index `x` not found."),
+    ("general", "/fnid?words={query}", r"/fnid: it answered 404: \{\"detail\": \"no such page\"\}"),
 ]
 
 
-@pytest.mark.parametrize(("engine", "settings", "expected"), WRONG)
-def test_a_request_that_an_engine_refuses_is_not_sent_again(
-    engine: str, settings: dict[str, Any], expected: str
-) -> None:
+@pytest.mark.parametrize(("engine", "at", "expected"), WRONG)
+def test_a_request_that_an_engine_refuses_is_not_sent_again(engine: str, at: str, expected: str) -> None:
     with serving(engine) as server:
-        error = failure(engine, server, **settings)
-    assert error.is_final
+        error = failure(engine, server, at=at)
+    assert error.wait is None
     with pytest.raises(FailedSearchError, match=expected):
         raise error
 
@@ -254,17 +236,16 @@ def test_a_wrong_key_is_refused_and_never_shown(engine: str, monkeypatch: pytest
     monkeypatch.setenv("ENGINE_KEY", "swordfish")
     with serving(engine) as server:
         error = failure(engine, server)
-    assert error.is_final
+    assert error.wait is None
     assert "it answered 40" in str(error)
     assert "swordfish" not in repr(error)
 
 
-@pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 408])
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
 def test_errors_that_pass_are_worth_another_attempt(status: int) -> None:
     with serving("solr") as server:
         server.instead = [Instead(status, b"\n  try later  \nsecond line", {"Retry-After": "7"})]
         error = failure("solr", server)
-    assert not error.is_final
     assert error.wait == 7
     assert str(error).endswith(f"it answered {status}: try later")
 
@@ -329,35 +310,12 @@ def test_partial_results_are_a_failure(engine: str) -> None:
         assert said in str(failure(engine, server))
 
 
-def test_the_fields_that_say_that_hits_are_missing_can_be_named() -> None:
-    fields = ["data.late", "stats.shards.failed"]
-    with serving("general") as server, asking("general", server, partial=fields) as search:
-        for data, stats in (({}, {}), ({"late": False}, {"shards": {"failed": 0}}), ({"late": []}, {"shards": None})):
-            answer = {"data": {"found": [], **data}, "stats": stats}
-            server.instead = [Instead(content=json.dumps(answer).encode())]
-            assert search(asked()) == []
-        for data, stats, said in (
-            ({"late": True}, {}, "its hits are incomplete: 'data.late' is true"),
-            ({}, {"shards": {"failed": 2}}, "its hits are incomplete: 'stats.shards.failed' is 2"),
-        ):
-            answer = {"data": {"found": [], **data}, "stats": stats}
-            server.instead = [Instead(content=json.dumps(answer).encode())]
-            with pytest.raises(FailedSearchError, match=said) as caught:
-                search(asked())
-            assert not caught.value.is_final
-
-
-def test_a_preset_takes_further_fields() -> None:
-    with serving("solr") as server:
-        assert "'response.numFound' is " in str(failure("solr", server, partial="response.numFound"))
-
-
 def test_a_slow_answer_ends_in_time() -> None:
     with serving("solr") as server:
         server.instead = [Instead(wait=1.0)]
         error = failure("solr", server, timeout=0.1)
     assert str(error).endswith("no answer in time")
-    assert not error.is_final
+    assert error.wait is None
 
 
 def test_a_response_of_any_size_is_not_read_to_its_end(set_limit) -> None:
@@ -365,7 +323,7 @@ def test_a_response_of_any_size_is_not_read_to_its_end(set_limit) -> None:
     with serving("solr") as server:
         server.instead = [Instead(content=b"[" + b"1," * 1_000_000 + b"1]")]
         error = failure("solr", server)
-    assert error.is_final
+    assert error.wait is None
     assert "expected at most 1,000 bytes in the answer of a live system" in str(error)
 
 
@@ -407,7 +365,7 @@ def test_an_id_that_holds_a_secret_is_no_document() -> None:
         server.instead = [Instead(content=json.dumps(answer).encode())]
         error = failure("meilisearch", server)
     assert "its answer repeats a secret in the id of a document" in str(error)
-    assert error.is_final
+    assert error.wait is None
 
 
 def test_an_id_may_hold_a_short_secret_by_chance(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -421,7 +379,7 @@ def test_an_id_may_hold_a_short_secret_by_chance(monkeypatch: pytest.MonkeyPatch
 def test_a_secret_that_holds_another_is_hidden_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHORT_KEY", "abcd")
     monkeypatch.setenv("LONG_KEY", "abcd-efgh")
-    headers = {"X-Short": {"env": "SHORT_KEY"}, "X-Long": {"env": "LONG_KEY"}}
+    headers = {"X-Short": "${SHORT_KEY}", "X-Long": "${LONG_KEY}"}
     with serving("general") as server:
         server.instead = [Instead(403, b"no abcd-efgh here")]
         text = str(failure("general", server, headers=headers))
@@ -436,17 +394,28 @@ def test_a_response_that_is_compressed_twice_is_not_unpacked() -> None:
     assert "without compression, or with gzip or deflate, found 'gzip, gzip" in str(error)
 
 
-def test_a_password_is_sent_and_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ES_PASSWORD", "swordfish")
-    with serving("elasticsearch") as server:
-        with asking("elasticsearch", server, auth={"user": "elastic", "password": {"env": "ES_PASSWORD"}}) as search:
-            search(asked())
+def test_variables_of_the_address_are_filled_in_and_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving("general") as server:
+        monkeypatch.setenv("ENGINE_ADDRESS", server.url)
+        monkeypatch.setenv("ENGINE_KEY", "swordfish {query}&most=1")
+        url = "${ENGINE_ADDRESS}/find?key=${ENGINE_KEY}&words={query}&most={depth}"
+        with asking("general", server, url=url) as search:
+            assert search(asked("cancel ${ENGINE_KEY}"))
             assert "swordfish" not in f"{vars(search)} {search!r}"
-        sent = server.seen[0].headers["authorization"]
-        assert sent == "Basic ZWxhc3RpYzpzd29yZGZpc2g="
-        server.instead = [Instead(500, f"bad {sent}".encode())]
-        error = failure("elasticsearch", server, auth={"user": "elastic", "password": {"env": "ES_PASSWORD"}})
-    assert "bad Basic ***" in str(error)
+        (seen,) = server.seen
+        assert seen.params["key"] == ["swordfish {query}&most=1"]
+        assert seen.params["words"] == ["cancel ${ENGINE_KEY}"]
+        server.instead = [Instead(500, f"bad swordfish {{query}}&most=1 of {server.url}".encode())]
+        said = str(failure("general", server, url=url))
+        assert said == "${ENGINE_ADDRESS}/find: it answered 500: bad *** of ***"
+        server.instead = [Instead(content=json.dumps({"data": {"found": [{"doc": {"ref": server.url}}]}}).encode())]
+        with asking("general", server, url=url) as search:
+            assert search(asked()) == [(server.url, 1)]  # an id may be an address there
+        for value in ("me:swordfish@host", "http://me:swordfish@host", "two words"):
+            monkeypatch.setenv("ENGINE_ADDRESS", value)
+            with pytest.raises(UsageError, match=r"url: expected an address such as .*, in its variables") as caught:
+                failure("general", server, url=url)
+            assert "swordfish" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -472,7 +441,7 @@ def test_nobody_listening_is_a_failure_worth_another_attempt() -> None:
     with serving("solr") as server:
         pass
     error = failure("solr", server)
-    assert not error.is_final
+    assert error.wait == 0
     assert "cannot connect: " in str(error)
 
 

@@ -86,8 +86,8 @@ def test_verdicts_are_those_of_compare(command):
             assert [one[key] for key in ("lower", "upper", "level", "method")] == [
                 decisive[key] for key in ("lower", "upper", "level", "method")
             ]
-            assert model["figures"]["risk"] == pytest.approx(estimates["frisk"], rel=1e-10)
-            assert model["figures"]["reward"] == pytest.approx(estimates["freward"], rel=1e-10)
+            moved = model["figures"]["reward"] - model["figures"]["risk"]
+            assert moved == pytest.approx(estimates["mean_difference"], rel=1e-10)
             assert model["figures"]["mean"] == pytest.approx(estimates["candidate_mean"], rel=1e-10)
 
 

@@ -59,8 +59,8 @@ def sliced(verdict: Verdict, *parts: Slice) -> Verdict:
     return altered(verdict, explanation=Explanation("Fails.", slices=parts))
 
 
-LARGE = Slice("intent", "buy", 20, 9, 1, 8, 0.4, 0.5, -0.1, -0.3, -0.5, -0.1, 0.001, 0.002, True, ("q1",))
-SMALL = Slice("intent", "read", 5, 3, 2, 1, 0.5, 0.5, 0.0, -0.01, None, None, None, None, None, ())
+LARGE = Slice("intent", "buy", 20, 1, 8, -0.1, -0.3, -0.5, -0.1, 0.002, True, 1)
+SMALL = Slice("intent", "read", 5, 2, 1, 0.0, -0.01, None, None, None, None, 0)
 
 
 # ---- which charts there are
@@ -88,9 +88,9 @@ def test_nothing_is_drawn_of_what_could_not_be_compared():
 
 
 def test_what_a_verdict_does_not_have_is_not_drawn():
-    assert charts_of(replace(pair(50), exhibits=None)).keys() == {"queries", "loss", "intervals", "quantiles"}
+    assert charts_of(replace(pair(50), exhibits=None)).keys() == {"queries", "loss", "intervals"}
     collapse = charts_of(pair(50, kind="no_topic_collapse", alpha=0.0, max_loss=0.3))
-    assert {"trisk", "urisk", "intervals"}.isdisjoint(collapse)
+    assert {"urisk", "intervals"}.isdisjoint(collapse)
     assert "largest loss allowed" in texts(root_of(collapse["topics"]))
     one = TopicScores("a", None, ("q1",), np.array([0.5]))
     lost = judge(gate_of("g"), one, replace(one, name="b", values=np.array([0.8])), report=True)
@@ -261,7 +261,7 @@ def test_slices_are_in_the_order_of_their_risk_with_wins_and_losses_in_words():
 
 
 def test_slices_in_which_nothing_changed_are_left_to_the_table():
-    same = replace(SMALL, value="same", changed=0, wins=0, losses=0)
+    same = replace(SMALL, value="same", wins=0, losses=0)
     assert "intent=same" not in texts(shown(sliced(pair(50), same, LARGE), "slices"))
     assert "slices" not in charts_of(sliced(pair(50), same))
     many = [replace(LARGE, value=f"v{place}", urisk=-place / 100) for place in range(MAX_SLICES + 5)]
@@ -271,7 +271,7 @@ def test_slices_in_which_nothing_changed_are_left_to_the_table():
 
 
 def test_slices_of_a_gate_on_single_topics_are_not_called_small():
-    large = Slice("intent", "buy", 48, 9, 1, 8, 0.4, 0.5, -0.1, -0.3, None, None, None, None, None, ())
+    large = Slice("intent", "buy", 48, 1, 8, -0.1, -0.3, None, None, None, None, 0)
     cases: list[tuple[dict[str, Any], bool]] = [({}, True), ({"kind": "no_topic_collapse", "alpha": 1.0}, False)]
     for options, small in cases:
         verdict = sliced(pair(50, **options), large)
@@ -329,9 +329,8 @@ def test_bars_are_as_long_as_the_differences():
 def test_in_a_family_the_level_is_that_of_the_family():
     verdict = in_family()
     critical = verdict.exhibits.topics.critical_value
-    for key in ("topics", "trisk"):
-        assert f"±{critical:.2f}" in charts_of(verdict)[key].caption
-        assert "(98.33%)" in charts_of(verdict)[key].caption
+    assert f"±{critical:.2f}" in charts_of(verdict)["topics"].caption
+    assert "(98.33%)" in charts_of(verdict)["topics"].caption
     assert "98.33% intervals: " in charts_of(verdict)["intervals"].description
 
 
@@ -402,20 +401,11 @@ def test_the_bound_of_the_intervals_stands_at_minus_the_tolerance():
 def test_curves_over_alpha_are_those_of_the_verdict():
     verdict = pair(50)
     curve = verdict.exhibits.curve
-    for key, values in (("urisk", curve.urisk), ("trisk", curve.trisk)):
-        root = shown(verdict, key)
-        assert len(marks(root)) == len(values)
-        for text, alpha, value in zip(tooltips(root), curve.alphas, values, strict=True):
-            assert text.startswith(f"alpha {alpha:g}: ")
-            assert float(re.search(r"Risk ([-+][\d.]+)", text)[1]) == pytest.approx(value, abs=0.005)
-
-
-def test_quantiles_are_those_of_the_diagnostics():
-    verdict = pair(50)
-    pairs = verdict.diagnostics.quantiles
-    assert tooltips(shown(verdict, "quantiles")) == [
-        f"normal {pair.normal:+.2f}, bootstrap {pair.bootstrap:+.2f} standard errors" for pair in pairs
-    ]
+    root, values = shown(verdict, "urisk"), curve.lines["urisk"]
+    assert len(marks(root)) == len(values)
+    for text, alpha, value in zip(tooltips(root), curve.x, values, strict=True):
+        assert text.startswith(f"alpha {alpha:g}: ")
+        assert float(re.search(r"Risk ([-+][\d.]+)", text)[1]) == pytest.approx(value, abs=0.005)
 
 
 # ---- pools
@@ -425,13 +415,10 @@ def test_a_pool_shows_all_its_systems():
     verdict = pool()
     names = [
         f"{name} (candidate)" * (name == "new") or f"{name} (reference)" * (name == "old") or name
-        for name in verdict.pool.systems
+        for name in verdict.estimates.georisk
     ]
     curves = [text for text in tooltips(shown(verdict, "georisk")) if ": GeoRisk from" in text]
     assert sorted(text.partition(":")[0] for text in curves) == sorted(names)
-    places = tooltips(shown(verdict, "components"))
-    assert sorted(text.partition(":")[0] for text in places) == sorted(names)
-    assert set(verdict.pool.systems) <= set(texts(shown(verdict, "components")))
     shares = [float(re.search(r": ([\d.]+)%", text)[1]) for text in tooltips(shown(verdict, "ranks"))]
     assert shares == pytest.approx([100 * share for share in verdict.pool.rank_probabilities], abs=0.051)
 
@@ -446,13 +433,10 @@ def test_a_query_from_right_to_left_does_not_turn_the_scores_behind_it():
 
 def test_in_a_large_pool_only_candidate_and_reference_are_named():
     verdict = wide_pool(40)
-    for key in ("georisk", "components"):
-        root = shown(verdict, key)
-        assert {"new", verdict.pool.decided_by} <= set(texts(root))
-        assert len([text for text in texts(root) if text.startswith("rm-cata")]) <= 1
-        assert (
-            len({text.partition(":")[0] for text in tooltips(root) if "alpha" in text or key == "components"}) >= 40
-        )
+    root = shown(verdict, "georisk")
+    assert {"new", verdict.pool.decided_by} <= set(texts(root))
+    assert len([text for text in texts(root) if text.startswith("rm-cata")]) <= 1
+    assert len({text.partition(":")[0] for text in tooltips(root) if "alpha" in text}) >= 40
 
 
 # ---- other people's text

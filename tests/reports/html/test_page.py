@@ -17,7 +17,7 @@ from urllib.parse import unquote
 import pytest
 
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.origins import BaselineOrigin
+from pytest_riskguard.gates.origins import Origin
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.card import card
@@ -437,13 +437,13 @@ def test_where_it_comes_from_is_shown(verdict: Verdict):
     links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
     assert {"https://ci.example.org/run/9", "https://git.example.org/acme/search"} <= set(links)
     young = Page(render([bare(verdict)], provenance=provenance(age=3.0)))
-    assert "baseline stored 2026-10-08 · CI run" in young.said
+    assert "baseline stored 2026-11-19 · CI run" in young.said
     assert not [a for _, a in young.tags if a.get("class") == "old"]
 
 
 def test_baselines_of_which_only_the_name_is_known_take_a_line(verdict: Verdict):
     known = provenance(age=3.0)
-    bare_ones = replace(known, baselines=(BaselineOrigin("old", None, "", None, None, {}),))
+    bare_ones = replace(known, baselines=(Origin("old", {}),))
     assert "Baselines Name Stored" in Page(render([verdict], provenance=known)).said
     text = Page(render([verdict], provenance=bare_ones)).said
     assert "Baseline old" in text

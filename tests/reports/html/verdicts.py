@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import cache, wraps
 from typing import Any, TypeVar
 
@@ -18,14 +19,14 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.origins import BaselineOrigin, CandidateOrigin
+from pytest_riskguard.gates.origins import Origin
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.rankings import Rankings, TopicRanking
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnjudgedTopic
 from pytest_riskguard.gates.verdict import Family, Verdict
 from pytest_riskguard.reports.html import render
 from pytest_riskguard.reports.html.charts import Chart, charts
-from pytest_riskguard.reports.provenance import Provenance, differences
+from pytest_riskguard.reports.provenance import Provenance
 from tests.reports.hostile import verdict_with
 from tests.verdicts import altered
 
@@ -158,8 +159,9 @@ def with_rankings(verdict: Verdict) -> Verdict:
 
 def provenance(*, age: float) -> Provenance:
     """A report of a pull request, with what differs between the systems."""
-    candidate = CandidateOrigin("new", {"index": "v7"})
-    baseline = BaselineOrigin("old", "17b6cfd00000", "release", "2026-10-08T09:00:00", age, {"index": "v6"})
+    candidate = Origin("new", {"index": "v7"})
+    stored = datetime(2026, 11, 22, 18) - timedelta(days=age)
+    baseline = Origin("old", {"index": "v6"}, "17b6cfd00000", "release", stored.isoformat())
     return Provenance(
         date="2026-11-22T18:00:00",
         commit="a1b2c3d4e5f6",
@@ -169,8 +171,6 @@ def provenance(*, age: float) -> Provenance:
         run_url="https://ci.example.org/run/9",
         candidate=candidate,
         baselines=(baseline,),
-        differences=differences(candidate, baseline),
-        latency=None,
     )
 
 
@@ -183,18 +183,14 @@ def tagged(verdict: Verdict, **tags: tuple[str, ...]) -> Verdict:
 @once
 def bare(verdict: Verdict) -> Verdict:
     """The verdict without what is drawn and what explains it."""
-    return altered(
-        verdict, exhibits=None, explanation=None, documents=None, judgements=None, diagnostics=None, intervals=()
-    )
+    return altered(verdict, exhibits=None, explanation=None, documents=None, judgements=None, intervals=())
 
 
 def hostile_provenance(text: str) -> Provenance:
     """Where a report comes from, in which every text of others is ``text``."""
-    candidate = CandidateOrigin(text, {text: f"{text}1"})
-    baseline = BaselineOrigin(text, text, text, text, 45.0, {text: text})
-    return Provenance(
-        text, text, text, text, text, None, candidate, (baseline,), differences(candidate, baseline), None
-    )
+    candidate = Origin(text, {text: f"{text}1"})
+    baseline = Origin(text, {text: text}, text, text, text)
+    return Provenance(text, text, text, text, text, None, candidate, (baseline,))
 
 
 def hostile(text: str) -> Verdict:
@@ -211,7 +207,6 @@ def hostile(text: str) -> Verdict:
         critical_value=2.0,
         tags={text: tuple(text for _ in rows)},
     )
-    # the chart that diagnostics draw has no text of others
     ranking = TopicRanking(rows[0].topic, (text, f"{text}2"), (3, None), (1, None), (None, 1))
     known = Rankings(text, text, text, (0,), 10, None, {text: text[:300]}, {}, (ranking,))
-    return altered(verdict, exhibits=Exhibits(columns), diagnostics=None, rankings=known)
+    return altered(verdict, exhibits=Exhibits(columns), rankings=known)

@@ -29,7 +29,7 @@ GATES = (
     "no_topic_collapse --set max_loss=0.6",
 )
 UNANSWERED = {"one-topic-answered": TOPICS[1:], "lost-topics-left-out": LOST, "collapsed-topics-left-out": COLLAPSED}
-DRIFT = "  - {name: drift, kind: no_drift, since: prod/oldest, tolerance: 0.02}"
+DRIFT = "  - {name: drift, kind: no_drift, baseline: prod/oldest, tolerance: 0.02}"
 
 
 def partial(*topics: str) -> Sabotage:
@@ -142,9 +142,7 @@ CASES = [
         "baseline-unanswered-live",
         [
             replace_text("search.py", "return RANKINGS[QUERIES[query]]", "return []"),
-            replace_text(
-                CONFIG, "candidate: runs/candidate.run", 'candidate: {retrieve: "search:retrieve", ask_twice: 0}'
-            ),
+            replace_text(CONFIG, "candidate: runs/candidate.run", 'candidate: {retrieve: "search:retrieve"}'),
         ],
         command="baseline add other",
         absent=["stored other"],

@@ -27,7 +27,7 @@ def lines(body: str, settings: str = "") -> tuple[Sabotage, ...]:
         f"    asked = json.loads(line)\n    answer = {{'id': asked['id'], 'results': retrieve(asked['query'])}}\n"
         f"    {body}\n    print(json.dumps(answer), flush=True)\n"
     )
-    command = f"candidate: {{command: [python, own.py], input: lines{settings}}}"
+    command = f"candidate: {{command: [python, own.py]{settings}}}"
     return write("own.py", program), replace_text(CONFIG, "candidate: runs/candidate.run", command)
 
 
@@ -120,7 +120,7 @@ CASES = [
     Case(
         "answers-that-change",
         search("asked = set()\ndef retrieve(q): a = answer(q)[:: -1 if q in asked else 1]; asked.add(q); return a"),
-        words=["asked twice, it answered", "`ask_twice: 0`"],
+        words=["asked twice, it answered", "make it repeatable"],
         ways=SERIAL,
     ),
     Case(
@@ -156,7 +156,6 @@ CASES = [
         words=["got worse", "5 failed"],
         ways=SERIAL,
     ),
-    harmless("asked-once", live(LIVE, ", ask_twice: 0"), words=["5 passed"], ways=SERIAL),
     Case(
         "config-above-repository",
         [make_folder("inner"), make_folder("inner/.git")],

@@ -39,8 +39,12 @@ def quiet(name: str, option: str, *, known: int = 5, ways: Any = PYTEST, **setti
 
 def report(*gates: dict[str, Any]) -> Sabotage:
     """A JSON report with these gates and no verdict."""
-    generated = {"name": "pytest-riskguard", "version": "0.1.0"}
-    content = {"schema": "riskguard-report/1", "generated_by": generated, "verdicts": [], "gates": list(gates)}
+    content = {
+        "schema": "riskguard-report/1",
+        "generated_by": "pytest-riskguard 0",
+        "verdicts": [],
+        "gates": list(gates),
+    }
     return write(REPORT, json.dumps(content))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -15,7 +14,6 @@ from tests.sabotage.sabotages import (
     PROD,
     copy,
     delete,
-    fifo,
     link,
     make_folder,
     rename,
@@ -25,8 +23,6 @@ from tests.sabotage.sabotages import (
 )
 
 LOCK = "baselines/.lock"
-WORK = "baselines/.tmp-" + "0123456789abcdef" * 2
-NUMBERED = json.dumps({"made_by": "pytest-riskguard", "folder": 1, "replaces": "prod"})
 UPDATE = "baseline update prod runs/candidate.run --note x"
 GONE = ["no baseline 'prod'"]
 #: The command, and then a failure if a planted program has run.
@@ -107,14 +103,8 @@ def stored(name: str, *breaks: Sabotage, dirty: str = "false", **settings: Any) 
 
 CASES = [
     Case("previous-stands-in", rename(PROD, "baselines/.previous-prod"), words=GONE),
-    Case("work-folder-stands-in", rename(PROD, f"{WORK}/old"), words=GONE),
-    Case(
-        "work-folder-with-a-marker-stands-in",
-        (copy(PROD, f"{WORK}/new"), rename(PROD, f"{WORK}/old"), write(f"{WORK}/riskguard.json", NUMBERED)),
-        words=GONE,
-    ),
     Case("previous-under-another-name", rename(PROD, "baselines/.previous-other"), words=GONE),
-    Case("baseline-is-a-file", (delete(PROD), write(PROD, "precious")), words=["manifest.json is missing"]),
+    Case("baseline-is-a-file", (delete(PROD), write(PROD, "precious")), words=["no baseline"]),
     Case("baseline-is-empty", make_folder(PROD), words=["manifest.json is missing"]),
     Case("baseline-is-a-link", to_link(PROD), words=["link to a folder outside the store"]),
     Case(
@@ -124,14 +114,6 @@ CASES = [
         words=["thesis.tex", "did not write", "move them somewhere else"],
         writes=True,
         line="{}; status=$?; test -e baselines/thesis/thesis.tex || exit 0; exit $status",
-    ),
-    Case(
-        "update-a-lone-table",
-        write("baselines/results/scores.tsv", "topic\tAP\n1\t0.5\n"),
-        command="baseline update results runs/candidate.run --note x",
-        words=["does not look like a baseline", "not touched"],
-        writes=True,
-        line="{}; status=$?; grep -q 0.5 baselines/results/scores.tsv || exit 0; exit $status",
     ),
     Case(
         "remove-a-folder-of-others",
@@ -145,27 +127,6 @@ CASES = [
         command="baseline remove prod",
         words=["README.md", "did not write"],
     ),
-    Case(
-        "remove-a-link",
-        (lock_file, to_link(PROD, "baselines/x")),
-        command="baseline remove prod",
-        words=["is a link"],
-    ),
-    Case("update-a-link", (lock_file, to_link(PROD, "baselines/x")), command=UPDATE, words=["is a link"]),
-    Case(
-        "files-among-replicates",
-        (lock_file, write(f"{PROD}/replicates/notes.txt", "ask Ann")),
-        command=UPDATE,
-        words=["replicates/notes.txt", "did not write"],
-    ),
-    Case("lock-is-a-link", link(LOCK, "../qrels.txt"), command=UPDATE, words=[".lock", "found a link", "delete it"]),
-    Case("lock-is-a-dangling-link", link(LOCK, "../none"), command=UPDATE, words=[".lock", "found a link"]),
-    Case("lock-is-not-empty", write(LOCK, "precious"), command=UPDATE, words=[".lock", "expected the empty file"]),
-    Case("lock-is-a-fifo", fifo(LOCK), command=UPDATE, words=[".lock", "expected the empty file"]),
-    Case("lock-is-a-folder", make_folder(LOCK), command=UPDATE, words=[".lock", "expected the empty file"]),
-    harmless("bare-repository", (repository, bare), command=UPDATE, writes=True, line=UNLESS_STARTED),
-    harmless("filter", (repository, filtered), command=UPDATE, writes=True, line=UNLESS_STARTED),
-    harmless("file-monitor", (repository, monitored), command=UPDATE, writes=True, line=UNLESS_STARTED),
     # what git says is text
     stored(
         "git-in-colour", *set_up(("color.ui", "always"), ("color.status", "always"), ("core.pager", "./program.sh"))
@@ -182,22 +143,7 @@ CASES = [
         cwd="a $(touch started) 'b\" ::error:: \x1b[2J",
     ),
     stored("git-change-no-utf-8", changed_in_latin_1, dirty="true"),
-    harmless(
-        "git-path-of-two-lines",
-        kept_in("a\nb"),
-        cwd="a\nb",
-        command=UPDATE,
-        writes=True,
-        line="{} && ! grep -q commit.*[0-9a-f]\\{{40\\}} baselines/prod/manifest.json",
-    ),
     harmless("lock-cannot-be-read-through", link(LOCK, "../qrels.txt")),
     harmless("readme-beside-the-files", write(f"{PROD}/README.md", "ask Ann")),
-    harmless(
-        "readme-moves-along",
-        write(f"{PROD}/README.md", "ask Ann"),
-        command=UPDATE,
-        writes=True,
-        line="{} && grep -q Ann baselines/prod/README.md",
-    ),
-    harmless("work-folder-left-behind", copy(PROD, f"{WORK}/new")),
+    harmless("work-folder-left-behind", copy(PROD, "baselines/.tmp-new-prod")),
 ]

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.sabotage.case import EVERY, SERIAL, Case, Sabotage, harmless
+from tests.sabotage.case import EVERY, Case, Sabotage, harmless
 from tests.sabotage.sabotages import (
     CANDIDATE,
-    KEPT_RUN,
     PROD,
     QRELS,
     append,
@@ -20,7 +19,6 @@ from tests.sabotage.sabotages import (
     on_columns,
     on_lines,
     on_manifest,
-    on_text,
     rename,
     replace_text,
     riskguard,
@@ -34,11 +32,6 @@ BAD = ["baselines/prod", "bad_baseline"]
 GONE = ["inputs_changed", "no longer ha", "riskguard baseline rescore prod"]
 SWAPPED = ["inputs_changed", "its run no longer retrieves a relevant document", "riskguard baseline rescore prod"]
 ASKED = ["inputs_changed", "different query text", "riskguard baseline update prod RUN"]
-
-
-def shrink(written: str) -> Sabotage:
-    """How much judgements may shrink, in riskguard.yaml."""
-    return replace_text(YAML, "topics: topics.tsv", f"topics: topics.tsv, shrink: {written}")
 
 
 def grades(*topics: str) -> Sabotage:
@@ -73,25 +66,14 @@ def replaced(name: str, command: str, **settings: Any) -> Case:
 
 
 CASES = [
-    # scores that their run does not have
-    Case("lowered-and-signed", [lower_scores(0.4), sign()], words=[*BAD, "the run scores"]),
+    # scores that their run does not have: the run's own count
+    harmless("lowered-and-signed", [lower_scores(0.4), sign()], words=["changed_inputs"]),
     Case(
-        "one-topic-lowered",
-        [on_text("baselines/prod/scores.tsv", lambda t: t.replace("t01\t0.", "t01\t0.0")), sign()],
-        words=[*BAD, "t01"],
+        "verify-lowered-and-signed",
+        [lower_scores(0.4), sign()],
+        command="baseline verify",
+        words=["does not hold the scores"],
     ),
-    Case("run-and-scores-of-another", [copy("baselines/old/run.gz", KEPT_RUN), sign()], words=[*BAD, "scores.tsv"]),
-    Case(
-        "verify-lowered-and-signed", [lower_scores(0.4), sign()], command="baseline verify", words=["the run scores"]
-    ),
-    Case(
-        "lowered-reference-of-the-pool",
-        [lower_scores(0.4, "bm25"), sign("bm25")],
-        ways=SERIAL,
-        passes=4,
-        words=["baselines/bm25", "the run scores"],
-    ),
-    Case("unanswered-topics-made-up", on_manifest(lambda m: m["topics"].update(unanswered=["t01"])), words=BAD),
     # another baseline under the name
     Case("renamed-to-prod", [delete(PROD), rename("baselines/old", PROD)], words=[*BAD, "named 'old'"]),
     Case("name-missing", on_manifest(lambda m: m.pop("name")), words=[*BAD, "name"]),
@@ -124,7 +106,6 @@ CASES = [
     Case("one-topic-deleted", drop_topics(QRELS, "t02"), words=[*GONE, "t02"]),
     Case("losing-topics-graded-0", grades(*LOSING), words=GONE),
     Case("relevant-documents-swapped", swap_relevant(*LOSING), words=SWAPPED, ways=EVERY),
-    Case("shrink-too-little", [drop_topics(QRELS, *LOSING), shrink("44")], words=GONE, ways=SERIAL),
     Case("query-texts-changed", query(lambda text: f"easy {text}"), words=ASKED),
     # commands that replace
     replaced("update-without-note", f"baseline update prod {CANDIDATE}", status=2, words=["needs --note"]),
@@ -136,12 +117,6 @@ CASES = [
     harmless("no-run-warns", riskguard("baseline remove old"), command="baseline verify"),
     harmless("topic-added", append(QRELS, "t61 0 doc-t61-01 1\n")),
     harmless("document-judged-again", replace_text(QRELS, "doc-t05-02 2", "doc-t05-02 1")),
-    harmless(
-        "topic-gone-and-allowed",
-        [drop_topics(QRELS, "t60"), shrink("1")],
-        words=["changed_inputs", "t60"],
-        ways=SERIAL,
-    ),
     harmless(
         "topic-gone-and-rescored",
         [

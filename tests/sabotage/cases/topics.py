@@ -46,8 +46,11 @@ CASES = [
     ),
     Case(
         "tag-of-too-few-topics-moves-the-cursor",
-        [tagged("a\x1b[2Jb"), replace_text(CONFIG, "slice: intent}", "slice: intent, smallest_slice: 61}")],
-        words=["no value of 'intent' has 61 judged topics"],
+        [
+            on_columns(TOPICS_FILE, lambda c: c if c[0] == "topic" else [*c[:2], f"a\x1b[2Jb{c[0][1]}"], TAB),
+            replace_text(CONFIG, "alpha: 1}", "alpha: 1, slice: intent}"),
+        ],
+        words=["no value of 'intent' has 25 judged topics"],
         absent=["\x1b[2J"],
         ways=SERIAL,
     ),

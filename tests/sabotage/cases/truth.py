@@ -20,7 +20,6 @@ from tests.sabotage.sabotages import (
     on_lines,
     on_manifest,
     prefix_ids,
-    replace_line,
     replace_text,
     riskguard,
     run_program,
@@ -29,18 +28,12 @@ from tests.sabotage.sabotages import (
 
 LOST = TOPICS[:45]
 OTHER_QUERIES = replace_text(TOPICS_FILE, "query about", "question on")
-SHRINK = "collection: {{qrels: qrels.txt, topics: topics.tsv, shrink: {}}}"
 
 
 def without_run(folder: Path) -> None:
     """prod as it is stored with ``--no-run``."""
     run_program(f"gzip -dc {KEPT_RUN} > prod.run")(folder)
     riskguard("baseline update prod prod.run --no-run --note 'too large'")(folder)
-
-
-def shrink(value: object) -> Sabotage:
-    """The setting of riskguard.yaml for judgements that are gone."""
-    return replace_line(CONFIG, 1, SHRINK.format(value))
 
 
 def untrue(name: str, *breaks: Sabotage, **settings: Any) -> Case:

@@ -134,7 +134,7 @@ def test_runs_and_stored_baselines_by_measure_and_alpha(command):
 def test_without_systems_all_stored_ones_are_taken(command, folder):
     ended = command("study pool --measure AP")
     assert ended.status == 2
-    assert "a pool has 2 to 200 systems; 1 stored" in ended.err
+    assert "a pool has 2 to 200 systems; found 1" in ended.err
     world.store(folder, "later", world.GOOD)
     world.store(folder, "best", world.CHURN)
     found = report(command("study pool --measure AP --json -"))
@@ -223,14 +223,14 @@ def test_tables_too_wide_are_left_out_and_that_is_said(command, folder, monkeypa
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("good.run", "a pool has 2 to 200 systems; 1 given"),
+        ("good.run", "a pool has 2 to 200 systems; found 1"),
         ("good.run good.run", "SYSTEM: good given twice; NAME=RUN gives one of them another name"),
         ("good.run loss.run --alpha nan", "expected a number from 0 to 1e+09, found the number nan"),
         ("good.run loss.run --alpha=-1", "expected a number from 0 to 1e+09, found the number -1.0"),
         ("good.run loss.run --alpha 1 --alpha 1.0", "--alpha: 1 given twice"),
         ("good.run loss.run --measure nDGC@10", "nDCG@10"),
         ("good.run loss.run --measure AP --measure MAP", "--measure: AP given twice"),
-        ("--scores", "--scores needs at least two tables"),
+        ("--scores", "a pool has 2 to 200 systems; found 1"),
         ("good.run loss.run --json nowhere/pool.json", "cannot write"),
         ("good.run loss.run --set missing=perhaps", "expected refuse or zero, found 'perhaps'"),
     ],

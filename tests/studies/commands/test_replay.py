@@ -88,8 +88,11 @@ def test_a_policy_that_could_never_stop_anything_is_refused_as_by_compare(comman
     assert ended.err.splitlines()[-1] == asked.err.splitlines()[-1]
 
 
-def test_a_tolerance_that_a_larger_alpha_can_exceed_is_no_error(command):
-    assert command("study replay ./prod.run good.run --measure AP --set tolerance=1.5 --alpha 2").status == 0
+def test_a_tolerance_that_no_loss_of_these_runs_could_exceed_has_no_answer_as_in_compare(command):
+    asked = "--measure AP --set tolerance=1.5 --alpha 2"
+    ended = command(f"study replay ./prod.run good.run {asked}")
+    assert (ended.status, command(f"compare ./prod.run good.run {asked}").status) == (3, 3)
+    assert "choose a smaller tolerance" in " ".join(ended.out.split())
 
 
 def test_runs_that_cannot_be_compared_end_with_a_status(command, folder):

@@ -15,13 +15,10 @@ _CHARTS = (
     query_charts.cumulative_loss,
     risk_charts.intervals,
     risk_charts.urisk,
-    risk_charts.trisk,
     topic_charts.differences,
     topic_charts.scatter,
-    risk_charts.quantiles,
     pool_charts.georisk,
     pool_charts.ranks,
-    pool_charts.components,
 )
 
 

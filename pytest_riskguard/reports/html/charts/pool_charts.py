@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_riskguard.gates.findings import GeoRiskCurves
+from pytest_riskguard.gates.findings import Lines
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.axes import (
     BELOW,
@@ -12,7 +12,6 @@ from pytest_riskguard.reports.html.charts.axes import (
     Frame,
     Scale,
     Symbol,
-    beside,
     legend,
     plot,
     scale_of,
@@ -24,7 +23,6 @@ from pytest_riskguard.reports.html.charts.drawing import (
     WIDTH,
     Chart,
     Colour,
-    Point,
     bar,
     box,
     clipped,
@@ -41,7 +39,8 @@ from pytest_riskguard.reports.html.charts.drawing import (
 )
 from pytest_riskguard.reports.html.charts.risk_charts import ALPHA, alpha_scale
 from pytest_riskguard.reports.html.charts.topic_charts import exhibits
-from pytest_riskguard.text import clean, counted, percent, plain, short
+from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.text import clean, counted, plain, short
 
 #: With more systems than this only the candidate and its reference are named.
 MAX_NAMED_SYSTEMS = 12
@@ -74,9 +73,9 @@ def _name(system: str, role: str) -> str:
 def georisk(verdict: Verdict) -> Chart | None:
     """A line for each system."""
     curves = exhibits(verdict).georisk
-    if curves is None or not curves.systems or not curves.alphas:
+    if curves is None or not curves.lines or not curves.x:
         return None
-    roles = {system: _role(verdict, system) for system in curves.systems}
+    roles = {system: _role(verdict, system) for system in curves.lines}
     order = _drawn_order(roles)
     named = [system for system in order if len(order) <= MAX_NAMED_SYSTEMS or roles[system] != "other"]
     names = {system: clipped(clean(system), width=_NAME, size=SMALL, middle=True) for system in named}
@@ -89,20 +88,20 @@ def georisk(verdict: Verdict) -> Chart | None:
     ]
     keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
     frame = plot(
-        alpha_scale(curves.alphas[-1]),
-        scale_of(value for values in curves.systems.values() for value in values),
+        alpha_scale(curves.x[-1]),
+        scale_of(value for values in curves.lines.values() for value in values),
         top=top,
         height=230,
         x_title=ALPHA,
         y_title="GeoRisk (no unit)",
         right=WIDTH - MARGIN - gutter,
     )
-    highest = sorted(curves.systems, key=lambda system: (-curves.systems[system][0], system))[:5]
+    highest = sorted(curves.lines, key=lambda system: (-curves.lines[system][0], system))[:5]
     return Chart(
         "georisk",
         "GeoRisk over alpha",
         description=(
-            f"GeoRisk of {counted(len(order), 'system')}. At alpha {short(curves.alphas[0])} the highest are "
+            f"GeoRisk of {counted(len(order), 'system')}. At alpha {short(curves.x[0])} the highest are "
             f"{', '.join(clean(system, limit=40) for system in highest)}."
         ),
         caption="A line that falls belongs to a system that fails on topics where others do not.",
@@ -110,16 +109,16 @@ def georisk(verdict: Verdict) -> Chart | None:
         + keys
         + frame.upright(verdict.alpha, colour=Colour.MUTED)
         + "".join(_curve(system, roles[system], curves, frame) for system in order)
-        + _names(named, names, {system: curves.systems[system][-1] for system in named}, frame),
+        + _names(named, names, {system: curves.lines[system][-1] for system in named}, frame),
         height=frame.y.start + BELOW,
     )
 
 
-def _curve(system: str, role: str, curves: GeoRiskCurves, frame: Frame) -> str:
+def _curve(system: str, role: str, curves: Lines, frame: Frame) -> str:
     """The line of a system; those that matter have a point at each alpha."""
-    name, values = _name(system, role), curves.systems[system]
-    points = [(frame.x(alpha), frame.y(value)) for alpha, value in zip(curves.alphas, values, strict=True)]
-    first, last = (f"{plain(values[end], 3)} at alpha {short(curves.alphas[end])}" for end in (0, -1))
+    name, values = _name(system, role), curves.lines[system]
+    points = [(frame.x(alpha), frame.y(value)) for alpha, value in zip(curves.x, values, strict=True)]
+    first, last = (f"{plain(values[end], 3)} at alpha {short(curves.x[end])}" for end in (0, -1))
     width = 1.5 if role == "other" else 2.5
     drawn = mark(f"{name}: GeoRisk from {first} to {last}", curve(points, colour=_COLOURS[role], width=width))
     if role == "other":
@@ -129,7 +128,7 @@ def _curve(system: str, role: str, curves: GeoRiskCurves, frame: Frame) -> str:
             f"{name}, alpha {short(alpha)}: GeoRisk {plain(value, 3)}",
             _SYMBOLS[role](*point, 3.5, _COLOURS[role]),
         )
-        for point, alpha, value in zip(points, curves.alphas, values, strict=True)
+        for point, alpha, value in zip(points, curves.x, values, strict=True)
     )
 
 
@@ -150,7 +149,7 @@ def ranks(verdict: Verdict) -> Chart | None:
     pool = verdict.pool
     if pool is None or len(pool.rank_probabilities) < 2:
         return None
-    shares = [100 * share for share in pool.rank_probabilities]
+    shares, own = [100 * share for share in pool.rank_probabilities], Shown(verdict).rank
     count = min(len(shares), MAX_RANKS)
     entries = [Entry(diamond, Colour.LOSS, "its rank on these topics"), Entry(bar, Colour.GREY, "other ranks")]
     keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
@@ -165,7 +164,7 @@ def ranks(verdict: Verdict) -> Chart | None:
     )
     marks = []
     for rank, share in enumerate(shares[:count], 1):
-        now = rank == pool.rank
+        now = rank == own
         left, right, height = frame.x(rank - 0.38), frame.x(rank + 0.38), frame.y(share)
         shape = box(left, height, right, frame.room.bottom, colour=Colour.LOSS if now else Colour.GREY)
         sign = diamond(frame.x(rank), max(height - 8, frame.room.top), 4, Colour.LOSS) if now else ""
@@ -173,61 +172,8 @@ def ranks(verdict: Verdict) -> Chart | None:
     return Chart(
         "ranks",
         "The candidate's rank",
-        description=(
-            f"Rank {pool.rank} of {len(pool.systems)} by GeoRisk; best in {plain(shares[0], 1)}% of replicates."
-        ),
-        caption=f"Its rank in {pool.replicates:,} replicates of the topics.",
+        description=(f"Rank {own} of {len(shares)} by GeoRisk; best in {plain(shares[0], 1)}% of replicates."),
+        caption="Its rank in bootstrap replicates of the topics.",
         drawing=frame.axes + keys + "".join(marks),
-        height=frame.y.start + BELOW,
-    )
-
-
-def components(verdict: Verdict) -> Chart | None:
-    """The pool on its first two principal axes (as Fig. 1 of Dincer et al., ECIR 2014)."""
-    shown = exhibits(verdict).components
-    if shown is None or len(shown.systems) < 2:
-        return None
-    places = {system: (axes[0], axes[1]) for system, axes in shown.systems.items()}
-    roles = {system: _role(verdict, system) for system in places}
-    order = _drawn_order(roles)
-    entries = [
-        Entry(diamond, Colour.LOSS, "candidate"),
-        Entry(disc, Colour.WIN, "reference"),
-        Entry(ring, Colour.GREY, "rest of the pool"),
-    ]
-    keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
-    first, second = (
-        f"axis {place} ({percent(shown.explained[place - 1], 0)} of the sum of squares)" for place in (1, 2)
-    )
-    frame = plot(
-        scale_of(x for x, _ in places.values()),
-        scale_of([y for _, y in places.values()], zero=True),
-        top=top,
-        height=250,
-        x_title=first,
-        y_title=second,
-    )
-    at: dict[str, Point] = {system: (frame.x(x), frame.y(y)) for system, (x, y) in places.items()}
-    named = [system for system in reversed(order) if len(order) <= MAX_NAMED_SYSTEMS or roles[system] != "other"]
-    marks = [
-        mark(
-            f"{_name(system, roles[system])}: {plain(places[system][0], 3)}, {plain(places[system][1], 3)}",
-            _SYMBOLS[roles[system]](*at[system], 4.5, _COLOURS[roles[system]]),
-        )
-        for system in order
-    ]
-    return Chart(
-        "components",
-        "Map of the pool",
-        description=f"{counted(len(order), 'system')} on two principal axes of their scores.",
-        caption=(
-            "Systems that are near each other do well on the same topics. The first axis is close to the mean "
-            "score; systems far from the dashed line are of another kind."
-        ),
-        drawing=frame.axes
-        + keys
-        + frame.across(0, colour=Colour.LIMIT)
-        + "".join(marks)
-        + beside([(at[system], system) for system in named], within=frame.room, taken=at.values()),
         height=frame.y.start + BELOW,
     )

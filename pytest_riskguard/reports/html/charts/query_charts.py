@@ -248,7 +248,7 @@ _SLICE_ROW = 38.0
 def slices(verdict: Verdict) -> Chart | None:
     """The riskiest slices; without those in which nothing changed."""
     shown = Shown(verdict)
-    rows = [part for part in shown.slices_by_risk if part.changed][:MAX_SLICES]
+    rows = [part for part in shown.slices_by_risk if part.wins or part.losses][:MAX_SLICES]
     if not rows:
         return None
     bound = 0.0 - verdict.tolerance
