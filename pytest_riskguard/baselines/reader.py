@@ -121,10 +121,7 @@ class StoreReader:
         """
 
         def work(baseline: StoredBaseline) -> JudgedRun:
-            if not baseline.manifest.has_run:
-                raise baseline.error("was stored from scores, so there is no run", reason="missing_input")
-            if not baseline.manifest.run_kept:
-                raise baseline.error("its run was not kept", reason="missing_input")
+            baseline.need_run()
             return KeptRun(baseline, qrels, depth=depth).judged_for(measure)
 
         return self._read(name, work)
@@ -260,10 +257,7 @@ class StoreReader:
         """The path of the run of a baseline, after checking that it is the one that was stored."""
 
         def work(baseline: StoredBaseline) -> Path:
-            if not baseline.manifest.has_run:
-                raise baseline.error("was stored from scores, so there is no run", reason="missing_input")
-            if not baseline.manifest.run_kept:
-                raise baseline.error("its run was not kept", reason="missing_input")
+            baseline.need_run()
             baseline.check_run()
             return baseline.file(RUN)
 

@@ -84,17 +84,17 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class MovedDocument:
+class RankedDocument:
     """A document in both rankings; ``grade`` is None if it is unjudged, a rank if the run does not hold it.
 
-    ``effect`` is its part in the topic's difference, in units of the measure.
+    ``effect`` is its part in the topic's difference, in units of the measure, of one that moved.
     """
 
     document: str
     grade: float | None
-    baseline_rank: int | None
-    candidate_rank: int | None
-    effect: float
+    baseline_rank: Positive | None
+    candidate_rank: Positive | None
+    effect: float = field(default=0.0, metadata=UNLESS_EMPTY)
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ class TopicDocuments:
     topic: str
     depth: int
     exact: bool
-    moved: tuple[MovedDocument, ...]
-    replacements: tuple[MovedDocument, ...]
+    moved: tuple[RankedDocument, ...]
+    replacements: tuple[RankedDocument, ...]
 
 
 @dataclass(frozen=True)

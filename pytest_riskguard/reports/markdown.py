@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import comparisons
 from pytest_riskguard.reports.card import card, unsaid, word
 from pytest_riskguard.reports.comparisons import KnownGate, answer, urgency
 from pytest_riskguard.reports.figures import figures
+from pytest_riskguard.reports.parts import Table
 from pytest_riskguard.reports.provenance import Provenance, line
-from pytest_riskguard.reports.sections import Column, Section, Table, sections, topics, worst_topics
+from pytest_riskguard.reports.sections import Part, sections, topics, worst_topics
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal.failure import remarks, repeats
+from pytest_riskguard.reports.wording import headlines
 from pytest_riskguard.reports.wording.sentences import from_to
 from pytest_riskguard.text import clean, counted
 
@@ -70,18 +72,22 @@ def _reference(match: re.Match[str]) -> str:
 
 def table(content: Table, *, most: int) -> list[str]:
     """Lines of a table: its first rows, and how many there are."""
-    escapes = [code if column.kind == "name" else _own for column in content.columns]
-    rows = [[escape(cell) for escape, cell in zip(escapes, row, strict=True)] for row in content.rows[:most]]
+    escapes = [{"name": code, "text": _words, "number": _own}[kind] for kind in content.kinds]
+    rows = [[escape(cell) for escape, cell in zip(escapes, row, strict=True)] for row in content.cells[:most]]
     lines = grid(content.columns, rows)
-    return lines if len(content.rows) <= most else [*lines, "", f"The first {most} of {len(content.rows)}."]
+    return lines if len(rows) == len(content.rows) else [*lines, "", f"The first {most} of {len(content.rows)}."]
 
 
-def grid(columns: Iterable[Column], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Lines of a table whose cells are Markdown."""
-    columns = list(columns)
-    labels = [_own(column.label) for column in columns]
-    rules = ["---:" if column.kind == "number" else "---" for column in columns]
+def grid(columns: Mapping[str, str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Lines of a table whose cells are Markdown; ``columns`` as a ``Table`` has them."""
+    labels = [_words(label) for label in columns]
+    rules = ["---:" if kind == "number" else "---" for kind in Table("", columns, ()).kinds]
     return [f"| {' | '.join(cells)} |" for cells in (labels, rules, *rows)]
+
+
+def _words(text: str) -> str:
+    """Words in a cell, which is not at the head of a line, where more characters have a meaning."""
+    return prose(f"x {text.replace('->', '→')}").removeprefix("x").lstrip()
 
 
 def _own(text: str) -> str:
@@ -181,7 +187,7 @@ def _details(verdict: Verdict, why: str) -> list[str]:
     return lines
 
 
-def _folded(part: Section) -> list[str]:
+def _folded(part: Part) -> list[str]:
     lines = [prose(part.text), ""] if part.text and part.tables else []
     for content in part.tables[:MAX_ROWS]:
         lines += [prose(content.title), "", *table(content, most=_MAX_FOLDED_ROWS), ""]
@@ -232,12 +238,18 @@ _OUTCOMES = {
 }
 
 
-class _Judged(NamedTuple):
+@dataclass(frozen=True)
+class _Judged:
     """A verdict, how often its gate failed before, and the pictures drawn of it."""
 
     verdict: Verdict
     failures: int
     drawn: Sequence[Picture]
+
+    @cached_property
+    def row(self) -> list[str]:
+        """Its row in the table of gates."""
+        return _row(self)
 
 
 def render(
@@ -306,7 +318,7 @@ def _document(
     counts = "; ".join(filter(None, (_title(verdicts), comparisons.title(gates))))
     lines = [f"## riskguard: {f'{answer(verdicts, gates).advice}: ' if verdicts else ''}{counts}", ""]
     lines += [text for said in came_from for text in (prose(said), "")]
-    overview = [*grid(_COLUMNS, map(_row, judged[:rows])), ""] if judged else []
+    overview = [*grid(_COLUMNS, [one.row for one in judged[:rows]]), ""] if judged else []
     sections = _sections(judged, extent, passing, complete=not comparisons.missing(gates))
     alone = len(judged) == 1 and not judged[0].verdict.passed
     lines += [*sections, *overview] if alone else overview
@@ -322,7 +334,10 @@ def _document(
 
 def _sections(judged: Sequence[_Judged], extent: Extent, passing: Extent, *, complete: bool) -> list[str]:
     """Failures first; those that passed are folded."""
-    lines, ordered = [], sorted(judged, key=lambda one: urgency(one.verdict))
+    lines: list[str] = []
+    if not (extent or passing):
+        return lines
+    ordered = sorted(judged, key=lambda one: urgency(one.verdict))
     run = [one.verdict for one in judged]
     same_as = repeats([one.verdict for one in ordered], most=MAX_WORST)
     for place, one in enumerate(ordered):
@@ -330,7 +345,7 @@ def _sections(judged: Sequence[_Judged], extent: Extent, passing: Extent, *, com
         first = ordered[same_as[place]].verdict.gate if place in same_as else None
         if how_much := passing if verdict.passed else extent:
             body = section(verdict, how_much, one.drawn, same_as=first, run=run, complete=complete)
-            heading = f"{_word(one)} {code(verdict.gate)}: {prose(card(verdict).line.replace(' -> ', ' → '))}"
+            heading = f"{_word(one)} {code(verdict.gate)}: {prose(headlines.line(verdict).replace(' -> ', ' → '))}"
             lines += folded(heading, body) if verdict.passed else [f"### {heading}", "", *body]
     return lines
 
@@ -349,7 +364,7 @@ def _word(one: _Judged) -> str:
     return (said if passed else f"**{said.upper()}**") + comparisons.after(one.failures)
 
 
-_COLUMNS = (*map(Column, ("outcome", "gate", "measure", "estimate")), Column("mean", "number"))
+_COLUMNS = {**dict.fromkeys(("outcome", "gate", "measure", "estimate"), "text"), "mean": "number"}
 
 
 def _row(one: _Judged) -> list[str]:
@@ -362,6 +377,6 @@ def _row(one: _Judged) -> list[str]:
         _word(one) + (f" ({prose(remark)})" if remark else ""),
         code(verdict.gate, limit=200),
         code(verdict.measure or ""),
-        prose(card(verdict).estimate),
+        prose(headlines.estimate(verdict)),
         means,
     ]

@@ -389,7 +389,7 @@ class Shown:
     @staticmethod
     def case(case: IfJudged) -> str:
         """What this case assumes about the unjudged documents."""
-        return _CASES[case.case]
+        return _CASES.get(case.case, clean(case.case, limit=MAX_NAME))
 
 
 def _worst_first(topics: tuple[ResponsibleTopic, ...]) -> tuple[ResponsibleTopic, ...]:

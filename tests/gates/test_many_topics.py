@@ -24,12 +24,6 @@ RISK = gate_of("g", alpha=1)
 COLLAPSE = gate_of("g", kind="no_topic_collapse", max_loss=0.05)
 
 
-@pytest.fixture(autouse=True)
-def _judged_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Limits of lists and charts change here between two judgements of the same systems, which share an answer."""
-    monkeypatch.setattr("pytest_riskguard.gates.judge.MAX_KEPT_TOPICS", 0)
-
-
 def differences(seed: int = 1, n: int = 400) -> np.ndarray:
     rng = np.random.default_rng(seed)
     return np.round(rng.normal(-0.03, 0.08, n), 3) * (rng.random(n) < 0.7)

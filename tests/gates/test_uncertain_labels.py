@@ -16,7 +16,7 @@ from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.formats.given_file import LabelRules
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings import uncertain_labels
-from pytest_riskguard.gates.rankings.label_findings import Judgements, UnderJudge, UnderJudges
+from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnderJudges
 from pytest_riskguard.gates.rankings.uncertain_labels import (
     expected,
     half_width,
@@ -64,9 +64,9 @@ def rejudged(pair: Pair, qrels: Qrels) -> Rejudged:
 def test_under_each_judge_the_gate_says_what_it_says_of_that_judges_grades(judges):
     pair, qrels = judged(judges, judges=judges)
     found = under_judges(rejudged(pair, qrels))
-    assert [one.judge for one in found.judges] == list(NAMES[:judges])
+    assert [one.case for one in found.judges] == list(NAMES[:judges])
     for one in found.judges:
-        grades = regraded(qrels.grades, qrels.by_judge, [one.judge])
+        grades = regraded(qrels.grades, qrels.by_judge, [one.case])
         verdict = replace(pair, grades=grades).verdict()
         assert one.urisk == pytest.approx(verdict.estimates.urisk, abs=1e-12)
         assert one.outcome == verdict.outcome
@@ -96,7 +96,7 @@ def test_a_judge_who_finds_nothing_relevant_leaves_scores_of_0():
     nothing = {t: {d: {**g, "ann": 0} for d, g in documents.items()} for t, documents in qrels.by_judge.items()}
     found = under_judges(rejudged(pair, replace(qrels, by_judge=nothing)))
     ann = found.judges[0]
-    assert (ann.judge, ann.outcome) == ("ann", "pass")
+    assert (ann.case, ann.outcome) == ("ann", "pass")
     assert ann.urisk == 0.0
 
 
@@ -199,8 +199,8 @@ def test_where_all_ways_are_too_many_those_drawn_are_near_them(monkeypatch):
 
 
 def test_judges_who_decide_are_named_in_a_warning_whatever_the_outcome():
-    judges = (UnderJudge("ann", -0.1, "fail"), UnderJudge("bob", 0.1, "pass"), UnderJudge("cy", 0.2, "pass"))
-    labels = Judgements(5, 0, 0, 0, (), (), depends=False, judges=UnderJudges(judges, True, 10, 0.75))
+    judges = (IfJudged("ann", -0.1, "fail"), IfJudged("bob", 0.1, "pass"), IfJudged("cy", 0.2, "pass"))
+    labels = Judgements(5, 0, 0, 0, (), depends=False, judges=UnderJudges(judges, True, 10, 0.75))
     outcomes: tuple[tuple[Outcome, int], ...] = (("pass", 2), ("fail", 1))
     for outcome, agree in outcomes:
         (notice,) = rests_on_labels(outcome, labels)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation import TopicScores, read_qrels
@@ -117,7 +118,8 @@ class Compared:
         found = dict(zip(names, self.rejudged.effects.tolist(), strict=True))
         gaps = self.slow.gaps()
         assert found == {(gap.topic, d): effect for gap in gaps for d, effect in self.slow.effects(gap).items()}
-        by_name = dict(zip(names, zip(unjudged.favours, unjudged.best_ranks, strict=True), strict=True))
+        best = np.min(np.where(unjudged.found, unjudged.ranks, unjudged.depth + 1), axis=1)
+        by_name = dict(zip(names, zip(unjudged.favours, best, strict=True), strict=True))
         assert by_name == {(gap.topic, d): (gap.favours(d), gap.best_rank(d)) for gap in gaps for d in gap.documents}
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_riskguard.gates.findings import AgainstReference, ChainedRun, Lineage, MovedDocument, TopicDocuments
+from pytest_riskguard.gates.findings import AgainstReference, ChainedRun, Lineage, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.sections import Table, documents, judgements, sections, slices
 from pytest_riskguard.reports.terminal.failure import explain
@@ -24,17 +24,17 @@ def told(verdict: Verdict, *, everything: bool) -> list[str]:
     return list(section.sentences)
 
 
-def moved(*found: MovedDocument, new: tuple[MovedDocument, ...] = ()) -> str:
+def moved(*found: RankedDocument, new: tuple[RankedDocument, ...] = ()) -> str:
     verdict = judged(LOSS)
     (text,) = told(replace(verdict, documents=(TopicDocuments("t07", 10, True, found, new),)), everything=False)
     return text
 
 
 def test_a_document_is_told_from_its_rank_to_its_rank():
-    assert moved(MovedDocument("d", 2, 1, 14, -0.4)) == "t07: d (grade 2) rank 1 -> 14"
-    assert moved(MovedDocument("d", 1, 3, None, -0.4)) == "t07: d (grade 1) dropped from rank 3 out of the run"
-    new = (MovedDocument("n", None, None, 1, 0.0), MovedDocument("m", 0, None, 2, 0.0))
-    assert moved(MovedDocument("d", 1, 3, 4, -0.1), new=new) == (
+    assert moved(RankedDocument("d", 2, 1, 14, -0.4)) == "t07: d (grade 2) rank 1 -> 14"
+    assert moved(RankedDocument("d", 1, 3, None, -0.4)) == "t07: d (grade 1) dropped from rank 3 out of the run"
+    new = (RankedDocument("n", None, None, 1, 0.0), RankedDocument("m", 0, None, 2, 0.0))
+    assert moved(RankedDocument("d", 1, 3, 4, -0.1), new=new) == (
         "t07: d (grade 1) rank 3 -> 4; new at rank 1: n (unjudged)"
     )
 
@@ -128,7 +128,6 @@ def test_a_section_has_what_a_page_shows_as_plain_text():
     )
     assert tables["The comparison on each slice"].rows[1][6:9] == ("too few topics", "", "")
     assert tables["The verdict in each case"].rows[1] == ("all have their topic's highest grade", "+0.0200", "pass")
-    assert tables["Topics with the most unjudged documents"].rows == (("t20", "7", "1"),)
 
 
 def test_slices_of_a_gate_on_single_topics_have_no_columns_of_a_test():
@@ -202,7 +201,7 @@ def test_ids_and_tags_are_data(screen):
     hostile = "x\n::error::y\x1b[31m\u202e[red]z"
     verdict = explained()
     assert verdict.explanation is not None
-    bad = MovedDocument(hostile, 1, 1, 2, -0.1)
+    bad = RankedDocument(hostile, 1, 1, 2, -0.1)
     text = explain(
         altered(
             verdict,

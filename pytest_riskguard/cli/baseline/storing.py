@@ -24,16 +24,15 @@ from pytest_riskguard.cli.baseline.place import (
 )
 from pytest_riskguard.cli.baseline.stored import change_lines, in_a_line, means_of
 from pytest_riskguard.cli.check import code_from, live_systems
-from pytest_riskguard.cli.parameters import FILE, belonging, config_option, read_as, surroundings
+from pytest_riskguard.cli.parameters import FILE, config_option, read_as, surroundings
 from pytest_riskguard.errors import BaselineError, UsageError
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.text import counted, listed, plain, probability, signed
+from pytest_riskguard.text import counted, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.entry import Replacement
     from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.baselines.store import Store
-    from pytest_riskguard.evaluation.judgements.qrels import Qrels
     from pytest_riskguard.evaluation.runs.rankings import Rankings
     from pytest_riskguard.formats.given_file import GivenFile
 
@@ -74,15 +73,12 @@ def add(
         if is_new_store:
             git.prepare(place.store.root)
         click.echo(f"stored {name}: {_with_means(place.store, name, manifest)}")
-        if not scores:
-            _tell_agreement(place)
         return
     if options["metadata"]:
         raise UsageError("--meta says something about a baseline; a replicate is only another run of its system")
     given = _given(run, place, settings, dict(options), scores=scores)
     number = place.store.add_replicate(name, given, **place.scoring(place.measures), **options)
     click.echo(f"stored replicate {number} of {name}: {in_a_line(place.store.replicate_manifest(name, number))}")
-    _tell_distance(place, name, number)
 
 
 def _given(
@@ -98,46 +94,8 @@ def _given(
     return rankings
 
 
-def _tell_agreement(place: Place) -> None:
-    """Say on how many documents several judges disagree, if the judgements are theirs."""
-    agreement = _qrels(place).agreement
-    if agreement is not None:
-        click.echo(str(agreement))
-
-
-def _qrels(place: Place) -> Qrels:
-    from pytest_riskguard.evaluation.collection import read_collection
-
-    return read_collection(place.sources["qrels"] or Path(), place.sources["topics"])[0]
-
-
 def _with_means(store: Store, name: str, manifest: Manifest) -> str:
     return in_a_line(manifest, means_of(store.stored_scores(name)))
-
-
-def _tell_distance(place: Place, name: str, number: int) -> None:
-    """How far the mean of a new replicate is from its baseline's: another system is not noise."""
-    from pytest_riskguard.baselines.entry import mean_score
-    from pytest_riskguard.engine.changed_data import UNLIKELY
-    from pytest_riskguard.risk.urisk import mean_test
-
-    qrels = _qrels(place)
-    for other in place.store.stored_scores(name, replicate=number):
-        measure = str(other.measure)
-        own = place.store.scores(name, measure, qrels=qrels).scores
-        means = mean_score(own), mean_score(other)
-        difference = signed(means[1] - means[0])
-        click.echo(f"  {measure} {plain(means[1])}, against {plain(means[0])} for {name} ({difference})")
-        p_value = mean_test(other.values - own.values).p_value
-        if p_value is not None and p_value < UNLIKELY:
-            click.echo(
-                belonging(
-                    f"  {measure} differs significantly (p {probability(p_value)}): gates treat the difference as "
-                    "noise; if this run is from another system, run "
-                    f"`riskguard baseline remove {name} --replicate {number}`"
-                ),
-                err=True,
-            )
 
 
 @click.command()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.findings import MovedDocument, TopicDocuments
+from pytest_riskguard.gates.findings import RankedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
@@ -565,7 +565,7 @@ def test_a_gate_on_a_slice_says_which():
 
 
 def moved(topic: str, before: int, after: int | None, *, depth: int = 10) -> TopicDocuments:
-    document = MovedDocument("d", 1, before, after, -0.6)
+    document = RankedDocument("d", 1, before, after, -0.6)
     return TopicDocuments(topic, depth, exact=True, moved=(document,), replacements=())
 
 
