@@ -24,6 +24,7 @@ def imported(path: Path) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
 
 
+@pytest.mark.slow
 def test_neither_the_core_nor_another_wing_imports_a_wing():
     wings = {wing: f"pytest_riskguard.{wing}" for wing in WINGS}
     for path in PACKAGE.rglob("*.py"):
