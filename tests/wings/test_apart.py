@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 import pytest_riskguard
 
 PACKAGE = Path(pytest_riskguard.__file__).parent

@@ -75,7 +75,6 @@ def test_err_and_ndcg_are_those_of_gdeval(web, run):
     assert_allclose(ndcg.values, [float(gdeval[t]["ndcg@20"]) for t in ndcg.topics], rtol=0, atol=5.0001e-6)
 
 
-@pytest.mark.slow
 def test_web_2012_scores_are_those_of_trec_eval(web):
     # scores_*.csv: pytrec_eval, eight decimals.
     qrels = read_qrels(web / "qrels.adhoc.txt.gz")
