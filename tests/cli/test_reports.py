@@ -443,7 +443,7 @@ def test_more_topics_than_any_file_may_have_are_refused(command):
 
 
 def test_a_chart_without_its_line_is_refused(command):
-    report = copy.deepcopy(REPORTS["charts"])
+    report = copy.deepcopy(made("charts"))
     del report["verdicts"][0]["exhibits"]["curve"]["lines"]["urisk"]
     Path("r.json").write_text(json.dumps(report))
     problem = "exhibits.curve.lines: expected lower, upper, urisk, found lower, upper"
