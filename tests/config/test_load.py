@@ -347,6 +347,11 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
             "measure of gate 'no-risk': nDCG@10 and NDCG@10 are the same measure; remove one",
         ),
         (
+            "measure: ['AP(rel=2, judged_only=True)', 'AP(rel=2,judged_only=True)']",
+            "measure of gate 'no-risk': AP(rel=2, judged_only=True) and AP(rel=2,judged_only=True) are the same "
+            "measure; remove one",
+        ),
+        (
             "measure: 10",
             "measure of gate 'no-risk': expected a measure such as nDCG@10, found the number 10; put it in quotes",
         ),

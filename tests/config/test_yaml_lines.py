@@ -114,6 +114,13 @@ def test_what_cannot_be_read_is_refused_with_its_line(text, line, problem):
     assert caught.value.line == line
 
 
+def test_the_deepest_value_is_read_and_one_below_it_refused():
+    deepest = "[" * MAX_DEPTH + "1" + "]" * MAX_DEPTH
+    assert str(parse(deepest).data) == deepest
+    with pytest.raises(YamlError, match=f"nested more than {MAX_DEPTH} levels deep"):
+        parse(f"[{deepest}]")
+
+
 @pytest.mark.parametrize(
     ("content", "line", "problem"),
     [
