@@ -9,9 +9,6 @@ nox.options.sessions = ["tests", "lint", "types"]
 nox.options.reuse_venv = "yes"
 nox.options.error_on_external_run = True
 
-#: Those that need nothing but the checkout.
-BENCHMARKS = ("bench_import", "bench_verdicts")
-
 #: What the package supports: every Python, the oldest pytest and the newest.
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 PYTESTS = (nox.param("==9.0.3", id="oldest"), nox.param(">9.0.3", id="newest"))
@@ -101,14 +98,6 @@ def audit(session: nox.Session) -> None:
     """Known vulnerabilities of what the package and all its extras install."""
     session.install("-e", f".[{EXTRAS}]", "--group", "audit")
     session.run("python", ".ci/audit")
-
-
-@nox.session
-def benchmarks(session: nox.Session) -> None:
-    """Times of the kernels, a gate, an import and a report. Leave the machine alone meanwhile."""
-    session.install("-e", ".", *PEERS)
-    for benchmark in session.posargs or BENCHMARKS:
-        session.run("python", "-m", f"tests.benchmarks.{benchmark}")
 
 
 @nox.session

@@ -209,6 +209,12 @@ class StoredBaseline:
             raise self.error(f"differs from its entry in {MANIFEST} of {self._owner}; {self.remedy}")
         return table
 
+    def need_run(self) -> None:
+        """``BaselineError`` (``missing_input``) where there is no run."""
+        if not self.manifest.run_kept:
+            why = "its run was not kept" if self.manifest.has_run else "was stored from scores, so there is no run"
+            raise self.error(why, reason="missing_input")
+
     def check_run(self) -> None:
         """Check that ``run.gz``, if it was kept, holds the run that was stored."""
         if not self.manifest.run_kept:

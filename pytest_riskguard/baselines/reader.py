@@ -31,6 +31,16 @@ OLDEST = "oldest"
 _Result = TypeVar("_Result")
 
 
+def stored_scores(store: Path | str, measure: str, *names: str) -> dict[str, TopicScores]:
+    """The scores of stored baselines with a measure, as they were stored, by name; without names those of all.
+
+    ``store`` is the folder of the baselines, or their address. ``BaselineError`` for a baseline that is missing,
+    damaged or was not stored with this measure.
+    """
+    reader = StoreReader(Path(store))
+    return {name: reader.scores(name, measure, qrels=None).scores for name in names or reader.names()}
+
+
 class StoreReader:
     """What can be read of a folder of baselines, which need not exist, or of baselines at an address.
 
@@ -111,10 +121,7 @@ class StoreReader:
         """
 
         def work(baseline: StoredBaseline) -> JudgedRun:
-            if not baseline.manifest.has_run:
-                raise baseline.error("was stored from scores, so there is no run", reason="missing_input")
-            if not baseline.manifest.run_kept:
-                raise baseline.error("its run was not kept", reason="missing_input")
+            baseline.need_run()
             return KeptRun(baseline, qrels, depth=depth).judged_for(measure)
 
         return self._read(name, work)
@@ -250,10 +257,7 @@ class StoreReader:
         """The path of the run of a baseline, after checking that it is the one that was stored."""
 
         def work(baseline: StoredBaseline) -> Path:
-            if not baseline.manifest.has_run:
-                raise baseline.error("was stored from scores, so there is no run", reason="missing_input")
-            if not baseline.manifest.run_kept:
-                raise baseline.error("its run was not kept", reason="missing_input")
+            baseline.need_run()
             baseline.check_run()
             return baseline.file(RUN)
 

@@ -63,7 +63,7 @@ def _lines(settings: Config, expected: int, recorded: Looks, collection: str) ->
     looks, promise = recorded.at(collection), _promise(expected)
     if not looks:
         return [f"{settings.ledger.name}: no look at this collection yet; about {expected} are expected", promise]
-    left = 1 - recorded.spent(collection, looks=expected)
+    left = 1 - recorded.spent(collection)
     share = recorded.next(collection, (), "", looks=expected).share
     passed = sum(not look.failed for look in looks)
     lines = [

@@ -54,7 +54,7 @@ _SETTINGS = tuple(name for name in OPTIONS if name not in ("alpha", "slice"))
 )
 @gate_options(*_FLAGS)
 @slice_option
-@metadata_option("--meta", help="What is known of every CANDIDATE, such as index=v8; reports say what differs.")
+@metadata_option("What is known of every CANDIDATE, such as index=v8; reports say what differs.")
 @report_options
 @detail_options
 def compare(

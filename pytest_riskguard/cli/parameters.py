@@ -240,15 +240,10 @@ def config_option(*, expose: bool = False) -> Callable[[Command], Command]:
     return file_option("--config", help="The riskguard.yaml. [default: the nearest]", expose_value=expose)
 
 
-def output_option(what: str) -> Callable[[Command], Command]:
-    """``-o``, ``--output`` of a command that prints one thing."""
-    return file_option("-o", "--output", metavar="PATH", help=f"Write the {what} here instead of to standard output.")
-
-
-def metadata_option(name: str, *, help: str) -> Callable[[Command], Command]:
-    """An option that takes ``KEY=VALUE`` several times, handed over as ``metadata``."""
+def metadata_option(help: str) -> Callable[[Command], Command]:
+    """``--meta KEY=VALUE`` several times, handed over as ``metadata``."""
     more: dict[str, Any] = {"multiple": True, "metavar": "KEY=VALUE", "callback": _metadata}
-    return click.option(name, "metadata", help=f"{help} Repeatable.", **more)
+    return click.option("--meta", "metadata", help=f"{help} Repeatable.", **more)
 
 
 def _pairs(given: tuple[str, ...], example: str) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ import click
 from pytest_riskguard.cli.exit_status import ExitStatus, status_of
 from pytest_riskguard.cli.output import Outputs, detail_options, ensure_apart, output_options, write_text
 from pytest_riskguard.cli.output import show as show_verdicts
-from pytest_riskguard.cli.parameters import FILE, output_option
+from pytest_riskguard.cli.parameters import FILE, file_option
 from pytest_riskguard.errors import FileError, ReportFormatError, UsageError
 from pytest_riskguard.text import web_address
 
@@ -120,7 +120,7 @@ class Address(click.ParamType[str]):
 @click.option("--run-url", type=Address(), help="Address of the CI run.")
 @click.option("--report-url", type=Address(), help="Address of the whole report, such as the HTML page.")
 @click.option("--ended", metavar="WORD", help="How the CI run ended, such as success, failure or cancelled.")
-@output_option("comment")
+@file_option("-o", "--output", metavar="PATH", help="Write the comment here instead of to standard output.")
 def comment(
     report: Path | None,
     commit: str,

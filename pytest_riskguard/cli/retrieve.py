@@ -13,18 +13,16 @@ from pytest_riskguard.cli.output import ensure_apart, unwritable
 from pytest_riskguard.cli.parameters import FILE, config_option
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.text import counted, did_you_mean
+from pytest_riskguard.text import counted
 
 if TYPE_CHECKING:
-    from pytest_riskguard.config.candidate_settings import AnyCandidate
-    from pytest_riskguard.config.schema import Config
+    pass
 
 
 @click.command()
 @click.argument("run", type=FILE)
 @config_option(expose=True)
-@click.option("--gate", metavar="NAME", help="Query the candidate of this gate. [default: that of the whole file]")
-def retrieve(run: Path, config: Path | None, gate: str | None) -> int:
+def retrieve(run: Path, config: Path | None) -> int:
     """Write the answers of the live candidate to RUN.
 
     The candidate is that of riskguard.yaml. RUN is a TREC run of every judged topic, which the other commands take:
@@ -35,7 +33,7 @@ def retrieve(run: Path, config: Path | None, gate: str | None) -> int:
     from pytest_riskguard.evaluation.runs.rankings import write_run
 
     settings = load_config(config_path(config), require_gates=False)
-    candidate, line = _candidate(settings, gate)
+    candidate, line = settings.candidate, settings.line("candidate")
     if not isinstance(candidate, Queried):
         raise UsageError(
             f"{settings.path.name}:{line}: the candidate is not a live system: there is nothing to query"
@@ -53,16 +51,3 @@ def retrieve(run: Path, config: Path | None, gate: str | None) -> int:
     took = "" if latency is None else f"; {latency}"
     click.echo(f"wrote {run}: answers for {counted(len(rankings.by_topic), 'topic')}{took}")
     return ExitStatus.PASSED
-
-
-def _candidate(settings: Config, gate: str | None) -> tuple[AnyCandidate | None, int]:
-    """The candidate of a gate or of the file, and the line it is in."""
-    if gate is None:
-        return settings.candidate, settings.line("candidate")
-    named = {known.name: known for known in settings.gates}
-    if gate not in named:
-        raise UsageError(f"there is no gate {gate!r}{did_you_mean(gate, named)}")
-    own = named[gate].candidate
-    if own is None:
-        return settings.candidate, settings.line("candidate")
-    return own, settings.line_of(named[gate], "candidate")

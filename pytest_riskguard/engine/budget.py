@@ -6,7 +6,6 @@ verdict. Its lines are a set, so that two versions of it are merged by keeping t
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -26,7 +25,6 @@ from pytest_riskguard.formats.limits import REPORT_BYTES
 from pytest_riskguard.formats.serialization import JsonError, decoded, parsed
 from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of
 from pytest_riskguard.gates.verdict import Verdict, digests
-from pytest_riskguard.reports.files import link_problem
 
 
 @dataclass(frozen=True)
@@ -156,8 +154,6 @@ def append(path: Path, looks: Sequence[RecordedLook]) -> int:
     new = [look for look in looks if look not in known]
     if new:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if problem := link_problem(path):  # whoever changes the repository may have made it
-            raise OSError(errno.ELOOP, problem, str(path))
         lines = "".join(f"{look.to_json()}\n" for look in new).encode("ascii")
         with path.open("a+b") as file:
             if file.seek(0, os.SEEK_END):

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pytest_riskguard.errors import DocumentsFormatError
-from pytest_riskguard.formats.arrow import errors as arrow_errors
-from pytest_riskguard.formats.content import imported
+from pytest_riskguard.formats.arrow import parquet_cells
+from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.given_file import AS_GIVEN, LabelRules
-from pytest_riskguard.formats.input_files import LimitError, open_regular, read_limited
 from pytest_riskguard.formats.limits import CORPUS_BYTES
 from pytest_riskguard.formats.text_files import LineReader
 from pytest_riskguard.text import web_address
 
-_PARQUET = b"PAR1"
 _Lines = LineReader[DocumentsFormatError]
+#: The cells of a document, and the error to raise for them, of what was expected and what was found.
+_Row = tuple[dict[str, Any], Callable[[str, str], DocumentsFormatError]]
 #: Keys, or columns, that may hold the id, and those that are read.
 ID_NAMES = ("id", "_id", "docid", "doc_id", "docno")
 TITLE, URL = "title", "url"
@@ -92,9 +93,32 @@ def read_titles(
         Parquet without the package that reads it.
     """
     wanted = frozenset(wanted)
-    if (content := _parquet(path)) is not None:
-        yield from _parquet_rows(path, content, wanted, rules)
-        return
+    file = InputFile(path, error=DocumentsFormatError, limit=CORPUS_BYTES)
+    for cells, refuse in _parquet_rows(file) if file.start.startswith(b"PAR1") else _line_rows(path):
+        given = next((cells[name] for name in ID_NAMES if name in cells), None)
+        document = _id_of(given)
+        if document is None:
+            raise refuse(f"an id under one of {', '.join(ID_NAMES)}", repr(given)[:60])
+        if (document := rules.document(document)) not in wanted:
+            continue
+        title, url = cells.get(TITLE), cells.get(URL)
+        for name, text in ((TITLE, title), (URL, url)):
+            if not isinstance(text, str | None):
+                raise refuse(f"text as {name}", repr(text)[:60])
+        yield document, _short(title), None if url is None else web_address(url)
+
+
+def _parquet_rows(file: InputFile) -> Iterator[_Row]:
+    for number, cells in parquet_cells(file, (*ID_NAMES, TITLE, URL)):
+
+        def refuse(expected: str, found: str, number: int = number) -> DocumentsFormatError:
+            return DocumentsFormatError(file.path, number, f"expected {expected}, found {found}")
+
+        yield cells, refuse
+
+
+def _line_rows(path: Path) -> Iterator[_Row]:
+    """The rows of JSON Lines, or of a table with a header."""
     lines = LineReader(path, error=DocumentsFormatError, size=CORPUS_BYTES)
     header: list[str] | None = None
     is_table = None
@@ -107,60 +131,9 @@ def read_titles(
                 header = _header(lines, number, line)
                 continue
         cells = _row(lines, number, line, header) if header is not None else _object(lines, number, line)
-        document = rules.document(_id(lines, number, line, cells))
-        if document in wanted:
-            title, url = (_text(lines, number, line, cells, name) for name in (TITLE, URL))
-            yield document, _short(title), None if url is None else web_address(url)
+        yield cells, partial(lines.refuse_line, number, line)
     if is_table is None:
         raise lines.refuse_empty("one JSON object per line, or a table with a header")
-
-
-def _parquet(path: Path) -> bytes | None:
-    """The content of a Parquet file; None if it is something else, or cannot be read, which its reader says."""
-    try:
-        with open_regular(path) as file:
-            if file.read(len(_PARQUET)) != _PARQUET:
-                return None
-        return read_limited(path, CORPUS_BYTES)
-    except LimitError as problem:
-        raise DocumentsFormatError(path, None, str(problem)) from None
-
-
-def _parquet_rows(
-    path: Path, content: bytes, wanted: frozenset[str], rules: LabelRules
-) -> Iterator[tuple[str, str | None, str | None]]:
-    parquet = imported("pyarrow.parquet", extra="arrow", what=f"{path.name}, a Parquet file,")
-    arrow = imported("pyarrow", extra="arrow", what=f"{path.name}, a Parquet file,")
-    row = size = 0
-    try:
-        file = parquet.ParquetFile(arrow.BufferReader(content))
-        names = {name.strip().lower(): name for name in file.schema_arrow.names}
-        own = next((names[name] for name in ID_NAMES if name in names), None)
-        if own is None:
-            raise DocumentsFormatError(path, None, f"expected a column named {', '.join(ID_NAMES[:3])}, found none")
-        columns = {name: names[name] for name in (TITLE, URL) if name in names}
-        for batch in file.iter_batches(columns=[own, *columns.values()]):
-            # the offsets of a damaged file may point outside its memory, which would end the process
-            batch.validate(full=True)
-            if (size := size + batch.nbytes) > CORPUS_BYTES.value:
-                raise DocumentsFormatError(path, None, CORPUS_BYTES.problem(size))
-            for cells in batch.to_pylist():
-                row += 1
-                document = _id_of(_decoded(cells[own]))
-                given = [_decoded(cells.get(columns.get(name))) for name in (TITLE, URL)]
-                if document is None or not all(isinstance(text, str | None) for text in given):
-                    found = repr(next((text for text in given if not isinstance(text, str | None)), cells[own]))[:60]
-                    raise DocumentsFormatError(path, row, f"expected ids, titles and urls as text, found {found}")
-                document, (title, url) = rules.document(document), given
-                if document in wanted:
-                    yield document, _short(title), None if url is None else web_address(url)
-    except arrow_errors() as problem:
-        raise DocumentsFormatError(path, None, f"expected a whole Parquet file: {problem}") from None
-
-
-def _decoded(cell: Any) -> Any:
-    """A cell of a column of text, which some writers keep as bytes."""
-    return cell.decode() if isinstance(cell, bytes) else cell
 
 
 def _id_of(given: object) -> str | None:
@@ -197,21 +170,6 @@ def _row(lines: _Lines, number: int, line: bytes, header: Sequence[str]) -> dict
     if len(cells) != len(header):
         raise lines.refuse_line(number, line, f"{len(header)} columns with tabs between them", str(len(cells)))
     return dict(zip(header, cells, strict=True))
-
-
-def _id(lines: _Lines, number: int, line: bytes, cells: dict[str, Any]) -> str:
-    given = next((cells[name] for name in ID_NAMES if name in cells), None)
-    document = _id_of(given)
-    if document is None:
-        raise lines.refuse_line(number, line, f"an id under one of {', '.join(ID_NAMES)}", repr(given)[:60])
-    return document
-
-
-def _text(lines: _Lines, number: int, line: bytes, cells: dict[str, Any], name: str) -> str | None:
-    given = cells.get(name)
-    if given is not None and not isinstance(given, str):
-        raise lines.refuse_line(number, line, f"text as {name}", repr(given)[:60])
-    return given
 
 
 def _short(title: str | None) -> str | None:

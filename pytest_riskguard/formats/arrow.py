@@ -168,7 +168,23 @@ def parquet_scores(file: InputFile) -> Records[Score]:
     return Records(file.chosen(by_system, "system") if by_system else ())
 
 
+def parquet_cells(file: InputFile, wanted: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a file, numbered from 1, by the ``wanted`` names of columns, as far as it has these."""
+    schema, batches = _parquet_batches(file)
+    own = {name.strip().lower(): name for name in _flat_names(schema)}
+    names = [name for name in wanted if name in own]
+    columns = [own[name] for name in names]
+    for number, row in _rows(file, columns, batches(columns)):
+        yield number, dict(zip(names, row, strict=True))
+
+
 def _parquet_rows(file: InputFile, kind: Kind) -> NamedRows:
+    schema, batches = _parquet_batches(file)
+    return named_rows(file, kind, schema, batches)
+
+
+def _parquet_batches(file: InputFile) -> tuple[pa.Schema, Callable[[Sequence[str]], Iterable[pa.RecordBatch]]]:
+    """The columns of a file, and what gives the rows of some of them."""
     opened = _parquet_opened(file)
     metadata = opened.metadata
     size = sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
@@ -185,7 +201,7 @@ def _parquet_rows(file: InputFile, kind: Kind) -> NamedRows:
         batched: Iterable[pa.RecordBatch] = with_dictionaries.iter_batches(BATCH_ROWS, columns=list(names))
         return batched
 
-    return named_rows(file, kind, opened.schema_arrow, batches)
+    return opened.schema_arrow, batches
 
 
 def _parquet_opened(file: InputFile, **options: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -18,7 +17,6 @@ from pytest_riskguard.gates.alignment import Aligned, align, refuse_if_unanswere
 from pytest_riskguard.gates.figures import exhibits, paired_estimates, reported, topic_counts
 from pytest_riskguard.gates.findings import (
     Estimates,
-    Exhibits,
 )
 from pytest_riskguard.gates.flips import alpha_star, flip_set, without_each
 from pytest_riskguard.gates.kinds import (
@@ -37,7 +35,6 @@ from pytest_riskguard.gates.verdict import (
     Deferred,
     Family,
     Findings,
-    Outcome,
     Verdict,
     VerdictWarning,
     refused,
@@ -54,8 +51,6 @@ MIN_SHARE = 0.01
 LITTLE_SHARE = 0.1
 #: Topics that lost less than this share of the average loser are not counted among the topics that lost.
 NEXT_TO_NOTHING = 0.1
-#: Gates that differ in their names alone share an answer: the last ones are kept, about up to so many topics.
-MAX_KEPT, MAX_KEPT_TOPICS = 8, 10_000
 #: Intervals whose upper limit lies below 0 as soon as enough topics lose and none wins.
 _EDGED = ("auto", "bca", "percentile")
 
@@ -91,27 +86,14 @@ def judge(
         family if family is not None and family.draws else None,
     )
     try:
-        found = asked.found()
+        return asked.answered(question)
     except DataError as error:
         return refused(question, error)
-    return replace(
-        question, outcome=found.outcome, reason=found.reason, findings=found.findings, exhibits=found.exhibits
-    )
-
-
-@dataclass(frozen=True)
-class _Found:
-    """What a verdict says besides the question."""
-
-    outcome: Outcome
-    reason: str | None
-    findings: Deferred[Findings]
-    exhibits: Exhibits | None
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """All that an answer depends on; scores and topics are equal only if they are the same objects.
+    """All that an answer depends on.
 
     ``own_level`` is the gate's level before any correction for several gates; ``family`` is given where it draws; the
     rest is as in ``judge``.
@@ -127,14 +109,8 @@ class _Asked:
     report: bool
     family: Family | None
 
-    def found(self) -> _Found:
-        """The answer, which gates that differ in nothing but their names share, its explanation included."""
-        if self.gate.by_topic or len(self.candidate.topics) > MAX_KEPT_TOPICS:
-            return self.computed()
-        return _kept(replace(self, gate=replace(self.gate, name="")))
-
-    def computed(self) -> _Found:
-        """The answer, computed anew; ``DataError`` for data that cannot be compared."""
+    def answered(self, question: Verdict) -> Verdict:
+        """The question with its answer; ``DataError`` for data that cannot be compared."""
         comparison = rule(self.gate, self.candidate, self.baseline, replicates=self.replicates, topics=self.topics)
         outcome, reason = self.answer(comparison)
         refuse_other_order(
@@ -162,7 +138,8 @@ class _Asked:
             )
             return replace(explained, warnings=(*explained.warnings, *raised))
 
-        return _Found(outcome, reason, Deferred(findings), exhibits(comparison) if self.report else None)
+        drawn = exhibits(comparison) if self.report else None
+        return replace(question, outcome=outcome, reason=reason, findings=Deferred(findings), exhibits=drawn)
 
     def _passes(self, baselines: Sequence[TopicScores]) -> bool:
         ruled = rule(self.gate, self.candidate, baselines[0], replicates=self.replicates, topics=self.topics)
@@ -184,11 +161,6 @@ class _Asked:
             return ruling
         level = min(1 - (1 - self.own_level) / self.family.size, MAX_LEVEL)
         return Ruling(replace(ruling.gate, level=level), ruling.evidence)
-
-
-@lru_cache(maxsize=MAX_KEPT)
-def _kept(asked: _Asked) -> _Found:
-    return asked.computed()
 
 
 def rule(

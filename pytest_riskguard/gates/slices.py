@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -28,9 +28,6 @@ Tags = Mapping[str, Mapping[str, str]]
 
 _MAX_SHOWN = 12
 _NO_TAGS: Mapping[str, str] = {}
-_NOWHERE = np.zeros(0, dtype=np.intp)
-#: The last topics whose places were found, by tag.
-_LAST_PLACES: list[tuple[tuple[str, ...], str, Tags, Mapping[str, npt.NDArray[np.intp]]]] = []
 #: A tag with more values than this makes no groups: it is a text for each topic, such as a URL, a date or a note.
 MAX_VALUES = 50
 #: With fewer topics than this per value, on average, a tag names topics rather than kinds of topics.
@@ -43,16 +40,16 @@ def within(scores: TopicScores, asked: str, tags: Tags) -> TopicScores:
     ``DataError`` (``no_common_topic``) if no topic with a score belongs to it.
     """
     tag, value = parse_slice(asked)
-    places = _places(scores.topics, tag, tags).get(value or "", _NOWHERE)
-    if not places.size:
+    places = [place for place, topic in enumerate(scores.topics) if tags.get(topic, _NO_TAGS).get(tag) == value]
+    if not places:
         raise DataError(f"{scores.name} has no topic with {asked}", reason="no_common_topic")
 
     def in_slice(topics: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(topic for topic in topics if tags.get(topic, {}).get(tag) == value)
+        return tuple(topic for topic in topics if tags.get(topic, _NO_TAGS).get(tag) == value)
 
     return replace(
         scores,
-        topics=tuple(scores.topics[place] for place in places.tolist()),
+        topics=tuple(scores.topics[place] for place in places),
         values=scores.values[places],
         unanswered=in_slice(scores.unanswered),
         unknown=in_slice(scores.unknown),
@@ -69,31 +66,6 @@ def all_within(systems: Sequence[TopicScores], asked: str, tags: Tags) -> list[T
     except DataError:
         slices_of(asked, sorted({topic for scores in systems for topic in scores.topics}), tags)
         raise
-
-
-def _places(topics: tuple[str, ...], tag: str, tags: Tags) -> Mapping[str, npt.NDArray[np.intp]]:
-    """The places of the topics with each value of a tag, found once for the many slices of the same topics."""
-    for known_topics, known_tag, known_tags, places in _LAST_PLACES:
-        if known_topics is topics and known_tag == tag and known_tags is tags:
-            return places
-    by_value: dict[str, list[npt.NDArray[np.intp]]] = {}
-    for of_topics, some in _alike(topics, tags):
-        if tag in of_topics:
-            by_value.setdefault(of_topics[tag], []).append(some)
-    places = {value: np.sort(np.concatenate(parts)) for value, parts in by_value.items()}
-    _LAST_PLACES[:] = [(topics, tag, tags, places), *_LAST_PLACES[:1]]
-    return places
-
-
-def _alike(topics: Sequence[str], tags: Tags) -> Iterator[tuple[Mapping[str, str], npt.NDArray[np.intp]]]:
-    """Tags with the places of the topics that have them, by first place; many topics may share one mapping."""
-    mappings = [tags.get(topic, _NO_TAGS) for topic in topics]
-    ids = np.fromiter(map(id, mappings), dtype=np.uint64, count=len(mappings))
-    order = np.argsort(ids, kind="stable")
-    starts = np.flatnonzero(np.append(True, np.diff(ids[order]) != 0)) if ids.size else np.zeros(0, dtype=np.intp)
-    groups = np.split(order, starts[1:]) if ids.size else []
-    for places in sorted(groups, key=lambda places: int(places[0])):
-        yield mappings[int(places[0])], places
 
 
 def slices_of(entry: str, judged: Sequence[str], tags: Tags, *, smallest: int = MIN_SLICE_TOPICS) -> tuple[str, ...]:
@@ -124,8 +96,8 @@ def slices_of(entry: str, judged: Sequence[str], tags: Tags, *, smallest: int = 
 
 def _sizes(entry: str, tag: str, judged: Iterable[str], tags: Tags) -> Counter[str]:
     """Judged topics for each value of a tag, most first, then by value."""
-    alike = [(of_topics, places.size) for of_topics, places in _alike([*judged], tags)]
-    known = sorted({name for of_topics, _ in alike for name in of_topics})
+    tagged = [tags[topic] for topic in judged if topic in tags]
+    known = sorted({name for of_topic in tagged for name in of_topic})
     if tag not in known:
         unnamable = [name for name in known if "=" in name and entry.startswith(name)]
         if unnamable:
@@ -138,10 +110,7 @@ def _sizes(entry: str, tag: str, judged: Iterable[str], tags: Tags) -> Counter[s
                 "no judged topic has tags: they are further columns of the topics file, below a header line"
             )
         raise ValueError(f"there is no tag {tag!r}; {_instead(tag, known)}")
-    sizes: Counter[str] = Counter()
-    for of_topics, count in alike:
-        if value := of_topics.get(tag):
-            sizes[value] += count
+    sizes = Counter(value for of_topic in tagged if (value := of_topic.get(tag)))
     if not sizes:
         raise ValueError(f"no judged topic has a value of {tag!r}: its column of the topics file is empty")
     return Counter({value: sizes[value] for value in sorted(sizes)})
@@ -172,21 +141,18 @@ def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
     """
     if not aligned.tags:
         return ()
-    n = len(aligned.candidate.topics)
-    columns: dict[str, dict[str, list[npt.NDArray[np.intp]]]] = {}
-    carried: Counter[str] = Counter()
-    for of_topics, places in _alike(aligned.candidate.topics, aligned.tags):
-        for tag, value in of_topics.items():
+    columns: dict[str, dict[str, list[int]]] = {}
+    for place, topic in enumerate(aligned.candidate.topics):
+        for tag, value in aligned.tags.get(topic, _NO_TAGS).items():
             if value:
-                columns.setdefault(tag, {}).setdefault(value, []).append(places)
-                carried[tag] += places.size
+                columns.setdefault(tag, {}).setdefault(value, []).append(place)
     return tuple(
-        Tagged(tag, value, np.sort(np.concatenate(parts)))
+        Tagged(tag, value, np.array(places, dtype=np.intp))
         for tag, values in sorted(columns.items())
-        if len(values) <= MAX_VALUES and TOPICS_PER_VALUE * len(values) <= carried[tag]
+        if len(values) <= MAX_VALUES and TOPICS_PER_VALUE * len(values) <= sum(map(len, values.values()))
         if tag != CLUSTER or aligned.clusters is None
-        for value, parts in sorted(values.items())
-        if sum(places.size for places in parts) < n
+        for value, places in sorted(values.items())
+        if len(places) < len(aligned.candidate.topics)
     )
 
 

@@ -146,9 +146,6 @@ class Deferred(Generic[T]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self) -> str:
-        return repr(self.value) if "value" in self.__dict__ else "<not computed yet>"
-
 
 @dataclass(frozen=True)
 class Findings:

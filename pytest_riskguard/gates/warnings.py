@@ -22,12 +22,8 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.pool.against_references import ReferenceRuling
     from pytest_riskguard.gates.pool.ruling import PoolComparison
 
-#: Intervals that assume Student's law for the mean.
-PARAMETRIC = ("student_t",)
 #: Below this many topics every interval covers less than its level says.
 FEW_TOPICS = 25
-#: From this many topics on the paper finds parametric and nonparametric intervals alike (ADCS 2019).
-ENOUGH_FOR_STUDENT = 250
 #: Below this many topics a gate over a pool at an alpha above 1 fails too many harmless changes
 #: (docs/explanation/georisk.md).
 ENOUGH_FOR_POOLS, MODEST_ALPHA = 50, 1.0

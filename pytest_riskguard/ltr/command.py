@@ -36,7 +36,7 @@ def train_report(inputs: Inputs, outputs: Outputs) -> int:
     whatever the verdicts are, but 3 if a model cannot be compared.
     """
     from pytest_riskguard.ltr.report import dumps
-    from pytest_riskguard.ltr.report_tables import explain
+    from pytest_riskguard.ltr.report_section import section
 
     outputs.withdraw()
     if not inputs.systems:
@@ -45,24 +45,15 @@ def train_report(inputs: Inputs, outputs: Outputs) -> int:
         raise UsageError("no baseline: give --baseline")
     outputs.check(*inputs.files)
     report = _report(inputs)
+    shown = section(report)
 
     def text(*, width: int) -> str:
-        return "\n".join(filter(None, (explain(report, width=width), inputs.asked.from_file)))
-
-    def page() -> str:
-        from pytest_riskguard.ltr.report_page import page
-
-        return page(report)
-
-    def markdown() -> str:
-        from pytest_riskguard.ltr.report_page import markdown
-
-        return markdown(report)
+        return "\n".join(filter(None, (shown.to_text(max(width, 80)), inputs.asked.from_file)))
 
     verdicts, problem = report.incomparable, ""
     if verdicts:
         problem = f"{verdicts} verdict{'s' * (verdicts > 1)} without an answer: the data cannot be compared"
-    return outputs.finish(text, dumps(report), html=page, markdown=markdown, problem=problem)
+    return outputs.finish(text, dumps(report), html=shown.to_page, markdown=shown.to_markdown, problem=problem)
 
 
 def _report(inputs: Inputs) -> TrainReport:

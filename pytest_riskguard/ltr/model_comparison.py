@@ -10,16 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.ltr.queries import JudgedQueries, QueryBaselines
+from pytest_riskguard.risk import counts
 from pytest_riskguard.risk.checks import (
     ROUNDING_ERROR,
     BoolArray,
     FloatArray,
     exact_sum,
     loss_weight,
+    mean,
     per_topic,
     systems_by_topics,
 )
-from pytest_riskguard.risk.urisk import counts, freward, frisk
 
 
 def pareto_front(means: npt.ArrayLike, risks: npt.ArrayLike) -> BoolArray:
@@ -33,7 +34,7 @@ def pareto_front(means: npt.ArrayLike, risks: npt.ArrayLike) -> BoolArray:
     means : array, shape (n_models,)
         Mean effectiveness, higher is better.
     risks : array, shape (n_models,)
-        Risk against the same baseline or baselines, such as ``risk.frisk``; lower is better.
+        Risk against the same baseline or baselines; lower is better.
 
     Returns
     -------
@@ -172,12 +173,13 @@ def _figures(
         differences = row - baseline
         differences = np.where(np.abs(differences) > ROUNDING_ERROR, differences, 0.0)  # as gates count them
         weighted = differences if shares is None else differences * shares
-        risk, reward, number = frisk(weighted), freward(weighted), counts(row, baseline)
+        risk, reward = mean(np.maximum(0.0, -weighted)) + 0.0, mean(np.maximum(0.0, weighted))
+        number = counts(row, baseline)
         figures.append(
             ModelFigures(
                 model=name,
                 mean=_mean(row, shares),
-                mean_difference=exact_sum(weighted) / weighted.size,
+                mean_difference=mean(weighted),
                 risk=risk,
                 reward=reward,
                 reward_to_risk=_ratio(reward, risk),
@@ -236,7 +238,7 @@ def _average_of(values: Iterable[float]) -> float:
 
 
 def _mean(values: FloatArray, shares: FloatArray | None) -> float:
-    return exact_sum(values if shares is None else values * shares) / values.size
+    return mean(values if shares is None else values * shares)
 
 
 def _shares(weights: npt.ArrayLike | None, topics: int) -> FloatArray | None:

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -20,7 +22,6 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from pytest_riskguard.errors import DataError, UsageError
-from pytest_riskguard.formats.content import imported
 from pytest_riskguard.ltr.queries import (
     NO_GROUPS,
     Gain,
@@ -33,8 +34,8 @@ from pytest_riskguard.ltr.queries import (
     training_data,
 )
 from pytest_riskguard.ltr.weights import Standardization, adaptive_alpha, risk_spread
+from pytest_riskguard.risk import expected_scores, topic_contributions
 from pytest_riskguard.risk.checks import FloatArray, IntArray, loss_weight
-from pytest_riskguard.risk.georisk import expected_scores, topic_contributions
 
 if TYPE_CHECKING:
     from lightgbm import Dataset
@@ -109,7 +110,7 @@ class RankingObjective(ABC):
         ``lightgbm.train`` gives scores and its Dataset; ``LGBMRanker``, which counts these parameters, gives labels,
         scores, row weights and groups. Errors are those of ``gradients`` and of ``training_data``.
         """
-        if isinstance(second, imported("lightgbm", extra="ltr", what="an objective for LightGBM").Dataset):
+        if isinstance(second, _needed("lightgbm").Dataset):
             scores = first
             labels, weight, group = training_data(second)
         else:
@@ -179,7 +180,7 @@ class RankingObjective(ABC):
         return data
 
     def _ranked(self, queries: JudgedQueries, scores: FloatArray) -> RankedQueries:
-        imported("numba", extra="ltr", what="an objective for LightGBM")
+        _needed("numba")
         from pytest_riskguard.ltr.swap_gradients import sort_queries
 
         order = np.empty(scores.size, dtype=np.int64)
@@ -206,6 +207,13 @@ class RankingObjective(ABC):
         bounds = [0, *limits.tolist(), queries.group.size]
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(work, bounds[:-1], bounds[1:]))
+
+
+def _needed(module: str) -> ModuleType:
+    try:
+        return import_module(module)
+    except ImportError:
+        raise UsageError(f"an objective for LightGBM needs {module}: pip install 'pytest-riskguard[ltr]'") from None
 
 
 @dataclass(frozen=True, eq=False)

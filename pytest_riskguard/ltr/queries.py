@@ -18,8 +18,6 @@ from pytest_riskguard.text import clean, counted, listed
 if TYPE_CHECKING:
     from lightgbm import Dataset
 
-    from pytest_riskguard.baselines.store import Store
-
 
 #: What a label is worth: ``2^label - 1``, as in LightGBM, or the label itself, as in trec_eval's nDCG.
 Gain = Literal["exponential", "linear"]
@@ -306,7 +304,7 @@ class QueryBaselines:
     @classmethod
     def from_store(
         cls,
-        store: Path | str | Store,
+        store: Path | str,
         *names: str,
         queries: Sequence[str],
         data: JudgedQueries | None = None,
@@ -320,15 +318,11 @@ class QueryBaselines:
         order of the query's rows: give both the same documents. ``BaselineError`` for a baseline that is missing,
         damaged or lacks this measure; ``DataError``, and ``data``, as for ``from_query_scores``.
         """
-        from pytest_riskguard.baselines.store import Store
+        from pytest_riskguard.baselines import stored_scores
 
-        opened = store if isinstance(store, Store) else Store(Path(store))
-        measure = measure_name(k, gain)
-        stored = {name: opened.scores(name, measure, qrels=None).scores for name in names or opened.names()}
+        stored = stored_scores(store, measure_name(k, gain), *names)
         if not stored:
-            raise DataError(
-                f"{opened.root}: expected stored baselines, found none: riskguard baseline add stores one"
-            )
+            raise DataError(f"{store}: expected stored baselines, found none: riskguard baseline add stores one")
         scores = {name: dict(zip(found.topics, found.values.tolist(), strict=True)) for name, found in stored.items()}
         return cls.from_query_scores(scores, queries=queries, data=data, k=k, gain=gain)
 

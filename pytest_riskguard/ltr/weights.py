@@ -24,9 +24,8 @@ from pytest_riskguard.ltr.queries import (
     is_whole,
     sizes_of_groups,
 )
-from pytest_riskguard.risk.checks import FloatArray, loss_weight, per_topic
-from pytest_riskguard.risk.tradeoff import linear
-from pytest_riskguard.risk.urisk import standard_error, varies
+from pytest_riskguard.risk import standard_error
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, loss_weight, per_topic
 
 if TYPE_CHECKING:
     from lightgbm import Booster, Dataset
@@ -75,7 +74,7 @@ def adaptive_alpha(
     differences = _differences(scores, baseline)
     if spread is None:
         spread = risk_spread(scores, baseline, alpha=weight, standardization=standardization)
-    numerator = linear(differences, alpha=weight) if _known(standardization) == "deviation" else differences
+    numerator = _tradeoff(differences, weight) if _known(standardization) == "deviation" else differences
     levels = numerator / spread if spread > 0 else np.zeros(differences.size)
     alphas: FloatArray = weight * ndtr(-levels)
     return alphas
@@ -92,8 +91,8 @@ def risk_spread(
 
     Parameters and errors are those of ``adaptive_alpha``.
     """
-    x = linear(_differences(scores, baseline), alpha=loss_weight(alpha))
-    if not varies(x):
+    x = _tradeoff(_differences(scores, baseline), loss_weight(alpha))
+    if np.ptp(x) <= ROUNDING_ERROR * max(1.0, float(np.max(np.abs(x)))):
         return 0.0
     error = standard_error(x)
     return error * float(np.sqrt(x.size)) if _known(standardization) == "deviation" else error
@@ -104,6 +103,11 @@ def _differences(scores: npt.ArrayLike, baseline: npt.ArrayLike) -> FloatArray:
     if model.size != reference.size:
         raise ValueError(f"scores and baseline must hold the same queries, got {model.size} and {reference.size}")
     return model - reference
+
+
+def _tradeoff(differences: FloatArray, alpha: float) -> FloatArray:
+    """Eq. 11; refused where a weighted loss is too large for sums."""
+    return per_topic(np.where(differences < 0, (1 + alpha) * differences, differences), name="weighted differences")
 
 
 def _known(standardization: Standardization) -> Standardization:

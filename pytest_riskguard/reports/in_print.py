@@ -36,9 +36,9 @@ def page(verdict: Verdict) -> str:
     parts = [f"<p>{title} {_plain(shown.line)}</p>", f"<p>{_plain(shown.paragraph)}</p>"]
     table = worst_topics(Shown(verdict), most=MAX_WORST)
     if shown.worst and not verdict.passed:
-        head = _row("th", (column.label for column in table.columns))
+        head = _row("th", table.columns)
         parts.append(
-            f"<table><thead>{head}</thead><tbody>{''.join(_row('td', row) for row in table.rows)}</tbody></table>"
+            f"<table><thead>{head}</thead><tbody>{''.join(_row('td', row) for row in table.cells)}</tbody></table>"
         )
     parts += [
         f"<p>{_plain(text)}</p>" for text in (shown.why, *(warning.message for warning in unsaid(verdict))) if text

@@ -32,9 +32,19 @@ ROUNDED, ROUNDED_P = 1e-9, 1e-3
 SCHEMA_FILE = Path(__file__).with_name("riskguard-report-1.schema.json")
 
 
-def document(schema: str, content: Mapping[str, Any]) -> str:
-    """JSON text that names its schema and this package: no NaN, ASCII so that any console can print it."""
-    return json.dumps(_headed(schema, content), indent=2, allow_nan=False) + "\n"
+def document(schema: str, content: Any) -> str:
+    """JSON text that names its schema and this package; the content is a mapping or a dataclass.
+
+    Numbers keep 12 digits, and null stands for those that are not finite. The text is ASCII, so that any console can
+    print it, and of two ``#`` in a row, which begin a command of some CI systems, the first is an escape.
+    """
+    if isinstance(content, dict):
+        return _written(schema, {key: to_plain(part) for key, part in content.items()})
+    return _written(schema, to_plain(content))
+
+
+def _written(schema: str, content: Mapping[str, Any]) -> str:
+    return json.dumps(_headed(schema, content), indent=2, allow_nan=False).replace("##", "\\u0023#") + "\n"
 
 
 def _headed(schema: str, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,12 +100,13 @@ def dumps(
     provenance: Provenance | None = None,
     policy_changes: Sequence[str] = (),
 ) -> str:
-    """The report as text, its keys in the order of the schema.
+    """The report as text, its keys in the order of the schema."""
+    return _written(SCHEMA, _content(verdicts, gates, provenance, policy_changes))
 
-    Two ``#`` in a row, which occur only in other people's text, begin a command of some CI systems anywhere in a
-    line, so the first is written as an escape.
-    """
-    return document(SCHEMA, _content(verdicts, gates, provenance, policy_changes)).replace("##", "\\u0023#")
+
+def read_plain(path: Path) -> dict[str, Any]:
+    """The JSON report of riskguard in a file, as plain types; ``ReportFormatError`` for anything else."""
+    return _read(path)[0]
 
 
 def read(path: Path) -> Report:
@@ -104,13 +115,18 @@ def read(path: Path) -> Report:
     ``MissingFileError`` if it is not a regular file that can be read; ``ReportFormatError``, which says where, if it
     is too large, not a report of this format version, or holds values that no verdict has.
     """
+    return _read(path)[1]
+
+
+def _read(path: Path) -> tuple[dict[str, Any], Report]:
     try:
         data = parsed(read_limited(path, REPORT_BYTES))
         verdicts = verdicts_of(data)
         entries = decoded(tuple[Rankings, ...], data.get("rankings", []), where="rankings")
         provenance = decoded(Provenance, data["provenance"], where="provenance") if "provenance" in data else None
         changes = decoded(tuple[str, ...], data.get("policy_changes", []), where="policy_changes")
-        return Report(rankings.restored(verdicts, entries), _gates_of(data, len(verdicts)), provenance, changes)
+        gates = _gates_of(data, len(verdicts))
+        return data, Report(rankings.restored(verdicts, entries), gates, provenance, changes)
     except LimitError as error:
         raise ReportFormatError(path, None, str(error)) from None
     except JsonError as error:

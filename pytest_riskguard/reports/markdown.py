@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -15,8 +15,9 @@ from pytest_riskguard.reports import comparisons
 from pytest_riskguard.reports.card import card, unsaid, word
 from pytest_riskguard.reports.comparisons import KnownGate, answer, urgency
 from pytest_riskguard.reports.figures import figures
+from pytest_riskguard.reports.parts import Table
 from pytest_riskguard.reports.provenance import Provenance, line
-from pytest_riskguard.reports.sections import Column, Section, Table, sections, topics, worst_topics
+from pytest_riskguard.reports.sections import Part, sections, topics, worst_topics
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal.failure import remarks, repeats
 from pytest_riskguard.reports.wording.sentences import from_to
@@ -70,18 +71,22 @@ def _reference(match: re.Match[str]) -> str:
 
 def table(content: Table, *, most: int) -> list[str]:
     """Lines of a table: its first rows, and how many there are."""
-    escapes = [code if column.kind == "name" else _own for column in content.columns]
-    rows = [[escape(cell) for escape, cell in zip(escapes, row, strict=True)] for row in content.rows[:most]]
+    escapes = [{"name": code, "text": _words, "number": _own}[kind] for kind in content.kinds]
+    rows = [[escape(cell) for escape, cell in zip(escapes, row, strict=True)] for row in content.cells[:most]]
     lines = grid(content.columns, rows)
-    return lines if len(content.rows) <= most else [*lines, "", f"The first {most} of {len(content.rows)}."]
+    return lines if len(rows) == len(content.rows) else [*lines, "", f"The first {most} of {len(content.rows)}."]
 
 
-def grid(columns: Iterable[Column], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Lines of a table whose cells are Markdown."""
-    columns = list(columns)
-    labels = [_own(column.label) for column in columns]
-    rules = ["---:" if column.kind == "number" else "---" for column in columns]
+def grid(columns: Mapping[str, str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Lines of a table whose cells are Markdown; ``columns`` as a ``Table`` has them."""
+    labels = [_words(label) for label in columns]
+    rules = ["---:" if kind == "number" else "---" for kind in Table("", columns, ()).kinds]
     return [f"| {' | '.join(cells)} |" for cells in (labels, rules, *rows)]
+
+
+def _words(text: str) -> str:
+    """Words in a cell, which is not at the head of a line, where more characters have a meaning."""
+    return prose(f"x {text.replace('->', '→')}").removeprefix("x").lstrip()
 
 
 def _own(text: str) -> str:
@@ -181,7 +186,7 @@ def _details(verdict: Verdict, why: str) -> list[str]:
     return lines
 
 
-def _folded(part: Section) -> list[str]:
+def _folded(part: Part) -> list[str]:
     lines = [prose(part.text), ""] if part.text and part.tables else []
     for content in part.tables[:MAX_ROWS]:
         lines += [prose(content.title), "", *table(content, most=_MAX_FOLDED_ROWS), ""]
@@ -349,7 +354,7 @@ def _word(one: _Judged) -> str:
     return (said if passed else f"**{said.upper()}**") + comparisons.after(one.failures)
 
 
-_COLUMNS = (*map(Column, ("outcome", "gate", "measure", "estimate")), Column("mean", "number"))
+_COLUMNS = {**dict.fromkeys(("outcome", "gate", "measure", "estimate"), "text"), "mean": "number"}
 
 
 def _row(one: _Judged) -> list[str]:

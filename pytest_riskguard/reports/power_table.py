@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Sequence
 from itertools import groupby
 
-from pytest_riskguard.formats.serialization import to_plain
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.power_plan import Chances, NextTopics, Plan
 from pytest_riskguard.reports.json import document
@@ -22,8 +21,8 @@ MIN_WIDTH = 60
 
 def dumps(plans: Sequence[Plan], divisions: Sequence[NextTopics] = ()) -> str:
     """The plans as JSON text, with how the next topics are divided if that was asked."""
-    more = {"next_topics": to_plain(divisions)} if divisions else {}
-    return document(SCHEMA, {"plans": to_plain(plans), **more})
+    more = {"next_topics": divisions} if divisions else {}
+    return document(SCHEMA, {"plans": plans, **more})
 
 
 def explain(plans: Sequence[Plan], divisions: Sequence[NextTopics] = (), *, width: int) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from pytest_riskguard.gates.findings import MovedDocument, ResponsibleTopic, Slice, TopicDocuments, TopicGroup
 from pytest_riskguard.gates.kinds import options_of
 from pytest_riskguard.gates.rankings.label_findings import Judgements, LabelInterval
 from pytest_riskguard.gates.verdict import JSON_TYPES, Verdict
+from pytest_riskguard.reports.parts import Table
 from pytest_riskguard.reports.shown import OUTCOMES, Shown
 from pytest_riskguard.reports.wording.sentences import from_to
 from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, sentence, short, signed
@@ -31,26 +32,8 @@ _MAX_NAMED, _MAX_UNJUDGED = 8, 20
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column of a table: names are other people's text, words and numbers this package's own."""
-
-    label: str
-    kind: Literal["name", "text", "number"] = "text"
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of cells, in the order of the columns; the note says how to read them."""
-
-    title: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[str, ...], ...]
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of a report: ``sentences`` for a terminal; ``text`` and ``tables`` for a page."""
+class Part:
+    """A part of a verdict's report: ``sentences`` for a terminal; ``text`` and ``tables`` for a page."""
 
     key: str
     title: str
@@ -60,35 +43,29 @@ class Section:
 
 
 Cell = Callable[[T], object]
-#: A column, and what makes its cell for an item.
-CellsOf = tuple[Column, Cell[T]]
+#: The label of a column, what it holds, and what makes its cell for an item.
+CellsOf = tuple[str, str, Cell[T]]
 
 
 def _table(title: str, items: Iterable[T], *columns: CellsOf[T], note: str = "") -> Table:
-    """A row for each item; what is None or empty leaves its cell blank."""
-    rows = tuple(tuple(_text(cell(item)) for _, cell in columns) for item in items)
-    return Table(title, tuple(column for column, _ in columns), rows, note)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "" if value is None else str(value)
+    """A row for each item."""
+    rows = [[cell(item) for _, _, cell in columns] for item in items]
+    return Table(title, {label: kind for label, kind, _ in columns}, rows, note)
 
 
 def _name(label: str, cell: Cell[T]) -> CellsOf[T]:
-    return Column(label, "name"), cell
+    return label, "name", cell
 
 
 def _words(label: str, cell: Cell[T]) -> CellsOf[T]:
-    return Column(label), cell
+    return label, "text", cell
 
 
 def _number(label: str, cell: Cell[T]) -> CellsOf[T]:
-    return Column(label, "number"), cell
+    return label, "number", cell
 
 
-def sections(verdict: Verdict) -> tuple[Section, ...]:
+def sections(verdict: Verdict) -> tuple[Part, ...]:
     """The sections of a verdict, in the order in which a page shows them; those without data are left out."""
     parts = (documents(verdict), slices(verdict), judgements(verdict), _pool(verdict), _lineage(verdict))
     return (*filter(None, parts), _settings(verdict))
@@ -125,7 +102,7 @@ def worst_topics(shown: Shown, *, most: int | None = None) -> Table:
     )
 
 
-def documents(verdict: Verdict, *, everything: bool = True) -> Section | None:
+def documents(verdict: Verdict, *, everything: bool = True) -> Part | None:
     """What moved in each topic; the sentences are about the topics that a failure lists."""
     if not verdict.documents:
         return None
@@ -134,7 +111,7 @@ def documents(verdict: Verdict, *, everything: bool = True) -> Section | None:
     sentences = (
         _moved_in(moves, everything=everything) for moves in listed_topics[: None if everything else _MAX_TOPICS]
     )
-    return Section(
+    return Part(
         "documents",
         "Documents that moved",
         sentences=tuple(filter(None, sentences)),
@@ -191,7 +168,7 @@ def _named(document: MovedDocument) -> str:
     return f"{clean(document.document, limit=_MAX_ID)} ({grade})"
 
 
-def slices(verdict: Verdict, *, everything: bool = True) -> Section | None:
+def slices(verdict: Verdict, *, everything: bool = True) -> Part | None:
     """Groups of topics that changed alike, and each slice, the worst first; the sentences are about risky slices."""
     if verdict.explanation is None or not (verdict.explanation.slices or verdict.explanation.groups):
         return None
@@ -211,7 +188,7 @@ def slices(verdict: Verdict, *, everything: bool = True) -> Section | None:
         tables.append(_groups(shown, verdict.explanation.groups))
     if worst:
         tables.append(_slices(shown, worst))
-    return Section("slices", "Topics by tag", sentences=tuple(sentences), tables=tuple(tables))
+    return Part("slices", "Topics by tag", sentences=tuple(sentences), tables=tuple(tables))
 
 
 def _groups(shown: Shown, groups: Sequence[TopicGroup]) -> Table:
@@ -302,7 +279,7 @@ def _by_judge(shown: Shown, labels: Judgements) -> tuple[Table, ...]:
     return (table,)
 
 
-def judgements(verdict: Verdict, *, everything: bool = True) -> Section | None:
+def judgements(verdict: Verdict, *, everything: bool = True) -> Part | None:
     """Whether the outcome rests on unjudged documents; a sentence if it does, or if everything was asked for."""
     unjudged = verdict.judgements
     if unjudged is None:
@@ -311,7 +288,7 @@ def judgements(verdict: Verdict, *, everything: bool = True) -> Section | None:
     labels = _labels(shown, unjudged)
     if not unjudged.documents:
         text = f"Every document in the first {unjudged.depth} ranks was judged."
-        return Section("judgements", title, tuple(labels) if everything else (), text, _by_judge(shown, unjudged))
+        return Part("judgements", title, tuple(labels) if everything else (), text, _by_judge(shown, unjudged))
     where = (
         f"{counted(unjudged.documents, 'unjudged document')} in the first {unjudged.depth} ranks "
         f"({unjudged.candidate} of the candidate, {unjudged.baseline} of the baseline)"
@@ -350,10 +327,10 @@ def judgements(verdict: Verdict, *, everything: bool = True) -> Section | None:
         ),
     )
     filled = tuple(table for table in tables if table.rows)
-    return Section("judgements", title, tuple(sentences), sentence(answer) + advice, filled)
+    return Part("judgements", title, tuple(sentences), sentence(answer) + advice, filled)
 
 
-def _pool(verdict: Verdict) -> Section | None:
+def _pool(verdict: Verdict) -> Part | None:
     """The systems of a pool, and the candidate against each reference."""
     pool, shown = verdict.pool, Shown(verdict)
     if pool is None:
@@ -377,10 +354,10 @@ def _pool(verdict: Verdict) -> Section | None:
         _number("p (Holm)", lambda against: probability(against.adjusted_p_value)),
         _words("Passes", lambda against: against.passes),
     )
-    return Section("pool", "Pool", tables=(systems, references))
+    return Part("pool", "Pool", tables=(systems, references))
 
 
-def _lineage(verdict: Verdict) -> Section | None:
+def _lineage(verdict: Verdict) -> Part | None:
     """The accepted runs of the baseline."""
     if verdict.lineage is None:
         return None
@@ -393,10 +370,10 @@ def _lineage(verdict: Verdict) -> Section | None:
         _number("Against the oldest", lambda run: signed(run.mean - runs[0].mean)),
         _number("URisk against the oldest", lambda run: Shown(verdict).value(run.urisk)),
     )
-    return Section("lineage", "Accepted changes", tables=(table,))
+    return Part("lineage", "Accepted changes", tables=(table,))
 
 
-def _settings(verdict: Verdict) -> Section:
+def _settings(verdict: Verdict) -> Part:
     """The options of the gate that a report holds, and digests of what was compared."""
     asked, inputs = verdict.asked, verdict.inputs
     options = {"kind": asked.kind, **{name: _setting(getattr(asked, name)) for name in options_of(type(asked))}}
@@ -416,11 +393,13 @@ def _settings(verdict: Verdict) -> Section:
         "Digests", digests.items(), _name("Input", lambda row: row[0]), _name("Digest", lambda row: row[1] or missing)
     )
     tables = (settings, inputs_read) if digests else (settings,)
-    return Section("settings", "Settings and inputs", tables=tables)
+    return Part("settings", "Settings and inputs", tables=tables)
 
 
 def _setting(value: Any) -> str:
     """The value of an option as people write it; empty if it is None."""
     if isinstance(value, tuple):
         return listed(value, most=_MAX_NAMED)
-    return short(value) if isinstance(value, float) else _text(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return short(value) if isinstance(value, float) else "" if value is None else str(value)

@@ -3,14 +3,12 @@
 from pytest_riskguard.risk import checks
 from pytest_riskguard.risk.components import principal_components
 from pytest_riskguard.risk.georisk import expected_scores, georisk, topic_contributions, zrisk
-from pytest_riskguard.risk.urisk import counts, freward, frisk, standard_error, trisk, urisk
+from pytest_riskguard.risk.urisk import counts, standard_error, trisk, urisk
 
 __all__ = [
     "checks",
     "counts",
     "expected_scores",
-    "freward",
-    "frisk",
     "georisk",
     "principal_components",
     "standard_error",

@@ -24,21 +24,6 @@ from pytest_riskguard.risk.tradeoff import tradeoff as trade_off
 COUNTED = 1e-6
 
 
-def frisk(differences: npt.ArrayLike) -> float:
-    """Mean loss, ``mean(max(0, -d))``: at least 0, 0 is best (Eq. 1)."""
-    return mean(np.maximum(0.0, -per_topic(differences, name="differences"))) + 0.0
-
-
-def freward(differences: npt.ArrayLike) -> float:
-    """Mean win, ``mean(max(0, d))``: at least 0, higher is better (Eq. 2)."""
-    return mean(np.maximum(0.0, per_topic(differences, name="differences")))
-
-
-def ugain(differences: npt.ArrayLike) -> float:
-    """Mean difference, reward less risk (Eq. 3)."""
-    return mean(per_topic(differences, name="differences"))
-
-
 def urisk(differences: npt.ArrayLike, *, alpha: float, tradeoff: str = "linear") -> float:
     """Mean difference with each loss weighted by ``1 + alpha`` (Eq. 4, 13); negative when losses outweigh wins.
 

@@ -113,24 +113,19 @@ def trend(reports: tuple[Path, ...], outputs: Outputs) -> int:
     of the file. The exit status is 0 whatever the verdicts are, but 3 if a report cannot be read or compared with the
     others.
     """
+    from pytest_riskguard.studies.trend_section import section
     from pytest_riskguard.studies.trend_series import dumps
     from pytest_riskguard.studies.trend_series import trend as trend_of
-    from pytest_riskguard.studies.trend_table import explain
 
     files = _files(reports)
     outputs.check(*files)
     made = trend_of(files)
-
-    def page() -> str:
-        from pytest_riskguard.studies.trend_page import render
-
-        return render(made)
-
+    shown = section(made)
     problem = f"{len(made.problems)} of {len(files)} report{'s' * (len(files) > 1)} cannot be compared"
     return outputs.finish(
-        partial(explain, made),
+        lambda *, width: shown.to_text(max(width, 60)),
         dumps(made),
-        html=page,
+        html=shown.to_page,
         problem=problem if made.problems else "",
     )
 

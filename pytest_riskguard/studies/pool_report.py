@@ -8,10 +8,9 @@ from itertools import combinations
 
 import numpy as np
 
-from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.risk import georisk, principal_components, zrisk
 from pytest_riskguard.risk.checks import FloatArray, mean
-from pytest_riskguard.risk.components import principal_components
-from pytest_riskguard.risk.georisk import georisk, zrisk
 from pytest_riskguard.studies.pool_statistics import (
     RankTest,
     YardstickFit,

@@ -23,7 +23,6 @@ from pytest_riskguard.risk.checks import (
     per_topic,
     systems_by_topics,
 )
-from pytest_riskguard.risk.urisk import varies
 
 
 def correlations(scores: npt.ArrayLike) -> FloatArray:
@@ -35,8 +34,8 @@ def correlations(scores: npt.ArrayLike) -> FloatArray:
     """
     scores = systems_by_topics(scores)
     directions = np.full(scores.shape, np.nan)
-    for row, system in enumerate(scores):
-        if varies(system):
+    for row, (system, varies) in enumerate(zip(scores, _vary(scores), strict=True)):
+        if varies:
             centred = system - mean(system)
             # scaled to a size near 1: squares of very small or very large scores leave the range of floats
             centred = centred / np.max(np.abs(centred))
@@ -45,6 +44,11 @@ def correlations(scores: npt.ArrayLike) -> FloatArray:
     matrix = (matrix + matrix.T) / 2
     matrix[np.abs(matrix - 1) <= ROUNDING_ERROR] = 1.0  # exact for a system with itself or with its equal
     return matrix
+
+
+def _vary(rows: FloatArray) -> npt.NDArray[np.bool_]:
+    """Which rows differ over topics by more than the rounding of their size."""
+    return np.asarray(np.ptp(rows, axis=1) > ROUNDING_ERROR * np.maximum(1.0, np.max(np.abs(rows), axis=1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +81,7 @@ def every_baseline(scores: npt.ArrayLike, *, alpha: float) -> EveryBaseline:
             continue
         squares = ((x - means[:, None]) ** 2).tolist()
         errors = np.sqrt(np.array([math.fsum(row) for row in squares]) / (topics - 1) / topics)
-        varying = np.ptp(x, axis=1) > ROUNDING_ERROR * np.maximum(
-            1.0, np.max(np.abs(x), axis=1)
-        )  # as ``urisk.varies``
+        varying = _vary(x)
         trisk[varying, column] = means[varying] / errors[varying]
     return EveryBaseline(urisk, trisk)
 

@@ -7,14 +7,16 @@ import textwrap
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_riskguard import Verdict
-from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.formats.serialization import to_plain
 from pytest_riskguard.reports.json import document
 from pytest_riskguard.reports.terminal import layout
 from pytest_riskguard.text import clean, counted, fitted, listed, percent, short, signed
+
+if TYPE_CHECKING:
+    from pytest_riskguard import Verdict
+    from pytest_riskguard.evaluation import TopicScores
 
 #: Below this many topics gates have no answer.
 MIN_TOPICS = 10

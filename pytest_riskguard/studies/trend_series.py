@@ -11,21 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, NamedTuple
-
-from annotated_types import Ge
+from typing import Any, NamedTuple
 
 from pytest_riskguard.errors import FileError
-from pytest_riskguard.formats.serialization import Words, to_plain
-from pytest_riskguard.gates.findings import Count
-from pytest_riskguard.gates.verdict import Outcome, Verdict
-from pytest_riskguard.reports import comparisons
-from pytest_riskguard.reports.json import Report, document, read
-from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.reports import document, read
 
 SCHEMA = "riskguard-trend/1"
-#: The JSON Schema of a trend, next to this module in the package.
-SCHEMA_FILE = Path(__file__).with_name("riskguard-trend-1.schema.json")
 #: Topics that are kept for each gate: first those that lost in most failed runs, then those that lost most.
 MAX_TOPICS = 50
 #: Topics that lose in at least so many runs lose again and again.
@@ -36,9 +27,9 @@ MIN_RUNS = 2
 class RunLatency:
     """How long a live candidate took to answer a query, in milliseconds."""
 
-    queries: Annotated[int, Ge(1)]
-    median_ms: Annotated[float, Ge(0)]
-    p95_ms: Annotated[float, Ge(0)]
+    queries: int
+    median_ms: float
+    p95_ms: float
 
 
 @dataclass(frozen=True)
@@ -47,7 +38,7 @@ class TrendRun:
 
     report: str
     date: str | None
-    dated_by: Annotated[str, Words(("report", "file", "nothing"))]
+    dated_by: str
     commit: str | None
     branch: str | None
     run_url: str | None
@@ -64,11 +55,11 @@ class Point:
     ``churn``: it passed because churn may.
     """
 
-    outcome: Outcome
+    outcome: str
     passed: bool
     reason: str | None
     candidate: str
-    topics: Count
+    topics: int
     level: float
     estimate: float | None
     lower: float | None
@@ -78,7 +69,7 @@ class Point:
     baseline_mean: float | None
     mean_difference: float | None
     problem: str | None
-    changed_inputs: tuple[Annotated[str, Words(("judgements", "baselines"))], ...] = ()
+    changed_inputs: tuple[str, ...] = ()
     churn: bool = False
 
 
@@ -88,8 +79,8 @@ class WeakTopic:
 
     topic: str
     query: str | None
-    runs: Count
-    failed_runs: Count
+    runs: int
+    failed_runs: int
     mean_difference: float
     last_difference: float
 
@@ -111,7 +102,7 @@ class Series:
     baselines: tuple[str, ...]
     figure: str
     points: tuple[Point | None, ...]
-    losing_topics: Count
+    losing_topics: int
     topics: tuple[WeakTopic, ...]
 
     @property
@@ -157,7 +148,7 @@ class Trend:
 
 def dumps(trend: Trend) -> str:
     """The trend as JSON text."""
-    return document(SCHEMA, to_plain(trend) | {"problems": trend.problems}).replace("##", "\\u0023#")
+    return document(SCHEMA, {"runs": trend.runs, "series": trend.series, "problems": trend.problems})
 
 
 class _Question(NamedTuple):
@@ -227,36 +218,38 @@ def trend(paths: Sequence[Path]) -> Trend:
 
 
 def _reading(path: Path) -> _Reading:
-    problem, report = None, Report([])
+    problem, report = None, dict[str, Any]()
     try:
         report = read(path)
     except FileError as error:
         problem = error.problem.removeprefix(f"{path.name}: ")
     answers: dict[_Question, _Answer] = {}
     seen: Counter[_Question] = Counter()
-    for verdict in report.verdicts:
-        question = _question(verdict)
+    for verdict in report.get("verdicts", ()):
+        names = ("gate", "kind", "measure", "alpha", "tradeoff", "slice")
+        question = _Question(*map(verdict.get, names), tuple(verdict["baselines"]), 0)
         answers[question._replace(number=seen[question])] = _answer(verdict)
         seen[question] += 1
     return _Reading(*_run(path, report, problem), answers)
 
 
-def _run(path: Path, report: Report, problem: str | None) -> tuple[TrendRun, datetime]:
-    provenance = report.provenance
-    when, dated_by = _date(provenance.date) if provenance is not None else None, "report"
+def _run(path: Path, report: Mapping[str, Any], problem: str | None) -> tuple[TrendRun, datetime]:
+    origin: Mapping[str, Any] = report.get("provenance") or {}
+    when, dated_by = _date(origin.get("date", "")), "report"
     if when is None:
         when, dated_by = _file_time(path), "file"
-    candidate = None if provenance is None else provenance.candidate
-    latency = None if candidate is None else candidate.latency
+    latency = (origin.get("candidate") or {}).get("latency")
     run = TrendRun(
         report=path.as_posix(),
         date=None if when is None else when.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         dated_by="nothing" if when is None else dated_by,
-        commit=provenance.commit if provenance is not None else None,
-        branch=provenance.branch if provenance is not None else None,
-        run_url=provenance.run_url if provenance is not None else None,
-        latency=None if latency is None else RunLatency(latency.queries, latency.median_ms, latency.p95_ms),
-        not_judged=tuple(gate.id for gate in comparisons.missing(report.gates)),
+        commit=origin.get("commit"),
+        branch=origin.get("branch"),
+        run_url=origin.get("run_url"),
+        latency=latency and RunLatency(latency["queries"], latency["median_ms"], latency["p95_ms"]),
+        not_judged=tuple(
+            gate["id"] for gate in report.get("gates", ()) if gate["became"] not in ("judged", "no_verdict")
+        ),
         problem=problem,
     )
     return run, when or datetime.max.replace(tzinfo=UTC)
@@ -277,55 +270,44 @@ def _file_time(path: Path) -> datetime | None:
         return None
 
 
-def _question(verdict: Verdict) -> _Question:
-    return _Question(
-        verdict.gate,
-        verdict.kind,
-        verdict.measure,
-        verdict.alpha,
-        verdict.tradeoff,
-        verdict.slice,
-        verdict.baselines,
-        0,
-    )
-
-
-def _answer(verdict: Verdict) -> _Answer:
-    shown, inputs = Shown(verdict), verdict.inputs
-    digests = {"judgements": inputs.qrels if inputs else None}
-    digests |= {name: inputs.baselines.get(name) if inputs else None for name in verdict.baselines}
-    return _Answer(
-        _point(verdict),
-        "largest loss" if verdict.asked.by_topic else shown.risk_name,
-        digests,
-        tuple((topic.topic, topic.query, topic.difference) for topic in shown.losers),
-    )
-
-
-def _point(verdict: Verdict) -> Point:
-    shown, interval, estimates = Shown(verdict), verdict.decisive_interval, verdict.estimates
-    if verdict.asked.by_topic:
-        worst = shown.worst
-        estimate = None if verdict.outcome == "incomparable" else worst.difference if worst else 0.0
-        bound = None if verdict.max_loss is None else 0.0 - verdict.max_loss
-    else:
-        estimate, bound = shown.risk, 0.0 - verdict.tolerance
-    return Point(
-        outcome=verdict.outcome,
-        churn=verdict.outcome == "pass" and shown.is_churn,
-        passed=verdict.passed,
-        reason=verdict.reason,
-        candidate=verdict.candidate,
-        topics=verdict.topics.count,
-        level=verdict.level,
+def _answer(verdict: Mapping[str, Any]) -> _Answer:
+    estimates, inputs = verdict["estimates"], verdict["inputs"] or {}
+    decisive = next((interval for interval in verdict["intervals"] if interval["decisive"]), {})
+    kind, outcome, topics = verdict["kind"], verdict["outcome"], verdict["responsible_topics"]
+    parameter = "smooth" if verdict["tradeoff"] == "smooth" else f"alpha={verdict['alpha']:g}"
+    excess = "excess " if estimates.get("noise_urisk") is not None else ""
+    figure = f"{excess}{'weighted ' if verdict.get('weighted') else ''}URisk({parameter})"
+    tolerance, estimate = verdict["tolerance"], estimates["urisk"]
+    losers = [topic for topic in topics if topic["difference"] < 0]
+    if kind == "georisk_not_worse":
+        estimate, figure = estimates.get("georisk_difference"), f"GeoRisk({parameter})"
+        figure += f" against {verdict['pool']['decided_by']}" if verdict.get("pool") else ""
+    elif kind == "no_topic_collapse":
+        losers = [topic for topic in topics if topic.get("exceeds")]
+        lost = [topic["difference"] for topic in losers or topics]
+        estimate, figure = None if outcome == "incomparable" else min(lost, default=0.0), "largest loss"
+        tolerance = verdict.get("max_loss")
+    digests = {"judgements": inputs.get("qrels")}
+    digests |= {name: inputs.get("baselines", {}).get(name) for name in verdict["baselines"]}
+    point = Point(
+        outcome=outcome,
+        passed=outcome == "pass" or (outcome == "inconclusive" and verdict["on_inconclusive"] == "warn"),
+        reason=verdict["reason"],
+        candidate=verdict["candidate"],
+        topics=verdict["topics"]["count"],
+        level=verdict["level"],
         estimate=estimate,
-        lower=None if interval is None else interval.lower,
-        upper=None if interval is None else interval.upper,
-        bound=bound,
-        candidate_mean=estimates.candidate_mean,
-        baseline_mean=estimates.baseline_mean,
-        mean_difference=estimates.mean_difference,
-        problem=verdict.problem,
+        lower=decisive.get("lower"),
+        upper=decisive.get("upper"),
+        bound=None if tolerance is None else 0.0 - tolerance,
+        candidate_mean=estimates["candidate_mean"],
+        baseline_mean=estimates["baseline_mean"],
+        mean_difference=estimates["mean_difference"],
+        problem=verdict["problem"],
+        churn=outcome == "pass" and any(warning["code"] == "churn" for warning in verdict["warnings"]),
+    )
+    return _Answer(
+        point, figure, digests, tuple((topic["topic"], topic["query"], topic["difference"]) for topic in losers)
     )
 
 

@@ -5,9 +5,8 @@ version runs the commands of its own ``verdict_cases``, since options get other 
 Exit statuses and the values of fields that both reports have must be equal. Sentences may differ, and fields that
 only one version writes are listed at the end. One line per case; the exit status is 1 where a value differs.
 
-``--moved-limits`` is for a change of how a law of the bootstrap is computed: limits may then move by 5e-4 standard
-errors and what is computed from the law accordingly. ``--moved PLACE=X`` lets other numbers move by X, for instance
-``verdicts[].diagnostics.shapiro_wilk_p_value=1e-8``. Every number that moved is listed.
+``--moved PLACE=X`` lets numbers move by X, for instance ``verdicts[].intervals[].upper=1e-8``. Every number that
+moved is listed.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ import tarfile
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,35 +44,6 @@ TIMES = (
     "provenance.candidate.latency.p95_ms",
     "provenance.baselines[].stored",
 )
-#: Limits of intervals, and what is computed from them, which ``--moved-limits`` lets move by so many standard errors.
-LIMITS = (
-    "verdicts[].power.minimum_detectable_effect",
-    "verdicts[].intervals[].lower",
-    "verdicts[].intervals[].upper",
-    "verdicts[].explanation.slices[].lower",
-    "verdicts[].explanation.slices[].upper",
-    "verdicts[].exhibits.curve.lines.lower[]",
-    "verdicts[].exhibits.curve.lines.upper[]",
-    "verdicts[].lineage.lower",
-    "verdicts[].lineage.upper",
-    "verdicts[].pool.references[].lower",
-    "verdicts[].pool.references[].upper",
-)
-MAX_MOVE = 5e-4
-#: What follows from the law: a p-value moves by at most 0.4 of what its limit moves in standard errors.
-FROM_THE_LAW = (
-    "verdicts[].estimates.decision_p_value",
-    "verdicts[].family.adjusted_p_value",
-    "verdicts[].explanation.slices[].p_value",
-    "verdicts[].explanation.slices[].adjusted_p_value",
-)
-#: The drawing of the law is the other law's.
-DRAWN = (
-    "verdicts[].exhibits.density.x[]",
-    "verdicts[].exhibits.density.lines.density[]",
-)
-
-
 #: Stands for the value of a field that a version does not write.
 ABSENT = "(absent)"
 
@@ -85,28 +55,8 @@ class Number(str):
 
 
 @dataclass(frozen=True)
-class Allowance:
-    """What may move: limits (and what follows from the law they are of), and numbers at other places by so much."""
-
-    limits: bool = False
-    numbers: Mapping[str, float] = field(default_factory=dict)
-
-    def covers(self, place: str, old: object, new: object, standard_error: float) -> bool:
-        """Whether two values at a place differ by no more than may be."""
-        pattern = re.sub(r"\[\d+\]", "[]", place)
-        if not (isinstance(old, Number) and isinstance(new, Number)):
-            return False
-        most = self.numbers.get(pattern, 0.0)
-        if self.limits and pattern in LIMITS:
-            most = MAX_MOVE * standard_error
-        elif self.limits and pattern in FROM_THE_LAW:
-            most = MAX_MOVE
-        return abs(float(new) - float(old)) <= most
-
-
-@dataclass(frozen=True)
 class Difference:
-    """Two values at one place of a report; ``kind`` is text, number, moved, drawn, removed or added."""
+    """Two values at one place of a report; ``kind`` is text, number, moved, removed or added."""
 
     kind: str
     place: str
@@ -117,7 +67,7 @@ class Difference:
         return f"{self.kind}: {self.place} {_short(self.old)} {_short(self.new)}"
 
 
-def differences(old: str, new: str, allowance: Allowance) -> list[Difference]:
+def differences(old: str, new: str, moved: Mapping[str, float]) -> list[Difference]:
     """What differs between two outputs of a command."""
     if old == new:
         return []
@@ -125,20 +75,15 @@ def differences(old: str, new: str, allowance: Allowance) -> list[Difference]:
         reports = [json.loads(output, parse_int=Number, parse_float=Number) for output in (old, new)]
     except ValueError:
         return [Difference("number", "output", old, new)]
-    errors = _standard_errors(reports[0])
     return [
-        Difference(_kind(before, after, place, allowance, errors), place, before, after)
+        Difference(_kind(before, after, _pattern(place), moved), place, before, after)
         for place, before, after in _unequal(*reports)
-        if re.sub(r"\[\d+\]", "[]", place) not in TIMES
+        if _pattern(place) not in TIMES
     ]
 
 
-def _standard_errors(report: Any) -> dict[str, float]:
-    """Of the estimate of each verdict, by its place."""
-    verdicts = report.get("verdicts", []) if isinstance(report, dict) else []
-    estimates = [verdict["estimates"] for verdict in verdicts]
-    errors = [each.get("georisk_standard_error") or each.get("standard_error") for each in estimates]
-    return {f"verdicts[{number}]": float(error or 0) for number, error in enumerate(errors)}
+def _pattern(place: str) -> str:
+    return re.sub(r"\[\d+\]", "[]", place)
 
 
 def _unequal(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
@@ -152,14 +97,14 @@ def _unequal(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, Any, An
         yield place, old, new
 
 
-def _kind(old: object, new: object, place: str, allowance: Allowance, errors: Mapping[str, float]) -> str:
+def _kind(old: object, new: object, pattern: str, moved: Mapping[str, float]) -> str:
     if ABSENT in (old, new):
         return "removed" if new is ABSENT else "added"
-    if re.sub(r"\[\d+\]", "[]", place) in TEXTS and type(old) is type(new) is str:
+    if pattern in TEXTS and type(old) is type(new) is str:
         return "text"
-    if allowance.limits and re.sub(r"\[\d+\]", "[]", place) in DRAWN:
-        return "drawn"
-    return "moved" if allowance.covers(place, old, new, errors.get(place.split(".")[0], 0.0)) else "number"
+    if isinstance(old, Number) and isinstance(new, Number):
+        return "moved" if abs(float(new) - float(old)) <= moved.get(pattern, 0.0) else "number"
+    return "number"
 
 
 def _short(value: object) -> str:
@@ -194,13 +139,13 @@ def old_outputs(names: Sequence[str], commit: str, cache: Path) -> dict[str, lis
 
 
 def compare(
-    old: Iterable[dict[str, Any]], new: Iterable[dict[str, Any]], allowance: Allowance
+    old: Iterable[dict[str, Any]], new: Iterable[dict[str, Any]], moved: Mapping[str, float]
 ) -> Iterator[Difference]:
     """What differs between two versions in one case."""
     for number, (before, after) in enumerate(zip(old, new, strict=True), start=1):
         if before["status"] != after["status"]:
             yield Difference("number", f"command {number}: exit status", before["status"], after["status"])
-        for difference in differences(before["output"], after["output"], allowance):
+        for difference in differences(before["output"], after["output"], moved):
             yield replace(difference, place=f"command {number}: {difference.place}")
 
 
@@ -209,7 +154,7 @@ def result_of(compared: Sequence[Difference]) -> str:
     kinds = {difference.kind for difference in compared}
     if "number" in kinds:
         return "NUMBERS DIFFER"
-    if kinds & {"moved", "drawn"}:
+    if "moved" in kinds:
         return "numbers moved as allowed"
     if kinds & {"removed", "added"}:
         return "other fields"
@@ -228,7 +173,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("commit")
     parser.add_argument("--only", action="append", metavar="NAME", choices=[case.name for case in CASES])
     parser.add_argument("--cache", type=Path, help="Keep the earlier commit's output in this folder.")
-    parser.add_argument("--moved-limits", action="store_true", help="Let limits move by 5e-4 standard errors.")
     parser.add_argument("--moved", action="append", type=_moved, default=[], metavar="PLACE=X")
     parser.add_argument("--texts", action="store_true", help="List the sentences that differ as well.")
     return parser.parse_args()
@@ -237,7 +181,6 @@ def _options() -> argparse.Namespace:
 def main() -> int:
     """Compare, and print what differs."""
     options = _options()
-    allowance = Allowance(options.moved_limits, dict(options.moved))
     names = [case.name for case in CASES if not options.only or case.name in options.only]
     with ExitStack() as stack:
         cache = options.cache or Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -250,14 +193,12 @@ def main() -> int:
         if name not in old:
             print(f"{name}: a new case")
             continue
-        compared = list(compare(old[name], new[name], allowance))
+        compared = list(compare(old[name], new[name], dict(options.moved)))
         results.append(result_of(compared))
         print(f"{name}: {results[-1]}")
         for difference in compared:
             if difference.kind in ("number", "moved") or (difference.kind == "text" and options.texts):
                 print(f"  {difference}")
-        if drawn := sum(difference.kind == "drawn" for difference in compared):
-            print(f"  drawn: {drawn} places of the drawing of the law")
         for difference in compared:
             if difference.kind in fields:
                 fields[difference.kind].add(re.sub(r"command \d+: |\[\d+\]", "", difference.place))

@@ -13,7 +13,8 @@ import click
 import pytest
 
 import pytest_riskguard
-from pytest_riskguard import evaluation, inference, ltr, risk, studies
+from pytest_riskguard import baselines, evaluation, inference, ltr, risk, studies
+from pytest_riskguard import cli as parts
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.main import LazyCommand, cli
 from pytest_riskguard.config.candidate_settings import CommandCandidate, DescribedRun, DescribedScores, Retrieve
@@ -265,7 +266,7 @@ def test_each_warning_code_is_in_the_reference():
 
 def test_each_public_name_is_in_the_reference():
     text = page("python.md")
-    for module in (pytest_riskguard, risk, studies, inference, ltr, evaluation):
+    for module in (pytest_riskguard, risk, studies, inference, ltr, evaluation, parts, baselines):
         under = section(text, f"`{module.__name__}`")
         missing = [name for name in module.__all__ if not re.search(rf"`{name}\b", under)]
         assert not missing, module.__name__

@@ -19,12 +19,6 @@ BASE = np.round(RNG.uniform(0.2, 0.8, 60), 3)
 OURS = np.clip(np.round(BASE + RNG.normal(-0.03, 0.12, 60), 3), 0, 1)
 
 
-@pytest.fixture(autouse=True)
-def _judged_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Limits of lists and charts change here between two judgements of the same systems, which share an answer."""
-    monkeypatch.setattr("pytest_riskguard.gates.judge.MAX_KEPT_TOPICS", 0)
-
-
 def reported(**options):
     gate = gate_of("g", **{"alpha": 2.0, **options})
     return judge(gate, topic_scores("new", OURS), topic_scores("old", BASE), report=True)

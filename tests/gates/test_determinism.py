@@ -42,12 +42,14 @@ def verdicts() -> list[Verdict]:
         return list(same_bytes.verdicts())
 
 
-@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 2])
 def test_threads_repetition_and_order_of_topics_change_no_byte(verdicts, threads):
     with process(threads, order=threads) as other:
         assert other.communicate()[0] == dumps(verdicts)
 
 
+@pytest.mark.slow
 def test_what_was_asked_covers_every_kind_of_gate_outcome_and_law(verdicts):
     assert {verdict.kind for verdict in verdicts} == set(KINDS)
     assert {verdict.outcome for verdict in verdicts} == {"pass", "fail"}
@@ -56,7 +58,6 @@ def test_what_was_asked_covers_every_kind_of_gate_outcome_and_law(verdicts):
     assert laws == {"smooth", "lattice", "grid", "enumerated"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("pair", "kind", "options"), same_bytes.QUESTIONS)
 def test_names_of_topics_decide_nothing(pair, kind, options):
     # sorted by name, the values come in another order: what does not name a topic must be the same

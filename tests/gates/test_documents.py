@@ -84,16 +84,16 @@ def test_effects_add_up_to_the_difference_of_each_topic(measure):
     rng = random.Random(3)
     names = [f"d{number}" for number in range(30)]
     pair = Pair(
-        candidate={f"t{i}": rng.sample(names, 20) for i in range(40)},
-        baseline={f"t{i}": rng.sample(names, 20) for i in range(40)},
+        candidate={f"t{i}": rng.sample(names, 20) for i in range(8)},
+        baseline={f"t{i}": rng.sample(names, 20) for i in range(8)},
         grades={
-            f"t{i}": {name: rng.randrange(-1, 4) for name in rng.sample(names, 15)} | {"sure": 2} for i in range(40)
+            f"t{i}": {name: rng.randrange(-1, 4) for name in rng.sample(names, 15)} | {"sure": 2} for i in range(8)
         },
         measure=measure,
     )
     changed = [row for row in rows(pair) if row.difference]
     found = [topic_documents([row], (), *pair.ranked())[0] for row in changed]
-    assert len(found) > 20
+    assert len(found) > 4
     for row, topic in zip(changed, found, strict=True):
         assert topic.exact
         assert math.fsum(m.effect for m in topic.moved) == pytest.approx(row.difference, abs=1e-9)

@@ -122,7 +122,7 @@ def test_a_topic_without_a_weight_is_incomparable_and_no_weights_at_all_a_mistak
         judge(gate_of("g", weighted=True), candidate, baseline)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [3, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (0, 1, 2))])
 def test_leaving_out_each_topic_with_noise_and_weights_is_the_gate_on_the_rest(seed):
     from pytest_riskguard.gates.ruling import Ruling
 
@@ -178,7 +178,7 @@ def test_weights_that_leave_few_topics_need_student_t_to_agree():
     """One topic in ten carries most of the traffic: BCa alone would fail too many harmless changes."""
     rng = np.random.default_rng(2)
     seen = set()
-    for _ in range(60):
+    for _ in range(40):
         weights = np.exp(rng.normal(0, 1.5, 60))
         candidate, baseline = pair(rng.normal(-0.03, 0.15, 60))
         topics = Topics({}, weights=dict(zip(candidate.topics, weights.tolist(), strict=True)))

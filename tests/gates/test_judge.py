@@ -68,12 +68,6 @@ def test_the_order_of_topics_moves_no_byte():
     assert report.dumps([again]) == report.dumps([verdict])
 
 
-def test_losses_of_more_than_20_percent_are_counted():
-    candidate, baseline = pair([-0.09, -0.1, -0.11, 0.3] * 10, level=0.5)
-    topics = judge(gate_of("g"), candidate, baseline).topics
-    assert (topics.wins, topics.losses, topics.losses_over_20_percent) == (10, 30, 10)
-
-
 def test_differences_that_no_tool_prints_are_changes_but_no_losses():
     candidate, baseline = pair([-1e-8] * 20 + [0.1] * 20)
     verdict = judge(gate_of("g"), candidate, baseline)

@@ -29,8 +29,7 @@ def differences(rng: np.random.Generator, n: int, law: str) -> np.ndarray:
     return d + np.where(d != 0, rng.normal(0, 0.05, n), 0)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("law", ["dense", "grid", "few"])
+@pytest.mark.parametrize(("law", "weighted"), [("dense", True), ("grid", False), ("few", True)])
 @pytest.mark.parametrize(
     "gate",
     [
@@ -59,7 +58,7 @@ def test_a_limit_without_a_topic_is_that_of_the_gate_on_the_others(gate, law, we
 def test_without_a_topic_the_break_even_test_decides_where_the_intervals_disagree(tolerance):
     """Few changes, most of them losses: without one, an interval fails, the other does not, and the test decides."""
     decided, flipped = set(), 0
-    for seed in range(60):
+    for seed in range(30):
         rng, n = np.random.default_rng(seed), 60
         d, changed = np.zeros(n), int(rng.integers(4, 14))
         d[:changed] = rng.exponential(0.1, changed) * rng.choice([-1, 1], changed, p=[0.8, 0.2])
@@ -73,14 +72,14 @@ def test_without_a_topic_the_break_even_test_decides_where_the_intervals_disagre
             assert lets_through[i] == rest.passes
             flipped += rest.passes != ruling.passes
     assert {(False, True, True), (False, True, False)} <= decided
-    assert flipped > 20
+    assert flipped > 10
 
 
 @pytest.mark.slow
 def test_what_is_tolerated_without_a_topic_is_that_of_the_topics_left():
     """n - 1 topics tolerate a loss of n - 1 times the tolerance; cases in which that decides."""
     told_apart = 0
-    for seed in range(150):
+    for seed in range(40):
         rng, n = np.random.default_rng(seed), 14
         d = rng.exponential(0.1, n) * rng.choice([-1, 1], n, p=[0.8, 0.2])
         ruling = Ruling(NotSignificantlyRisky("g", alpha=1.0, tolerance=0.08), Evidence.of(d))
@@ -95,7 +94,7 @@ def test_what_is_tolerated_without_a_topic_is_that_of_the_topics_left():
                 for m in (n - 1, n)
             ]
             told_apart += (p[0] <= highest) != (p[1] <= highest)
-    assert told_apart > 5
+    assert told_apart > 1
 
 
 def at_the_bound(seed: int, gate: Gate, *, n: int = 30) -> np.ndarray:
@@ -109,17 +108,12 @@ def at_the_bound(seed: int, gate: Gate, *, n: int = 30) -> np.ndarray:
     return d + (low + high) / 2 + rng.choice([-0.004, -0.001, 0.001, 0.004])
 
 
-#: Half of them are enough before a commit.
-SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 3))])
 @pytest.mark.parametrize(
     "gate",
     [
-        gate_of("g", alpha=1),
         gate_of("g", alpha=1, method="basic"),
-        gate_of("g", alpha=3, on_churn="warn"),
+        pytest.param(gate_of("g", alpha=3, on_churn="warn"), marks=pytest.mark.slow),
         gate_of("g", kind="not_inferior", alpha=0, tolerance=0.02),
     ],
     ids=lambda gate: f"{gate.kind}-{gate.method}-{gate.on_churn}",
@@ -139,7 +133,7 @@ def test_pivotal_topics_are_those_whose_removal_gives_the_other_verdict(seed, ga
 @pytest.mark.parametrize("on_churn", ["fail", "warn"])
 def test_a_failure_that_would_be_inconclusive_without_a_topic_does_not_hang_on_it(on_churn):
     blind, sharp = (gate_of("g", alpha=1, on_churn=on_churn, max_mde=seen) for seen in (0.01, 0.9))
-    found = [(judge(blind, *pair(d)), judge(sharp, *pair(d))) for d in (at_the_bound(s, sharp) for s in range(8))]
+    found = [(judge(blind, *pair(d)), judge(sharp, *pair(d))) for d in (at_the_bound(s, sharp) for s in range(4))]
     failed = [(seen, other) for seen, other in found if seen.outcome == "fail" and pivots(other)]
     assert failed
     for seen, other in failed:

@@ -24,12 +24,6 @@ RISK = gate_of("g", alpha=1)
 COLLAPSE = gate_of("g", kind="no_topic_collapse", max_loss=0.05)
 
 
-@pytest.fixture(autouse=True)
-def _judged_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Limits of lists and charts change here between two judgements of the same systems, which share an answer."""
-    monkeypatch.setattr("pytest_riskguard.gates.judge.MAX_KEPT_TOPICS", 0)
-
-
 def differences(seed: int = 1, n: int = 400) -> np.ndarray:
     rng = np.random.default_rng(seed)
     return np.round(rng.normal(-0.03, 0.08, n), 3) * (rng.random(n) < 0.7)
@@ -42,12 +36,12 @@ def whole_and_cut(monkeypatch: pytest.MonkeyPatch, gate=RISK, d=None, **options)
     whole.to_dict()  # computes what is computed when first read
     monkeypatch.setattr(responsible, "MAX_LISTED", MOST)
     monkeypatch.setattr(figures, "MAX_LISTED", MOST)
-    monkeypatch.setattr(slices, "MAX_LISTED", MOST)
     cut = judge(gate, candidate, baseline, report=True, **options)
     cut.to_dict()
     return whole, cut
 
 
+@pytest.mark.slow
 def test_lists_hold_the_most_harmful_topics_and_say_how_many_they_leave_out(monkeypatch):
     whole, cut = whole_and_cut(monkeypatch)
     flips, left_out = whole.estimates.flip_set, cut.topics.left_out
@@ -67,7 +61,7 @@ def test_lists_below_the_limit_are_whole_and_nothing_is_added_to_the_json():
     assert "left_out" not in verdict.to_dict()["topics"]
 
 
-@pytest.mark.parametrize("gate", [RISK, COLLAPSE], ids=["risk", "collapse"])
+@pytest.mark.parametrize("gate", [pytest.param(RISK, marks=pytest.mark.slow), COLLAPSE], ids=["risk", "collapse"])
 def test_sentences_count_the_topics_that_are_left_out(monkeypatch, gate):
     tags = Topics({}, {f"t{i:05d}": {"kind": "code" if i < 300 else "text"} for i in range(400)})
     for topics in (None, tags):
@@ -79,17 +73,6 @@ def test_sentences_count_the_topics_that_are_left_out(monkeypatch, gate):
         assert junit.render([cut]).count("more") == junit.render([whole]).count("more")
         assert Shown(cut).worst == Shown(whole).worst
     assert paragraph(judge(gate, *pair(differences()))) == paragraph(whole_and_cut(monkeypatch, gate)[1])
-
-
-def collapsed(monkeypatch: pytest.MonkeyPatch, *, code: int, text: int, more: bool = False) -> tuple[str, str]:
-    """What is said with all topics and with the first few, where some of each kind collapse and all others lose."""
-    d = np.full(400, -0.001)
-    d[:code] = d[60 : 60 + text] = -0.3
-    kinds = ["code" if i < 60 else "text" for i in range(400)]
-    tags = {f"t{i:05d}": {"kind": kind} | ({"odd": str(i % 2)} if more else {}) for i, kind in enumerate(kinds)}
-    whole, cut = whole_and_cut(monkeypatch, COLLAPSE, d=d, topics=Topics({}, tags))
-    assert all(group.left_out for group in cut.explanation.groups)
-    return paragraph(whole), paragraph(cut)
 
 
 def test_topics_that_collapsed_and_the_largest_loss_are_listed_before_more_harmful_ones(monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from pytest_riskguard.gates.flips import passes_without_each
-from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Verdict
@@ -25,18 +25,17 @@ def gate(**options: object) -> Gate:
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_it_passes_exactly_where_both_intervals_and_the_break_even_test_show_it(seed, alpha):
     d = np.random.default_rng(seed).normal(0, 0.1, 60)
     x, sizes, outcomes = linear(d, alpha=alpha), np.abs(d), []
     lower = min(interval(x, method=method).lower for method in ("bca", "student_t"))
     for tolerance in (-lower - 1e-6, -lower + 1e-6, -lower + 0.002, -lower + 0.005):
         chance = break_even_above(sizes, (1 + alpha) * sizes, d < 0, tolerated=60 * tolerance).p_value
-        verdict = judge(gate(alpha=alpha, tolerance=tolerance), *pair(d))
+        comparison = rule(gate(alpha=alpha, tolerance=tolerance), *pair(d))
         shown = lower > -tolerance and 2 * chance <= 0.05
-        assert verdict.outcome == ("pass" if shown else "fail")
-        assert verdict.reason == (None if shown else "not_shown")
-        assert verdict.estimates.break_even_p_value == pytest.approx(chance, rel=1e-9)
+        assert comparison.answer == (("pass", None) if shown else ("fail", "not_shown"))
+        assert comparison.ruling.break_even == pytest.approx(chance, rel=1e-9)
         outcomes.append(shown)
     assert outcomes[0] is False
     assert outcomes[-1] is True
@@ -61,8 +60,7 @@ def test_intervals_that_a_little_luck_explains_show_nothing():
     assert (verdict.outcome, verdict.reason) == ("fail", "not_shown")
 
 
-@pytest.mark.parametrize("method", ["auto", "student_t"])
-@pytest.mark.parametrize("alpha", [0, 1])
+@pytest.mark.parametrize(("method", "alpha"), [("auto", 1), ("student_t", 0)])
 def test_the_topics_that_carry_it_are_those_without_which_it_is_judged_otherwise(method, alpha):
     rng = np.random.default_rng(3)
     d = np.where(rng.random(40) < 0.75, rng.exponential(0.1, 40), -rng.exponential(0.02, 40))

@@ -98,9 +98,8 @@ def check(pair: Pair) -> bool:
     return depends
 
 
-@pytest.mark.parametrize("block", range(2))
-def test_what_is_said_not_to_matter_does_not(block):
-    found = [check(near_the_bound(seed)) for seed in range(20 * block, 20 * (block + 1))]
+def test_what_is_said_not_to_matter_does_not():
+    found = [check(near_the_bound(seed)) for seed in range(6)]
     assert any(found)
     assert not all(found)
 
@@ -115,21 +114,21 @@ def test_a_search_claims_nothing_and_misses_little(monkeypatch):
     monkeypatch.setattr(possible_scores, "MOST_OF_TOPIC", 1)
     monkeypatch.setattr(other_judgements, "MOST_COMBINATIONS", 0.5)
     missed = depending = 0
-    for seed in range(120):
+    for seed in range(60):
         pair = near_the_bound(seed)
         found = judgements(pair.rejudged())
         assert found.certain == found.depends
         if check(pair):
             depending += 1
             missed += not found.depends
-    assert depending >= 10
+    assert depending >= 5
     assert missed <= 1
 
 
 @pytest.mark.parametrize("limit", ["MOST_OF_TOPIC", "MOST_GRADES"])
 def test_nothing_is_certain_where_some_ways_or_grades_are_left_out(limit, monkeypatch):
     monkeypatch.setattr(possible_scores, limit, 1)
-    pairs = [replace(near_the_bound(seed), measure="nDCG@5") for seed in range(12)]
+    pairs = [replace(near_the_bound(seed), measure="nDCG@5") for seed in range(4)]
     for found in (judgements(pair.rejudged()) for pair in pairs):
         assert found.certain == (found.depends or not found.documents)
     assert not all(judgements(pair.rejudged()).depends for pair in pairs)

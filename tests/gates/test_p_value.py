@@ -11,15 +11,15 @@ from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky, gate_of
 from tests.gates.conftest import pair
 
-LEVELS = (0.3, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9999)
+LEVELS = (0.3, 0.75, 0.95, 0.99, 0.9999)
 
 
 @pytest.mark.parametrize("on_churn", ["fail", "warn"])
 @pytest.mark.parametrize("method", ["auto", "student_t", "basic", "percentile"])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_gate_fails_at_a_level_exactly_where_p_has_been_reached(seed, method, on_churn):
     rng = np.random.default_rng(seed)
-    n = [12, 24, 30, 60, 100, 40, 18, 80][seed]
+    n = [12, 24, 80, 60][seed]
     d = rng.normal(-0.08, 0.2, n)
     if seed % 2:
         d[rng.permutation(n)[: n - int(rng.integers(3, 12))]] = 0.0

@@ -81,8 +81,10 @@ def test_topics_and_documents_are_those_that_were_planted(cranfield, planted):
         assert topic.exact
 
 
-@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
-@pytest.mark.parametrize("candidate", ["partial_longquery_trunc", "improved_rrf", "planted"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("candidate", "alpha"), [("partial_longquery_trunc", 0.0), ("improved_rrf", 1.0), ("planted", 5.0)]
+)
 def test_contributions_add_up_to_urisk(cranfield, planted, candidate, alpha):
     path = planted[0] if candidate == "planted" else cranfield / "runs" / f"{candidate}.run.gz"
     verdict = judged(cranfield, path, "bm25s_lucene", alpha=alpha)
@@ -91,8 +93,16 @@ def test_contributions_add_up_to_urisk(cranfield, planted, candidate, alpha):
     assert all(row.contribution == contributions[row.topic] for row in verdict.responsible_topics)
 
 
-@pytest.mark.parametrize("candidate", ["partial_longquery_trunc", "improved_rrf", "ties_bm25s_int", "planted"])
-@pytest.mark.parametrize("measure", ["nDCG@10", "nDCG(dcg='exp-log2')@10"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("candidate", "measure"),
+    [
+        ("partial_longquery_trunc", "nDCG@10"),
+        ("improved_rrf", "nDCG(dcg='exp-log2')@10"),
+        ("ties_bm25s_int", "nDCG@10"),
+        ("planted", "nDCG(dcg='exp-log2')@10"),
+    ],
+)
 def test_document_effects_add_up_to_the_difference_of_every_topic(cranfield, planted, candidate, measure):
     path = planted[0] if candidate == "planted" else cranfield / "runs" / f"{candidate}.run.gz"
     qrels, parsed = read_qrels(cranfield / "qrels.txt"), parse_measure(measure)

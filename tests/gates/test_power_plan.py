@@ -135,9 +135,7 @@ def beta_differences(rng: np.random.Generator, n: int) -> np.ndarray:
         (50, 0, "student_t", 2.2),
         (50, 1, "student_t", 31.0),
         (50, 1, "bca", 42.5),
-        (100, 1, "bca", 67.5),
         (250, 1, "student_t", 94.8),
-        (250, 1, "bca", 96.0),
     ],
 )
 def test_the_chance_that_churn_alone_fails_is_the_one_that_simulation_finds(
@@ -152,15 +150,15 @@ def test_from_a_baseline_alone_the_law_is_the_assumed_one() -> None:
     values = np.random.default_rng(3).beta(1, 2, 200)
     sd = float(np.std(values, ddof=1))
     rng = np.random.default_rng(4)
-    for alpha in (0, 1, 5):
+    for alpha in (0, 5):
         plan = plan_from_baseline(
             gate_of("g", alpha=alpha), scores("old", values), correlation=0.8, power=0.8, effects=(0.02,)
         )
-        x = linear(rng.normal(0, sd * math.sqrt(2 * 0.2), 400_000), alpha=alpha)
+        x = linear(rng.normal(0, sd * math.sqrt(2 * 0.2), 100_000), alpha=alpha)
         assert plan.candidate is None
         assert plan.changed is None
-        assert plan.standard_deviation == pytest.approx(float(np.std(x)), rel=0.005)
-        assert plan.urisk == plan.churn == pytest.approx(float(np.mean(x)), abs=4 * float(np.std(x)) / 400_000**0.5)
+        assert plan.standard_deviation == pytest.approx(float(np.std(x)), rel=0.01)
+        assert plan.urisk == plan.churn == pytest.approx(float(np.mean(x)), abs=4 * float(np.std(x)) / x.size**0.5)
         assert plan.topics_for_tolerance is None
 
 
@@ -176,18 +174,17 @@ def test_the_chance_that_churn_alone_fails_holds_for_normal_differences(method: 
     if method == "student_t":
         found = np.mean([(trisk(row, alpha=1).statistic or 0) < -critical_value(50, level=0.95) for row in d])
     else:
-        baseline = np.full(50, 0.5)
-        found = np.mean([planned_fails(gate, baseline, row) for row in d])
+        found = np.mean([planned_fails(gate, row) for row in d])
     assert plan.churn_power == pytest.approx(float(found), abs=0.05 + 4 * 0.5 / math.sqrt(len(d)))
 
 
-def planned_fails(gate: Gate, baseline: np.ndarray, differences: np.ndarray) -> bool:
+def planned_fails(gate: Gate, differences: np.ndarray) -> bool:
     return not Ruling(gate, Evidence.of(differences)).passes
 
 
 # What docs/explanation/topics.md says of Cranfield, nDCG@10: 14 systems whose scores correlate with BM25's above 0.75
 # and changed on six topics or more.
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("alpha", "least", "most"), [(0, 0.96, 1.02), (1, 0.80, 1.01), (5, 0.65, 1.03)])
 def test_the_assumption_of_normal_differences_does_as_well_on_real_runs_as_is_said(
     shared: Path, alpha: float, least: float, most: float
@@ -246,17 +243,16 @@ def churn_failure_rate(d: np.ndarray, gate: Gate, **judged: Any) -> float | None
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("options", "shift"),  # it fails as a loss, as churn, or passes
     [
-        {},
-        {"on_churn": "warn"},  # how often it warns
-        {"alpha": 5, "tolerance": 0.1, "level": 0.9},
-        {"method": "student_t"},
+        ({}, -0.2),
+        ({"on_churn": "warn"}, 0),  # how often it warns
+        ({"alpha": 5, "tolerance": 0.1, "level": 0.9}, 0.2),
+        ({"method": "student_t"}, 0),
     ],
 )
-@pytest.mark.parametrize("shift", [-0.2, 0, 0.2])  # it fails as a loss, as churn, or passes
 def test_a_verdict_says_how_often_churn_fails_it_as_its_plan_does(options: dict[str, Any], shift: float) -> None:
-    d = noise(60) + shift
+    d = noise(40) + shift
     rate = churn_failure_rate(d, gate_of("plan", **options))
     assert rate == planned(d, **options).churn_power
     assert rate is not None
@@ -264,14 +260,14 @@ def test_a_verdict_says_how_often_churn_fails_it_as_its_plan_does(options: dict[
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "share"), [(50, 1.0), (50, 0.3), (100, 1.0)])
+@pytest.mark.parametrize(("n", "share"), [(50, 1.0), (50, 0.3)])
 def test_changes_that_leave_the_mean_alone_fail_as_often_as_a_verdict_says(n: int, share: float) -> None:
     rng = np.random.default_rng(8)
     gate = gate_of("g")
     sizes = np.where(rng.random(n) < share, np.abs(beta_differences(rng, n)), 0.0)
     rate = churn_failure_rate(sizes * rng.choice([-1, 1], n), gate)
     flipped = [sizes * rng.choice([-1, 1], n) for _ in range(600)]
-    fails = np.mean([judge(gate, *pair(d)).outcome == "fail" for d in flipped])
+    fails = np.mean([planned_fails(gate, d) for d in flipped])
     # the sizes themselves vary less than those of other changes, which the rate allows for
     assert rate == pytest.approx(float(fails), abs=0.08)
 

@@ -95,6 +95,7 @@ def test_a_verdict_that_rests_on_how_equal_scores_are_ranked_is_incomparable(cra
     assert at_alpha_0.outcome == "pass"
 
 
+@pytest.mark.slow
 def test_pairs_of_cranfield_runs_fall_into_the_classes_that_were_counted(cranfield: Scored, shared: Path):
     """374 pairs with 6 or more changed topics, alpha 1; by BCa alone 157 would pass, 135 be losses, 82 churn."""
     names = sorted(path.name.removesuffix(".run.gz") for path in (shared / "data/cranfield_runs/runs").iterdir())

@@ -81,10 +81,10 @@ def test_four_lost_topics_of_a_hundred_fail_at_alpha_1_though_one_lost_most():
         assert ruling.break_even == pytest.approx((2 + alpha) ** -lost, rel=1e-12)
 
 
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99, 0.999])
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 @pytest.mark.parametrize("kind", ["few", "dense", "grid"])
 def test_the_p_value_is_the_smallest_at_which_the_rule_fails(kind, level):
-    for seed in range(12):
+    for seed in range(4):
         rng = np.random.default_rng([seed, *kind.encode()])
         n = int(rng.integers(10, 60))
         d = rng.normal(-0.06, 0.2, n)
@@ -127,24 +127,22 @@ def test_a_loss_is_what_fails_at_alpha_0_and_tolerance_0_too(changed, reason, on
     assert not ruling.plain.passes
 
 
-@pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("tolerance", [0.0, 0.005, 0.02])
-def test_where_churn_only_warns_the_p_value_and_the_gate_ask_both_conditions(seed, tolerance):
-    rng = np.random.default_rng(seed)
-    d = np.round(rng.normal(-0.02, 0.1, 60), 2)
-    strict, both = (
-        Ruling(NotSignificantlyRisky("g", alpha=2.0, tolerance=tolerance, on_churn=on_churn), evidence(d))
-        for on_churn in ("fail", "warn")
-    )
-    of_mean = Ruling(NotSignificantlyRisky("g", alpha=0.0), evidence(d))
-    assert both.p_value == max(strict.p_value, of_mean.p_value)
-    assert both.lets_through == (strict.lets_through or of_mean.lets_through)
+def test_where_churn_only_warns_the_p_value_and_the_gate_ask_both_conditions(tolerance):
+    for seed in range(4):
+        d = np.round(np.random.default_rng(seed).normal(-0.02, 0.1, 60), 2)
+        strict, both = (
+            Ruling(NotSignificantlyRisky("g", alpha=2.0, tolerance=tolerance, on_churn=on_churn), evidence(d))
+            for on_churn in ("fail", "warn")
+        )
+        of_mean = Ruling(NotSignificantlyRisky("g", alpha=0.0), evidence(d))
+        assert both.p_value == max(strict.p_value, of_mean.p_value)
+        assert both.lets_through == (strict.lets_through or of_mean.lets_through)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_where_churn_only_warns_both_conditions_see_a_fall_of_the_mean_of_the_detectable_size(seed):
-
-    rng = np.random.default_rng(seed)
+@pytest.mark.slow
+def test_where_churn_only_warns_both_conditions_see_a_fall_of_the_mean_of_the_detectable_size():
+    rng = np.random.default_rng(0)
     d = rng.normal(0, 0.1, 200)
     gate = NotSignificantlyRisky("g", alpha=1.0, tolerance=0.005, on_churn="warn")
     effect = Ruling(gate, evidence(d)).minimum_detectable_effect
@@ -156,13 +154,12 @@ def test_where_churn_only_warns_both_conditions_see_a_fall_of_the_mean_of_the_de
     assert abs(failed - 0.8) < 0.1
 
 
-@pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("method", ["auto", "percentile", "student_t"])
-def test_the_short_way_to_the_verdict_is_the_long_one(seed, method):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(10, 60))
-    d = np.round(rng.normal(0, 0.2, n), 3) * (rng.random(n) < rng.choice([0.1, 0.5, 1.0]))
-    for alpha in (0.0, 0.3, 1.0, 5.0):
+def test_the_short_way_to_the_verdict_is_the_long_one(method):
+    for seed, alpha in enumerate((0.0, 0.3, 1.0, 5.0) * 3):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(10, 60))
+        d = np.round(rng.normal(0, 0.2, n), 3) * (rng.random(n) < rng.choice([0.1, 0.5, 1.0]))
         gate = NotSignificantlyRisky("g", method=method, alpha=alpha)
         limit = limit_of(gate, Ruling(gate, evidence(d)).deciding)
         assert Ruling(gate, evidence(d)).passes == (margin_of(gate, limit) >= 0)

@@ -47,18 +47,17 @@ def part(scores: TopicScores, keep: list[int]) -> TopicScores:
         (gate_of("g", alpha=1), []),
         (gate_of("g", alpha=3, level=0.9, method="percentile", tolerance=0.01), []),
         (gate_of("g", alpha=2, on_churn="warn"), []),
-        (gate_of("g", alpha=1, weighted=True), []),
-        (gate_of("g", alpha=1), [AGAIN]),
+        (gate_of("g", alpha=1, weighted=True), [AGAIN]),
         (gate_of("g", tradeoff="smooth"), []),
     ],
-    ids=["auto", "percentile", "warn", "weighted", "replicates", "smooth"],
+    ids=["auto", "percentile", "warn", "weighted", "smooth"],
 )
 def test_a_slice_is_the_gate_on_these_topics_alone(gate, replicates):
     candidate, baseline = pair(D)
     told = slices(judge(gate, candidate, baseline, topics=TOPICS, replicates=replicates))
     assert [*told] == ["half=x", "half=y", "kind=a", "kind=b", "kind=c", "kind=d"]
-    for name, each in told.items():
-        tag, value = name.split("=")
+    for name in ("half=y", "kind=a", "kind=b"):  # of 35, 9 and 11 topics
+        each, (tag, value) = told[name], name.split("=")
         keep = [i for i, topic in enumerate(candidate.topics) if TOPICS.tags[topic][tag] == value]
         alone = judge(
             gate,
@@ -126,6 +125,7 @@ def test_a_gate_about_single_topics_tests_no_slice():
     assert told["kind=a"].mean_difference == pytest.approx(D[:9].mean())
 
 
+@pytest.mark.slow
 def test_slices_of_a_pool_are_the_paired_question_against_the_reference_that_decided():
     rng = np.random.default_rng(5)
     scores = np.clip(rng.beta(2, 2, N) + rng.normal(0, 0.1, (3, N)), 0, 1)

@@ -58,7 +58,9 @@ def rejudged(pair: Pair, qrels: Qrels) -> Rejudged:
     return Rejudged(pair.gate, pair.scores(), (ours, theirs), pair.topics)
 
 
-@pytest.mark.parametrize("judges", [2, 3, 5])
+@pytest.mark.parametrize(
+    "judges", [2, pytest.param(3, marks=pytest.mark.slow), pytest.param(5, marks=pytest.mark.slow)]
+)
 def test_under_each_judge_the_gate_says_what_it_says_of_that_judges_grades(judges):
     pair, qrels = judged(judges, judges=judges)
     found = under_judges(rejudged(pair, qrels))

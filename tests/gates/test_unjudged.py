@@ -41,9 +41,16 @@ def judged_anew(pair: Pair, relevant: dict[str, list[str]]) -> Pair:
     return replace(pair, grades=grades)
 
 
-@pytest.mark.parametrize("measure", ["nDCG@10", "AP", "RR@5"])
-@pytest.mark.parametrize("kind", ["not_significantly_risky", "not_inferior", "equivalent", "no_topic_collapse"])
-def test_each_case_is_what_a_gate_says_of_those_judgements(measure, kind):
+@pytest.mark.parametrize(
+    ("kind", "measure"),
+    [
+        ("not_significantly_risky", "AP"),
+        ("not_inferior", "RR@5"),
+        ("equivalent", "nDCG@10"),
+        ("no_topic_collapse", "nDCG@10"),
+    ],
+)
+def test_each_case_is_what_a_gate_says_of_those_judgements(kind, measure):
     depth = 5 if measure == "RR@5" else 10
     options = {"tolerance": 0.05} if kind == "equivalent" else {}
     pair = shuffled(1, measure=measure, gate=gate_of("g", kind=kind, **options))
@@ -105,7 +112,9 @@ def test_only_an_answer_that_is_no_pass_warns():
     assert list(rests_on_labels("inconclusive", found))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)]
+)
 def test_what_is_listed_settles_the_verdict_and_less_of_it_does_not(seed):
     pair = shuffled(seed)
     listed = judge_next(pair.rejudged())
@@ -130,7 +139,7 @@ def test_the_first_to_judge_moves_its_topic_most():
         before, after = pair.scores(), judged_anew(pair, {one.topic: [one.document]}).scores()
         return abs((after[0].values - after[1].values - before[0].values + before[1].values)[place])
 
-    effects = [effect(one) for one in listed]
+    effects = [effect(one) for one in listed[:: len(listed) // 8]]
     assert effects == pytest.approx(sorted(effects, reverse=True), abs=1e-11)
     assert effects[0] > effects[-1]
 

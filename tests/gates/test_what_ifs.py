@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation import TopicScores, read_qrels
@@ -38,7 +39,7 @@ MEASURES = (
 Rows = Mapping[str, Sequence[tuple[str, float]]]
 
 
-def made(seed: int, *, topics: int = 12, real: bool = False) -> tuple[Rows, Rows, dict[str, dict[str, float]]]:
+def made(seed: int, *, topics: int, real: bool = False) -> tuple[Rows, Rows, dict[str, dict[str, float]]]:
     """Two runs with ties (some in 32 bits only), unanswered topics and short rankings, and judgements of a half."""
     rng = random.Random(seed)
     names = [f"d{number:02d}" for number in range(60)]
@@ -117,23 +118,23 @@ class Compared:
         found = dict(zip(names, self.rejudged.effects.tolist(), strict=True))
         gaps = self.slow.gaps()
         assert found == {(gap.topic, d): effect for gap in gaps for d, effect in self.slow.effects(gap).items()}
-        by_name = dict(zip(names, zip(unjudged.favours, unjudged.best_ranks, strict=True), strict=True))
+        best = np.min(np.where(unjudged.found, unjudged.ranks, unjudged.depth + 1), axis=1)
+        by_name = dict(zip(names, zip(unjudged.favours, best, strict=True), strict=True))
         assert by_name == {(gap.topic, d): (gap.favours(d), gap.best_rank(d)) for gap in gaps for d in gap.documents}
 
 
 def compared(
-    seed: int, measure: str, rules: LabelRules = AS_GIVEN, *, real: bool = False, **options: Any
+    seed: int, measure: str, rules: LabelRules = AS_GIVEN, *, real: bool = False, topics: int = 6, **options: Any
 ) -> Compared:
-    candidate, baseline, grades = made(seed, real=real)
+    candidate, baseline, grades = made(seed, topics=topics, real=real)
     qrels = replace(as_qrels(grades), rules=rules)
     runs = [rankings_as_run(run) for run in (candidate, baseline)]
     return Compared(runs, qrels, measure, runs, **options)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("seed", [0])
-def test_generated_runs(measure, seed):
-    pair = compared(seed, measure)
+def test_generated_runs(measure):
+    pair = compared(0, measure, topics=5)
     assert len(pair.rejudged.unjudged.documents) > 10
     pair.check()
     pair.check_effects()
@@ -144,15 +145,16 @@ def test_other_gates(kind):
     compared(3, "nDCG@10", kind=kind, missing="zero").check()
 
 
-@pytest.mark.parametrize("measure", ["nDCG@10", "nDCG", "DCG", "RBP(max_rel=2)", "ERR@20"])
+@pytest.mark.parametrize("measure", ["nDCG@10", "DCG", "ERR@20"])
 def test_grades_that_are_not_whole(measure):
     pair = compared(4, measure, LabelRules(scale=(-1, 3)), real=True)
     pair.check()
     pair.check_effects()
 
 
-@pytest.mark.parametrize("measure", ["AP", "P@5", "AP(rel=2)", "Bpref", "nDCG@10"])
-@pytest.mark.parametrize("is_complete", [False, True])
+@pytest.mark.parametrize(
+    ("measure", "is_complete"), [("AP", False), ("Bpref", True), ("AP(rel=2)", False), ("nDCG@10", True)]
+)
 def test_labels_that_follow_rules(measure, is_complete):
     rules = LabelRules(relevant_from=1.25, is_complete=is_complete)
     pair = compared(5, measure, rules, real=measure != "nDCG@10")
@@ -173,7 +175,7 @@ def test_batches_of_variants_change_nothing(monkeypatch):
     compared(7, "SetF").check_effects()
 
 
-@pytest.mark.parametrize("measure", ["nDCG@10", "AP", "P(rel=2)@10", "Judged@10"])
+@pytest.mark.parametrize("measure", ["nDCG@10", "AP"])
 def test_without_kernels(measure, monkeypatch):
     monkeypatch.setattr(array_scores, "_PROVIDERS", {})
     pair = compared(8, measure)
@@ -203,8 +205,7 @@ REAL = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("measure", ["nDCG@10", "AP", "RR@10", "ERR@20", "P@5"])
-@pytest.mark.parametrize("collection", REAL)
+@pytest.mark.parametrize(("collection", "measure"), [("cranfield_runs", "AP"), ("web2012_runs", "nDCG@10")])
 def test_real_runs(shared: Path, collection, measure, monkeypatch):
     monkeypatch.setattr(judged_runs, "MAX_DEPTH", 1000)  # so that no rank is unknown
     folder = shared / "data" / collection

@@ -57,7 +57,7 @@ def topics(
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("m", [1, 2, 3, 8, 14, 18])
+@pytest.mark.parametrize("m", [1, 2, 3, 8, 15])
 def test_few_changes_are_counted(m: int, alpha: float) -> None:
     gains, losses, lost = topics(m, alpha)
     result = break_even(gains, losses, lost)
@@ -93,7 +93,7 @@ def by_convolution(steps: np.ndarray, chances: np.ndarray, lost: np.ndarray) -> 
     return math.fsum(masses[int(steps[lost].sum()) :])
 
 
-@pytest.mark.parametrize("share", [0.02, 0.2, 0.35, 0.7, 0.97])
+@pytest.mark.parametrize("share", [0.02, 0.35, 0.97])
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("m", [60, 250])
 def test_sizes_on_a_lattice_are_exact_however_small_the_probability(m: int, alpha: float, share: float) -> None:
@@ -213,7 +213,7 @@ def test_errors_say_what_is_wrong(
 
 @pytest.mark.parametrize("tolerated", [0.0, 0.3, 2.0, 15.0])
 @pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("m", [1, 2, 5, 9, 14])
+@pytest.mark.parametrize("m", [1, 5, 11])
 def test_the_other_side_is_counted(m: int, alpha: float, tolerated: float) -> None:
     gains, losses, lost = topics(m, alpha)
     above = break_even_above(gains, losses, lost, tolerated=tolerated)
@@ -236,8 +236,8 @@ def test_a_win_that_chance_excludes_has_no_probability() -> None:
     assert break_even_above(stakes[0], stakes[1], np.array([True, True]), tolerated=1.95).p_value == 1
 
 
-@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0, 1e6])
-@pytest.mark.parametrize("m", [40, 250, 1000])
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 1e6])
+@pytest.mark.parametrize("m", [40, 250])
 def test_the_far_tail_keeps_its_digits(m: int, alpha: float) -> None:
     """Down to the smallest number that there is: nearly all lost, against convolution of whole sizes."""
     rng = np.random.default_rng(m)
@@ -265,8 +265,7 @@ def test_any_stakes_have_two_sides(values: list[tuple[float, float, bool]], tole
     assert below + above >= 1 - 1e-9
 
 
-@pytest.mark.parametrize("p_value", [0.05, 0.025, 0.0025])
-@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize(("p_value", "alpha"), [(0.05, 0.0), (0.025, 1.0), (0.0025, 5.0)])
 @pytest.mark.parametrize("changed", [4, 12, 31, 120])
 def test_at_a_quantile_the_p_value_is_the_one_asked_for(changed: int, alpha: float, p_value: float) -> None:
     sizes = np.random.default_rng([changed, int(alpha)]).uniform(0.02, 0.5, changed)
@@ -279,7 +278,7 @@ def test_at_a_quantile_the_p_value_is_the_one_asked_for(changed: int, alpha: flo
         return
     within = 0.02 if changed < 31 else 0.05
     rng = np.random.default_rng(1)
-    sums = gains.sum() - (rng.random((200_000, changed)) < chance) @ (gains + losses)
+    sums = gains.sum() - (rng.random((50_000, changed)) < chance) @ (gains + losses)
     low, high = (np.mean(sums <= quantile + side * within * spread) for side in (-1, 1))
     error = 4 * np.sqrt(p_value / len(sums))
     assert low <= p_value + error
@@ -306,7 +305,7 @@ def test_losses_alone_stand_up_to_the_ratio_at_which_they_all_lose_so_often(alph
 
 @pytest.mark.parametrize("tolerated", [0.0, 0.2])
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_at_the_largest_ratio_every_pattern_counted_is_a_finding_and_just_above_it_is_not(
     seed: int, alpha: float, tolerated: float
 ) -> None:

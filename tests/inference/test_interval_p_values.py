@@ -20,7 +20,7 @@ from pytest_riskguard.risk import trisk
 from pytest_riskguard.risk.tradeoff import linear
 from tests.inference.made_up_scores import made_up
 
-LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
+LEVELS = (0.5, 0.9, 0.95, 0.999)
 
 
 def data(kind: str, seed: int) -> np.ndarray:
@@ -37,10 +37,10 @@ def data(kind: str, seed: int) -> np.ndarray:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", ["dense", "lattice", "sparse", "skewed", "grid"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_an_upper_limit_is_below_the_bound_exactly_where_p_is_small_enough(method, kind, seed):
     x = data(kind, seed)
-    for bound in (0.0, -0.01, float(np.mean(x)) / 2):
+    for bound in (0.0, float(np.mean(x)) / 2):
         p = upper_p_value(x, method=method, bound=bound)
         assert 0 <= p <= 1
         for level in LEVELS:
@@ -90,26 +90,26 @@ def contradictions(x: np.ndarray, methods: tuple[str, ...], levels: list[float],
     ),
     far=st.floats(-8, 8),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_no_limit_contradicts_its_p_value(seed: int, levels: list[float], far: float) -> None:
     x = made_up(seed)
     bounds = [0.0, float(x.mean() + far * x.std() / math.sqrt(x.size))]
     assert not np.ptp(x) or contradictions(x, ("percentile", "basic", "bca"), levels, bounds) == []
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_no_studentized_limit_contradicts_its_p_value(seed: int) -> None:
     x = made_up(100 + seed)
     assert contradictions(x, ("studentized",), [0.9, 0.999, 0.99999, 0.999999], [0.0]) == []
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_limit_far_in_the_tail_of_clustered_changes_lies_where_its_p_value_says(seed: int) -> None:
     """Exactly 0.12 for the clustered changes as they stand; clipped probabilities had put it below 0."""
     x = CLUSTERED + np.random.default_rng(seed).uniform(-0.005, 0.005, 20)
     assert interval(CLUSTERED, level=0.999).upper == pytest.approx(0.12, abs=1e-9)
     assert interval(x, level=0.999).upper == pytest.approx(0.12, abs=0.015)
-    shifts = np.linspace(0, 0.5, 26)
+    shifts = np.linspace(0, 0.5, 9)
     p_values = [upper_p_value(x - shift, method="bca") for shift in shifts]
     assert p_values[0] == pytest.approx(upper_p_value(CLUSTERED, method="bca"), rel=0.2)
     assert all(0 < later < earlier for earlier, later in itertools.pairwise(p_values))

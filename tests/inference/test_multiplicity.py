@@ -133,9 +133,9 @@ def slow_pooled(scores: list[np.ndarray], bound: float, draws: int) -> np.ndarra
 def test_pooled_draws_are_what_their_definition_says() -> None:
     rng = np.random.default_rng(3)
     scores = [sparse(rng, m, 40, mean) for m, mean in ((12, -0.06), (9, -0.03), (15, 0.0), (11, -0.03))]
-    slow = slow_pooled(scores, -0.004, 4000)
+    slow = slow_pooled(scores, -0.004, 1500)
     assert np.sum((slow > 0.05) & (slow < 0.95)) >= 3
-    assert pooled_draws(scores, bound=-0.004) == pytest.approx(slow, abs=4.5 * np.sqrt(0.25 / 4000))
+    assert pooled_draws(scores, bound=-0.004) == pytest.approx(slow, abs=4.5 * np.sqrt(0.25 / 1500))
 
 
 def test_pooled_draws_of_one_normal_test_are_students() -> None:

@@ -74,8 +74,8 @@ def test_sizes_on_a_lattice_are_convolved(m: int) -> None:
     assert result.p_value == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("m", [21, 24, 31, 34])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("m", [21, 24, 31])
 def test_it_is_never_below_the_exact_value_and_hardly_above(m: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     for d in (rng.normal(size=m) - 0.4, np.append(rng.normal(size=m - 1) * 0.01, -1.0)):
@@ -89,7 +89,7 @@ def test_it_is_never_below_the_exact_value_and_hardly_above(m: int, seed: int) -
 def test_equal_sizes_among_others_keep_their_atom(strangers: int) -> None:
     """Many equal sizes make sums equal: half a pattern's share is not enough to stay valid."""
     rng = np.random.default_rng(strangers)
-    equal = 34 - strangers
+    equal = 31 - strangers
     d = np.concatenate([0.1 * rng.choice([-1, 1], size=equal), rng.normal(size=strangers) * 0.1])
     exact = met_in_the_middle(d)
     result = sign_flip(d).p_value

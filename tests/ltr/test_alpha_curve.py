@@ -10,7 +10,7 @@ import pytest
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.ltr import UCRO, JudgedQueries, alpha_curve
-from pytest_riskguard.risk import counts, freward, frisk, urisk
+from pytest_riskguard.risk import counts, urisk
 from tests.ltr.ltr_data import Array, Data, made
 from tests.ltr.test_query_weights import LIGHTGBM
 
@@ -33,8 +33,8 @@ def test_points_are_those_of_the_risk_kernels(gate_alpha):
             model = HELD.judged.ndcg(mixed(point.alpha))
             each = [model - baseline for baseline in baselines.scores]
             assert point.mean == pytest.approx(model.mean())
-            assert point.risk == pytest.approx(np.mean([frisk(difference) for difference in each]))
-            assert point.reward == pytest.approx(np.mean([freward(difference) for difference in each]))
+            assert point.risk == pytest.approx(np.mean([np.maximum(0, -difference) for difference in each]))
+            assert point.reward == pytest.approx(np.mean([np.maximum(0, difference) for difference in each]))
             assert point.urisk == pytest.approx(np.mean([urisk(difference, alpha=gate_alpha) for difference in each]))
             numbers = [counts(model, baseline) for baseline in baselines.scores]
             assert point.losses == np.mean([number.losses for number in numbers])

@@ -90,8 +90,8 @@ def test_stored_baselines_score_what_their_documents_do(tmp_path, gain):
     (tmp_path / "qrels").write_text("".join(f"{q} 0 d{n} {label}\n" for n, (q, label, _) in enumerate(rows)))
     ranked = sorted(enumerate(rows), key=lambda row: (row[1][0], -row[1][2]))
     (tmp_path / "run").write_text("".join(f"{q} Q0 d{n} 0 {score} prod\n" for n, (q, _, score) in ranked))
-    store = Store(tmp_path / "store")
-    store.add(
+    store = tmp_path / "store"
+    Store(store).add(
         "prod",
         tmp_path / "run",
         qrels=tmp_path / "qrels",
@@ -100,7 +100,7 @@ def test_stored_baselines_score_what_their_documents_do(tmp_path, gain):
     )
     data = JudgedQueries(LABELS, GROUP, gain=gain)
     direct = QueryBaselines.from_document_scores(LABELS, GROUP, {"prod": scores}, queries=["a", "b", "c"], gain=gain)
-    for place, names in ((store, ()), (tmp_path / "store", ("prod",)), (str(tmp_path / "store"), ("prod",))):
+    for place, names in ((store, ()), (str(store), ("prod",))):
         found = QueryBaselines.from_store(place, *names, queries=["a", "b", "c"], data=data, gain=gain)
         assert (found.names, found.k, found.gain) == (("prod",), 10, gain)
         np.testing.assert_allclose(found.scores, direct.scores, rtol=0, atol=1e-12)

@@ -16,7 +16,6 @@ from pytest_riskguard.risk.urisk import (
     jackknife_standardised,
     mean_test,
     standardised,
-    ugain,
 )
 
 NAN = [0.1, math.nan]
@@ -25,9 +24,6 @@ NAN = [0.1, math.nan]
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: risk.frisk(NAN), "differences"),
-        (lambda: risk.freward(NAN), "differences"),
-        (lambda: ugain(NAN), "differences"),
         (lambda: risk.urisk(NAN, alpha=1), "differences"),
         (lambda: risk.urisk(NAN, alpha=1, tradeoff="smooth"), "differences"),
         (lambda: risk.standard_error(NAN), "x"),

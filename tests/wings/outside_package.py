@@ -7,6 +7,7 @@ from pathlib import Path
 MODULE = '''
 import csv, io, json, os
 import click
+from pytest_riskguard.cli import output_options, system_options
 from pytest_riskguard.hookspecs import hookimpl
 
 
@@ -17,9 +18,23 @@ def count_lines(file):
     click.echo(len(open(file).readlines()))
 
 
+@click.command("losers")
+@system_options("RUN", baseline="A run to lose against.", kind="not_significantly_risky")
+@output_options("the runs", "markdown")
+def losers(inputs, outputs):
+    """Name the runs that are significantly risky."""
+    outputs.check(*inputs.files)
+    pairs = [(run, baseline) for run in inputs.systems for baseline in inputs.baselines]
+    options = inputs.asked.options
+    verdicts = inputs.verdicts("not_significantly_risky", pairs, measures=inputs.measures(), **options)
+    lost = [verdict.candidate for verdict in verdicts if not verdict.passed]
+    text = " ".join(lost)
+    return outputs.finish(lambda width: text, json.dumps(lost), markdown=lambda: text, problem=lost and "lost")
+
+
 @hookimpl
 def riskguard_commands():
-    return [count_lines]
+    return [count_lines, losers]
 
 
 def rankings(content):

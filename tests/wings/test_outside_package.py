@@ -79,6 +79,18 @@ def test_the_command_line_has_all_that_the_package_adds(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_command_of_the_package_has_systems_that_are_scored_and_judged(tmp_path):
+    project = Project(tmp_path)
+    write_shelf(tmp_path)
+    asked = "--baseline good.shelf --set format=shelf --measure RR"
+    ended = project.riskguard(f"losers good=./good.shelf bad.shelf {asked} --json l.json --markdown l.md")
+    assert (ended.returncode, ended.stderr) == (3, "Error: lost\n")
+    assert ended.stdout == "bad\n"
+    assert json.loads((tmp_path / "l.json").read_text()) == ["bad"]
+    assert (tmp_path / "l.md").read_text() == "bad"
+    assert project.riskguard(f"losers bad.shelf {asked} --json bad.shelf").returncode == 2
+
+
 def test_pytest_has_them_too(tmp_path):
     project = Project(tmp_path)
     write_shelf(tmp_path)
@@ -123,7 +135,7 @@ FAILING = {
         "riskguard_commands adds 'compare', which riskguard has itself",
     ),
     "a name given twice": (
-        MODULE.replace("return [count_lines]", "return [count_lines, count_lines]"),
+        MODULE.replace("return [count_lines, losers]", "return [count_lines, count_lines, losers]"),
         "--help",
         "riskguard_commands adds 'count-lines', which plugin 'outside' adds as well",
     ),

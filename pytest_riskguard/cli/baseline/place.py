@@ -110,7 +110,7 @@ def storing_options(measures: str, *more: Callable[[Any], Any]) -> Callable[[Com
         scoring_options(measures),
         set_option("format", "ties"),
         click.option("--note", default="", help="Why this run is trusted; kept in the manifest."),
-        metadata_option("--meta", help="What is known of the system, such as index=v7; kept in the manifest."),
+        metadata_option("What is known of the system, such as index=v7; kept in the manifest."),
         *more,
         allow_unanswered_option,
     )

@@ -24,10 +24,10 @@ from pytest_riskguard.cli.baseline.place import (
 )
 from pytest_riskguard.cli.baseline.stored import change_lines, in_a_line, means_of
 from pytest_riskguard.cli.check import code_from, live_systems
-from pytest_riskguard.cli.parameters import FILE, belonging, config_option, read_as, surroundings
+from pytest_riskguard.cli.parameters import FILE, config_option, read_as, surroundings
 from pytest_riskguard.errors import BaselineError, UsageError
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.text import counted, listed, plain, probability, signed
+from pytest_riskguard.text import counted, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.entry import Replacement
@@ -82,7 +82,6 @@ def add(
     given = _given(run, place, settings, dict(options), scores=scores)
     number = place.store.add_replicate(name, given, **place.scoring(place.measures), **options)
     click.echo(f"stored replicate {number} of {name}: {in_a_line(place.store.replicate_manifest(name, number))}")
-    _tell_distance(place, name, number)
 
 
 def _given(
@@ -113,31 +112,6 @@ def _qrels(place: Place) -> Qrels:
 
 def _with_means(store: Store, name: str, manifest: Manifest) -> str:
     return in_a_line(manifest, means_of(store.stored_scores(name)))
-
-
-def _tell_distance(place: Place, name: str, number: int) -> None:
-    """How far the mean of a new replicate is from its baseline's: another system is not noise."""
-    from pytest_riskguard.baselines.entry import mean_score
-    from pytest_riskguard.engine.changed_data import UNLIKELY
-    from pytest_riskguard.risk.urisk import mean_test
-
-    qrels = _qrels(place)
-    for other in place.store.stored_scores(name, replicate=number):
-        measure = str(other.measure)
-        own = place.store.scores(name, measure, qrels=qrels).scores
-        means = mean_score(own), mean_score(other)
-        difference = signed(means[1] - means[0])
-        click.echo(f"  {measure} {plain(means[1])}, against {plain(means[0])} for {name} ({difference})")
-        p_value = mean_test(other.values - own.values).p_value
-        if p_value is not None and p_value < UNLIKELY:
-            click.echo(
-                belonging(
-                    f"  {measure} differs significantly (p {probability(p_value)}): gates treat the difference as "
-                    "noise; if this run is from another system, run "
-                    f"`riskguard baseline remove {name} --replicate {number}`"
-                ),
-                err=True,
-            )
 
 
 @click.command()

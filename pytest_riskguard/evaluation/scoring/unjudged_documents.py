@@ -73,12 +73,6 @@ class UnjudgedDocuments:
         favours: IntArray = np.sign(ranks[:, 1] - ranks[:, 0])
         return favours
 
-    @property
-    def best_ranks(self) -> IntArray:
-        """The better of each document's two ranks."""
-        best: IntArray = np.min(np.where(self.found, self.ranks, self.depth + 1), axis=1)
-        return best
-
 
 def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: RankedRun) -> UnjudgedDocuments:
     """The unjudged documents in the first ranks of two runs, as one measure ranks both; only of these topics."""

@@ -9,12 +9,12 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 from annotated_types import Ge, Gt, Le, MinLen
 
-from pytest_riskguard.formats.serialization import UNLESS_EMPTY, rounded
+from pytest_riskguard.formats.serialization import rounded
 
 #: Up to so many looks, a false alarm is about as likely as that of one gate; beyond, their mean number is known.
 BOUNDED_LOOKS = 50
@@ -28,8 +28,7 @@ class Look:
 
     ``collection`` is the digest of judgements and topics, ``inputs`` that of the questions and of what they compare.
     ``number`` is 1 more than the number of earlier looks without a failure, by any gates, ``share`` the part of the
-    error allowed to all looks that this one may spend. ``looks``: how many were expected; None in reports of earlier
-    versions.
+    error allowed to all looks that this one may spend. ``looks``: how many were expected.
     """
 
     collection: str
@@ -37,15 +36,14 @@ class Look:
     inputs: str
     number: Annotated[int, Ge(1)]
     share: Annotated[float, Gt(0), Le(1)]
-    looks: Annotated[int, Ge(1)] | None = field(default=None, metadata=UNLESS_EMPTY)
+    looks: Annotated[int, Ge(1)]
 
 
 @dataclass(frozen=True)
 class RecordedLook:
     """A look that counts; ``failed`` if all gates that were judged together failed: such a look costs nothing.
 
-    ``share`` is what it was allowed to spend, ``looks`` how many were expected then; a line without them counts as if
-    as many had been expected as today.
+    ``share`` is what it was allowed to spend, ``looks`` how many were expected then.
     """
 
     collection: str
@@ -53,8 +51,8 @@ class RecordedLook:
     inputs: str
     number: int
     failed: bool
-    share: Annotated[float, Gt(0), Le(1)] | None = None
-    looks: Annotated[int, Ge(1)] | None = None
+    share: Annotated[float, Gt(0), Le(1)]
+    looks: Annotated[int, Ge(1)]
 
     @property
     def key(self) -> tuple[str, tuple[str, ...], str]:
@@ -63,8 +61,7 @@ class RecordedLook:
 
     def to_json(self) -> str:
         """One line."""
-        given = {name: value for name, value in asdict(self).items() if value is not None}
-        return json.dumps(given, sort_keys=True, ensure_ascii=True)
+        return json.dumps(asdict(self), sort_keys=True, ensure_ascii=True)
 
 
 class Looks:
@@ -95,22 +92,21 @@ class Looks:
 
         known = self._by_key.get((collection, gates, inputs))
         if known is not None:
-            share = known.share or share_of_next_look(known.number - 1, looks=looks)
-            return Look(collection, gates, inputs, known.number, share, known.looks or looks)
-        passed = self._passed(collection, looks)
+            return Look(collection, gates, inputs, known.number, known.share, known.looks)
+        passed = self._passed(collection)
         number = 1 + passed.total() + before
         share = share_of_next_look(passed.pop(looks, 0) + before, looks=looks, others=passed)
         return Look(collection, gates, inputs, number, rounded(share) or 0.0, looks)  # as the ledger will have it
 
-    def spent(self, collection: str, *, looks: int) -> float:
+    def spent(self, collection: str) -> float:
         """The part of the error allowed that the looks at a collection have used up."""
         from pytest_riskguard.inference.many_looks import share_left
 
-        return 1 - share_left(self._passed(collection, looks))
+        return 1 - share_left(self._passed(collection))
 
-    def _passed(self, collection: str, looks: int) -> Counter[int]:
+    def _passed(self, collection: str) -> Counter[int]:
         """How many looks did not fail, for each number of looks that was expected then."""
-        return Counter(look.looks or looks for look in self.at(collection) if not look.failed)
+        return Counter(look.looks for look in self.at(collection) if not look.failed)
 
 
 def expected_false_alarms(looks: int) -> float:
@@ -124,7 +120,7 @@ def expected_false_alarms(looks: int) -> float:
 
 def _cost(look: RecordedLook) -> tuple[Any, ...]:
     """What a record says that its look has spent; the rest makes the choice independent of the order of records."""
-    return not look.failed, look.number, look.share or 0.0, look.looks or 0
+    return not look.failed, look.number, look.share, look.looks
 
 
 def digest_of(parts: Sequence[Any]) -> str:

@@ -17,7 +17,6 @@ from pytest_riskguard.reports.card import Card, Step, card, word
 from pytest_riskguard.reports.comparisons import Comparison, answer, comparisons, missing, summary, title, urgency
 from pytest_riskguard.reports.json import Report
 from pytest_riskguard.reports.markdown import COMMENT_LIMIT, code, folded, grid, prose
-from pytest_riskguard.reports.sections import Column
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import counted, plain, signed
 
@@ -168,11 +167,7 @@ def _step(step: Step) -> str:
     return f"- {prose(step.text, limit=400)}{f': {code(step.command, limit=400)}' if step.command else ''}"
 
 
-_COLUMNS = (
-    Column("query", "name"),
-    Column("topic", "name"),
-    *(Column(name, "number") for name in ("before", "now", "change")),
-)
+_COLUMNS = {"query": "name", "topic": "name", "before": "number", "now": "number", "change": "number"}
 
 
 def _topic(topic: ResponsibleTopic) -> list[str]:
@@ -186,7 +181,7 @@ def _table(report: Report, most: int) -> list[str]:
     if len(verdicts) < 2 or not most:
         return []
     failed = sum(not verdict.passed for verdict in verdicts)
-    rows = grid((Column("outcome"), Column("gate"), Column("why")), map(_gate, verdicts[:most]))
+    rows = grid(dict.fromkeys(("outcome", "gate", "why"), "text"), map(_gate, verdicts[:most]))
     more = [] if len(verdicts) <= most else ["", f"The first {most} of {len(verdicts)}."]
     return folded(f"{counted(len(verdicts), 'gate')}, {failed} failed", [*rows, *more])
 

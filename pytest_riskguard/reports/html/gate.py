@@ -13,7 +13,7 @@ from pytest_riskguard.reports.card import MARKS, WITH_CARE, tone
 from pytest_riskguard.reports.comparisons import KnownGate, after
 from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.html.charts import charts
-from pytest_riskguard.reports.sections import Section, sections
+from pytest_riskguard.reports.sections import Part, sections
 from pytest_riskguard.reports.shown import OUTCOMES, Shown
 from pytest_riskguard.text import clean, short, web_address
 
@@ -52,8 +52,8 @@ class GateView:
     verdict: Verdict
     shown: Shown
     figures: list[str]
-    sections: tuple[Section, ...]
-    settings: Section
+    sections: tuple[Part, ...]
+    settings: Part
     charts: list[DrawnChart]
     known: KnownGate | None = None
     #: Charts for which the page had no room.

@@ -7,15 +7,16 @@ and between them are dots for unchanged topics, or a bar if there are none: no c
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from pytest_riskguard.reports.card import MAX_PROBLEM, Card, card, promotion, tone, unsaid
 from pytest_riskguard.reports.comparisons import comparisons
 from pytest_riskguard.reports.figures import figures
+from pytest_riskguard.reports.parts import Table
 from pytest_riskguard.reports.provenance import TIES
-from pytest_riskguard.reports.sections import Table, documents, judgements, slices, topics, worst_topics
+from pytest_riskguard.reports.sections import documents, judgements, slices, topics, worst_topics
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal import layout
 from pytest_riskguard.reports.wording.paragraph import lost_documents
@@ -26,41 +27,14 @@ from pytest_riskguard.text import clean, columns, counted, fitted, listed, signe
 #: From this width on the table has room for long headings beside the query texts.
 _WIDE = 90
 _SHORT = {"baseline -> candidate": "scores", "difference": "change"}
-#: Names of topics are cut to this many columns, query texts to no fewer than that.
-_MAX_TOPIC, _MIN_QUERY = 24, 8
 
 
 def topic_table(topics: Table, screen: Screen) -> list[str]:
     """The rows as lines, indented: topics, perhaps queries, and figures and marks, which are never cut."""
-    labels = [
-        _SHORT.get(column.label, column.label) if screen.width < _WIDE else column.label for column in topics.columns
-    ]
-    return aligned(topics, [labels, *([clean(cell) for cell in row] for row in topics.rows)], screen)
-
-
-def aligned(topics: Table, rows: Sequence[Sequence[str]], screen: Screen) -> list[str]:
-    """Rows of cells below one another, four columns from the left; names give way where a line would be too long."""
-    from rich.cells import cell_len
-
-    widths = [max(map(cell_len, cells)) for cells in zip(*rows, strict=True)]
-    room = screen.width - 4 - 2 * (len(widths) - 1)
-    for place, least in _giving_way(topics):
-        widths[place] = max(min(widths[place], room - sum(widths) + widths[place]), min(least, widths[place]))
-    lines = []
-    for row in rows:
-        cells = []
-        for cell, width, column in zip(row, widths, topics.columns, strict=True):
-            shown = layout.cut(cell, width)
-            padding = " " * (width - cell_len(shown))
-            cells.append(padding + shown if column.kind == "number" else shown + padding)
-        lines.append(("    " + "  ".join(cells)).rstrip())
-    return lines
-
-
-def _giving_way(topics: Table) -> list[tuple[int, int]]:
-    """Columns of names, those that may be cut first before the others, with the least width of each."""
-    names = [place for place, column in enumerate(topics.columns) if column.kind == "name"]
-    return [(place, _MIN_QUERY if place else _MAX_TOPIC) for place in reversed(names)] + [(0, _MIN_QUERY)]
+    columns = topics.columns
+    if screen.width < _WIDE:
+        columns = {_SHORT.get(label, label): kind for label, kind in columns.items()}
+    return replace(topics, columns=columns).lines(screen.width, indent=4, whole=True)
 
 
 #: A strip is no longer than this, however wide the screen is.
@@ -322,7 +296,7 @@ def _worst(verdict: Verdict, shown: Card, screen: Screen, *, most: int) -> list[
     else:
         most = min(count, most)
         content = worst_topics(Shown(verdict), most=most)
-        rows = aligned(content, [[clean(cell) for cell in row] for row in content.rows], screen)
+        rows = content.lines(screen.width, indent=4, head=False, whole=True)
     total = count + Shown(verdict).more_losers
     which = (
         f"{Shown(verdict).extreme} {most} of {total}"

@@ -284,7 +284,6 @@ def test_what_a_live_system_answers_is_written_as_a_run(folder):
     ("line", "message"),
     [
         ("retrieve out.run", "riskguard.yaml:4: the candidate is not a live system: there is nothing to query"),
-        ("retrieve out.run --gate no-rsk", "there is no gate 'no-rsk'; did you mean 'no-risk'?"),
     ],
 )
 def test_only_live_systems_are_queried(command, folder, line, message):
@@ -292,17 +291,6 @@ def test_only_live_systems_are_queried(command, folder, line, message):
     assert ended.status == 2
     assert message in ended.err
     assert not folder.joinpath("out.run").exists()
-
-
-def test_the_live_system_of_a_gate_is_queried_if_the_gate_is_named(folder):
-    live_project(folder)
-    path = folder / "riskguard.yaml"
-    (line,) = [line for line in path.read_text().splitlines() if line.startswith("candidate: ")]
-    text = path.read_text().replace(line, "candidate: candidate.run")
-    path.write_text(text.replace("baseline: prod,", f"baseline: prod, {line},"))
-    ended = by_itself(folder, "retrieve", "answers.run", "--gate", "no-risk")
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.startswith("wrote answers.run: answers for 30 topics")
 
 
 def test_answers_replace_no_file_that_is_read(folder):

@@ -25,7 +25,8 @@ def runs(measure: str, *rankings: dict[str, str], qrels: Qrels = QRELS) -> list[
 
 def found(measure: str, *rankings: dict[str, str], topics: tuple[str, ...] = ("t", "u"), qrels: Qrels = QRELS):
     unjudged = unjudged_documents(topics, *runs(measure, *rankings, qrels=qrels))
-    columns = (unjudged.topics, unjudged.documents, unjudged.ranks.tolist(), unjudged.favours, unjudged.best_ranks)
+    best = np.min(np.where(unjudged.found, unjudged.ranks, unjudged.depth + 1), axis=1)
+    columns = (unjudged.topics, unjudged.documents, unjudged.ranks.tolist(), unjudged.favours, best)
     return {
         (int(t), name): (*ranks, int(side), int(best)) for t, name, ranks, side, best in zip(*columns, strict=True)
     }

@@ -35,9 +35,10 @@ def in_clusters(systems: list[TopicScores], clusters: np.ndarray = CLUSTERS) -> 
     return Topics({}, {topic: {"cluster": str(number)} for topic, number in zip(names, clusters, strict=True)})
 
 
-@pytest.mark.parametrize("alpha", [1.0, 5.0])
-@pytest.mark.parametrize("reference", [None, "median"])
-@pytest.mark.parametrize("clusters", [CLUSTERS, np.minimum(np.arange(NEEDS * SIZE) // 3, 19)])
+@pytest.mark.parametrize(
+    ("alpha", "reference", "clusters"),
+    [(1.0, None, CLUSTERS), (5.0, "median", np.minimum(np.arange(NEEDS * SIZE) // 3, 19))],
+)
 def test_the_standard_error_is_that_of_the_jackknife_over_clusters(alpha, reference, clusters):
     candidate, *baselines = pool()
     topics = in_clusters([candidate], clusters)
@@ -60,6 +61,7 @@ def test_the_standard_error_is_that_of_the_jackknife_over_clusters(alpha, refere
     )
 
 
+@pytest.mark.slow
 def test_a_loss_of_few_needs_fails_only_as_many_topics():
     """What fails as 80 topics passes as the 20 needs that they are, and 9 clusters decide nothing."""
     gate = gate_of("g", "georisk_not_worse", alpha=1)
@@ -79,6 +81,7 @@ def test_a_loss_of_few_needs_fails_only_as_many_topics():
     assert judge_pool(gate, candidate, baselines, topics=few).reason == "too_few_topics"
 
 
+@pytest.mark.slow
 def test_a_failure_names_the_topics_that_flip_it_by_clusters():
     gate = gate_of("g", "georisk_not_worse", alpha=1)
     systems = pool(3, loss=0.12)

@@ -25,15 +25,14 @@ def against(pool: dict[str, TopicScores], candidate: str, **options) -> Verdict:
     return judge_pool(gate, pool[candidate], [scores for name, scores in pool.items() if name != candidate])
 
 
-def test_the_pool_is_that_of_twenty_systems(pool):
-    assert len(pool) == 20
-
-
+@pytest.mark.slow
 def test_a_change_that_ruins_long_queries_fails(pool):
+    assert len(pool) == 20
     verdict = against(pool, "partial_longquery_trunc")
     assert (verdict.outcome, verdict.reason) == ("fail", "loss")
 
 
+@pytest.mark.slow
 def test_a_change_of_five_topics_passes_for_student_t_does_not_agree(pool):
     verdict = against(pool, "bm25s_atire")
     assert verdict.outcome == "pass"
@@ -42,6 +41,7 @@ def test_a_change_of_five_topics_passes_for_student_t_does_not_agree(pool):
     assert uppers["bca"] < 0 < uppers["student_t"]
 
 
+@pytest.mark.slow
 def test_a_better_mean_with_many_losers_fails_where_losses_weigh_ten_times_more(pool):
     for alpha in (1.0, 5.0):
         verdict = against(pool, "improved_rrf", alpha=alpha)

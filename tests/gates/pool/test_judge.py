@@ -67,8 +67,7 @@ def test_the_estimates_are_those_of_the_kernels():
     assert sum(verdict.pool.rank_probabilities) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("on_churn", ["fail", "warn"])
+@pytest.mark.parametrize(("seed", "on_churn"), [(0, "fail"), (1, "warn")])
 def test_a_gate_fails_exactly_where_its_p_value_says_so(seed, on_churn):
     pool = systems(seed, shift=-0.05)
     p = PoolComparison(gate(alpha=5.0, on_churn=on_churn), pool[0], pool[1:]).p_value
@@ -80,7 +79,7 @@ def test_a_gate_fails_exactly_where_its_p_value_says_so(seed, on_churn):
     assert (verdict.outcome == "fail") == (p <= 0.05)
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_any_fails_by_holm_where_one_reference_is_significantly_better(seed):
     pool = systems(seed, shift=-0.03)
     alone = [ruled(pool, alpha=5.0, reference=f"s{i}").p_value for i in (1, 2, 3)]
@@ -99,8 +98,9 @@ def test_any_fails_by_holm_where_one_reference_is_significantly_better(seed):
         assert each.passes == (each.upper >= -1e-12)
 
 
-@pytest.mark.parametrize("reference", [None, "s2", "median"])
-@pytest.mark.parametrize("options", [{"alpha": 5.0}, {"tradeoff": "smooth"}])
+@pytest.mark.parametrize(
+    ("reference", "options"), [(None, {"alpha": 5.0}), ("s2", {"tradeoff": "smooth"}), ("median", {"alpha": 5.0})]
+)
 def test_topics_add_up_to_the_difference(reference, options):
     pool = systems(4, count=5)
     verdict = judged(pool, reference=reference, **options)
@@ -114,7 +114,8 @@ def test_topics_add_up_to_the_difference(reference, options):
         assert by_topic[pool[0].topics[i]].contribution == pytest.approx(parts[i], abs=1e-15)
 
 
-@pytest.mark.parametrize("seed", [0, 1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
 def test_topics_that_flip_the_verdict_are_those_without_which_the_gate_passes(seed):
     rng = np.random.default_rng(seed)
     pool = systems(seed, n=30)
@@ -236,7 +237,7 @@ def test_a_gate_that_could_not_have_seen_the_loss_is_inconclusive(on_churn):
     assert judged(pool, on_churn=on_churn, max_mde=seen * 0.99).reason == "too_weak"
 
 
-@pytest.mark.parametrize("tolerance", [0.0, 0.2])
+@pytest.mark.parametrize("tolerance", [0.2])
 def test_where_churn_is_let_through_a_loss_must_be_seen_at_the_gates_alpha_and_at_alpha_0(tolerance):
     def seen(**options):
         return judged(systems(14), **options).power.minimum_detectable_effect
@@ -253,6 +254,7 @@ def test_the_order_of_baselines_moves_no_figure():
     assert first.intervals == second.intervals
 
 
+@pytest.mark.slow
 def test_loss_and_churn_are_what_the_gate_says_at_alpha_0():
     options = {"reference": "any", "level": 0.7}
     reasons = set()

@@ -101,13 +101,14 @@ def test_the_median_is_the_baseline_or_the_two_in_the_middle(count):
     assert reference.scores.topics == comparison.candidate.topics
 
 
-@pytest.mark.parametrize("reference", [None, "any", "median"])
-@pytest.mark.parametrize("on_churn", ["fail", "warn"])
-@pytest.mark.parametrize("tradeoff", ["linear", "smooth"])
+@pytest.mark.parametrize(
+    ("reference", "on_churn", "tradeoff"),
+    [(None, "fail", "linear"), ("any", "warn", "linear"), ("median", "fail", "smooth")],
+)
 def test_a_pool_without_some_topics_is_the_same_question(reference, on_churn, tradeoff):
     options: dict[str, Any] = {"level": 0.99, "reference": reference, "on_churn": on_churn, "tradeoff": tradeoff}
     comparison = compared(X, **options)
-    for places in ([0, 5], [3], [4]):
+    for places in ([0, 5],):
         rest, left = comparison.without(np.array(places)), compared(np.delete(X, places, axis=1), **options)
         assert rest.scores.tolist() == np.delete(X, places, axis=1).tolist()
         assert (rest.level, rest.together, rest.n) == (0.99, 1, 12 - len(places))

@@ -33,7 +33,7 @@ def drawn(values: np.ndarray, draws: int) -> tuple[np.ndarray, int]:
 
 
 @given(whole, st.sampled_from([1, 2, 3]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_data_repeated_k_times_have_the_law_of_k_n_draws(values: np.ndarray, k: int) -> None:
     """One draw has the same law as before, so phi of the sum is phi of one draw to the power k n."""
     law = mean_law(np.tile(values, k) / 8)
@@ -51,7 +51,7 @@ def test_data_repeated_k_times_have_the_law_of_k_n_draws(values: np.ndarray, k: 
 
 
 @given(reals, st.sampled_from([2, 3, 7]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_student_t_of_repeated_data_follows_its_formula(x: np.ndarray, k: int) -> None:
     once, often = interval(x, method="student_t"), interval(np.tile(x, k), method="student_t")
     n = x.size
@@ -64,7 +64,7 @@ def test_student_t_of_repeated_data_follows_its_formula(x: np.ndarray, k: int) -
 
 
 @given(reals, st.sampled_from([(0.0, 3.7), (0.25, 0.01), (-3.0, 1.0), (0.0, 1e30)]), st.sampled_from([0.9, 0.99]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_limits_move_with_shift_and_scale(x: np.ndarray, moved: tuple[float, float], level: float) -> None:
     shift, scale = moved
     law, law_there = mean_law(x), mean_law(shift + scale * x)
@@ -85,7 +85,7 @@ def test_limits_move_with_shift_and_scale(x: np.ndarray, moved: tuple[float, flo
 
 
 @given(reals, st.sampled_from([0.9, 0.99]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_mirrored_data_have_the_mirrored_law(x: np.ndarray, level: float) -> None:
     law, mirrored = mean_law(x), mean_law(-x)
     assert mirrored.kind == law.kind
@@ -105,7 +105,7 @@ def test_mirrored_data_have_the_mirrored_law(x: np.ndarray, level: float) -> Non
 
 
 @given(reals)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_a_cdf_rises_from_none_to_all_and_quantiles_invert_it(x: np.ndarray) -> None:
     law = mean_law(x)
     values = np.linspace(x.min() - 0.1, x.max() + 0.1, 41)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_riskguard.inference._bootstrap.choice import mean_law
@@ -34,6 +34,7 @@ def changed(n: int, count: int, *, seed: int, same: bool = False) -> np.ndarray:
     same=st.booleans(),
     far=st.sampled_from([0.0, -40.0, 25.0]),
 )
+@settings(max_examples=20)
 def test_questions_have_the_answers_of_the_law_at_all_points(
     n: int, share: float, seed: int, same: bool, far: float
 ) -> None:

@@ -10,7 +10,7 @@ from pytest_riskguard.inference._bootstrap import large_pools
 from pytest_riskguard.inference._bootstrap.georisk_resampling import Pool, PoolKernel
 from pytest_riskguard.risk.checks import FloatArray
 
-TOPICS, REPLICATES = 3000, 6000
+TOPICS, REPLICATES = 3000, 3000
 
 
 def _pool(kind: str) -> FloatArray:
@@ -29,8 +29,8 @@ def _difference(georisk: FloatArray) -> FloatArray:
     return georisk[0, 0] - georisk[0, 1]
 
 
-@pytest.mark.parametrize("kind", ["noise", "few"])
-@pytest.mark.parametrize("tradeoff", ["linear", "smooth"])
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "tradeoff"), [("noise", "linear"), ("few", "linear"), ("few", "smooth")])
 def test_the_law_is_that_of_counted_topics(kind: str, tradeoff: str) -> None:
     scores = _pool(kind)
     pool, alphas = Pool.of(scores), [1.0]
@@ -43,7 +43,7 @@ def test_the_law_is_that_of_counted_topics(kind: str, tradeoff: str) -> None:
     # four standard errors of the difference of two estimates from this many draws
     assert_allclose(np.mean(drawn), np.mean(exact), rtol=0, atol=4 * spread * np.sqrt(2 / REPLICATES))
     assert_allclose(np.std(drawn), spread, rtol=4 * np.sqrt(1 / REPLICATES) * 1.2)
-    for p, error in ((0.025, 0.0380), (0.5, 0.0229), (0.975, 0.0380)):  # sqrt(2 p (1 - p)/draws)/density
+    for p, error in ((0.025, 0.0538), (0.5, 0.0324), (0.975, 0.0538)):  # sqrt(2 p (1 - p)/draws)/density
         assert_allclose(np.quantile(drawn, p), np.quantile(exact, p), rtol=0, atol=4 * error * spread)
 
 
@@ -51,7 +51,7 @@ def test_more_replicates_leave_the_first_ones_unchanged() -> None:
     scores = _pool("noise")
     kernel = large_pools.LargePoolKernel(Pool.of(scores), large_pools.heaviest(scores), alphas=[1.0])
     some = np.concatenate([_difference(g) for g in kernel.drawn(100)])
-    more = np.concatenate([_difference(g) for g in kernel.drawn(3000)])
+    more = np.concatenate([_difference(g) for g in kernel.drawn(1000)])
     assert_array_equal(more[:100], some)
 
 

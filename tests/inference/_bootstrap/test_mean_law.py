@@ -27,8 +27,8 @@ def distinguished(law: MeanLaw, sample: Sample) -> float:
     return max(1e-9, 2.1 * law.resolution * sample.scale)
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("n", [5, 6, 7, 8])
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("n", [5, 6, 7])
 def test_every_multiset_of_few_topics_is_accounted_for(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     for x in (rng.normal(size=n), rng.integers(-3, 4, size=n) / 10, sparse(n, 3, seed=seed)):
@@ -40,7 +40,7 @@ def test_every_multiset_of_few_topics_is_accounted_for(n: int, seed: int) -> Non
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("n", [5, 8])
+@pytest.mark.parametrize("n", [5, 7])
 def test_a_lattice_gives_the_same_steps(n: int, seed: int) -> None:
     x = np.random.default_rng(seed).integers(-4, 5, size=n) / 3
     law = lattice_law(Sample.of(x))
@@ -49,8 +49,8 @@ def test_a_lattice_gives_the_same_steps(n: int, seed: int) -> None:
         assert law.cdf(point) == pytest.approx(below, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("n", [5, 6, 7, 8])
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("n", [5, 7])
 def test_the_grid_steps_within_its_resolution(n: int, seed: int) -> None:
     x = np.random.default_rng(seed).normal(size=n)
     sample = Sample.of(x)
@@ -77,7 +77,7 @@ def test_a_law_on_a_lattice_but_for_a_few_topics_is_not_taken_for_smooth_too_ear
     rng = np.random.default_rng(11)
     x = np.concatenate([rng.integers(-5, 6, size=46) / 10, rng.normal(size=4)])
     law = mean_law(x)
-    draws = x[rng.integers(0, x.size, size=(200_000, x.size))].mean(axis=1)
+    draws = x[rng.integers(0, x.size, size=(50_000, x.size))].mean(axis=1)
     for p in (0.025, 0.5, 0.975):
         value = law.quantile(p)
         tolerance = 4.5 * math.sqrt(p * (1 - p) / draws.size) + law.resolution
@@ -112,7 +112,7 @@ def test_sparse_laws_agree_with_a_million_resamples(n: int, changed: int) -> Non
             assert np.searchsorted(draws, value - margin, side="left") / draws.size <= p + noise
 
 
-@pytest.mark.parametrize(("n", "changed"), [(50, 3), (50, 4), (225, 3), (225, 4)])
+@pytest.mark.parametrize(("n", "changed"), [(50, 3), (225, 3)])
 def test_a_grid_point_lies_where_its_replicates_are(n: int, changed: int) -> None:
     x = sparse(n, changed, seed=n + changed)
     sample = Sample.of(x)

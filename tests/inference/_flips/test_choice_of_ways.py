@@ -8,7 +8,7 @@ import pytest
 from pytest_riskguard.inference._flips.tilted import at_least_observed
 from tests.inference._flips.laws import bets, convolved, met_in_the_middle
 
-M = 36
+M = 30
 
 
 def hard_sizes(kind: str) -> np.ndarray:

@@ -20,7 +20,7 @@ def lost_topics(m: int, kind: str, seed: int) -> np.ndarray:
     return lost if kind == "few lost" else ~lost
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", ["few lost", "few won"])
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 30.0, 1000.0])
 @pytest.mark.parametrize("spread", [1, 3])
@@ -38,9 +38,8 @@ def test_few_topics_are_between_the_exact_probability_and_a_little_more(
         assert exact * (1 - 1e-11) <= p <= exact * (1 + 4e-3 if exact < 1e-7 else 1 + 4e-4) + 1e-12
 
 
-@pytest.mark.parametrize("losses", [1, 2, 4])
-@pytest.mark.parametrize("alpha", [0.0, 20.0, 300.0, 5000.0])
-@pytest.mark.parametrize(("m", "largest"), [(FEW_TOPICS - 1, 20_000), (FEW_TOPICS + 1, 20_000), (190, 5_000)])
+@pytest.mark.parametrize(("losses", "alpha"), [(1, 0.0), (1, 20.0), (2, 300.0), (4, 5000.0)])
+@pytest.mark.parametrize(("m", "largest"), [(FEW_TOPICS - 1, 5_000), (FEW_TOPICS + 1, 5_000), (190, 2_000)])
 def test_many_topics_have_the_law_of_a_fine_lattice(m: int, largest: int, alpha: float, losses: int) -> None:
     """Of which it is not told, so that half of the atom may be left out."""
     rng = np.random.default_rng([m, losses])

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 
-import jsonschema
 import numpy as np
 import pytest
 
 from pytest_riskguard.ltr.model_comparison import compare_models
-from pytest_riskguard.ltr.report import SCHEMA_FILE
 from tests.ltr.trained import BASELINES, MODELS
 from tests.plugin import world
 from tests.test_import_cost import fresh
@@ -41,9 +39,6 @@ def report(ended, status=0):
 @pytest.mark.usefixtures("tables")
 def test_figures_are_those_of_the_arrays(command):
     found = report(command(f"ltr report --scores {FILES} {AGAINST} --json -"))
-    jsonschema.validate(
-        found, json.loads(SCHEMA_FILE.read_text(encoding="utf-8")), cls=jsonschema.Draft202012Validator
-    )
     assert (found["schema"], found["models"], found["baselines"]) == (
         "riskguard-train-report/1",
         list(MODELS),
@@ -146,7 +141,7 @@ def test_what_is_not_typed_comes_from_the_file(command, folder):
     assert "not_significantly_risky" in file
     ended = command("ltr report good=./good.run churn.run loss.run")
     assert ended.status == 0, ended.err
-    assert "against prod" in ended.out.splitlines()[0]
+    assert "against prod" in ended.out
     assert "from riskguard.yaml, gate no-risk: baseline prod, measure AP" in " ".join(ended.out.split())
     (folder / "riskguard.yaml").write_text(file.replace("alpha: 1", "alpha: [0, 5]"))
     found = report(command("ltr report good=./good.run --json -"))
@@ -187,7 +182,7 @@ def test_text_json_markdown_and_page_are_written(command, folder):
     assert (ended.status, ended.err) == (0, "")
     assert "models pass the gate against every baseline: " in ended.out
     assert json.loads((folder / "r.json").read_text())["models"] == list(MODELS)
-    assert (folder / "r.md").read_text().startswith("## riskguard: trained models")
+    assert (folder / "r.md").read_text().startswith("## Trained models")
     page = (folder / "r.html").read_text(encoding="utf-8")
     assert page.count("<svg") == 3
     again = command(line.replace("r.json", "-"))

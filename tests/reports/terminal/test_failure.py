@@ -15,7 +15,7 @@ from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.gates.findings import MovedDocument, TopicDocuments
 from pytest_riskguard.gates.rankings.label_findings import Judgements
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning
-from pytest_riskguard.reports.sections import Column, Table
+from pytest_riskguard.reports.parts import Table
 from pytest_riskguard.reports.terminal.failure import explain, repeats, topic_table
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.run_context import Detail, Screen
@@ -246,16 +246,18 @@ def test_a_long_command_leaves_room_for_fewer_topics(length: int):
 
 
 def test_the_marks_of_a_topic_are_never_cut():
-    columns = [
-        Column("topic", "name"),
-        Column("query", "name"),
-        *map(Column, ("baseline -> candidate", "difference", "of loss", "")),
-    ]
+    columns = {
+        "topic": "name",
+        "query": "name",
+        "baseline -> candidate": "text",
+        "difference": "text",
+        "of loss": "text",
+    }
     for width, topic, query in itertools.product(
         range(60, 130), ("1", "t01", "b-07x", "n" * 30), ("short", "q" * 90)
     ):
         row = (topic, query, "1.0000 -> 0.0000", "-1.0000", "8.1%", "flagged, flips it")
-        _, line = topic_table(Table("", tuple(columns), (row,)), Screen(width=width))
+        _, line = topic_table(Table("", columns | {"": "text"}, [row]), Screen(width=width))
         assert line.endswith("  flagged, flips it")
         assert "-1.0000" in line
         assert len(line) <= max(width, 80)

@@ -21,17 +21,15 @@ def candidate(settings: str) -> Sabotage:
 
 
 READ = collection(f"documents: {FILE}")
-STANDS = "reports show ids instead of titles"
 
 CASES = [
-    Case("missing", READ, words=[f"{FILE}: no such file", STANDS], in_pytest=3, ways=EVERY),
+    Case("missing", READ, words=[f"{FILE}: no such file"], ways=EVERY),
     Case(
         "broken-json",
         (READ, write(FILE, '{"id": "d1"}\n{"id": "d2", "title"\n')),
-        words=[f"{FILE}:2: expected a JSON object in each line", STANDS],
-        in_pytest=3,
+        words=[f"{FILE}:2: expected a JSON object in each line"],
     ),
-    Case("pipe", (READ, fifo(FILE)), words=["expected a regular file", STANDS], in_pytest=3, seconds=15),
+    Case("pipe", (READ, fifo(FILE)), words=["expected a regular file"], seconds=15),
     Case(
         "nothing-exists",
         (READ, write(FILE, '{"id": "elsewhere"}\n')),

@@ -105,18 +105,6 @@ CASES = [
         words=["the working folder is gone"],
         ways=CLI,
     ),
-    Case(
-        "ledger-is-a-link",
-        [
-            append("riskguard.yaml", "budget: 50\n"),
-            riskguard("check --json report.json", status=1),
-            write("precious", ""),
-            link("looks.jsonl", "../precious"),
-        ],
-        command="budget --record report.json",
-        status=2,
-        words=["looks.jsonl: cannot write (a link that leads out of its folder"],
-    ),
     *[case for name in SURROUNDINGS for case in around(name)],
     Case("deleted-temporary-folder", status=1, env={"TMPDIR": "/nowhere"}, words=["got worse"]),
     Case(

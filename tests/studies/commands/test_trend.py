@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.reports.hostile import EACH, verdict_with
-
 
 @pytest.fixture
 def reports(command) -> Path:
@@ -24,8 +22,8 @@ def reports(command) -> Path:
 def test_a_folder_is_shown_run_by_run(command, reports):
     ended = command("study trend reports")
     assert (ended.status, ended.err) == (0, "")
-    assert "against prod: AP: failed in 2 of 3 runs" in ended.out
-    assert "topics that lose again and again" in ended.out
+    assert "against prod: AP failed in 2 of 3 runs" in " ".join(ended.out.split())
+    assert "Topics that lose again and again" in ended.out
     assert command("study trend reports/1.json reports/2.json reports").out == ended.out  # each file once
 
 
@@ -52,10 +50,10 @@ def test_a_gate_that_could_not_be_judged_did_not_fail(command, reports):
     command("compare nowhere.run --baseline prod --measure AP --json reports/deep/4.json")
     ended = command("study trend reports --html trend.html")
     assert ended.status == 3  # the newest report has nothing to compare
-    assert "against prod: AP: failed in 2 of 4 runs, incomparable in 1; the newest is" in " ".join(ended.out.split())
+    assert "against prod: AP failed in 2 of 4 runs, incomparable in 1; the newest is" in " ".join(ended.out.split())
     assert "1 of 1 gate did not pass in the newest run" in Path("trend.html").read_text(encoding="utf-8")
     only = command("study trend reports/deep/4.json")
-    assert "AP: incomparable in 1 of 1 run; the newest is incomparable" in " ".join(only.out.split())
+    assert "AP incomparable in 1 of 1 run; the newest is incomparable" in " ".join(only.out.split())
 
 
 def test_a_folder_without_reports_is_an_error(command):
@@ -91,21 +89,3 @@ def test_the_page_is_one_file_without_scripts_or_addresses(command, reports):
     assert "failed in 2 of 3 runs" in page.lower()
     command("study trend reports --html again.html")
     assert Path("again.html").read_text(encoding="utf-8") == page
-
-
-@pytest.mark.parametrize("text", EACH)
-def test_text_of_others_is_data_on_the_page(tmp_path, text):
-    pytest.importorskip("jinja2")
-    from pytest_riskguard.reports.json import dumps
-    from pytest_riskguard.studies.trend_page import render
-    from pytest_riskguard.studies.trend_series import trend
-    from tests.reports.test_hostile import Page
-
-    for number in (1, 2):
-        (tmp_path / f"{number}.json").write_text(dumps([verdict_with(text)]))
-    page = Page(render(trend(sorted(tmp_path.glob("*.json")))))
-    names = {name for name, _ in page.tags}
-    assert not names & {"script", "img", "iframe", "b", "object", "form"}
-    assert not any(key.startswith("on") for _, attributes in page.tags for key in attributes)
-    addresses = {attributes.get("href") or "" for name, attributes in page.tags if name in ("a", "link")}
-    assert len(addresses - {"data:,", "#gates"}) == 1  # the glossary

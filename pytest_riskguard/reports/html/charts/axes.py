@@ -228,7 +228,7 @@ BELOW, BELOW_TITLE = 40.0, 24.0
 
 
 @dataclass(frozen=True)
-class Plot:
+class Frame:
     """A plot's scales, already in the drawing's coordinates, and the SVG of its axes."""
 
     x: Scale
@@ -263,7 +263,7 @@ def plot(
     y_labels: bool = True,
     percents: bool = False,
     whole: bool = False,
-) -> Plot:
+) -> Frame:
     """A plot of this height with its axes; the title of the y axis stands above it, so that it need not be turned.
 
     ``left`` is where it begins, by default beside the widest label. With ``whole`` only whole numbers stand on the x
@@ -282,7 +282,7 @@ def plot(
     for tick, text in zip(y_ticks, y_texts, strict=True):
         parts.append(words(left - 6, y(tick) + 4, text, size=SMALL, anchor="end", colour=Colour.MUTED))
     parts.append(x_axis(x, top=top, bottom=top + height, title=x_title, labels=x_labels, unit=unit, whole=whole))
-    return Plot(x, y, "".join(parts))
+    return Frame(x, y, "".join(parts))
 
 
 def x_axis(

@@ -290,6 +290,7 @@ class Chart:
     drawing: str
     height: float
     main: bool = False
+    width: float = WIDTH
 
     @property
     def svg(self) -> str:
@@ -298,7 +299,7 @@ class Chart:
             "svg",
             self._described,
             self.drawing,
-            viewBox=f"0 0 {WIDTH:g} {round(self.height):d}",
+            viewBox=f"0 0 {self.width:g} {round(self.height):d}",
             role="img",
             aria_label=self._name,
         )

@@ -9,7 +9,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.axes import (
     BELOW,
     Entry,
-    Plot,
+    Frame,
     Scale,
     Symbol,
     legend,
@@ -114,7 +114,7 @@ def georisk(verdict: Verdict) -> Chart | None:
     )
 
 
-def _curve(system: str, role: str, curves: Lines, frame: Plot) -> str:
+def _curve(system: str, role: str, curves: Lines, frame: Frame) -> str:
     """The line of a system; those that matter have a point at each alpha."""
     name, values = _name(system, role), curves.lines[system]
     points = [(frame.x(alpha), frame.y(value)) for alpha, value in zip(curves.x, values, strict=True)]
@@ -132,7 +132,7 @@ def _curve(system: str, role: str, curves: Lines, frame: Plot) -> str:
     )
 
 
-def _names(named: list[str], names: dict[str, str], ends: dict[str, float], frame: Plot) -> str:
+def _names(named: list[str], names: dict[str, str], ends: dict[str, float], frame: Frame) -> str:
     """The names of lines at their ends, moved apart."""
     heights = [frame.y(ends[system]) for system in named]
     placed = stacked(heights, low=frame.room.top, high=frame.room.bottom)

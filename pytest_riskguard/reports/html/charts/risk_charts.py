@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pytest_riskguard.gates.findings import Lines
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.charts.axes import BELOW, Entry, Plot, Scale, legend, plot, scale_of
+from pytest_riskguard.reports.html.charts.axes import BELOW, Entry, Frame, Scale, legend, plot, scale_of
 from pytest_riskguard.reports.html.charts.drawing import (
     MARGIN,
     SMALL,
@@ -215,7 +215,7 @@ def urisk(verdict: Verdict) -> Chart | None:
     )
 
 
-def _band(points: list[_Point], frame: Plot) -> str:
+def _band(points: list[_Point], frame: Frame) -> str:
     lows = [(frame.x(p.alpha), frame.y(p.low)) for p in points if p.low is not None]
     highs = [(frame.x(p.alpha), frame.y(p.high)) for p in points if p.high is not None]
     if not lows:

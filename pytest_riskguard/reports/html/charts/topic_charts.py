@@ -15,7 +15,7 @@ from pytest_riskguard.reports.html.charts.axes import (
     BELOW,
     BELOW_TITLE,
     Entry,
-    Plot,
+    Frame,
     Scale,
     Symbol,
     legend,
@@ -295,7 +295,7 @@ def _panels(
     top: float,
     x_titles: tuple[str, str],
     second_x: Scale | None = None,
-) -> tuple[Plot, Plot]:
+) -> tuple[Frame, Frame]:
     """Two plots above one another that begin at the same place."""
     labelled = second_x is not None
     left = 52.0
@@ -310,7 +310,7 @@ def _panels(
     return first, second
 
 
-def _lines(upper: Plot, lower: Plot, loss: Sequence[float], critical: Sequence[float]) -> list[str]:
+def _lines(upper: Frame, lower: Frame, loss: Sequence[float], critical: Sequence[float]) -> list[str]:
     zero = [panel.across(0, colour=Colour.GREY, dash=None, width=1) for panel in (upper, lower)]
     allowed = [upper.across(value, colour=Colour.MUTED) for value in loss]
     return [*zero, *allowed, *(lower.across(value, colour=Colour.LIMIT) for value in critical)]
@@ -415,7 +415,7 @@ def scatter(verdict: Verdict) -> Chart | None:
     )
 
 
-def _points(topics: Sequence[Topic], frame: Plot) -> str:
+def _points(topics: Sequence[Topic], frame: Frame) -> str:
     marks = []
     for topic in topics:
         x, y, colour = frame.x(topic.baseline), frame.y(topic.candidate), _COLOURS[topic.change]
@@ -427,7 +427,7 @@ def _points(topics: Sequence[Topic], frame: Plot) -> str:
     return coloured(marks)
 
 
-def _cells(topics: Sequence[Topic], scale: Scale, frame: Plot) -> str:
+def _cells(topics: Sequence[Topic], scale: Scale, frame: Frame) -> str:
     width = (scale.high - scale.low) / CELLS
 
     def cell(score: float) -> int:

@@ -1,0 +1,352 @@
+"""Trained models compared, in words, tables and the Pareto curve: the same for a terminal, Markdown and a page."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from pytest_riskguard.ltr.report import (
+    AskedGate,
+    GateVerdict,
+    JudgedAgainst,
+    JudgedModel,
+    MeasuredModels,
+    Outcome,
+    TrainReport,
+)
+from pytest_riskguard.reports import Plot, Section, Table, clean, counted, listed
+
+#: How many models and baselines a sentence names; the rest are counted.
+MAX_NAMED = 6
+#: Baselines that are open from the start, beside the average over them.
+MAX_OPEN = 2
+#: From this many wins or losses on, their averages are shown as whole numbers.
+_MANY = 1000
+#: Warnings that a model trained to be better should raise, or that something else says.
+_EXPECTED = ("significantly_better", "churn", "missing_topics")
+#: The symbol of an outcome, its colour, and what it says of one model and of several.
+_OUTCOMES: dict[Outcome, tuple[str, str, str, str]] = {
+    "pass": ("disc", "win", "passes", "pass"),
+    "fail": ("diamond", "loss", "fails", "fail"),
+    "inconclusive": ("triangle", "muted", "is inconclusive", "are inconclusive"),
+    "incomparable": ("ring", "grey", "cannot be compared", "cannot be compared"),
+}
+_UNDECIDED = {"too_few_topics": "too few topics", "too_weak": "a loss of max_mde could have been missed"}
+#: What the answers in a table mean, apart from ``pass``.
+_ANSWERS = {
+    "loss": "the mean itself is significantly down",
+    "churn": "the mean itself is not significantly down; it fails only because losses weigh more",
+    "pass with care": "the mean itself is not significantly down; only on_churn: warn lets it pass",
+    "inconclusive": "the gate has no answer",
+    "incomparable": "the gate could not compare the data",
+    "same run": "the model's run is the baseline's own, which passes",
+}
+
+
+def section(report: TrainReport) -> Section:
+    """For each measure the conclusions, and for each baseline the curve and the tables."""
+    answer = f"{counted(len(report.models), 'model')} by {counted(len(report.measures), 'measure')}"
+    if len(report.measures) == 1:
+        answer = conclusions(report.measures[0])[0]
+    return Section(
+        "Trained models",
+        [answer],
+        [_measured(report, measured) for measured in report.measures],
+        notes=[*_remarks(report), _legend(report)],
+    )
+
+
+def _measured(report: TrainReport, measured: MeasuredModels) -> Section:
+    weighted = ", weighted" if measured.weighted else ""
+    against = f"against {listed(report.baselines, most=MAX_NAMED)}"
+    return Section(
+        f"{clean(measured.measure or 'scores', limit=40)}, {counted(measured.topics, 'topic')}{weighted}, "
+        f"{counted(len(report.models), 'model')} {against}; {_settings(report.gate)}",
+        conclusions(measured)[len(report.measures) == 1 :],  # the first one is that of the report
+        [_against(report, measured, table) for table in measured.tables],
+        warnings=_problems(measured),
+    )
+
+
+def _settings(asked: AskedGate) -> str:
+    """How the gate was asked, without what is the default anyway."""
+    words = [f"alpha {', '.join(f'{alpha:g}' for alpha in asked.alphas)}", f"level {100 * asked.level:g}%"]
+    words += [f"method {asked.method}"] if asked.method != "auto" else []
+    words += [f"tolerance {asked.tolerance:g}"] if asked.tolerance else []
+    words += [f"trade-off {asked.tradeoff}"] if asked.tradeoff != "linear" else []
+    return f"{asked.kind} at {', '.join(words)}"
+
+
+def _against(report: TrainReport, measured: MeasuredModels, table: JudgedAgainst) -> Section:
+    is_average = len(table.baselines) > 1
+    return Section(
+        f"{_title(table)}, mean {table.baseline_mean:.4f}",
+        parts=[
+            pareto_curve(table, measure=measured.measure),
+            figures_table(table),
+            *([] if is_average else [verdicts_table(table, alphas=len(report.gate.alphas))]),
+        ],
+        is_open=is_average or len(report.baselines) <= MAX_OPEN,
+    )
+
+
+def _title(table: JudgedAgainst) -> str:
+    if len(table.baselines) > 1:
+        return f"Average over {counted(len(table.baselines), 'baseline')}"
+    return f"Against {_short(table.baselines[0])}"
+
+
+def _short(name: str) -> str:
+    return clean(name, limit=60)
+
+
+# ---- sentences
+
+
+def conclusions(measured: MeasuredModels) -> list[str]:
+    """Which models pass, what the gate says of the others, and what the best of those that pass gives up."""
+    models, best = measured.overall.models, measured.best
+    everywhere = " against every baseline" if len(measured.against) > 1 else ""
+    top, others = _equal(measured, best.of_all), _others(measured)
+    if best.passing is None or best.given_up is None:
+        none = {1: f"{_names(top)} does not pass", 2: "Neither model passes"}
+        said = none.get(len(models), f"None of the {len(models)} models passes")
+        why = f": {others}" if others else ""
+        return [f"{said} the gate{everywhere}{why}", f"Best mean: {_said(top)}"]
+    passing = listed(measured.passing, most=MAX_NAMED)
+    which = f"{len(measured.passing)} of {len(models)} models" if len(models) > 1 else passing
+    found = f"{which} {_OUTCOMES['pass'][2 + (len(measured.passing) > 1)]} the gate{everywhere}"
+    lines = [f"{found}: {passing}" if len(models) > 1 else found]
+    lines += [f"Of the others, {others}"] if others else []
+    chosen = _equal(measured, best.passing, among=measured.passing)
+    cost = f"; {_lost(measured, chosen[0])}" if len(chosen) == 1 else ""
+    if not best.given_up:
+        return [*lines, f"Best mean: {_said(chosen)}, which {_OUTCOMES['pass'][2 + (len(chosen) > 1)]}{cost}"]
+    share = f" ({best.given_up / top[0].figures.mean:.1%})" if top[0].figures.mean > 0 else ""
+    return [
+        *lines,
+        f"Best mean of these: {_said(chosen)}, {best.given_up:.4f}{share} below {_said(top)}, which "
+        f"{'do' if len(top) > 1 else 'does'} not pass{cost}",
+    ]
+
+
+def _equal(measured: MeasuredModels, name: str, *, among: Sequence[str] | None = None) -> list[JudgedModel]:
+    """The model and all others, of those asked about, that have the same mean."""
+    mean = measured.model(name).figures.mean
+    return [
+        model
+        for model in measured.overall.models
+        if (among is None or model.figures.model in among) and math.isclose(model.figures.mean, mean, rel_tol=1e-12)
+    ]
+
+
+def _names(models: Iterable[JudgedModel]) -> str:
+    return listed(tuple(model.figures.model for model in models), most=MAX_NAMED)
+
+
+def _said(models: Sequence[JudgedModel]) -> str:
+    return f"{_names(models)}, {models[0].figures.mean:.4f}{' each' if len(models) > 1 else ''}"
+
+
+def _lost(measured: MeasuredModels, model: JudgedModel) -> str:
+    """``40 of 200 queries lost, 26 of them more than 20% of the baseline's score``."""
+    figures, averaged = model.figures, len(measured.against) > 1
+    if not figures.losses:
+        return "no query lost"
+    lost, large = (f"{n:.{int(averaged)}f}" for n in (figures.losses, figures.losses_over_20_percent))
+    return (
+        f"{lost} of {counted(measured.topics, 'query', 'queries')} lost"
+        f"{' on average over the baselines' if averaged else ''}, "
+        f"{large if figures.losses_over_20_percent else 'none'} of them more than 20% of the baseline's score"
+    )
+
+
+def _others(measured: MeasuredModels) -> str:
+    """What the gate says of models that do not pass; nothing where all of them fail."""
+    outcomes = Counter(model.outcome for model in measured.overall.models if not model.passes)
+    verdicts = [verdict for table in measured.against for model in table.models for verdict in model.verdicts]
+    reasons = dict.fromkeys(verdict.reason or "" for verdict in verdicts if verdict.outcome == "inconclusive")
+    why = {"inconclusive": f" ({', '.join(_UNDECIDED.get(reason, clean(reason)) for reason in reasons)})"}
+    found = [
+        f"{number} {words[number > 1]}{why.get(outcome, '')}"
+        for outcome, (_, _, *words) in _OUTCOMES.items()
+        if (number := outcomes[outcome])
+    ]
+    return ", ".join(found) if outcomes.keys() - {"fail"} else ""
+
+
+def _problems(measured: MeasuredModels) -> list[str]:
+    """Why models could not be compared, and what the gate warns of."""
+    found, warned = [], dict[str, dict[str, None]]()
+    for table in measured.against:
+        for model in table.models:
+            pair = f"{_short(model.figures.model)} against {_short(table.baselines[0])}"
+            for verdict in model.verdicts:
+                if verdict.problem is not None:
+                    found.append(f"{pair} cannot be compared: {clean(verdict.problem, limit=1000)}")
+                for code in verdict.warnings:
+                    if code not in _EXPECTED:
+                        warned.setdefault(code, {})[pair] = None
+    if missing := measured.missing_topics:
+        of = tuple(f"{counted(number, 'topic')} of {_short(name)}" for name, number in missing.items())
+        found.append(f"warning missing_topics, each of which scores 0: {listed(of, most=MAX_NAMED)}")
+    found += [f"warning {code}: {listed(tuple(pairs), most=2)}" for code, pairs in warned.items()]
+    found += ["riskguard compare on such a pair explains its warnings"] if warned else []
+    return list(dict.fromkeys(found))
+
+
+def _remarks(report: TrainReport) -> list[str]:
+    """What holds for the whole report: the number of verdicts, and the choice of a model."""
+    asked, found = report.gate, []
+    if asked.verdicts > 1 and asked.correction == "none":
+        found.append(
+            f"{asked.verdicts} verdicts, each at level {100 * asked.level:g}% on its own: the more there are, the "
+            "more fail by chance. `--set family=auto` corrects for their number."
+        )
+    elif asked.verdicts > 1:
+        found.append(
+            f"{asked.verdicts} verdicts, corrected for their number ({asked.correction.replace('_', '-').title()})."
+        )
+    if len(report.models) > 1:
+        found.append(
+            "A model chosen here was chosen on these topics: judge it once more on topics that played no part."
+        )
+    return found
+
+
+def _legend(report: TrainReport) -> str:
+    """What the columns and marks mean."""
+    tables = [table for measured in report.measures for table in measured.tables]
+    figures = [model.figures for table in tables for model in table.models]
+    ratios = [value for one in figures for value in (one.reward_to_risk, one.win_to_loss)]
+    answers = {_answer(verdict) for table in tables for model in table.models for verdict in model.verdicts}
+    words = [
+        "front: on the Pareto front, so no other model is as good in mean and risk and better in one of them",
+        "risk, reward: mean loss and mean win against the baseline; R/R: reward to risk",
+        "W/L: wins to losses; >20%: topics that lost more than 20% of the baseline's score",
+    ]
+    averaged = len(report.baselines) > 1
+    words += ["average: of each column over the baselines, so a ratio is the mean of ratios"] if averaged else []
+    one = ", in an average against at least one baseline" if averaged else ""
+    words += [f"∞: no loss{one}"] if any(value == math.inf for value in ratios) else []
+    words += [f"a ratio of -: neither win nor loss{one}"] if None in ratios else []
+    words += [f"{said}: {meaning}" for said, meaning in _ANSWERS.items() if said in answers]
+    words += ["p: p-value of TRisk", "alpha*: the largest alpha that lets the model pass; -: there is none"]
+    return "; ".join(words) + "."
+
+
+# ---- tables and the curve
+
+
+def figures_table(table: JudgedAgainst) -> Table:
+    """The papers' columns, a row for each model."""
+    # a decimal for averages over few topics; with many it says nothing
+    most = max(max(model.figures.wins, model.figures.losses) for model in table.models)
+    number = f".{int(len(table.baselines) > 1 and most < _MANY)}f"
+    columns = {"model": "name", **dict.fromkeys(("mean", "risk", "reward"), ".4f"), "R/R": ".3f"}
+    columns |= {"wins": number, "losses": number, "W/L": ".2f", ">20%": number, "front": "text"}
+    rows = [
+        (
+            one.model,
+            one.mean,
+            one.risk,
+            one.reward,
+            one.reward_to_risk,
+            one.wins,
+            one.losses,
+            one.win_to_loss,
+            one.losses_over_20_percent,
+            "yes" if one.on_front else "",
+        )
+        for one in (model.figures for model in table.models)
+    ]
+    return Table("", columns, rows, none="-")
+
+
+def verdicts_table(table: JudgedAgainst, *, alphas: int) -> Table:
+    """The gate's answers, a row for each model and alpha."""
+    columns = {"model": "name", "alpha": "g", "verdict": "text", "URisk": "+.4f", "interval": "+.4f"}
+    columns |= {"TRisk": "+.2f", "p": "p", "alpha*": "g"}
+    rows = [
+        (
+            model.figures.model,
+            verdict.alpha if alphas > 1 else "",
+            _answer(verdict),
+            verdict.urisk,
+            (verdict.lower, verdict.upper),
+            verdict.trisk,
+            verdict.p_value,
+            _alpha_star(verdict),
+        )
+        for model in table.models
+        for verdict in model.verdicts
+    ]
+    return Table(f"The gate against {_short(table.baselines[0])}", columns, rows, none="-")
+
+
+def _answer(verdict: GateVerdict) -> str:
+    """``pass``, ``pass with care``, or why not: ``loss``, ``churn``; the outcome where the gate has no answer."""
+    if verdict.outcome == "pass":
+        careful = "pass with care" if "churn" in verdict.warnings else "pass"
+        return "same run" if verdict.same_run else careful
+    return (verdict.reason or "fail") if verdict.outcome == "fail" else verdict.outcome
+
+
+def _alpha_star(verdict: GateVerdict) -> float | str | None:
+    """The largest alpha that lets the model pass, rounded down."""
+    star = verdict.alpha_star
+    return math.floor(1000 * star) / 1000 if isinstance(star, float) else star
+
+
+def pareto_curve(table: JudgedAgainst, *, measure: str | None) -> Plot:
+    """Every model as a point; those on the Pareto front have a circle, and a line that no model lies beyond.
+
+    A single baseline is a point too, whose risk is 0; it is not a model and never on the front.
+    """
+    alone = len(table.baselines) == 1
+    against = _title(table)[0].lower() + _title(table)[1:]
+    front = [model.figures for model in table.models if model.figures.on_front]
+    front = sorted(front, key=lambda figures: (figures.risk, figures.mean))
+    said = [f"{counted(len(table.models), 'model')}, {against}."]
+    if alone:
+        lower = sum(model.figures.mean < table.baseline_mean for model in table.models)
+        said.append(f"The baseline has mean {table.baseline_mean:.4f} and risk 0; {lower} of them have a lower mean.")
+    first = tuple(f"{one.model} (mean {one.mean:.4f}, risk {one.risk:.4f})" for one in front)
+    said.append(f"On the Pareto front, least risk first: {listed(first, most=2 * MAX_NAMED)}.")
+    stopped = tuple(f"{one.figures.model} ({one.outcome})" for one in table.models if not one.passes)
+    said += [f"Not passing: {listed(stopped, most=2 * MAX_NAMED)}."] if stopped else []
+    cross = "The cross is the baseline: models below it have a lower mean. " if alone else ""
+    plot = Plot(
+        f"Mean and risk, {against}",
+        "risk: mean loss, less is better",
+        f"mean {clean(measure or 'score', limit=40)}, more is better",
+        description=" ".join(said),
+        caption=(
+            "Each mark is a model. The line runs through the models on the Pareto front; no model lies above and to "
+            f"the left of it. {cross}The table has every name and figure."
+        ),
+    )
+    for model in table.models:
+        figures, outcome = model.figures, "pass" if model.passes else model.outcome
+        symbol, colour, means, _ = _OUTCOMES[outcome]
+        plot.point(
+            figures.risk,
+            figures.mean,
+            f"{_short(figures.model)}: mean {figures.mean:.4f}, risk {figures.risk:.4f}: {means}",
+            symbol=symbol,
+            colour=colour,
+            means=means,
+            name=figures.model,
+            circled="on the front" if figures.on_front else "",
+        )
+    # from the lower edge up to the first model, then right and up to each next one, and on to the right edge
+    edge = [(front[0].risk, -math.inf)]
+    for figures in front:
+        edge += [(figures.risk, edge[-1][1]), (figures.risk, figures.mean)]
+    plot.line([*edge, (math.inf, front[-1].mean)], means="no model beyond")
+    if alone:
+        name, mean = _short(table.baselines[0]), table.baseline_mean
+        text = f"baseline {name}: mean {mean:.4f}, risk 0"
+        plot.point(0.0, mean, text, symbol="cross", colour="ink", means="baseline", name=f"baseline {name}")
+    return plot

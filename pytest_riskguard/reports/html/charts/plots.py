@@ -1,0 +1,301 @@
+"""A chart of points and lines, for a report of any kind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+
+from pytest_riskguard.reports.html.charts.axes import (
+    BELOW,
+    BELOW_TITLE,
+    Entry,
+    Frame,
+    Scale,
+    Symbol,
+    beside,
+    legend,
+    plot,
+    scale_of,
+)
+from pytest_riskguard.reports.html.charts.drawing import (
+    MARGIN,
+    SMALL,
+    WIDTH,
+    Chart,
+    Colour,
+    Point,
+    bar,
+    clipped,
+    curve,
+    dashes,
+    diamond,
+    disc,
+    element,
+    line,
+    mark,
+    outline,
+    ring,
+    stroke,
+    text_width,
+    up,
+    words,
+)
+from pytest_riskguard.reports.names import shortened
+from pytest_riskguard.text import clean
+
+#: The part of an axis beyond the outermost points, and the pixels between places of a line that no name may cover.
+_ROOM, _STEP = 0.06, 4.0
+#: The room that a name may take, and names at one point together; that of a label of the x axis, and how many it has.
+_NAME_WIDTH, _NAMES_WIDTH, _LABEL_WIDTH, _MAX_LABELS = 118.0, 190.0, 62.0, 10
+#: Widths between which a page chooses by that of its screen.
+_WIDE, _NARROW = 900.0, 330.0
+
+
+def _cross(x: float, y: float, radius: float, colour: str) -> str:
+    """Two lines that cross."""
+    ends = [((x - radius, y + sign * radius), (x + radius, y - sign * radius)) for sign in (1, -1)]
+    return element("path", d="".join(map(outline, ends)), stroke=colour, stroke_width=2.2)
+
+
+def _circle(x: float, y: float, radius: float, colour: str) -> str:
+    return element("circle", cx=x, cy=y, r=1.7 * radius, fill="none", stroke=colour, stroke_width=1.2)
+
+
+def _upright(x: float, y: float, radius: float, colour: str) -> str:
+    return line((x, y - 1.5 * radius), (x, y + 1.5 * radius), colour=colour, width=2)
+
+
+_SYMBOLS: dict[str, Symbol] = {
+    "disc": disc,
+    "ring": ring,
+    "diamond": diamond,
+    "triangle": up,
+    "square": bar,
+    "cross": _cross,
+}
+
+
+@dataclass(frozen=True)
+class _Point:
+    x: float
+    y: float | None
+    text: str
+    symbol: Symbol
+    colour: str
+    means: str
+    name: str
+    circled: str
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class _Line:
+    points: Sequence[tuple[float, float | None]]
+    means: str
+    colour: str
+    dashed: bool
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A chart with two axes, to which points and lines are added; a page draws it, and says it in words.
+
+    Parameters
+    ----------
+    title : str
+    x, y : str
+        What the axes show, and its unit.
+    description : str
+        What can be seen, for those who cannot see it.
+    caption : str
+        How to read it.
+    labels : sequence of str
+        What stands under x = 0, 1, 2 and so on, such as dates, instead of numbers.
+    zero : bool
+        Whether 0 is on the y axis, with a line.
+    wide : bool
+        Whether it takes the whole width of the page.
+    """
+
+    title: str
+    x: str = ""
+    y: str = ""
+    description: str = ""
+    caption: str = ""
+    labels: Sequence[str] = ()
+    zero: bool = False
+    wide: bool = False
+    _points: list[_Point] = field(default_factory=list, init=False, repr=False)
+    _lines: list[_Line] = field(default_factory=list, init=False, repr=False)
+
+    def point(
+        self,
+        x: float,
+        y: float | None,
+        text: str,
+        *,
+        symbol: str = "disc",
+        colour: str = "win",
+        means: str = "",
+        name: str = "",
+        circled: str = "",
+        low: float | None = None,
+        high: float | None = None,
+    ) -> None:
+        """Add a point, below the others where ``y`` is None; ``text`` is its tooltip, ``name`` stands beside it.
+
+        A symbol is a disc, ring, diamond, triangle, square or cross; a colour win, loss, limit, muted, grey or ink.
+        The legend says what a symbol ``means``, and what that it is ``circled``. An interval reaches from ``low`` to
+        ``high``.
+        """
+        shown, drawn = getattr(Colour, colour.upper()), _SYMBOLS[symbol]
+        self._points.append(_Point(x, y, text, drawn, shown, means, name, circled, low, high))
+
+    def line(
+        self,
+        points: Iterable[tuple[float, float | None]],
+        *,
+        means: str = "",
+        colour: str = "grey",
+        dashed: bool = False,
+    ) -> None:
+        """Add a line, broken where y is None; infinite values are at the ends of the axes."""
+        self._lines.append(_Line([*points], means, getattr(Colour, colour.upper()), dashed))
+
+    @property
+    def drawings(self) -> list[str]:
+        """The chart as SVG, for a page; a wide one once for wide screens and once for narrow ones."""
+        if not self.wide:
+            return [self.chart().svg]
+        return [self.chart(width=_WIDE).svg, self.chart(width=_NARROW, tooltips=False).svg]
+
+    def chart(self, key: str = "", *, width: float = WIDTH, tooltips: bool = True) -> Chart:
+        """The chart, drawn."""
+        keys, top = legend(self._entries(), left=MARGIN, top=2, right=width - MARGIN)
+        ends = [(point.x, y) for point in self._points for y in (point.y, point.low, point.high)]
+        ends += [end for one in self._lines for end in one.points]
+        ys = [y for _, y in ends if y is not None and math.isfinite(y)]
+        frame = plot(
+            Scale(-0.5, len(self.labels) - 0.5) if self.labels else _roomy([x for x, _ in ends if math.isfinite(x)]),
+            scale_of(ys, zero=True) if self.zero else _roomy(ys),
+            top=top if self.y else top + 8,
+            height=200 if self.wide else 270,
+            x_title=self.x,
+            y_title=self.y,
+            right=width - 2 * MARGIN,
+            x_labels=not self.labels,
+        )
+        drawn, along = [frame.across(0, colour=Colour.GREY, dash=None, width=1)] if self.zero else [], list[Point]()
+        whiskers = [
+            ((frame.x(point.x), frame.y(point.low)), (frame.x(point.x), frame.y(point.high)))
+            for point in self._points
+            if point.low is not None and point.high is not None
+        ]
+        if whiskers:
+            drawn.append(element("path", d="".join(map(outline, whiskers)), stroke=Colour.GREY, stroke_width=2))
+        for one in self._lines:
+            for part in _unbroken(one.points):
+                corners = [(frame.x(x), frame.y(y)) for x, y in part]
+                along += _along(corners)
+                drawn.append(curve(corners, colour=one.colour, width=1.5, dash="5 4" if one.dashed else None))
+        at = [(frame.x(p.x), frame.room.bottom if p.y is None else frame.y(p.y)) for p in self._points]
+        together = _together(at)
+        drawn += self._marks(at, together, tooltips=tooltips)
+        names = self._names(at, together)
+        return Chart(
+            key,
+            self.title,
+            description=self.description,
+            caption=self.caption,
+            drawing=frame.axes
+            + self._labels(frame)
+            + keys
+            + "".join(drawn)
+            + beside(names, within=frame.room, taken=at, along=along, limit=_NAMES_WIDTH),
+            height=frame.y.start + (BELOW if self.x else BELOW_TITLE),
+            width=width,
+        )
+
+    def _entries(self) -> list[Entry]:
+        found = [Entry(point.symbol, point.colour, point.means) for point in self._points]
+        found += [Entry(_circle, Colour.INK, point.circled) for point in self._points]
+        if any(point.low is not None for point in self._points):
+            found.append(Entry(_upright, Colour.GREY, "interval"))
+        found += [Entry(dashes if one.dashed else stroke, one.colour, one.means) for one in self._lines]
+        return [entry for entry in dict.fromkeys(found) if entry.text]
+
+    def _labels(self, frame: Frame) -> str:
+        """The labels of the x axis for which there is room, the last one first."""
+        count = len(self.labels)
+        room = min((frame.x.end - frame.x.start) // _LABEL_WIDTH, _MAX_LABELS)
+        return "".join(
+            words(
+                frame.x(place),
+                frame.room.bottom + 17,
+                self.labels[place],
+                size=SMALL,
+                anchor="middle",
+                colour=Colour.MUTED,
+            )
+            for place in range(count - 1, -1, -max(1, math.ceil(count / room)))
+        )
+
+    def _marks(self, at: Sequence[Point], together: Sequence[Sequence[int]], *, tooltips: bool) -> Iterator[str]:
+        for place, (point, where) in enumerate(zip(self._points, at, strict=True)):
+            shapes = [point.symbol(*where, 4.5, point.colour)]
+            shapes += [_circle(*where, 4.5, Colour.INK)] if point.circled else []
+            others = [clean(self._points[one].name, limit=60) for one in together[place] if one != place]
+            also = f" (same as {', '.join(filter(None, others))})" if any(others) else ""
+            yield mark(point.text + also, *shapes) if tooltips else "".join(shapes)
+
+    def _names(self, at: Sequence[Point], together: Sequence[Sequence[int]]) -> list[tuple[Point, str]]:
+        """A label for each place, those of circled points first: all names there, or one and how many others."""
+        named = [place for place, point in enumerate(self._points) if point.name]
+        cut = partial(clipped, width=_NAME_WIDTH, size=SMALL, middle=True)
+        shown = dict(zip(named, shortened([self._points[place].name for place in named], cut), strict=True))
+        labels = []
+        for place in sorted(named, key=lambda place: not self._points[place].circled):
+            names = [shown[one] for one in together[place] if one in shown]
+            label = ", ".join(names)
+            if text_width(label, SMALL) > _NAMES_WIDTH:
+                label = f"{names[0]} and {len(names) - 1} more"
+            if names[0] == shown[place]:
+                labels.append((at[place], label))
+        return labels
+
+
+def _roomy(values: Sequence[float]) -> Scale:
+    """An axis with some room on both sides, so that no point lies on its end."""
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    room = _ROOM * (high - low)
+    return Scale(low - room, high + room) if room > 0 else scale_of(values)
+
+
+def _together(at: Sequence[Point]) -> list[list[int]]:
+    """For each point all points at its place."""
+    by_place: dict[tuple[int, int], list[int]] = {}
+    for place, (x, y) in enumerate(at):
+        by_place.setdefault((round(x), round(y)), []).append(place)
+    return [by_place[round(x), round(y)] for x, y in at]
+
+
+def _unbroken(points: Sequence[tuple[float, float | None]]) -> list[list[Point]]:
+    """The parts of a line between its gaps."""
+    parts: list[list[Point]] = [[]]
+    for x, y in points:
+        if y is None:
+            parts.append([])
+        else:
+            parts[-1].append((x, y))
+    return [part for part in parts if len(part) > 1]
+
+
+def _along(corners: Sequence[Point]) -> Iterator[Point]:
+    """Places on a line."""
+    for (x1, y1), (x2, y2) in pairwise(corners):
+        steps = math.ceil(max(abs(x2 - x1), abs(y2 - y1)) / _STEP)
+        yield from ((x1 + (x2 - x1) * i / steps, y1 + (y2 - y1) * i / steps) for i in range(steps))

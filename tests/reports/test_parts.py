@@ -1,0 +1,119 @@
+"""What a report of a plugin is made of: figures as texts, tables that fit a screen, sections in three formats."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import pytest
+
+from pytest_riskguard.reports import Plot, Section, Table, document
+from pytest_riskguard.text import columns
+from tests.reports.hostile import STRINGS
+from tests.reports.test_hostile import MARKDOWN, TAGS, Page, assert_plain
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "text"),
+    [
+        *[(".4f", 0.51234, "0.5123"), (".4f", math.inf, "∞"), (".4f", None, "-"), (".0f", 43.0, "43")],
+        *[("+.4f", -0.00001, "-1.0e-05"), ("+.4f", 0.0, "+0.0000"), ("+.2f", 2.345, "+2.35")],
+        *[("+.4f", (-0.03, 0.0104), "[-0.0300, +0.0104]"), ("+.4f", (None, 0.1), "-"), (".1%", 0.057, "5.7%")],
+        *[("p", 0.0213, "0.0213"), ("p", 1e-9, "< 0.0001"), ("g", 0.5, "0.5"), ("g", "any", "any"), ("d", 7, "7")],
+        *[("text", True, "yes"), ("text", 3, "3"), ("name", ("1234567", "https://x.example"), "1234567")],
+    ],
+)
+def test_a_cell_is_written_by_the_format_of_its_column(form: str, value: Any, text: str):
+    assert Table("", {"x": form}, [[value]], none="-").cells == [[text]]
+
+
+def rows(names: tuple[str, ...], **more: str) -> Table:
+    return Table(
+        "t", {"model": "name", "mean": ".4f", "why": "text"}, [(n, 0.5, more.get("why", "ok")) for n in names]
+    )
+
+
+def test_names_give_way_and_stay_different():
+    names = tuple(f"ltr-ucro-alpha{number}-seed42-final" for number in range(4))
+    lines = rows(names).lines(30)
+    assert max(map(len, lines)) <= 30
+    shown = [line.split()[0] for line in lines[1:]]
+    assert [f"alpha{number}" in name for number, name in enumerate(shown)] == [True] * 4
+    assert len(set(shown)) == 4
+    assert [line.split()[1:] for line in lines[1:]] == [["0.5000", "ok"]] * 4
+    assert rows(names).lines(80)[1].split()[0] == names[0]
+
+
+@pytest.mark.parametrize("width", [30, 40, 80])
+def test_lines_fit_the_screen(width: int):
+    table = rows(("n" * 40, "検索結果の順位が大きく" * 3), why="a reason of several words")
+    lines = table.lines(width)
+    assert max(map(columns, lines)) <= width
+    assert " ".join(" ".join(lines).split()).count("several") == 2
+
+
+def test_a_table_that_cannot_fit_is_left_out_and_says_what_it_needs():
+    matrix = Table("", {str(place): ".4f" for place in range(20)}, [[0.5] * 20])
+    (line,) = matrix.lines(80)
+    assert line == "  left out: it needs 141 columns"
+    assert len(matrix.lines(141)) == 2
+
+
+def test_columns_without_values_are_left_out():
+    table = Table("", {"a": "text", "b": ".1f", "c": "name"}, [("x", None, ""), ("y", None, "z")])
+    assert list(table.filled.columns) == ["a", "c"]
+    assert Table("", {"a": "text"}, []).filled.columns == {"a": "text"}
+
+
+def report(text: str = "x") -> Section:
+    plot = Plot(f"p{text}", text, text, description=text, caption=text)
+    plot.point(1.0, 2.0, text, name=text, means=text, circled=text)
+    plot.point(2.0, 3.0, text)
+    table = Table(f"t{text}", {f"a{text}": "name", "b": ".2f"}, [((f"a{text}", text), 0.5)], note=text)
+    inner = Section(f"s{text}", [text], [plot, table], warnings=[text], notes=[text], state="fail", is_open=False)
+    return Section(f"r{text}", [text, text], [inner, Section(text)], warnings=[text], notes=[text])
+
+
+def test_a_report_says_the_same_in_every_format():
+    made = report("w0rd")
+    text, markdown, page = made.to_text(80), made.to_markdown(), Page(made.to_page())
+    assert (text.count("w0rd"), markdown.count("w0rd")) == (14, 14)
+    parts = [tag for tag, _ in page.tags if tag in ("h1", "h2", "h4", "table", "svg", "details")]
+    assert parts == ["h1", "details", "h2", "h4", "svg", "details", "table", "h2", "h2"]
+    assert page.data.count("0.50") == 1
+    assert text.splitlines()[:4] == ["rw0rd", "  w0rd", "  w0rd", ""]
+    assert markdown.startswith("## rw0rd\n\n- w0rd\n- w0rd\n\n### sw0rd\n")
+
+
+#: Tags of a page whose number does not depend on what texts say.
+COUNTED = ("h1", "h2", "h4", "p", "li", "td", "th", "svg", "details", "figure")
+
+
+def test_text_of_others_is_data():
+    harmless = Page(report().to_page())
+    for name, text in STRINGS.items():
+        made = report(text)
+        assert_plain(made.to_text(80))
+        markdown = made.to_markdown()
+        assert_plain(markdown)
+        page = Page(MARKDOWN.render(markdown))
+        assert {tag for tag, _ in page.tags} <= TAGS | {"strong"}, name
+        page = Page(made.to_page())
+        assert not [key for _, attributes in page.tags for key in attributes if key.startswith("on")], name
+        kept = [
+            [tag for tag, _ in one.tags if tag not in ("text", "a", "path", "circle", "g")]
+            for one in (page, harmless)
+        ]
+        assert len(kept[0]) <= len(kept[1]), name
+        assert not {"script", "img", "iframe"} & set(kept[0]), name
+        links = [attributes["href"] or "" for tag, attributes in page.tags if tag == "a"]
+        assert all(link.startswith(("http://", "https://", "#")) for link in links), name
+        assert_plain(page.data)
+
+
+def test_json_has_12_digits_no_infinity_and_no_command_of_ci():
+    text = document("x/1", {"b": math.inf, "a": 0.1 + 0.2, "c": "##vso[x]"})
+    assert '"b": null,\n  "a": 0.3,' in text
+    assert "##" not in text
+    assert list(itertools.islice(text.splitlines(), 2)) == ["{", '  "schema": "x/1",']
