@@ -44,7 +44,7 @@ def of(retrieved: Retrieved, topic: str = "t3") -> list[tuple[str, float]]:
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_ids_come_out_one_a_line(asked, workers):
-    retrieved = asked("import sys; print(sys.argv[-1] + '-1\n\n  ' + sys.argv[-1] + '-2  ')", workers=workers)
+    retrieved = asked("import sys; print(sys.argv[-1] + '-1\\n\\n  ' + sys.argv[-1] + '-2  ')", workers=workers)
     assert list(retrieved.answers) == list(QUERIES)
     assert of(retrieved) == [("t3-1", 2.0), ("t3-2", 1.0)]
 

@@ -71,7 +71,7 @@ def test_the_example_is_judged_over_http_with_one_block(folder: Path, improved: 
     status, said = judged(folder, block)
     over_http = verdicts(folder)
     assert (status, over_http["verdicts"][0]["outcome"]) == (0, "pass"), said
-    assert over_http["provenance"]["latency"]["queries"] == over_http["verdicts"][0]["topics"]["count"]
+    assert over_http["provenance"]["candidate"]["latency"]["queries"] == over_http["verdicts"][0]["topics"]["count"]
     shutil.copy(EXAMPLE / "riskguard.yaml", folder)
     judged(folder, CANDIDATE)
     assert verdicts(folder)["verdicts"] == over_http["verdicts"]  # as the function inside pytest gives it
@@ -82,14 +82,14 @@ def test_riskguard_check_asks_the_same_engine(
 ) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.chdir(folder)
-    block = f"candidate: {{http: {{preset: opensearch, url: '{improved.url}', index: {INDEX}}}}}"
+    block = f"candidate: {{http: {{preset: opensearch, url: '{improved.url}/{INDEX}'}}}}"
     (folder / "riskguard.yaml").write_text(settings(folder, block), encoding="utf-8")
     assert riskguard(["check", "--json", "report.json"]) == 0
     assert verdicts(folder)["verdicts"][0]["outcome"] == "pass"
 
 
 def test_an_error_of_all_queries_is_said_once_and_ends_the_asking(folder: Path, improved: Server) -> None:
-    block = f"candidate: {{http: {{preset: elasticsearch, url: '{improved.url}', index: halp}}}}"
+    block = f"candidate: {{http: {{preset: elasticsearch, url: '{improved.url}/halp'}}}}"
     status, said = judged(folder, block)
     flat = " ".join(said.split())
     assert status == 1
@@ -101,7 +101,7 @@ def test_an_error_of_all_queries_is_said_once_and_ends_the_asking(folder: Path, 
 
 def test_a_busy_engine_is_asked_again(folder: Path, improved: Server) -> None:
     improved.instead = [Instead(429, b"busy", {"Retry-After": "0"}), Instead(503, b"starting")]
-    block = f"candidate: {{http: {{preset: elasticsearch, url: '{improved.url}', index: {INDEX}}}, workers: 4}}"
+    block = f"candidate: {{http: {{preset: elasticsearch, url: '{improved.url}/{INDEX}'}}, workers: 4}}"
     status, said = judged(folder, block)
     assert status == 0, said
 
