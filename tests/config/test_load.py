@@ -594,6 +594,7 @@ def run_python(code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_loading_a_file_loads_no_numpy_scipy_or_ir_measures(write):
     path = write(f"{HEAD}gates: [{{{GATE}, alpha: [1, 5]}}]\n")
     code = f"""
