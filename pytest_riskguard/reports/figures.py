@@ -9,9 +9,10 @@ from pytest_riskguard.gates.findings import (
     Lineage,
     PoolFigures,
 )
+from pytest_riskguard.gates.rankings.label_findings import Judgements, LabelInterval
 from pytest_riskguard.gates.verdict import FLIPS, POOL, Family, Verdict
 from pytest_riskguard.gates.verdict import Yardstick as ComputedBaseline
-from pytest_riskguard.reports.shown import MAX_NAME, Shown
+from pytest_riskguard.reports.shown import MAX_NAME, OUTCOMES, Shown
 from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, short, signed
 
 #: Intervals that are shown as well as the one that decided.
@@ -44,6 +45,7 @@ def figures(verdict: Verdict) -> list[str]:
         verdict.family and _family(verdict, verdict.family),
         _counts(verdict),
         _strata(shown),
+        *(_labels(shown, verdict.judgements) if verdict.judgements is not None else ()),
         _detectable(shown, power) if verdict.outcome == "pass" and power else None,
     ]
     return [paragraph for paragraph in paragraphs if paragraph]
@@ -172,6 +174,29 @@ def _detectable(shown: Shown, smallest: float) -> str:
     if shown.verdict.pool is not None:
         what = "difference of GeoRisk" + (" at alpha 0" if shown.verdict.on_churn == "warn" else "")
     return f"smallest detectable {what} at 80% power: {shown.value(-smallest)}"
+
+
+def _labels(shown: Shown, labels: Judgements) -> list[str]:
+    """What the verdict would be with other judges, and with unjudged documents that may be relevant."""
+    found = []
+    if (judges := labels.judges) is not None:
+        said = f"judges: {judges.agreeing:.0%} of the panels that could have judged give this outcome"
+        if judges.interval is not None:
+            said += f"; with judges drawn at random {_drawn(shown, judges.interval)}"
+        found.append(said)
+    if labels.expected is not None:
+        found.append(f"unjudged documents: with their stated relevance {_drawn(shown, labels.expected)}")
+    if labels.relevance_unused:
+        why = "gates on single topics" if shown.verdict.asked.by_topic else "weights, clusters or strata"
+        found.append(f"unjudged documents: their stated relevance is not used with {why}")
+    return found
+
+
+def _drawn(shown: Shown, interval: LabelInterval) -> str:
+    """An interval that labels widen, and what the gate would say of it."""
+    urisk = f"{shown.value(interval.urisk)} {shown.limits(interval.lower, interval.upper)}"
+    answer = OUTCOMES[interval.outcome] if interval.outcome else "fails unless it is churn"
+    return f"URisk is {urisk}, which {answer}; labels are {interval.share:.0%} of the variance"
 
 
 def floored(star: float) -> str:

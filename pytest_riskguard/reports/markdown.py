@@ -7,8 +7,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import comparisons
@@ -20,6 +20,7 @@ from pytest_riskguard.reports.provenance import Provenance, line
 from pytest_riskguard.reports.sections import Part, sections, topics, worst_topics
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal.failure import remarks, repeats
+from pytest_riskguard.reports.wording import headlines
 from pytest_riskguard.reports.wording.sentences import from_to
 from pytest_riskguard.text import clean, counted
 
@@ -237,12 +238,18 @@ _OUTCOMES = {
 }
 
 
-class _Judged(NamedTuple):
+@dataclass(frozen=True)
+class _Judged:
     """A verdict, how often its gate failed before, and the pictures drawn of it."""
 
     verdict: Verdict
     failures: int
     drawn: Sequence[Picture]
+
+    @cached_property
+    def row(self) -> list[str]:
+        """Its row in the table of gates."""
+        return _row(self)
 
 
 def render(
@@ -311,7 +318,7 @@ def _document(
     counts = "; ".join(filter(None, (_title(verdicts), comparisons.title(gates))))
     lines = [f"## riskguard: {f'{answer(verdicts, gates).advice}: ' if verdicts else ''}{counts}", ""]
     lines += [text for said in came_from for text in (prose(said), "")]
-    overview = [*grid(_COLUMNS, map(_row, judged[:rows])), ""] if judged else []
+    overview = [*grid(_COLUMNS, [one.row for one in judged[:rows]]), ""] if judged else []
     sections = _sections(judged, extent, passing, complete=not comparisons.missing(gates))
     alone = len(judged) == 1 and not judged[0].verdict.passed
     lines += [*sections, *overview] if alone else overview
@@ -327,7 +334,10 @@ def _document(
 
 def _sections(judged: Sequence[_Judged], extent: Extent, passing: Extent, *, complete: bool) -> list[str]:
     """Failures first; those that passed are folded."""
-    lines, ordered = [], sorted(judged, key=lambda one: urgency(one.verdict))
+    lines: list[str] = []
+    if not (extent or passing):
+        return lines
+    ordered = sorted(judged, key=lambda one: urgency(one.verdict))
     run = [one.verdict for one in judged]
     same_as = repeats([one.verdict for one in ordered], most=MAX_WORST)
     for place, one in enumerate(ordered):
@@ -335,7 +345,7 @@ def _sections(judged: Sequence[_Judged], extent: Extent, passing: Extent, *, com
         first = ordered[same_as[place]].verdict.gate if place in same_as else None
         if how_much := passing if verdict.passed else extent:
             body = section(verdict, how_much, one.drawn, same_as=first, run=run, complete=complete)
-            heading = f"{_word(one)} {code(verdict.gate)}: {prose(card(verdict).line.replace(' -> ', ' → '))}"
+            heading = f"{_word(one)} {code(verdict.gate)}: {prose(headlines.line(verdict).replace(' -> ', ' → '))}"
             lines += folded(heading, body) if verdict.passed else [f"### {heading}", "", *body]
     return lines
 
@@ -367,6 +377,6 @@ def _row(one: _Judged) -> list[str]:
         _word(one) + (f" ({prose(remark)})" if remark else ""),
         code(verdict.gate, limit=200),
         code(verdict.measure or ""),
-        prose(card(verdict).estimate),
+        prose(headlines.estimate(verdict)),
         means,
     ]

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pytest_riskguard.gates.findings import MovedDocument, ResponsibleTopic, Slice, TopicDocuments, TopicGroup
+from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic, Slice, TopicDocuments, TopicGroup
 from pytest_riskguard.gates.kinds import options_of
-from pytest_riskguard.gates.rankings.label_findings import Judgements, LabelInterval
+from pytest_riskguard.gates.rankings.label_findings import Judgements
 from pytest_riskguard.gates.verdict import JSON_TYPES, Verdict
 from pytest_riskguard.reports.parts import Table
 from pytest_riskguard.reports.shown import OUTCOMES, Shown
@@ -27,8 +27,8 @@ _MAX_TOPICS, _MAX_MOVED, _MAX_NEW = 3, 2, 1
 _MAX_ID, _MAX_TAG = 60, 40
 #: Risky slices that a terminal shows: tags overlap, so the first ones say most.
 _MAX_SLICES = 2
-#: Topics of a group that are named, and topics with unjudged documents that a table lists.
-_MAX_NAMED, _MAX_UNJUDGED = 8, 20
+#: Topics of a group that are named.
+_MAX_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def _moved_in(documents: TopicDocuments, *, everything: bool) -> str | None:
     return f"{clean(documents.topic, limit=_MAX_ID)}: {'; '.join(parts)}" if parts else None
 
 
-def _moved(document: MovedDocument, *, effect: bool) -> str:
+def _moved(document: RankedDocument, *, effect: bool) -> str:
     if document.baseline_rank is None:
         text = f"{_named(document)} entered at rank {document.candidate_rank}"
     elif document.candidate_rank is None:
@@ -163,7 +163,7 @@ def _moved(document: MovedDocument, *, effect: bool) -> str:
     return f"{text}, {signed(document.effect)}" if effect else text
 
 
-def _named(document: MovedDocument) -> str:
+def _named(document: RankedDocument) -> str:
     grade = "unjudged" if document.grade is None else f"grade {document.grade}"
     return f"{clean(document.document, limit=_MAX_ID)} ({grade})"
 
@@ -242,29 +242,6 @@ def _tagged(part: Slice | TopicGroup) -> str:
     return f"{clean(part.tag, limit=_MAX_TAG)}={clean(part.value, limit=_MAX_ID)}"
 
 
-def _labels(shown: Shown, labels: Judgements) -> list[str]:
-    """What the verdict would be with other judges, and with unjudged documents that may be relevant."""
-    found = []
-    if (judges := labels.judges) is not None:
-        said = f"judges: {judges.agreeing:.0%} of the panels that could have judged give this outcome"
-        if judges.interval is not None:
-            said += f"; with judges drawn at random {_drawn(shown, judges.interval)}"
-        found.append(said)
-    if labels.expected is not None:
-        found.append(f"unjudged documents: with their stated relevance {_drawn(shown, labels.expected)}")
-    if labels.relevance_unused:
-        why = "gates on single topics" if shown.verdict.asked.by_topic else "weights, clusters or strata"
-        found.append(f"unjudged documents: their stated relevance is not used with {why}")
-    return found
-
-
-def _drawn(shown: Shown, interval: LabelInterval) -> str:
-    """An interval that labels widen, and what the gate would say of it."""
-    urisk = f"{shown.value(interval.urisk)} {shown.limits(interval.lower, interval.upper)}"
-    answer = OUTCOMES[interval.outcome] if interval.outcome else "fails unless it is churn"
-    return f"URisk is {urisk}, which {answer}; labels are {interval.share:.0%} of the variance"
-
-
 def _by_judge(shown: Shown, labels: Judgements) -> tuple[Table, ...]:
     """The verdict under each judge, if there are several."""
     if labels.judges is None:
@@ -272,7 +249,7 @@ def _by_judge(shown: Shown, labels: Judgements) -> tuple[Table, ...]:
     table = _table(
         "The verdict under each judge",
         labels.judges.judges,
-        _name("Judge", lambda judge: judge.judge),
+        _name("Judge", lambda judge: judge.case),
         _number("URisk", lambda judge: shown.value(judge.urisk)),
         _words("Outcome", lambda judge: judge.outcome),
     )
@@ -285,10 +262,9 @@ def judgements(verdict: Verdict, *, everything: bool = True) -> Part | None:
     if unjudged is None:
         return None
     shown, title = Shown(verdict), "Unjudged documents"
-    labels = _labels(shown, unjudged)
     if not unjudged.documents:
         text = f"Every document in the first {unjudged.depth} ranks was judged."
-        return Part("judgements", title, tuple(labels) if everything else (), text, _by_judge(shown, unjudged))
+        return Part("judgements", title, (), text, _by_judge(shown, unjudged))
     where = (
         f"{counted(unjudged.documents, 'unjudged document')} in the first {unjudged.depth} ranks "
         f"({unjudged.candidate} of the candidate, {unjudged.baseline} of the baseline)"
@@ -307,7 +283,6 @@ def judgements(verdict: Verdict, *, everything: bool = True) -> Part | None:
             f"(URisk {shown.value(case.urisk)})"
             for case in cases
         )
-    sentences += labels if everything else []
     advice = " The command judge-next lists those to judge first." if unjudged.depends else ""
     tables = (
         *_by_judge(shown, unjudged),
@@ -317,13 +292,6 @@ def judgements(verdict: Verdict, *, everything: bool = True) -> Part | None:
             _words("If", shown.case),
             _number("URisk", lambda case: shown.value(case.urisk)),
             _words("Outcome", lambda case: case.outcome),
-        ),
-        _table(
-            "Topics with the most unjudged documents",
-            unjudged.topics[:_MAX_UNJUDGED],
-            _name("Topic", lambda topic: topic.topic),
-            _number("Candidate", lambda topic: topic.candidate),
-            _number("Baseline", lambda topic: topic.baseline),
         ),
     )
     filled = tuple(table for table in tables if table.rows)

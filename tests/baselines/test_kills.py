@@ -1,6 +1,6 @@
 """Kills at random moments, and many processes at once: a baseline is the old one or the new one, never neither.
 
-The 500 kills, with the figures: ``pytest -s tests/baselines/test_kills.py::test_500_kills``.
+500 kills, with the figures: ``pytest -s -m nightly tests/baselines/test_kills.py``.
 """
 
 from __future__ import annotations
@@ -97,14 +97,10 @@ def kills(number: int, store: Store, add: Any, replicate: Any, collection: Any, 
     return counts
 
 
-def test_killed_writers_leave_the_old_or_the_new_baseline(store, add, replicate, collection, tmp_path):
-    kills(15, store, add, replicate, collection, tmp_path)
-
-
-@pytest.mark.slow
-def test_500_kills(store, add, replicate, collection, tmp_path):
-    counts = kills(500, store, add, replicate, collection, tmp_path)
-    print("\n500 kills:", ", ".join(f"{what} {count}" for what, count in sorted(counts.items())))
+@pytest.mark.parametrize("number", [60, pytest.param(500, marks=pytest.mark.nightly)])
+def test_killed_writers_leave_the_old_or_the_new_baseline(store, add, replicate, collection, tmp_path, number):
+    counts = kills(number, store, add, replicate, collection, tmp_path)
+    print(f"\n{number} kills:", ", ".join(f"{what} {count}" for what, count in sorted(counts.items())))
     assert min(counts["old"], counts["new"], counts["left something behind"]) > 0  # the moments were spread
 
 

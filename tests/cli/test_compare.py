@@ -483,18 +483,6 @@ def test_hostile_file_names_reach_no_terminal_and_begin_no_line(command, folder)
         assert "::error::\x1b" not in said
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_output_that_cannot_be_written_is_one_line(folder):
-    code = "from pytest_riskguard.cli import main; main()"
-    for line in (["compare", "good.run", "--baseline", "prod", "--measure", "AP"], ["baseline", "list"]):
-        with Path("/dev/full").open("w") as full:
-            ended = subprocess.run(
-                [sys.executable, "-c", code, *line], stdout=full, stderr=subprocess.PIPE, text=True, check=False
-            )
-        assert (ended.returncode, ended.stderr) == (3, "Error: cannot write the output: No space left on device\n")
-
-
 def test_an_interrupt_while_modules_load_is_status_130(folder):
     folder.joinpath("click.py").write_text("raise KeyboardInterrupt")
     code = "import sys; sys.path.insert(0, '.'); from pytest_riskguard.cli import main"

@@ -19,7 +19,7 @@ LOST = {
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-@pytest.mark.parametrize("line", [COMPARE.format("good"), COMPARE.format("loss"), "baseline list"])
+@pytest.mark.parametrize("line", [pytest.param(COMPARE.format("loss"), marks=pytest.mark.slow), "baseline list"])
 @pytest.mark.parametrize("shell", LOST)
 def test_lost_output_is_at_most_one_line_and_status_3(folder, shell, line):
     if "status" in shell:
@@ -32,6 +32,7 @@ def test_lost_output_is_at_most_one_line_and_status_3(folder, shell, line):
     assert (status, ended.stderr) == (3, LOST[shell.replace("sleep 0.3; ", "")])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_reports_are_written_though_nothing_can_be_shown(folder):
     line = f"{COMMAND} {COMPARE.format('loss')} --json r.json --markdown r.md >/dev/full"

@@ -56,7 +56,7 @@ def lines(path: Path) -> Rows:
     return [line.split() for line in text.decode().splitlines()]
 
 
-@pytest.fixture(scope="module", params=sorted(COLLECTIONS))
+@pytest.fixture(scope="module", params=["web2012_runs", pytest.param("cranfield_runs", marks=pytest.mark.nightly)])
 def collection(request, shared: Path, tmp_path_factory) -> tuple[Path, dict[str, Path], Path]:
     """A folder with judgements, honestly changed ones and a store of all runs, by the name of each."""
     folder, data = tmp_path_factory.mktemp(request.param), shared / "data" / request.param

@@ -77,6 +77,7 @@ def test_the_report_compares_all_models_with_the_stored_baseline(small):
     assert [line.split()[0] for line in kinds[:3]] == ["head", "prod", "lambdamart"]
 
 
+@pytest.mark.nightly
 def test_the_command_makes_the_same_files_again(small):
     folder, printed = small
     again = trained(folder.with_name("again"), *SMALL)
@@ -87,6 +88,7 @@ def test_the_command_makes_the_same_files_again(small):
         assert (folder.with_name("again") / path).read_bytes() == (folder / path).read_bytes(), path
 
 
+@pytest.mark.nightly
 def test_plain_lambdamart_passes_where_the_tail_is_judged_like_the_rest(tmp_path: Path):
     pytest.importorskip("lightgbm")
     pytest.importorskip("numba")
@@ -137,6 +139,7 @@ def test_the_example_data_of_lightgbm_are_read(tmp_path: Path, monkeypatch: pyte
 # ---- the README
 
 
+@pytest.mark.nightly  # CI runs the command once, and does not compare its numbers
 def test_the_readme_shows_what_the_command_prints(tmp_path: Path):
     pytest.importorskip("lightgbm")
     pytest.importorskip("numba")

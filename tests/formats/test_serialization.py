@@ -20,7 +20,7 @@ from pytest_riskguard.formats.serialization import (
     rounded,
     to_plain,
 )
-from pytest_riskguard.gates.findings import Lines, MovedDocument
+from pytest_riskguard.gates.findings import Lines, RankedDocument
 
 
 def test_a_number_has_12_significant_digits_and_zero_no_sign():
@@ -31,7 +31,7 @@ def test_a_number_has_12_significant_digits_and_zero_no_sign():
 
 
 def test_what_was_written_reads_back():
-    for made in (MovedDocument("d", None, 1, None, -0.5), Lines((0.1, 0.2), {"a": (1.5, None)})):
+    for made in (RankedDocument("d", None, 1, None, -0.5), Lines((0.1, 0.2), {"a": (1.5, None)})):
         assert decoded(type(made), to_plain(made)) == made
 
 
@@ -52,7 +52,7 @@ def test_unknown_fields_are_left_out():
 
 def test_a_lone_surrogate_is_kept_in_an_id_and_refused_in_a_word():
     document = {"document": "\ud800", "grade": 1, "baseline_rank": 1, "candidate_rank": 2, "effect": 0.0}
-    assert decoded(MovedDocument, document).document == "\ud800"
+    assert decoded(RankedDocument, document).document == "\ud800"
     with pytest.raises(ValueError, match=r"^word: expected text without lone surrogates, found '\\ud800'$"):
         decoded(Constrained, {"word": "\ud800"})
 

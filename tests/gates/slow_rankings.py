@@ -24,7 +24,7 @@ from pytest_riskguard.evaluation.scoring.provider_scores import evaluate
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.gates.findings import (
-    MovedDocument,
+    RankedDocument,
     ResponsibleTopic,
     TopicDocuments,
 )
@@ -39,7 +39,7 @@ from pytest_riskguard.gates.rankings.documents import (
     MAX_WINS,
 )
 from pytest_riskguard.gates.rankings.entries import TopicRanking
-from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnjudgedTopic
+from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.rankings.unjudged import Answer, ToJudge
 
 if TYPE_CHECKING:
@@ -202,14 +202,11 @@ def judgements(rejudged: SlowComparison) -> Judgements:
     """Which documents are unjudged, and what the gate would say in the four cases that go by rank."""
     gaps = rejudged.gaps()
     cases = tuple(cases_of(rejudged, gaps))
-    rows = [UnjudgedTopic(gap.topic, len(gap.candidate), len(gap.baseline)) for gap in gaps]
-    sizes = {gap.topic: len(gap.documents) for gap in gaps}
     return Judgements(
         depth=rejudged.depth,
-        candidate=sum(row.candidate for row in rows),
-        baseline=sum(row.baseline for row in rows),
-        documents=sum(sizes.values()),
-        topics=tuple(sorted(rows, key=lambda row: (-sizes[row.topic], row.topic))),
+        candidate=sum(len(gap.candidate) for gap in gaps),
+        baseline=sum(len(gap.baseline) for gap in gaps),
+        documents=sum(len(gap.documents) for gap in gaps),
         cases=cases,
         depends=len({case.outcome for case in cases}) > 1,
     )
@@ -332,9 +329,9 @@ class _Moves:
     def as_finding(self, topic: str, effects: Mapping[str, float], *, exact: bool) -> TopicDocuments:
         """What the verdict says of the topic."""
 
-        def document(name: str) -> MovedDocument:
+        def document(name: str) -> RankedDocument:
             candidate_rank, baseline_rank = self.rank(name)
-            return MovedDocument(
+            return RankedDocument(
                 name, self.grades.get(name, self._ungraded), baseline_rank, candidate_rank, effects.get(name, 0.0)
             )
 
@@ -401,11 +398,15 @@ def side_by_side(rejudged: SlowComparison, topic: str, depth: int) -> TopicRanki
         before, now = baseline.get(document, beyond), candidate.get(document, beyond)
         return min(before, now), before, document
 
-    documents = tuple(sorted(shown, key=order))
     return TopicRanking(
         topic,
-        documents,
-        tuple(grades.get(document, rejudged.rules.ungraded) for document in documents),
-        tuple(map(baseline.get, documents)),
-        tuple(map(candidate.get, documents)),
+        tuple(
+            RankedDocument(
+                document,
+                grades.get(document, rejudged.rules.ungraded),
+                baseline.get(document),
+                candidate.get(document),
+            )
+            for document in sorted(shown, key=order)
+        ),
     )

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_riskguard.gates.findings import MovedDocument, ResponsibleTopic
+from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic
 from pytest_riskguard.gates.rankings import documents
 from pytest_riskguard.gates.rankings.documents import topic_documents
 from tests.gates.runs import Pair
@@ -42,7 +42,7 @@ def test_what_a_document_is_worth_is_its_gain_at_both_ranks():
         ("c", 1, 4, None),
     ]
     assert [m.effect for m in topic.moved] == pytest.approx([-3 / ideal, -1 / math.log2(5) / ideal], abs=1e-12)
-    assert topic.replacements == (MovedDocument("y", None, None, 3, 0.0), MovedDocument("z", None, None, 4, 0.0))
+    assert topic.replacements == (RankedDocument("y", None, None, 3, 0.0), RankedDocument("z", None, None, 4, 0.0))
 
 
 def test_where_documents_depend_on_each_other_one_at_a_time_is_moved_back():

@@ -16,7 +16,7 @@ from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.formats.given_file import LabelRules
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings import uncertain_labels
-from pytest_riskguard.gates.rankings.label_findings import Judgements, UnderJudge, UnderJudges
+from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnderJudges
 from pytest_riskguard.gates.rankings.uncertain_labels import (
     expected,
     half_width,
@@ -64,9 +64,9 @@ def rejudged(pair: Pair, qrels: Qrels) -> Rejudged:
 def test_under_each_judge_the_gate_says_what_it_says_of_that_judges_grades(judges):
     pair, qrels = judged(judges, judges=judges)
     found = under_judges(rejudged(pair, qrels))
-    assert [one.judge for one in found.judges] == list(NAMES[:judges])
+    assert [one.case for one in found.judges] == list(NAMES[:judges])
     for one in found.judges:
-        grades = regraded(qrels.grades, qrels.by_judge, [one.judge])
+        grades = regraded(qrels.grades, qrels.by_judge, [one.case])
         verdict = replace(pair, grades=grades).verdict()
         assert one.urisk == pytest.approx(verdict.estimates.urisk, abs=1e-12)
         assert one.outcome == verdict.outcome
@@ -96,7 +96,7 @@ def test_a_judge_who_finds_nothing_relevant_leaves_scores_of_0():
     nothing = {t: {d: {**g, "ann": 0} for d, g in documents.items()} for t, documents in qrels.by_judge.items()}
     found = under_judges(rejudged(pair, replace(qrels, by_judge=nothing)))
     ann = found.judges[0]
-    assert (ann.judge, ann.outcome) == ("ann", "pass")
+    assert (ann.case, ann.outcome) == ("ann", "pass")
     assert ann.urisk == 0.0
 
 
@@ -152,29 +152,6 @@ def test_false_alarms_stay_at_nominal_whether_judges_disagree_at_random_or_lean(
     assert 0.003 <= rate <= 0.033
 
 
-@pytest.mark.nightly
-def test_the_gate_stays_at_nominal_where_judges_disagree_at_random():
-    """Two systems that are equally good, three judges who err: the gate itself, on the median of their grades."""
-    rng = random.Random(16)
-    failed, repetitions = 0, 1000
-    for _ in range(repetitions):
-        rows: list[dict[str, object]] = []
-        runs: tuple[dict[str, list[str]], dict[str, list[str]]] = ({}, {})
-        for number in range(30):
-            topic, true = f"t{number:02d}", {document: rng.choice([0, 0, 1, 2]) for document in DOCUMENTS}
-            for document, grade in true.items():
-                for judge in NAMES[:3]:
-                    wrong = min(2, max(0, grade + rng.choice([-1, 0, 1])))
-                    rows.append({"query_id": topic, "docid": document, "judge": judge, "grade": wrong})
-            rows += [{"query_id": topic, "docid": "sure", "judge": judge, "grade": 2} for judge in NAMES[:3]]
-            for run in runs:
-                run[topic] = rng.sample(DOCUMENTS, 8)
-        qrels = read_qrels(rows)
-        grades = {topic: dict(of_topic) for topic, of_topic in qrels.grades.items()}
-        failed += Pair(*runs, grades, "nDCG@5", gate_of("g", alpha=0.0)).verdict().outcome == "fail"
-    assert failed / repetitions <= 0.043
-
-
 @pytest.mark.parametrize("measure", ["nDCG@5", "AP", "RR@5", "ERR@5"])
 def test_expected_urisk_is_that_of_every_way_in_which_documents_can_be_relevant(measure):
     pair, qrels = judged(7, judges=1)
@@ -222,8 +199,8 @@ def test_where_all_ways_are_too_many_those_drawn_are_near_them(monkeypatch):
 
 
 def test_judges_who_decide_are_named_in_a_warning_whatever_the_outcome():
-    judges = (UnderJudge("ann", -0.1, "fail"), UnderJudge("bob", 0.1, "pass"), UnderJudge("cy", 0.2, "pass"))
-    labels = Judgements(5, 0, 0, 0, (), (), depends=False, judges=UnderJudges(judges, True, 10, 0.75))
+    judges = (IfJudged("ann", -0.1, "fail"), IfJudged("bob", 0.1, "pass"), IfJudged("cy", 0.2, "pass"))
+    labels = Judgements(5, 0, 0, 0, (), depends=False, judges=UnderJudges(judges, True, 10, 0.75))
     outcomes: tuple[tuple[Outcome, int], ...] = (("pass", 2), ("fail", 1))
     for outcome, agree in outcomes:
         (notice,) = rests_on_labels(outcome, labels)

@@ -35,10 +35,10 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Rankings and judgements of 800 queries in rows of no order, some unanswered, some without judgements."""
+    """Rankings and judgements of 200 queries in rows of no order, some unanswered, some without judgements."""
     folder, generator = tmp_path_factory.mktemp("world"), random.Random(7)
     ranked, judged = [], []
-    for query in range(800):
+    for query in range(200):
         documents = [f"{query}-{place}" for place in generator.sample(range(60), 30)]
         if query % 50:
             ranked += [(f"q{query}", name, round(generator.random(), 2)) for name in documents[:20]]
@@ -108,7 +108,7 @@ def test_spark_with_an_executor_killed(world: Path, tmp_path: Path) -> None:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.executorEnv.PYTHONPATH": environment()["PYTHONPATH"],
-        "spark.sql.shuffle.partitions": "12",
+        "spark.sql.shuffle.partitions": "6",
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.warehouse.dir": str(tmp_path / "warehouse"),
     }

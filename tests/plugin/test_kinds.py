@@ -98,7 +98,7 @@ def test_weights_that_there_are_not_are_a_mistake(pytester, project):
 RISKS = [f"name: g{alpha}, kind: not_significantly_risky, alpha: {alpha}" for alpha in (0, 1, 5)]
 
 
-@pytest.mark.parametrize("arguments", [(), ("riskguard.yaml::g1",), ("-n2", "-p", "xdist")])
+@pytest.mark.parametrize("arguments", [(), ("riskguard.yaml::g1",), pytest.param(("-n2",), marks=pytest.mark.slow)])
 def test_a_family_is_judged_whole_whatever_is_selected_and_wherever_it_runs(judged, arguments):
     _, verdicts = judged("loss", *RISKS, head="family: holm\n", arguments=arguments)
     family = verdicts["g1"]["family"]

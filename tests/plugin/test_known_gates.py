@@ -50,9 +50,8 @@ def two_gates(pytester, project):
     (pytester.path / "riskguard.yaml").write_text(TWO)
 
 
-@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
-def test_each_verdict_belongs_to_a_gate_with_file_and_line(pytester, two_gates, workers):
-    assert run(pytester, "-n", workers).ret == 0
+def test_each_verdict_belongs_to_a_gate_with_file_and_line(pytester, two_gates):
+    assert run(pytester).ret == 0
     report = read_report(pytester.path / "report.json")
     assert report["gates"] == [
         {
@@ -95,23 +94,21 @@ def test_gates_are_known_if_every_worker_crashes(pytester, two_gates):
     }
 
 
-@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
-def test_a_broken_file_is_named_and_the_gates_of_others_are_judged(pytester, project, workers):
+def test_a_broken_file_is_named_and_the_gates_of_others_are_judged(pytester, project):
     project("good", into="a")
     project("good", into="b")
     (pytester.path / "b" / "riskguard.yaml").write_text("collection: {qrels: [}\n")
     pytester.makeini("[pytest]\nriskguard_config = a/riskguard.yaml b/riskguard.yaml")
-    assert run(pytester, "-n", workers).ret == 1
+    assert run(pytester).ret == 1
     assert became(pytester) == {"a/riskguard.yaml::no-risk": "judged", "b/riskguard.yaml::configuration": "broken"}
     assert gates(pytester)["b/riskguard.yaml::configuration"]["line"] == 1
 
 
-@pytest.mark.slow
 def test_gates_of_the_same_name_in_two_files_are_two(pytester, project):
     project("good", into="a")
     project("loss", into="b")
     pytester.makeini("[pytest]\nriskguard_config = a/riskguard.yaml b/riskguard.yaml")
-    assert run(pytester, "-n", "2").ret == 1
+    assert run(pytester).ret == 1
     known = gates(pytester)
     assert {name: gate["verdicts"] for name, gate in known.items()} == {
         "a/riskguard.yaml::no-risk": [0],

@@ -205,10 +205,9 @@ def test_progress_goes_to_no_pipe(live):
     ("arguments", "environment", "shown"),
     [
         ((), {}, True),
-        (("-v",), {}, True),
         (("-q",), {}, False),
         (("-s",), {}, False),
-        (("-n1",), {}, False),
+        pytest.param(("-n1",), {}, False, marks=pytest.mark.slow),
         ((), {"CI": "true"}, False),
     ],
 )
@@ -317,7 +316,7 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.parametrize("how", ["'{query}'], workers: 2", "]"])
+@pytest.mark.parametrize("how", [pytest.param("'{query}'], workers: 2", marks=pytest.mark.slow), "]"])
 def test_a_command_gives_the_verdict_of_the_function_that_it_calls(live, pytester, asked_of, how):
     assert live("ask", "--riskguard-report=function.json").ret == 0
     path = pytester.path / "riskguard.yaml"

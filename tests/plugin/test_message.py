@@ -93,15 +93,14 @@ gates:
 """
 
 
-@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
-def test_gates_on_the_same_runs_show_their_topics_once(pytester, project, workers):
+def test_gates_on_the_same_runs_show_their_topics_once(pytester, project):
     project("loss")
     (pytester.path / "riskguard.yaml").write_text(SEVERAL)
     pytester.makepyfile("""
         def test_own(riskguard):
             riskguard.assert_not_significantly_risky(riskguard.run("candidate.run"), "prod", alpha=2)
     """)
-    result = pytester.runpytest("--riskguard", "-n", workers, "--dist=loadfile", "--junitxml=junit.xml")
+    result = pytester.runpytest("--riskguard", "--junitxml=junit.xml")
     text = result.stdout.str()
     assert len([line for line in result.outlines if re.match(r"[E ]+t\d\d +", line)]) == 5
     assert text.count("queries got worse.") == 1
@@ -176,6 +175,7 @@ def test_our_lines_fit_the_screen(pytester, project, monkeypatch, columns):
     assert any(re.search(r"t07 .* 0\.5000 -> 0\.0500 +-0\.4500 +9\.3%  flagged$", line) for line in ours)
 
 
+@pytest.mark.slow
 def test_the_command_that_reproduces_runs_that_gate_and_fails(pytester, project, monkeypatch):
     project("loss")
     path = pytester.path / "riskguard.yaml"

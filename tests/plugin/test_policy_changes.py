@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from tests.plugin.test_reports import WORKERS, commands, properties
+from tests.plugin.test_reports import commands, properties
 from tests.plugin.world import read_report
 from tests.repositories import commit
 
@@ -29,10 +29,9 @@ def loosened(pytester, project):
     return pytester
 
 
-@WORKERS
 @pytest.mark.parametrize("detail", ["-q", "-v"])
-def test_the_summary_says_it_however_short_and_nothing_else_changes(loosened, workers, detail):
-    result = loosened.runpytest("--riskguard", detail, "-n", workers, "--riskguard-report=r.json", "--junitxml=j.xml")
+def test_the_summary_says_it_however_short_and_nothing_else_changes(loosened, detail):
+    result = loosened.runpytest("--riskguard", detail, "--riskguard-report=r.json", "--junitxml=j.xml")
     assert result.ret == 0
     assert result.outlines.count(SAID) == 1
     report = read_report(loosened.path / "r.json")
@@ -41,7 +40,7 @@ def test_the_summary_says_it_however_short_and_nothing_else_changes(loosened, wo
     assert properties(loosened.path / "j.xml")["no-risk"]["riskguard.policy_changes"] == SAID
 
 
-@WORKERS
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_file_that_only_tests_with_the_fixture_use_counts_too(loosened, workers):
     inner = loosened.mkdir("inner")
     for name in ("riskguard.yaml", "qrels.txt", "topics.tsv", "candidate.run"):

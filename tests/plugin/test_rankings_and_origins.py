@@ -45,6 +45,7 @@ def titles(folder: Path) -> None:
     folder.joinpath("documents.jsonl").write_text('{"_id": "good", "title": "The good one"}\n')
 
 
+@pytest.mark.slow
 def test_a_run_over_workers_writes_the_same_report(judged, pytester):
     titles(pytester.path)
     pytester.makepyfile(test_b=TEST)

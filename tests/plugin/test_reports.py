@@ -1,4 +1,4 @@
-"""Reports of a pytest run: files by their names, GitHub Actions, JUnit XML; with workers as without."""
+"""Reports of a pytest run: files by their names, GitHub Actions, JUnit XML."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ TESTS = """
         check("not_significantly_risky", BASELINE, BASELINE)
         assert_not_significantly_risky(WORSE, BASELINE)
 """
-WORKERS = pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
 
 
 def commands(result: pytest.RunResult) -> list[str]:
@@ -49,10 +48,9 @@ def properties(path: Path) -> dict[str, dict[str, str]]:
     }
 
 
-@WORKERS
-def test_each_report_has_the_format_of_its_name(pytester, project, workers):
+def test_each_report_has_the_format_of_its_name(pytester, project):
     project("loss")
-    result = pytester.runpytest("--riskguard", "-n", workers, "--riskguard-report=r.json", "--riskguard-report=r.md")
+    result = pytester.runpytest("--riskguard", "--riskguard-report=r.json", "--riskguard-report=r.md")
     result.assert_outcomes(failed=1)
     assert read_report(pytester.path / "r.json")["verdicts"][0]["gate"] == "no-risk"
     text = (pytester.path / "r.md").read_text(encoding="utf-8")
@@ -99,26 +97,31 @@ def test_a_report_that_cannot_be_written_is_said_and_the_others_are_written(pyte
 
 
 @pytest.mark.parametrize(
-    ("more", "status"), [("", 9), ("--collect-only", 0), ("nowhere.py", pytest.ExitCode.USAGE_ERROR)]
+    ("more", "status"),
+    [
+        pytest.param("", 9, marks=pytest.mark.slow),
+        ("--collect-only", 0),
+        ("nowhere.py", pytest.ExitCode.USAGE_ERROR),
+    ],
 )
 def test_no_report_of_an_earlier_run_stands_for_one_that_wrote_none(pytester, project, more, status):
     project("good")
     report = pytester.path / "r.json"
     report.write_text(dumps([CASES["pass"]()]))
     pytester.makepyfile(test_killed="import os\n\n\ndef test_it():\n    os._exit(9)\n")
-    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=r.json", *more.split())
+    run = pytester.runpytest if more else pytester.runpytest_subprocess
+    result = run("--riskguard", "--riskguard-report=r.json", *more.split())
     assert result.ret == status
     assert not report.exists() or not read_report(report)["verdicts"]
 
 
-@WORKERS
-def test_github_annotates_what_failed_at_its_line(pytester, project, monkeypatch, workers):
+def test_github_annotates_what_failed_at_its_line(pytester, project, monkeypatch):
     project("loss")
     pytester.makepyfile(test_search=TESTS)
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(pytester.path))
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
-    result = pytester.runpytest("--riskguard", "-n", workers)
+    result = pytester.runpytest("--riskguard")
     result.assert_outcomes(failed=4, passed=1)
     said = commands(result)
     assert [re.match(r"::error file=([^,]+),line=(\d+),", line).groups() for line in said] == [
@@ -129,7 +132,6 @@ def test_github_annotates_what_failed_at_its_line(pytester, project, monkeypatch
     assert "title=riskguard%3A no-risk::the mean fell 0.50 -> 0.34; 12 of 30 queries lost" in said[0]
     summary = (pytester.path / "summary.md").read_text(encoding="utf-8")
     assert summary.startswith("## riskguard: Don't ship: 4 gates failed, 1 passed\n")
-    assert summary.count("## riskguard:") == 1  # the workers write nothing
 
 
 def test_outside_github_there_is_nothing_to_tell(pytester, project):
@@ -173,11 +175,10 @@ def test_a_summary_that_cannot_be_written_is_said_and_fails_nothing(pytester, pr
 
 
 @pytest.mark.parametrize("family", ["xunit1", "xunit2"])
-@WORKERS
-def test_junit_properties_are_those_of_the_verdicts(pytester, project, workers, family):
+def test_junit_properties_are_those_of_the_verdicts(pytester, project, family):
     project("loss")
     pytester.makepyfile(test_search=TESTS)
-    pytester.runpytest("--riskguard", "-n", workers, "--junitxml=j.xml", "-o", f"junit_family={family}")
+    pytester.runpytest("--riskguard", "--junitxml=j.xml", "-o", f"junit_family={family}")
     found = properties(pytester.path / "j.xml")
     for name in ("no-risk", "test_fixture"):
         assert found[name]["riskguard.outcome"] == "fail"
@@ -205,8 +206,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@WORKERS
-def test_hostile_texts_are_data_in_all_that_a_run_writes(pytester, hostile, monkeypatch, workers):
+def test_hostile_texts_are_data_in_all_that_a_run_writes(pytester, hostile, monkeypatch):
     shutil.copytree(hostile, pytester.path, dirs_exist_ok=True)
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(pytester.path))
@@ -214,8 +214,6 @@ def test_hostile_texts_are_data_in_all_that_a_run_writes(pytester, hostile, monk
     result = pytester.runpytest(
         "--riskguard",
         "-vv",
-        "-n",
-        workers,
         "--junitxml=j.xml",
         "--riskguard-report=r.md",
         "--riskguard-report=r.json",

@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 
 from pytest_riskguard.reports.json import SCHEMA_FILE
+from tests.plugin.test_reports import commands, properties
 from tests.plugin.world import read_report
 
 MIXED = """
@@ -31,7 +32,7 @@ MIXED = """
     [
         ((), 1),
         (("--riskguard-no-yaml",), 1),
-        (("-n", "2"), 1),
+        pytest.param(("-n", "2"), 1, marks=pytest.mark.slow),
         (("--collect-only",), 0),
         (("--fixtures",), 0),
         (("-k", "own"), 0),
@@ -61,7 +62,6 @@ def test_no_tests_at_all_is_red_as_well(pytester):
     ("arguments", "addopts", "judged"),
     [
         ((), "", 5),
-        pytest.param(("-n", "2"), "", 5, marks=pytest.mark.slow),
         (("-k", "plain"), "", 3),
         ((), "-m 'not own' -k fixture", 1),
         (("--riskguard-no-yaml",), "", 4),
@@ -80,13 +80,23 @@ def test_strict_asks_for_every_gate_that_is_known(pytester, project, arguments, 
 @pytest.mark.slow
 def test_the_report_is_valid_and_the_same_for_any_workers_and_order(pytester, project, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1800000000")  # a report says when it was written
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
     project("loss")
     pytester.makepyfile(MIXED)
-    for name, workers in (("serial", "0"), ("parallel", "2")):
-        result = pytester.runpytest("--riskguard", "-n", workers, f"--riskguard-report={name}.json")
+    written = []
+    for workers in ("0", "2"):
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / f"{workers}.summary"))
+        names = (
+            f"--junitxml={workers}.xml",
+            f"--riskguard-report={workers}.json",
+            f"--riskguard-report={workers}.md",
+        )
+        result = pytester.runpytest("--riskguard", "-n", workers, *names)
         result.assert_outcomes(passed=3, failed=2)
-    serial = pytester.path / "serial.json"
-    assert serial.read_bytes() == pytester.path.joinpath("parallel.json").read_bytes()
+        texts = [(pytester.path / f"{workers}.{kind}").read_text("utf-8") for kind in ("json", "md", "summary")]
+        written.append([*texts, properties(pytester.path / f"{workers}.xml"), sorted(commands(result))])
+    assert written[0] == written[1]
+    serial = pytester.path / "0.json"
     report = read_report(serial)
     jsonschema.validate(report, read_report(SCHEMA_FILE), cls=jsonschema.Draft202012Validator)
     assert [verdict["gate"] for verdict in report["verdicts"]] == sorted(v["gate"] for v in report["verdicts"])

@@ -58,20 +58,19 @@ class Way:
 
 WAYS = {
     "two workers": Way(("-n", "2", "--dist", "loadscope")),
-    "workers that steal": Way(("-n", "2", "--dist", "worksteal")),
+    "workers that steal, in another order": Way(("-n", "2", "--dist", "worksteal"), {"ORDER": "7"}),
     "a subset": Way(("-k", "pool or inferior or collapse"), count=3),
     "one gate by its id": Way(("riskguard.yaml::inferior",), count=1),
-    "run again": Way(("--reruns", "1")),
-    "another order": Way(environment={"ORDER": "1"}),
-    "yet another order with workers": Way(("-n", "2"), {"ORDER": "7"}),
+    "another order, run again, without assertions": Way(("--reruns", "1"), {"ORDER": "1", "PYTHONOPTIMIZE": "1"}),
     "locale C": Way(environment={"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0"}),
-    "Turkish": Way(environment={"LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8", "LANGUAGE": "tr"}),
-    "another time zone": Way(environment={"TZ": "Pacific/Kiritimati"}),
-    "no home": Way(environment={"HOME": None, "XDG_CACHE_HOME": None, "USERPROFILE": None}),
-    "other hashes": Way(environment={"PYTHONHASHSEED": "4242"}),
-    "without assertions": Way(environment={"PYTHONOPTIMIZE": "1"}),
-    "another folder": Way(elsewhere=True),
-    "narrow and in CI": Way(environment={"CI": "true", "COLUMNS": "40", "NO_COLOR": "1"}),
+    "another machine": Way(
+        environment={
+            **{"LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8", "LANGUAGE": "tr", "TZ": "Pacific/Kiritimati"},
+            **{"HOME": None, "XDG_CACHE_HOME": None, "USERPROFILE": None, "PYTHONHASHSEED": "4242"},
+            **{"CI": "true", "COLUMNS": "40", "NO_COLOR": "1"},
+        },
+        elsewhere=True,
+    ),
 }
 #: Each starts processes of its own.
 pytestmark = pytest.mark.slow

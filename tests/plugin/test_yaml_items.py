@@ -131,13 +131,12 @@ def test_collecting_scores_nothing_and_loads_no_scipy(pytester, project):
     result.stdout.fnmatch_lines(["*no-risk*", "LOADED []"])
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
-def test_a_broken_riskguard_yaml_is_a_failing_item_at_its_line(pytester, project, workers):
+def test_a_broken_riskguard_yaml_is_a_failing_item_at_its_line(pytester, project):
     project("good")
     path = pytester.path / "riskguard.yaml"
     path.write_text(path.read_text().replace("alpha:", "alhpa:"))
     pytester.makepyfile("def test_own(): pass")
-    result = pytester.runpytest("--riskguard", "-n", workers)
+    result = pytester.runpytest("--riskguard")
     result.assert_outcomes(passed=1, failed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(

@@ -17,13 +17,13 @@ from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.gates.findings import (
     Exhibits,
     Explanation,
-    MovedDocument,
+    RankedDocument,
     Slice,
     TopicColumns,
     TopicDocuments,
 )
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnjudgedTopic
+from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.verdict import Family, Verdict, incomparable
 from tests.plugin.world import CHURN, GOOD, LOSS, QUERIES, TOPICS, differences
 from tests.verdicts import altered
@@ -77,7 +77,7 @@ def explained() -> Verdict:
     """A failure with all that a verdict can say of documents, judgements and slices."""
     verdict = with_exhibits(judged(CHURN, alpha=5, on_churn="fail"), CHURN)
     worst = [topic.topic for topic in verdict.responsible_topics]
-    moved = MovedDocument
+    moved = RankedDocument
     return altered(
         verdict,
         explanation=Explanation(
@@ -110,7 +110,6 @@ def explained() -> Verdict:
             candidate=12,
             baseline=3,
             documents=14,
-            topics=(UnjudgedTopic(worst[0], 7, 1),),
             cases=(
                 IfJudged("irrelevant", -0.96, "fail"),
                 IfJudged("relevant", 0.02, "pass"),

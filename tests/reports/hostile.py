@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from pytest_riskguard import check
 from pytest_riskguard.gates.findings import (
     Explanation,
-    MovedDocument,
+    RankedDocument,
     Slice,
     TopicDocuments,
     TopicGroup,
 )
-from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnjudgedTopic
+from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from tests.plugin.world import LOSS, TOPICS, differences
 from tests.verdicts import altered
@@ -157,7 +157,7 @@ def verdict_with(text: str, **options: Any) -> Verdict:
     )
     topics = tuple(dataclasses.replace(topic, query=text) for topic in judged.responsible_topics)
     guilty = topics[0].topic if topics else text
-    moved = MovedDocument(document=text, grade=1, baseline_rank=1, candidate_rank=None, effect=-0.4)
+    moved = RankedDocument(document=text, grade=1, baseline_rank=1, candidate_rank=None, effect=-0.4)
     return altered(
         judged,
         gate=text,
@@ -173,9 +173,7 @@ def verdict_with(text: str, **options: Any) -> Verdict:
             slices=(Slice(text, text, 12, 0, 6, -0.4, -0.8, -0.9, -0.7, 0.02, True, 1),),
         ),
         documents=(TopicDocuments(guilty, 10, True, (moved,), (moved,)),),
-        judgements=Judgements(
-            10, 3, 2, 4, (UnjudgedTopic(guilty, 3, 2),), (IfJudged("irrelevant", -0.1, "fail"),), True
-        ),
+        judgements=Judgements(10, 3, 2, 4, (IfJudged("irrelevant", -0.1, "fail"),), True),
     )
 
 

@@ -152,7 +152,13 @@ FAILING = {
 }
 
 
-@pytest.mark.parametrize("name", FAILING)
+#: The others load the core, and judge.
+DEAR = ("does not load", "a verdict", "a reader")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in DEAR else []) for name in FAILING]
+)
 def test_a_plugin_that_fails_is_named_and_nothing_passes(name, tmp_path):
     module, line, words = FAILING[name]
     project = Project(tmp_path, module)

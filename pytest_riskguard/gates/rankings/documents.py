@@ -11,7 +11,7 @@ from pytest_riskguard.evaluation.scoring.judged_runs import DEFAULT_DEPTH
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
 from pytest_riskguard.evaluation.scoring.variants import Variants, values_of
 from pytest_riskguard.formats.given_file import AS_GIVEN
-from pytest_riskguard.gates.findings import MovedDocument, ResponsibleTopic, TopicDocuments
+from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic, TopicDocuments
 
 #: The most topics whose documents are listed: the most harmful losses, and the largest flagged wins.
 MAX_LOSSES, MAX_WINS = 50, 10
@@ -136,9 +136,9 @@ class _Moves:
     def as_finding(self, topic: str, effects: Mapping[str, float], *, exact: bool) -> TopicDocuments:
         """What the verdict says of the topic."""
 
-        def document(name: str) -> MovedDocument:
+        def document(name: str) -> RankedDocument:
             candidate_rank, baseline_rank = self.rank(name)
-            return MovedDocument(
+            return RankedDocument(
                 name,
                 self.grades.get(name, self.all_rules.ungraded),
                 baseline_rank,

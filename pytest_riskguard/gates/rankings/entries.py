@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from pytest_riskguard.gates.findings import Count, Positive
+from pytest_riskguard.formats.serialization import UNWRITTEN
+from pytest_riskguard.gates.findings import Count, Positive, RankedDocument
 from pytest_riskguard.text import web_address
 
 if TYPE_CHECKING:
@@ -21,24 +22,11 @@ MAX_READ_DEPTH, MAX_TITLE = 1000, 300
 class TopicRanking:
     """The documents in the first ranks of either system, each with its grade and both ranks.
 
-    A grade is None for an unjudged document, a rank if the run does not hold the document; ranks beyond the depth
-    are given. Documents are ordered by their better rank.
+    Ranks beyond the depth are given. Documents are ordered by their better rank.
     """
 
     topic: str
-    documents: tuple[str, ...]
-    grades: tuple[float | None, ...]
-    baseline_ranks: tuple[Positive | None, ...]
-    candidate_ranks: tuple[Positive | None, ...]
-
-    def __post_init__(self) -> None:
-        expected = len(self.documents)
-        for name in ("grades", "baseline_ranks", "candidate_ranks"):
-            if len(getattr(self, name)) != expected:
-                found = len(getattr(self, name))
-                raise ValueError(
-                    f"rankings: topic {self.topic!r:.60}: {name}: expected {expected} values, found {found}"
-                )
+    documents: tuple[RankedDocument, ...]
 
 
 @dataclass(frozen=True)
@@ -49,9 +37,9 @@ class Rankings:
     ranking are shown; ``titles`` and ``urls`` are of documents in ``topics``, where a documents file has them.
     """
 
-    candidate: str
-    baseline: str
-    measure: str
+    candidate: str = field(default="", kw_only=True, metadata=UNWRITTEN)
+    baseline: str = field(default="", kw_only=True, metadata=UNWRITTEN)
+    measure: str = field(default="", kw_only=True, metadata=UNWRITTEN)
     verdicts: tuple[Count, ...]
     depth: Positive
     document_url: str | None
@@ -88,7 +76,7 @@ class Rankings:
     @property
     def documents(self) -> frozenset[str]:
         """All documents of all topics."""
-        return frozenset(document for topic in self.topics for document in topic.documents)
+        return frozenset(row.document for topic in self.topics for row in topic.documents)
 
 
 def collected(verdicts: Sequence[Verdict]) -> list[Rankings]:
@@ -115,7 +103,7 @@ def collected(verdicts: Sequence[Verdict]) -> list[Rankings]:
 
 
 def restored(verdicts: Sequence[Verdict], entries: Sequence[Rankings]) -> list[Verdict]:
-    """The verdicts with their rankings; ``ValueError`` if an entry is not about its verdicts."""
+    """The verdicts with their rankings; ``ValueError`` if a verdict has two or is not there."""
     of_verdict: dict[int, Rankings] = {}
     for index, entry in enumerate(entries):
         for place in entry.verdicts:
@@ -125,8 +113,10 @@ def restored(verdicts: Sequence[Verdict], entries: Sequence[Rankings]) -> list[V
             if place in of_verdict:
                 raise ValueError(f"{where}: verdicts[{place}] has other rankings already")
             verdict = verdicts[place]
-            compared = verdict.candidate == entry.candidate and entry.baseline in verdict.baselines
-            if not compared or verdict.measure != entry.measure:
-                raise ValueError(f"{where}: verdicts[{place}] compares other systems, or has another measure")
-            of_verdict[place] = entry
+            of_verdict[place] = replace(
+                entry,
+                candidate=verdict.candidate,
+                baseline=verdict.baselines[0] if verdict.pool is None else verdict.pool.decided_by,
+                measure=verdict.measure or "",
+            )
     return [replace(verdict, rankings=of_verdict.get(place)) for place, verdict in enumerate(verdicts)]

@@ -5,29 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pytest_riskguard.formats.serialization import UNLESS_EMPTY
+from pytest_riskguard.formats.serialization import UNWRITTEN
 from pytest_riskguard.gates.findings import Count, Positive, Probability
 
 
 @dataclass(frozen=True)
-class UnjudgedTopic:
-    """How many of the first ``depth`` documents of each ranking are unjudged."""
-
-    topic: str
-    candidate: int
-    baseline: int
-
-
-@dataclass(frozen=True)
 class IfJudged:
-    """What the gate would have said if unjudged documents had been judged.
+    """What the gate would have said if documents had been judged otherwise: by one judge alone, who is the ``case``.
 
-    With the highest grade of their topic: none (``irrelevant``, as scored), all, or those that one of the two systems
-    ranks higher. With the grades that give each topic the ``lowest`` or the ``highest`` difference that was found; or
-    with ``other`` grades, the first that were found to change the outcome.
+    Or if unjudged ones had been judged with the highest grade of their topic: none (``irrelevant``, as scored), all
+    (``relevant``), or those that one system ranks higher (``candidate_relevant``, ``baseline_relevant``). Or with the
+    grades that give each topic the ``lowest`` or the ``highest`` difference that was found; or with ``other`` grades,
+    the first that were found to change the outcome.
     """
 
-    case: Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant", "lowest", "highest", "other"]
+    case: str
     urisk: float
     outcome: Literal["pass", "fail", "inconclusive"]
 
@@ -48,15 +40,6 @@ class LabelInterval:
 
 
 @dataclass(frozen=True)
-class UnderJudge:
-    """What the gate says if the grades of one judge count, where this judge gave one."""
-
-    judge: str
-    urisk: float
-    outcome: Literal["pass", "fail", "inconclusive"]
-
-
-@dataclass(frozen=True)
 class UnderJudges:
     """The verdict under each judge, and under ``panels`` that could have judged instead.
 
@@ -64,33 +47,31 @@ class UnderJudges:
     one judge; ``agreeing`` is the probability that such a panel gives the verdict's outcome.
     """
 
-    judges: tuple[UnderJudge, ...]
-    depends: bool
-    panels: Positive
-    agreeing: Probability
-    interval: LabelInterval | None = None
+    judges: tuple[IfJudged, ...]
+    depends: bool = field(default=False, metadata=UNWRITTEN)
+    panels: Positive = field(default=1, metadata=UNWRITTEN)
+    agreeing: Probability = field(default=1.0, metadata=UNWRITTEN)
+    interval: LabelInterval | None = field(default=None, metadata=UNWRITTEN)
 
 
 @dataclass(frozen=True)
 class Judgements:
     """Unjudged documents in the first ``depth`` ranks, and whether the outcome was found to ``depend`` on them.
 
-    Counts are of (topic, document) pairs; ``documents`` are those in either ranking. ``left_out`` is how many more
-    topics there are than ``topics`` names. ``tried`` is how many ways of judging these documents were tried. It is
-    ``certain`` whether the outcome depends on them if one of these changes it, or if there are no others.
-    ``relevance_unused`` says that a stated relevance of unjudged documents has no meaning for this gate.
+    Counts are of (topic, document) pairs; ``documents`` are those in either ranking. ``tried`` is how many ways of
+    judging these documents were tried. It is ``certain`` whether the outcome depends on them if one of these changes
+    it, or if there are no others. ``relevance_unused`` says that a stated relevance of unjudged documents has
+    no meaning for this gate.
     """
 
     depth: int
     candidate: int
     baseline: int
     documents: int
-    topics: tuple[UnjudgedTopic, ...]
     cases: tuple[IfJudged, ...]
     depends: bool
-    left_out: Count = field(default=0, metadata=UNLESS_EMPTY)
-    tried: Count = 0
+    tried: Count = field(default=0, metadata=UNWRITTEN)
     certain: bool = False
     judges: UnderJudges | None = None
-    expected: LabelInterval | None = None
-    relevance_unused: bool = field(default=False, metadata=UNLESS_EMPTY)
+    expected: LabelInterval | None = field(default=None, metadata=UNWRITTEN)
+    relevance_unused: bool = field(default=False, metadata=UNWRITTEN)

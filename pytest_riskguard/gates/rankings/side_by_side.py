@@ -8,6 +8,7 @@ from dataclasses import replace
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.evaluation.measures import cutoff_of
 from pytest_riskguard.evaluation.scoring.judged_runs import DEFAULT_DEPTH
+from pytest_riskguard.gates.findings import RankedDocument
 from pytest_riskguard.gates.rankings.entries import Rankings, TopicRanking
 from pytest_riskguard.gates.rankings.unjudged import Rejudged
 
@@ -78,11 +79,10 @@ def _ranked(rejudged: Rejudged, topic: str, depth: int) -> TopicRanking:
         before, now = baseline.get(document, beyond), candidate.get(document, beyond)
         return min(before, now), before, document
 
-    documents = tuple(sorted(shown, key=order))
     return TopicRanking(
         topic,
-        documents,
-        tuple(grades.get(document, rejudged.rules.ungraded) for document in documents),
-        tuple(map(baseline.get, documents)),
-        tuple(map(candidate.get, documents)),
+        tuple(
+            RankedDocument(name, grades.get(name, rejudged.rules.ungraded), baseline.get(name), candidate.get(name))
+            for name in sorted(shown, key=order)
+        ),
     )

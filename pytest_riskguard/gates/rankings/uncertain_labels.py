@@ -26,7 +26,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
 from pytest_riskguard.evaluation.scoring.unjudged_documents import values_if_judged, values_if_relevant
 from pytest_riskguard.gates.limits import limit_of, margin_of
-from pytest_riskguard.gates.rankings.label_findings import LabelInterval, UnderJudge, UnderJudges
+from pytest_riskguard.gates.rankings.label_findings import IfJudged, LabelInterval, UnderJudges
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import Interval
 from pytest_riskguard.risk.tradeoff import tradeoff
@@ -59,7 +59,7 @@ def under_judges(rejudged: Rejudged) -> UnderJudges | None:
         return None
     panels = list(panels_of(judges))
     try:
-        alone = [UnderJudge(judge, *rejudged.ruled(*_scores_under(rejudged, [judge]))) for judge in judges]
+        alone = [IfJudged(judge, *rejudged.ruled(*_scores_under(rejudged, [judge]))) for judge in judges]
         ruled = [rejudged.ruled(*_scores_under(rejudged, panel)) for panel, _ in panels]
     except DataError:
         return None

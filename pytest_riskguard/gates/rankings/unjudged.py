@@ -22,10 +22,9 @@ from pytest_riskguard.evaluation.scoring.unjudged_documents import (
 )
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import LabelRules
-from pytest_riskguard.gates.findings import MAX_LISTED
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnjudgedTopic
+from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.rankings.other_judgements import OtherJudgements
 from pytest_riskguard.gates.rankings.uncertain_labels import expected, is_unused, under_judges
 from pytest_riskguard.gates.ruling import Comparison, Ruling
@@ -59,14 +58,13 @@ _CASES: Mapping[Case, Sequence[int]] = {
 class Known:
     """What was found about two runs.
 
-    ``unjudged``: their unjudged documents, by how these are ranked and how deep; ``topics``: how many of them each
-    topic has; ``values``: the scores that change in an extreme case, by measure and case, as ``Rejudged`` computes
-    them; ``others``: the scores that topics could have, by measure; ``documents``: what moved in topics, as
-    ``topic_documents`` keeps it; ``rankings``: topics side by side.
+    ``unjudged``: their unjudged documents, by how these are ranked and how deep; ``values``: the scores that change
+    in an extreme case, by measure and case, as ``Rejudged`` computes them; ``others``: the scores that topics could
+    have, by measure; ``documents``: what moved in topics, as ``topic_documents`` keeps it; ``rankings``: topics side
+    by side.
     """
 
     unjudged: dict[Hashable, UnjudgedDocuments] = field(default_factory=dict)
-    topics: dict[Hashable, tuple[UnjudgedTopic, ...]] = field(default_factory=dict)
     values: dict[Hashable, tuple[IntArray, FloatArray, FloatArray]] = field(default_factory=dict)
     others: dict[Hashable, OtherJudgements] = field(default_factory=dict)
     documents: KnownDocuments = field(default_factory=dict)
@@ -117,13 +115,6 @@ class Rejudged:
         if self._key not in self.known.unjudged:
             self.known.unjudged[self._key] = unjudged_documents(self.scores[0].topics, *self.runs)
         return self.known.unjudged[self._key]
-
-    @property
-    def unjudged_topics(self) -> tuple[UnjudgedTopic, ...]:
-        """How many of these documents each topic has in either run, the topic with most of them first."""
-        if self._key not in self.known.topics:
-            self.known.topics[self._key] = _by_topic(self.unjudged, self.runs[0].qrels.arrays.topics)
-        return self.known.topics[self._key]
 
     def others(self, is_open: BoolArray | None = None) -> OtherJudgements:
         """The scores that topics could have if these documents, by default all, were judged."""
@@ -259,7 +250,7 @@ def judgements(rejudged: Rejudged) -> Judgements:
     judges = under_judges(rejudged)
     if rejudged.rules.is_complete:
         depth = depth_of(rejudged.measure)
-        return Judgements(depth, 0, 0, 0, (), (), depends=False, certain=True, judges=judges)
+        return Judgements(depth, 0, 0, 0, (), depends=False, certain=True, judges=judges)
     unjudged, tried = rejudged.unjudged, rejudged.tried
     candidate, baseline = np.count_nonzero(unjudged.found, axis=0).tolist()
     return Judgements(
@@ -267,27 +258,14 @@ def judgements(rejudged: Rejudged) -> Judgements:
         candidate=candidate,
         baseline=baseline,
         documents=len(unjudged),
-        topics=rejudged.unjudged_topics[:MAX_LISTED],
         cases=tried.cases,
         depends=tried.depends,
-        left_out=max(len(rejudged.unjudged_topics) - MAX_LISTED, 0),
         tried=tried.count,
         certain=tried.certain,
         judges=judges,
         expected=expected(rejudged),
         relevance_unused=is_unused(rejudged),
     )
-
-
-def _by_topic(unjudged: UnjudgedDocuments, names: Sequence[str]) -> tuple[UnjudgedTopic, ...]:
-    topics, sizes = np.unique(unjudged.topics, return_counts=True)
-    found = unjudged.found
-    candidate, baseline = (
-        np.bincount(unjudged.topics[found[:, side]], minlength=len(names))[topics].tolist() for side in range(2)
-    )
-    rows = map(UnjudgedTopic, map(names.__getitem__, topics.tolist()), candidate, baseline)
-    in_order = sorted(zip(sizes.tolist(), rows, strict=True), key=lambda entry: (-entry[0], entry[1].topic))
-    return tuple(row for _, row in in_order)
 
 
 def rests_on_labels(outcome: Outcome, labels: Judgements) -> Iterator[VerdictWarning]:

@@ -157,10 +157,15 @@ class Panels:
         if self._rankings is not None:
             for topic in self._rankings.topics:
                 effects = _effects(moves.get(topic.topic))
-                columns = zip(topic.documents, topic.grades, topic.baseline_ranks, topic.candidate_ranks, strict=True)
                 self._topics[topic.topic] = [
-                    (self._place(document), grade, before, after, effects.get(document))
-                    for document, grade, before, after in columns
+                    (
+                        self._place(row.document),
+                        row.grade,
+                        row.baseline_rank,
+                        row.candidate_rank,
+                        effects.get(row.document),
+                    )
+                    for row in topic.documents
                 ]
         for name, moved in moves.items():
             self._topics.setdefault(name, self._moved(moved))

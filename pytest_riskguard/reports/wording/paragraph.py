@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_riskguard.gates.findings import Explanation, MovedDocument, TopicDocuments
+from pytest_riskguard.gates.findings import Explanation, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.shown import Shown
@@ -112,17 +112,17 @@ def lost_documents(verdict: Verdict) -> str:
     return f"Of {len(examined)} queries examined, the costliest relevant document {where}."
 
 
-def _is_gone(topic: TopicDocuments, document: MovedDocument) -> bool:
+def _is_gone(topic: TopicDocuments, document: RankedDocument) -> bool:
     """Whether the document left the ranks that the measure looks at."""
     return document.candidate_rank is None or 0 < topic.depth < document.candidate_rank
 
 
-def _out_of(gone: Sequence[tuple[TopicDocuments, MovedDocument]]) -> str:
+def _out_of(gone: Sequence[tuple[TopicDocuments, RankedDocument]]) -> str:
     depths = {topic.depth for topic, _ in gone}
     return f"left the top {depths.pop()}" if len(depths) == 1 and 0 not in depths else "left the results"
 
 
-def _to(kept: Sequence[tuple[TopicDocuments, MovedDocument]]) -> str:
+def _to(kept: Sequence[tuple[TopicDocuments, RankedDocument]]) -> str:
     ranks = [document.candidate_rank or 0 for _, document in kept]
     low, high = min(ranks), max(ranks)
     return f"fell to rank {low}" if low == high else f"fell to ranks {low}-{high}"

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -245,22 +246,27 @@ def test_github_gets_annotations_at_the_line_of_the_gate(command, folder, monkey
     assert summary.read_text().startswith("## riskguard: Don't ship: 1 gate failed")
 
 
-def live_project(folder: Path, **more: object) -> None:
+@pytest.fixture
+def live_project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The candidate of the world as a function, whose answers are those of ``loss.run``."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
     answers: dict[str, list[tuple[str, float]]] = {}
     for line in folder.joinpath("loss.run").read_text().splitlines():
         topic, _, document, _, score, _ = line.split()
         answers.setdefault(world.QUERIES[topic], []).append((document, float(score)))
     folder.joinpath("world_answers.py").write_text(f"ANSWERS = {answers!r}\n")
     folder.joinpath("asked.py").write_text(LIVE)
-    candidate = {"retrieve": "asked:answer", "depth": 20, **more}
+    candidate = {"retrieve": "asked:answer", "depth": 20}
     path = folder / "riskguard.yaml"
     path.write_text(path.read_text().replace("candidate: candidate.run", f"candidate: {json.dumps(candidate)}"))
+    yield
+    for name in ("asked", "world_answers"):
+        sys.modules.pop(name, None)
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("live_project")
 def test_a_live_system_is_queried_without_pytest(folder):
-    live_project(folder)
     ended = by_itself(folder, "check", "--json", "-")
     assert ended.returncode == 1
     (verdict,) = json.loads(ended.stdout)["verdicts"]  # what the function prints is not part of it
@@ -269,15 +275,15 @@ def test_a_live_system_is_queried_without_pytest(folder):
     assert "searching query number 01" in ended.stderr
 
 
-def test_what_a_live_system_answers_is_written_as_a_run(folder):
-    live_project(folder)
-    ended = by_itself(folder, "retrieve", "answers.run")
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.startswith("wrote answers.run: answers for 30 topics; median ")
-    assert by_itself(folder, "baseline", "add", "live", "answers.run").returncode == 0
-    ended = by_itself(folder, "check", "--baseline", "prod=answers.run", "--json", "-")
-    assert ended.returncode == 0
-    assert json.loads(ended.stdout)["verdicts"][0]["topics"]["changed"] == 0
+@pytest.mark.usefixtures("live_project")
+def test_what_a_live_system_answers_is_written_as_a_run(command):
+    ended = command("retrieve answers.run")
+    assert ended.status == 0, ended.err
+    assert ended.out.startswith("wrote answers.run: answers for 30 topics; median ")
+    assert command("baseline add live answers.run").status == 0
+    ended = command("check --baseline prod=answers.run --json -")
+    assert ended.status == 0
+    assert json.loads(ended.out)["verdicts"][0]["topics"]["changed"] == 0
 
 
 @pytest.mark.parametrize(
@@ -293,11 +299,11 @@ def test_only_live_systems_are_queried(command, folder, line, message):
     assert not folder.joinpath("out.run").exists()
 
 
-def test_answers_replace_no_file_that_is_read(folder):
-    live_project(folder)
-    ended = by_itself(folder, "retrieve", "qrels.txt")
-    assert ended.returncode == 2
-    assert "would overwrite the file that this command reads" in ended.stderr
+@pytest.mark.usefixtures("live_project")
+def test_answers_replace_no_file_that_is_read(command):
+    ended = command("retrieve qrels.txt")
+    assert ended.status == 2
+    assert "would overwrite the file that this command reads" in ended.err
 
 
 def test_a_candidate_can_be_one_of_several_systems_of_a_file(command, folder):
@@ -313,9 +319,9 @@ def test_a_candidate_can_be_one_of_several_systems_of_a_file(command, folder):
     assert verdict["estimates"]["baseline_mean"] == 1
 
 
-def test_a_live_system_that_fails_is_incomparable(folder):
-    live_project(folder)
+@pytest.mark.usefixtures("live_project")
+def test_a_live_system_that_fails_is_incomparable(command, folder):
     folder.joinpath("asked.py").write_text("def answer(query):\n    raise OSError('no route to host')\n")
-    ended = by_itself(folder, "check")
-    assert ended.returncode == 3
-    assert "no route to host" in " ".join(ended.stdout.split())
+    ended = command("check")
+    assert ended.status == 3
+    assert "no route to host" in " ".join(ended.out.split())

@@ -97,11 +97,13 @@ def _runs(shared):
             yield run, shared / "data" / folder / qrels
 
 
-@pytest.mark.slow
-def test_real_runs_score_as_with_their_providers(shared):
+@pytest.mark.parametrize(
+    "every", [pytest.param(5, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.nightly)]
+)
+def test_real_runs_score_as_with_their_providers(shared, every):
     runs = list(_runs(shared))
     assert len(runs) == 28
-    for path, judgements in runs:
+    for path, judgements in runs[::every]:
         qrels = read_qrels(judgements)
         chunks, _ = fold_run(path, list)
         chunk = dict(itertools.chain.from_iterable(part.items() for part in chunks))

@@ -82,7 +82,7 @@ def ways(path: Path, qrels: Qrels, folder: Path) -> Iterator[tuple[str, Values]]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.parametrize("folder", ["web2012_runs", pytest.param("cranfield_runs", marks=pytest.mark.nightly)])
 def test_real_runs_score_as_with_ir_measures_in_every_way(
     folder: str, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.findings import RankedDocument
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings import Rankings, TopicRanking
@@ -39,7 +40,8 @@ def _judged(name: str, topics: int, *, seed: int, alpha: float) -> Verdict:
 
 def _rankings(verdict: Verdict) -> Rankings:
     documents = tuple(f"article-{place:02d}-of-the-help-center" for place in range(16))
-    ranks = tuple(range(1, 11))
+    ranks, gone = tuple(range(1, 11)), (None,) * 6
+    rows = tuple(map(RankedDocument, documents, (3, 0, 1, None) * 4, (*ranks, *gone), (*gone, *ranks)))
     return Rankings(
         candidate=verdict.candidate,
         baseline=verdict.baselines[0],
@@ -49,10 +51,7 @@ def _rankings(verdict: Verdict) -> Rankings:
         document_url=None,
         titles={document: f"Title of {document}" for document in documents},
         urls={},
-        topics=tuple(
-            TopicRanking(row.topic, documents, (3, 0, 1, None) * 4, (*ranks, *[None] * 6), (*[None] * 6, *ranks))
-            for row in verdict.responsible_topics[:40]
-        ),
+        topics=tuple(TopicRanking(row.topic, rows) for row in verdict.responsible_topics[:40]),
     )
 
 

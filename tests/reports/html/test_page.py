@@ -406,9 +406,9 @@ def test_many_comparisons_stay_small(verdict: Verdict):
     assert many.said.count("Worst: ") == 26
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_page_of_many_gates_keeps_to_its_budget():
-    for verdicts in (many_gates(30, topics=100), many_candidates(30, topics=100)):
+    for verdicts in (many_gates(30, topics=40), many_candidates(30, topics=40)):
         text = render(verdicts)
         assert len(text.encode()) < MAX_PAGE_BYTES
         assert Page(text).shown_tags < 4_000

@@ -13,7 +13,7 @@ import numpy as np
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.gates.findings import (
     Exhibits,
-    MovedDocument,
+    RankedDocument,
     TopicColumns,
     TopicDocuments,
 )
@@ -22,7 +22,7 @@ from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.origins import Origin
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.rankings import Rankings, TopicRanking
-from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnjudgedTopic
+from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.verdict import Family, Verdict
 from pytest_riskguard.reports.html import render
 from pytest_riskguard.reports.html.charts import Chart, charts
@@ -100,14 +100,13 @@ def pool(n: int = 50) -> Verdict:
 def with_documents(verdict: Verdict) -> Verdict:
     """Documents and judgements for the worst topics."""
     worst = [row.topic for row in verdict.responsible_topics[:3]]
-    moved = (MovedDocument("manual-17", 2, 1, 14, -0.3), MovedDocument("manual-4", 1, None, 3, 0.05))
-    new = (MovedDocument("forum-99", None, 30, 1, 0.0),)
+    moved = (RankedDocument("manual-17", 2, 1, 14, -0.3), RankedDocument("manual-4", 1, None, 3, 0.05))
+    new = (RankedDocument("forum-99", None, 30, 1, 0.0),)
     holes = Judgements(
         depth=10,
         candidate=12,
         baseline=3,
         documents=14,
-        topics=tuple(UnjudgedTopic(topic, 3, 1) for topic in worst),
         cases=(IfJudged("irrelevant", -0.05, "fail"), IfJudged("relevant", 0.01, "pass")),
         depends=True,
     )
@@ -138,10 +137,11 @@ def with_rankings(verdict: Verdict) -> Verdict:
     """Rankings of the worst topic, of which documents have a title or an address."""
     ranking = TopicRanking(
         topic=verdict.responsible_topics[0].topic,
-        documents=("d-1", "d-2", "d 3"),
-        grades=(3, None, 0),
-        baseline_ranks=(1, None, 2),
-        candidate_ranks=(None, 1, 62),
+        documents=(
+            RankedDocument("d-1", 3, 1, None),
+            RankedDocument("d-2", None, None, 1),
+            RankedDocument("d 3", 0, 2, 62),
+        ),
     )
     known = Rankings(
         candidate=verdict.candidate,
@@ -207,6 +207,8 @@ def hostile(text: str) -> Verdict:
         critical_value=2.0,
         tags={text: tuple(text for _ in rows)},
     )
-    ranking = TopicRanking(rows[0].topic, (text, f"{text}2"), (3, None), (1, None), (None, 1))
-    known = Rankings(text, text, text, (0,), 10, None, {text: text[:300]}, {}, (ranking,))
+    ranking = TopicRanking(
+        rows[0].topic, (RankedDocument(text, 3, 1, None), RankedDocument(f"{text}2", None, None, 1))
+    )
+    known = Rankings((0,), 10, None, {text: text[:300]}, {}, (ranking,))
     return altered(verdict, exhibits=Exhibits(columns), rankings=known)

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from pytest_riskguard import check
 from pytest_riskguard.evaluation import TopicScores
-from pytest_riskguard.gates.findings import MovedDocument, TopicDocuments
+from pytest_riskguard.gates.findings import RankedDocument, TopicDocuments
 from pytest_riskguard.gates.rankings.label_findings import Judgements
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning
 from pytest_riskguard.reports.parts import Table
@@ -207,7 +207,9 @@ HOSTILE = "x\n::error::y\x1b[31m\u202e[red]z"
 def renamed(verdict: Verdict, name: str) -> Verdict:
     """The verdict with this before every name in it, and unjudged documents."""
     topics = tuple(replace(t, topic=name + t.topic, query=name) for t in verdict.responsible_topics)
-    moved = MovedDocument(name, None, None, 1, 0.0)
+    moved = RankedDocument(name, None, None, 1, 0.0)
+    estimates = verdict.estimates
+    georisk = estimates.georisk and {name: 0.1, **estimates.georisk}
     return altered(
         verdict,
         responsible_topics=topics,
@@ -216,11 +218,12 @@ def renamed(verdict: Verdict, name: str) -> Verdict:
         baselines=(name, *verdict.baselines[1:]),
         problem=verdict.problem and name * 20,
         documents=tuple(TopicDocuments(t.topic, 10, True, (moved,), (moved,)) for t in topics[:20]) or None,
-        judgements=Judgements(10, 9, 9, 18, (), (), depends=True),
+        judgements=Judgements(10, 9, 9, 18, (), depends=True),
         warnings=tuple(
             VerdictWarning(code, name * 9) for code in ("changed_inputs", "unbacked_scores", "changed_inputs")
         ),
         topics=replace(verdict.topics, missing_in_candidate=tuple(t.topic for t in topics)),
+        estimates=replace(estimates, georisk=georisk),
     )
 
 

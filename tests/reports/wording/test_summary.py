@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.findings import MovedDocument, TopicDocuments
+from pytest_riskguard.gates.findings import RankedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
@@ -351,8 +351,8 @@ def _answer(reader: Reader, *, raw: float, significant: bool, churn: bool) -> No
     reader.claim(
         r"(At most )?(\d+) may\.",
         lambda most, allowed: (
-            e.tail is not None
-            and (int(allowed), len(guilty)) == (e.tail.allowed, e.tail.count)
+            e.collapsed is not None
+            and (int(allowed), len(guilty)) == (v.asked.most(t.count), e.collapsed)
             and bool(most) == (v.reason == "collapse") == (len(guilty) > int(allowed))
         ),
     )
@@ -565,7 +565,7 @@ def test_a_gate_on_a_slice_says_which():
 
 
 def moved(topic: str, before: int, after: int | None, *, depth: int = 10) -> TopicDocuments:
-    document = MovedDocument("d", 1, before, after, -0.6)
+    document = RankedDocument("d", 1, before, after, -0.6)
     return TopicDocuments(topic, depth, exact=True, moved=(document,), replacements=())
 
 
