@@ -167,6 +167,7 @@ def test_a_computed_baseline_is_that_of_its_systems_topic_by_topic(folder, kind,
     assert inside.yardstick == Yardstick(kind, ("good",), candidate_inside=True)
 
 
+@pytest.mark.slow
 def test_a_pool_is_judged_whole_and_in_families(folder):
     engine = Engine(qrels=folder / "qrels.txt")
     good, poor = RunFile(folder / "good.run"), RunFile(folder / "poor.run")

@@ -167,6 +167,7 @@ def _run_of(documents: int) -> JudgedRun:
     return judged_run(rankings_as_run({"t": ranking}), as_qrels({"t": {"d1": 1}}))
 
 
+@pytest.mark.slow
 def test_a_pool_tells_of_documents_against_the_reference_that_decided(folder):
     gate = gate_of("pool", kind="georisk_not_worse", reference="any")
     question = Question(

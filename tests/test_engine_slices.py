@@ -77,7 +77,13 @@ def comparable(verdict):
     return altered(verdict, slice=None, inputs=None, explanation=explanation)
 
 
-@pytest.mark.parametrize("kind", GATES)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[] if kind in ("risk", "weighted", "collapse") else [pytest.mark.slow])
+        for kind in GATES
+    ],
+)
 def test_a_slice_is_judged_as_if_there_were_no_other_topics(collections, kind):
     whole, alone = collections
     asked = question(whole, replace(GATES[kind], slice="kind=code"), kind)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,12 @@ def from_files(folder: Path, candidate: str, *, measure: str = "nDCG@10", querie
     return engine.verdict(Question(gate_of("gate", GATE), tested, baseline, measure))
 
 
-@pytest.mark.parametrize("shape", RUNS)
+def shapes(names: Iterable[str]) -> list[Any]:
+    """The names of all shapes; what ranx compiles takes seconds."""
+    return [pytest.param(name, marks=pytest.mark.slow) if name == "ranx" else name for name in names]
+
+
+@pytest.mark.parametrize("shape", shapes(RUNS))
 @pytest.mark.parametrize(("candidate", "name"), [(WORSE, "worse"), (BETTER, "better")], ids=["worse", "better"])
 def test_a_run_of_every_shape_has_the_verdict_of_its_file(trec, shape, candidate, name):
     make = RUNS[shape]
@@ -61,7 +67,7 @@ def test_a_run_of_every_shape_has_the_verdict_of_its_file(trec, shape, candidate
     assert as_bytes(verdict) == as_bytes(expected)
 
 
-@pytest.mark.parametrize("shape", JUDGEMENTS)
+@pytest.mark.parametrize("shape", shapes(JUDGEMENTS))
 def test_judgements_of_every_shape_are_those_of_their_file(trec, shape):
     given, file = read_qrels(JUDGEMENTS[shape](GRADES)), read_qrels(trec / "qrels.txt")
     assert (given.grades, given.digest, given.topics) == (file.grades, file.digest, file.topics)
@@ -214,6 +220,7 @@ print(sorted(heavy & {name.partition(".")[0] for name in sys.modules}))
     assert result.stdout == "[]\n"
 
 
+@pytest.mark.slow
 def test_a_frame_loads_its_own_library_alone():
     pytest.importorskip("polars")
     code = """

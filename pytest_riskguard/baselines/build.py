@@ -62,7 +62,7 @@ def build_of_ci() -> Build | None:
             if variable == "GITHUB_ACTIONS":
                 pull = re.fullmatch(r"refs/pull/([0-9]+)/.*", request)
                 request, merge = (pull.group(1), commit) if pull else ("", None)
-                commit, base_commit = _github_pull_request("head") or commit, _github_pull_request("base")
+                commit, base_commit = _github_pull_request("head") or commit, _github_pull_request("base") or ""
             return _checked(Build(commit, branch, request, repository, url, Base(base_branch, base_commit, merge)))
     return None
 

@@ -49,7 +49,7 @@ from pytest_riskguard.text import counted, listed
 
 
 @dataclass(frozen=True)
-class ScoredRun:
+class NewEntry:
     """A run with its scores, one ``TopicScores`` for each measure, and the rest of its manifest.
 
     ``run`` and ``judgements`` are None where scores were given without a run.
@@ -80,7 +80,7 @@ class ScoredRun:
         metadata: Mapping[str, str] | None = None,
         scores: bool = False,
         allow_unanswered: bool = False,
-    ) -> ScoredRun:
+    ) -> NewEntry:
         """Score a run, or with ``scores`` read them, without ``measures`` all of them; nothing is written.
 
         ``Rankings`` are a run that a live system has just given. ``DataError`` (``bad_run``) for one that leaves more
@@ -113,7 +113,7 @@ class ScoredRun:
         stored_latency = None if latency is None else StoredLatency(**vars(latency))
         return cls(name, opened, table, judgements, texts, note, keep_run, about, stored_latency, allow_unanswered)
 
-    def likewise(self, run: Path, *, note: str) -> ScoredRun:
+    def likewise(self, run: Path, *, note: str) -> NewEntry:
         """Another run, scored in the same way; its run file is kept."""
         if self.judgements is None:
             raise ValueError(f"{self.name} has only scores: no run can be scored in the same way")
@@ -227,7 +227,7 @@ def with_history(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ..
     return manifest.history
 
 
-def rescored(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> list[str]:
+def rescored(baseline: StoredBaseline, scored: NewEntry, folder: Path) -> list[str]:
     """Write a baseline with its history and all replicates, every kept run scored as ``scored`` was.
 
     Returns the places of entries that keep their old scores, because their runs were not kept.
@@ -259,7 +259,7 @@ def rescored(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> list[
     return not_rescored
 
 
-def with_replicate(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> int:
+def with_replicate(baseline: StoredBaseline, scored: NewEntry, folder: Path) -> int:
     """Write the baseline with a run added to its replicates; return its number."""
     manifest = baseline.manifest
     for entry in (baseline, *baseline.replicates()):
@@ -285,7 +285,7 @@ def without_replicate(baseline: StoredBaseline, number: int, folder: Path) -> No
     _write_list(folder, baseline.name, baseline.manifest, left)
 
 
-def rescored_replicates(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> tuple[StoredReplicate, ...]:
+def rescored_replicates(baseline: StoredBaseline, scored: NewEntry, folder: Path) -> tuple[StoredReplicate, ...]:
     """Write the replicates of a baseline that is scored again; none if ``scored`` is not the baseline's run.
 
     A run that was kept is scored like the baseline's. A replicate that has no run, or is damaged, is copied as it is.
@@ -346,7 +346,7 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def _rescored_replicate(replicate: StoredBaseline, scored: ScoredRun) -> ScoredRun | None:
+def _rescored_replicate(replicate: StoredBaseline, scored: NewEntry) -> NewEntry | None:
     try:
         manifest = replicate.manifest
         replicate.check_run()

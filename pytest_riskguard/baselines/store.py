@@ -20,7 +20,7 @@ from pytest_riskguard.baselines.atomic_folder import locked
 from pytest_riskguard.baselines.entry import CONTENTS, Promotion, Replacement, ScoreChange
 from pytest_riskguard.baselines.manifest import FIXED, KINDS, Manifest
 from pytest_riskguard.baselines.reader import StoreReader, check_name
-from pytest_riskguard.baselines.rewrite import ScoredRun
+from pytest_riskguard.baselines.rewrite import NewEntry
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.evaluation.runs.rankings import Rankings
 from pytest_riskguard.formats.given_file import GivenFile
@@ -65,7 +65,7 @@ class Store(StoreReader):
         self._check_writable()
         _check_kind(kind)
         self._check_free(name)
-        scored = ScoredRun.read(run, name=name, **scoring)
+        scored = NewEntry.read(run, name=name, **scoring)
         with self._replacing(name) as folder:
             return scored.write(folder, store=self.root, kind=kind)
 
@@ -88,7 +88,7 @@ class Store(StoreReader):
         self._check_writable()
         _check_kind(kind)
         self._baseline(name)
-        scored = ScoredRun.read(run, name=name, **scoring)
+        scored = NewEntry.read(run, name=name, **scoring)
         changes = self._changes(name, scored)
         if dry_run:
             return Replacement(scored.digest, None, changes)
@@ -114,7 +114,7 @@ class Store(StoreReader):
         if not before.has_run:
             raise UsageError(f"{self.root / name}: was stored from scores, and replicates are runs of one system")
         scoring["measures"] = scoring.get("measures") or before.measure_names
-        scored = ScoredRun.read(run, name=name, **scoring)
+        scored = NewEntry.read(run, name=name, **scoring)
         for measure in scored.measures:
             self.scores(name, measure, qrels=scored.judgements)
         with self._replacing(name) as folder:
@@ -154,7 +154,7 @@ class Store(StoreReader):
                 f"or best to let it move from now on, or run `riskguard baseline update {name} RUN --note WHY`"
             )
         scoring["measures"] = [*before.measure_names, *scoring.get("measures", ())]
-        scored = ScoredRun.read(run, name=name, **scoring)
+        scored = NewEntry.read(run, name=name, **scoring)
         if scored.digest == before.digests.run:
             raise UsageError(
                 f"{self.root / name}: already holds this run; to rescore it, run `riskguard baseline rescore {name}`"
@@ -181,7 +181,7 @@ class Store(StoreReader):
             manifest = self.manifest(name)
             scoring |= {"measures": scoring.get("measures") or manifest.measure_names, "note": manifest.note}
             scoring["allow_unanswered"] = manifest.allow_unanswered or scoring.get("allow_unanswered", False)
-            scored = ScoredRun.read(self.run(name), name=name, **scoring)
+            scored = NewEntry.read(self.run(name), name=name, **scoring)
             return tuple(rewrite.rescored(self._baseline(name), scored, folder))
 
     def remove(self, name: str) -> None:
@@ -192,7 +192,7 @@ class Store(StoreReader):
             self._check_ours(name)
             atomic_folder.withdraw(self.root, name)
 
-    def _changes(self, name: str, scored: ScoredRun, *, every_measure: bool = False) -> tuple[ScoreChange, ...]:
+    def _changes(self, name: str, scored: NewEntry, *, every_measure: bool = False) -> tuple[ScoreChange, ...]:
         """From a baseline's run to a scored run, on the judgements of the latter, for each measure that both have.
 
         Measures that the baseline has no scores of are left out, unless ``every_measure`` must be compared.
@@ -243,7 +243,7 @@ class Store(StoreReader):
         folder = self.root / name
         if not folder.exists():
             return
-        if foreign := sorted({path.name for path in folder.iterdir()} - CONTENTS):
+        if foreign := tuple(sorted({path.name for path in folder.iterdir()} - CONTENTS)):
             raise BaselineError(
                 f"{folder}: holds files that riskguard did not write ({listed(foreign, most=5)}) and that would be "
                 "lost; move them somewhere else and try again"

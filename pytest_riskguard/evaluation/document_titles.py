@@ -111,7 +111,7 @@ def read_titles(
 def _parquet_rows(file: InputFile) -> Iterator[_Row]:
     for number, cells in parquet_cells(file, (*ID_NAMES, TITLE, URL)):
 
-        def refuse(expected: str, found: str, number: int = number) -> DocumentsFormatError:
+        def refuse(expected: str, found: str, number: int | None = number) -> DocumentsFormatError:
             return DocumentsFormatError(file.path, number, f"expected {expected}, found {found}")
 
         yield cells, refuse

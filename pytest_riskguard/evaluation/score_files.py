@@ -45,7 +45,6 @@ def read_scores(
     measures: Sequence[str] | None = None,
     *,
     name: str | None = None,
-    content: bytes | None = None,
 ) -> tuple[TopicScores, ...]:
     """Read per-topic scores: a file in any format of ``formats.known``, plain or gzip, or data in memory.
 
@@ -67,8 +66,6 @@ def read_scores(
     name : str, optional
         Default: the file's name without its endings, with ``#PART``. In data of several systems it says whose scores
         are read.
-    content : bytes, optional
-        What the file holds, plain, if it has been read already; the path then only names it.
 
     Raises
     ------
@@ -86,11 +83,11 @@ def read_scores(
     given = GivenFile.of(given)
     if is_folder(given.path):
         return _of_records(_Folder(given.path), _of_parts(given), measures, name or system_name(given))
-    file = InputFile(given.path, error=ScoresFormatError, part=given.part, content=content, columns=given.columns)
+    file = InputFile(given.path, error=ScoresFormatError, part=given.part, columns=given.columns)
     known = format_of(file, "scores", named=given.format or _format_of_columns(given.columns))
     name = name or system_name(given)
     if known.name == "scores":
-        return read_score_table(given.path, measures, name=name, content=content, columns=given.columns)
+        return read_score_table(given.path, measures, name=name, columns=given.columns)
     return _of_records(file, known.reader("scores")(file), measures, name)
 
 

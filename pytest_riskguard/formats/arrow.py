@@ -168,7 +168,7 @@ def parquet_scores(file: InputFile) -> Records[Score]:
     return Records(file.chosen(by_system, "system") if by_system else ())
 
 
-def parquet_cells(file: InputFile, wanted: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def parquet_cells(file: InputFile, wanted: Sequence[str]) -> Iterator[tuple[int | None, dict[str, Any]]]:
     """The rows of a file, numbered from 1, by the ``wanted`` names of columns, as far as it has these."""
     schema, batches = _parquet_batches(file)
     own = {name.strip().lower(): name for name in _flat_names(schema)}

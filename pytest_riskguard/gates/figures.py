@@ -16,18 +16,16 @@ from pytest_riskguard.gates.findings import (
     Exhibits,
     Lines,
     ReportedInterval,
-    Tail,
     TopicColumns,
     TopicCounts,
 )
-from pytest_riskguard.gates.kinds import Gate, NoTopicCollapse
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.responsible import standardised_parts
 from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.inference import Interval
 from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference.intervals import critical_value
-from pytest_riskguard.inference.shares import share
 from pytest_riskguard.risk import counts
 from pytest_riskguard.risk.checks import FloatArray, first_in_order
 
@@ -52,20 +50,8 @@ def paired_estimates(comparison: Comparison) -> Estimates:
         break_even_p_value=None if comparison.gate.by_topic else ruling.break_even,
         win_loss_ratio=_win_loss_ratio(evidence),
         noise_urisk=evidence.noise_estimate(comparison.gate.alpha),
-        tail=_tail(comparison),
+        collapsed=len(comparison.collapsed) if comparison.gate.by_topic else None,
     )
-
-
-def _tail(comparison: Comparison) -> Tail | None:
-    """How many topics lost more than they may, if the gate is about that."""
-    gate, topics = comparison.gate, comparison.aligned.topics
-    if not isinstance(gate, NoTopicCollapse):
-        return None
-    count, allowed = len(comparison.collapsed), gate.most(comparison.n)
-    if topics.weights or topics.clusters or topics.shares:
-        return Tail(count, allowed, None, None)
-    limits = share(count, comparison.n, level=gate.level)
-    return Tail(count, allowed, limits.lower, limits.upper)
 
 
 def _win_loss_ratio(evidence: Evidence) -> float | None:

@@ -193,27 +193,13 @@ class TopicCounts:
 
 
 @dataclass(frozen=True)
-class Tail:
-    """How many topics lost more than ``max_loss`` or ``max_share``, of how many that may; the count decides.
-
-    ``lower`` and ``upper`` are the exact limits of their share (Clopper and Pearson) at the gate's level; None with
-    weights, clusters and strata.
-    """
-
-    count: Count
-    allowed: Count
-    lower: Probability | None
-    upper: Probability | None
-
-
-@dataclass(frozen=True)
 class Estimates:
     """The figures of the literature, in units of the measure; None where they do not exist.
 
     ``win_loss_ratio`` is the mean win over the mean loss; a failure stands up to ``stands_up_to_ratio``, the largest
     such ratio of fair bets with which the break-even test finds a loss. With replicates of the baseline, URisk is the
-    excess over ``noise_urisk``, their mean URisk. In a pool,
-    figures of two systems are of candidate and reference, ``zrisk`` and ``georisk`` of every system.
+    excess over ``noise_urisk``, their mean URisk. ``collapsed`` is how many topics lost more than they may. In a
+    pool, figures of two systems are of candidate and reference, ``zrisk`` and ``georisk`` of every system.
     """
 
     candidate_mean: float | None = None
@@ -228,7 +214,7 @@ class Estimates:
     stands_up_to_ratio: float | None = field(default=None, metadata=UNWRITTEN)
     noise_urisk: float | None = None
     decision_p_value: Probability | None = None
-    tail: Tail | None = field(default=None, metadata=UNLESS_EMPTY)
+    collapsed: Count | None = None
     alpha_star: Alpha | Literal["any"] | None = None
     flip_set: tuple[str, ...] | None = None
     zrisk: Mapping[str, float] | None = None

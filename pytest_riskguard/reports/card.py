@@ -130,7 +130,7 @@ def _why(verdict: Verdict) -> str:
     """The statistics in one line of words."""
     shown, interval = Shown(verdict), verdict.decisive_interval
     if verdict.asked.by_topic:
-        return _share_beyond(verdict) or (shown.requirement if len(limits_of(verdict)) > 1 else "")
+        return shown.requirement if len(limits_of(verdict)) > 1 else ""
     if verdict.outcome == "incomparable" or shown.risk is None or shown.is_identical:
         return ""
     name = "GeoRisk difference" if verdict.asked.is_pool else shown.urisk
@@ -147,18 +147,6 @@ def _why(verdict: Verdict) -> str:
     return (
         f"{name} {shown.value(shown.risk, digits)}, {_level(interval.level)} interval "
         f"{shown.value(lower, digits)} to {shown.value(upper, digits)}, {must}" + (f" ({remarks})" if remarks else "")
-    )
-
-
-def _share_beyond(verdict: Verdict) -> str:
-    """The share of queries that lose more than they may, as far as these say it; it decides nothing."""
-    tail, n = verdict.estimates.tail, verdict.topics.count
-    if verdict.outcome != "fail" or tail is None or not tail.allowed or tail.lower is None or tail.upper is None:
-        return ""
-    low, high = percent(tail.lower, 1), percent(tail.upper, 1)
-    return (
-        f"{percent(tail.count / n, 1)} of these queries, {low} to {high} of all such queries "
-        f"({_level(verdict.level)} interval); the number decides, the interval does not"
     )
 
 

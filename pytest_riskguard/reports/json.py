@@ -242,6 +242,12 @@ def _deciding(verdict: Verdict) -> Iterator[tuple[str, str]]:
 
 def _check_columns(exhibits: Exhibits) -> None:
     """Check that lists which charts and the strip read in parallel have the same length."""
+    for name, expected in (("curve", ["lower", "upper", "urisk"]), ("density", ["density"])):
+        drawn = getattr(exhibits, name)
+        if drawn is not None and sorted(drawn.lines) != expected:
+            raise ValueError(
+                f"exhibits.{name}.lines: expected {listed(expected)}, found {listed(sorted(drawn.lines))}"
+            )
     for part in fields(exhibits):
         given, columns = getattr(exhibits, part.name), dict[str, Sequence[object]]()
         for field in fields(given) if given is not None else ():

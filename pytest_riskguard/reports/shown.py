@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pytest_riskguard.gates.findings import ReportedInterval, ResponsibleTopic, Slice
+from pytest_riskguard.gates.kinds import NoTopicCollapse
 from pytest_riskguard.gates.rankings.label_findings import IfJudged
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.text import clean, counted, percent, short, signed
@@ -272,9 +273,9 @@ class Shown:
     @property
     def required(self) -> str:
         """What the gate asks of the candidate."""
-        tail = self.verdict.estimates.tail
-        if tail is not None and tail.allowed:
-            return f"at most {counted(tail.allowed, 'topic')} {'collapses' if tail.allowed == 1 else 'collapse'}"
+        if self.may_collapse:
+            allowed = counted(self.may_collapse, "topic")
+            return f"at most {allowed} {'collapses' if self.may_collapse == 1 else 'collapse'}"
         return _ANSWERS[self.verdict.kind][0]
 
     @property
@@ -302,11 +303,17 @@ class Shown:
             most.append(f"{percent(verdict.max_share)} of the baseline's score")
         if most:
             said.append(f"a query may lose at most {' and at most '.join(most)}")
-        if (tail := verdict.estimates.tail) is not None and tail.allowed:
-            said.append(f"{counted(tail.allowed, 'query', 'queries')} may lose more")
+        if self.may_collapse:
+            said.append(f"{counted(self.may_collapse, 'query', 'queries')} may lose more")
         if verdict.protected:
             said.append(f"{counted(len(verdict.protected), 'entry is', 'entries are')} protected")
         return "; ".join(said)
+
+    @property
+    def may_collapse(self) -> int:
+        """How many topics may lose more than the others; 0 for other kinds of gates."""
+        gate = self.verdict.asked
+        return gate.most(self.verdict.topics.count) if isinstance(gate, NoTopicCollapse) else 0
 
     # ---- topics
 
@@ -344,8 +351,8 @@ class Shown:
         """How many topics a failure would list beyond those that the verdict names."""
         if not self.left_out("responsible_topics"):
             return 0
-        if (tail := self.verdict.estimates.tail) is not None:
-            return tail.count - len(self.collapsed)
+        if (count := self.verdict.estimates.collapsed) is not None:
+            return count - len(self.collapsed)
         return max(self._counted - len(self.verdict.responsible_topics), 0)
 
     def left_out(self, name: str) -> int:

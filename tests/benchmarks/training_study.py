@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Any
+from typing import Any, get_type_hints
 
 import lightgbm
 import numpy as np
@@ -310,25 +310,9 @@ def written(figures: Figures) -> dict[str, str]:
 
 def kept() -> list[Figures]:
     """The rows of docs/data/training/models.csv."""
+    kinds = get_type_hints(Figures)
     with (FOLDER / "models.csv").open(encoding="utf-8", newline="") as file:
-        return [
-            Figures(
-                data=row["data"],
-                split=int(row["split"]),
-                model=row["model"],
-                alpha=float(row["alpha"]),
-                ndcg=float(row["ndcg"]),
-                risk=float(row["risk"]),
-                reward=float(row["reward"]),
-                losses=int(row["losses"]),
-                wins=int(row["wins"]),
-                losses_over_20_percent=int(row["losses_over_20_percent"]),
-                queries=int(row["queries"]),
-                pool_risk=float(row["pool_risk"]),
-                pool_reward=float(row["pool_reward"]),
-            )
-            for row in csv.DictReader(file)
-        ]
+        return [Figures(**{name: kinds[name](value) for name, value in row.items()}) for row in csv.DictReader(file)]
 
 
 def main() -> None:

@@ -159,6 +159,7 @@ def test_without_an_answer_nothing_is_written(command, nothing, answering):
     assert not nothing.joinpath("riskguard.yaml").exists()
 
 
+@pytest.mark.slow
 def test_outside_a_terminal_it_asks_nothing(nothing):
     words = [sys.executable, "-c", "from pytest_riskguard.cli import main; main()", "init", "--candidate", "loss.run"]
     ended = subprocess.run(words, input="7\ny\n9\n", capture_output=True, text=True, check=False)

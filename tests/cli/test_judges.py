@@ -42,9 +42,3 @@ def test_reports_say_it_once(command, folder, suffix):
     assert text.count("2 judges disagree on 5 of 30 documents") == 1
     command(f"compare {ASKED} --qrels qrels.txt --{'markdown' if suffix == 'md' else suffix} plain.{suffix}")
     assert "judges disagree" not in (folder / f"plain.{suffix}").read_text(encoding="utf-8")
-
-
-def test_a_stored_baseline_says_it_too(command):
-    stored = "baseline add {} prod.run --qrels {} --topics topics.tsv --measure AP"
-    assert SAID in command(stored.format("two", "book.csv")).out
-    assert "judges" not in command(stored.format("one", "qrels.txt")).out

@@ -63,6 +63,7 @@ def test_on_a_terminal_it_is_a_table_with_words(command):
     assert max(map(len, lines)) <= 100
 
 
+@pytest.mark.slow
 def test_from_a_baseline_alone_it_says_that_it_assumes(command):
     # the stored baseline scores 0.5 everywhere, so another run stands in
     ended = command("power --baseline ./loss.run --measure AP --correlation 0.5 --correlation 0.9 --json -")
@@ -82,6 +83,7 @@ def test_a_stored_baseline_that_does_not_vary_is_no_error(command):
     assert "scores do not vary: there is nothing to plan from" in ended.out
 
 
+@pytest.mark.slow
 def test_from_scores_every_column_is_planned_for(command, folder):
     rng = np.random.default_rng(1)
     for name in ("a", "b"):
@@ -219,6 +221,7 @@ def test_each_field_of_a_plan_is_in_the_reference(command):
     assert list(plan) == [field.name for field in fields(Plan)]
 
 
+@pytest.mark.slow
 def test_it_says_what_the_policy_costs_and_sees(command):
     asked = "power loss.run --baseline prod --measure AP --alpha 0 --alpha 1 --effect 0.05 --effect 0.1"
     ended = command(f"{asked} --json -")

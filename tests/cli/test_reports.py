@@ -9,6 +9,7 @@ import os
 import re
 import sys
 import types
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -356,7 +357,7 @@ def test_what_no_verdict_says_is_refused_with_its_place(command, field, value, s
     ],
 )
 def test_columns_of_different_lengths_are_refused_with_their_place(command, part, column, said):
-    report = copy.deepcopy(REPORTS["charts"])
+    report = copy.deepcopy(made("charts"))
     del report["verdicts"][0]["exhibits"][part][column][-1]
     Path("r.json").write_text(json.dumps(report))
     for what in ("show", "report --markdown r.md"):
@@ -407,8 +408,8 @@ CONTRADICTIONS: dict[str, tuple[str, dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", CONTRADICTIONS)
 def test_a_verdict_that_contradicts_its_own_figures_is_refused(command, name):
-    made, changes, said = CONTRADICTIONS[name]
-    report = report_json.report([MAKERS[made]()])
+    wrong, changes, said = CONTRADICTIONS[name]
+    report = copy.deepcopy(made(wrong))
     for path, value in changes.items():
         nodes = [report["verdicts"][0]]
         *outer, last = path.split(".")
@@ -441,8 +442,16 @@ def test_more_topics_than_any_file_may_have_are_refused(command):
     assert problem in " ".join(command("show r.json").err.split())
 
 
+def test_a_chart_without_its_line_is_refused(command):
+    report = copy.deepcopy(made("charts"))
+    del report["verdicts"][0]["exhibits"]["curve"]["lines"]["urisk"]
+    Path("r.json").write_text(json.dumps(report))
+    problem = "exhibits.curve.lines: expected lower, upper, urisk, found lower, upper"
+    assert problem in " ".join(command("show r.json").err.split())
+
+
 def test_numbers_that_charts_could_not_draw_are_refused(command):
-    report = copy.deepcopy(REPORTS["charts"])
+    report = copy.deepcopy(made("charts"))
     report["verdicts"][0]["exhibits"]["topics"]["candidate"][0] = 1e308
     Path("r.json").write_text(json.dumps(report))
     problem = "verdicts[0]: exhibits.topics.candidate: expected numbers up to 1e+150, found 1e+308"
@@ -478,14 +487,21 @@ def pool() -> Verdict:
 
 
 MAKERS = {**VERDICTS, "pool": pool, "charts": lambda: pair(20)}
-REPORTS = {name: report_json.report([make()]) for name, make in MAKERS.items()}
+
+
+@cache
+def made(name: str) -> dict[str, Any]:
+    """A report of one of them, made once; a test changes a copy."""
+    return report_json.report([MAKERS[name]()])
+
+
 ODD = st.sampled_from([None, True, -1, 0, 1e308, "", "x", "\ud800", [], {}, [None], {"x": 1}, [[]], "pass", 10**400])
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_damage_to_a_report_is_a_fault_of_ours(data, tmp_path, capsys):
-    report = copy.deepcopy(REPORTS[data.draw(st.sampled_from(sorted(REPORTS)))])
+    report = copy.deepcopy(made(data.draw(st.sampled_from(sorted(MAKERS)))))
     field = data.draw(st.sampled_from(sorted(report["verdicts"][0])))  # else the long lists would take all the damage
     way = data.draw(st.sampled_from(places(report["verdicts"][0][field], ("verdicts", 0, field))))
     node = report

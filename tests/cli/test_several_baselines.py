@@ -66,6 +66,7 @@ def test_a_gate_over_a_pool_has_its_status(command, line, status, said):
     assert said in " ".join((ended.out + ended.err).split())
 
 
+@pytest.mark.slow
 def test_a_pool_gives_one_verdict_for_each_alpha_and_the_curve_over_all(command):
     pool = "--baseline prod --baseline loss.run"
     ended = command(f"compare good.run {pool} {AP} --gate georisk_not_worse --alpha 1 --alpha 5 --json -")

@@ -26,6 +26,7 @@ def table() -> dict[str, set[str]]:
     return {part: set(re.findall(r"`(\w+)`", imports)) for part, imports in rows if "/" not in imports}
 
 
+@pytest.mark.slow
 def test_imports_are_those_of_the_table():
     assert table() == DRAW["imports"]()
 
@@ -61,6 +62,7 @@ def test_imports_point_one_way():
         above.add(part)
 
 
+@pytest.mark.slow
 def test_the_site_lists_every_module_with_the_line_that_says_what_it_is():
     assert "\n```{modules}\n```\n" in TEXT
     listed = GENERATED["modules"]()

@@ -12,7 +12,7 @@ from tests.docs.pages import DOCS, PAGES, Player, as_pattern, blocks, normalised
 
 TUTORIAL = DOCS / "tutorial.md"
 #: Played by the quick tests, beside the tutorial; CI plays all.
-QUICK = ("explanation/topics.md", "how-to/ask-other-questions.md", "how-to/use-per-topic-scores.md")
+QUICK = ("how-to/use-per-topic-scores.md",)
 PLAYED = [page.relative_to(DOCS).as_posix() for page in PAGES if page != TUTORIAL and played(page)]
 
 

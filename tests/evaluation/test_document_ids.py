@@ -148,6 +148,7 @@ def test_few_judged_ids_do_not_show_how_ids_are_written(write):
     assert score_run(rankings, qrels, ["AP"])[0].judged == Judged(answered=9, topics=3, share=1 / 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("folder", "qrels_name", "count"),
     [("cranfield_runs", "qrels.txt", 20), ("web2012_runs", "qrels.adhoc.txt.gz", 8)],

@@ -68,6 +68,7 @@ def test_a_finding_is_raised(monkeypatch):
         replay("runs", b"")
 
 
+@pytest.mark.slow
 def test_the_command_replays_a_file(tmp_path):
     path = tmp_path / "input"
     path.write_bytes(b"q1 0 d1 2\n")

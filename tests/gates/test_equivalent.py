@@ -237,15 +237,3 @@ def test_with_the_topics_that_are_said_to_be_enough_four_of_five_are_shown() -> 
 def test_what_it_cannot_be_asked(options, message) -> None:
     with pytest.raises(ValueError, match=message):
         gate_of("g", "equivalent", **options)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("side", [-1, 1])
-@pytest.mark.parametrize(("n", "m"), [(50, 50), (100, 25), (100, 100)])
-def test_a_difference_of_exactly_the_tolerance_is_seldom_called_none(n: int, m: int, side: int) -> None:
-    rng, passed, tolerance = np.random.default_rng([n, m, side + 1]), 0, 0.02
-    for _ in range(2000):
-        d = np.zeros(n)
-        d[:m] = rng.normal(side * tolerance * n / m, 0.02, m)
-        passed += Ruling(gate(tolerance), evidence(d)).passes
-    assert passed <= 2000 * 0.045

@@ -9,7 +9,6 @@ import pytest
 from scipy import stats
 
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.chain.families import in_families
 from pytest_riskguard.gates.figures import paired_estimates, topic_counts
 from pytest_riskguard.gates.judge import explain, judge, rule
 from pytest_riskguard.gates.kinds import Gate
@@ -132,16 +131,3 @@ def test_a_verdict_holds_what_was_asked_of_which_systems():
     assert (alone.family, alone.replicates, alone.estimates.noise_urisk) == (None, 0, None)
     assert {interval.level for interval in alone.intervals} == {0.95}
     assert "changed_inputs" not in [warning.code for warning in alone.warnings]
-
-
-def test_each_correction_leaves_its_own_levels_and_a_p_value_of_0_is_one():
-    gates = [gate_of(name) for name in "abcd"]
-    p_values = [0.03, None, 0.0, 0.02]
-    holm = in_families(gates, p_values, correction="holm")
-    hochberg = in_families(gates, p_values, correction="benjamini_hochberg")
-    assert holm[1] is hochberg[1] is None
-    assert [one.adjusted_p_value for one in holm if one] == pytest.approx([0.04, 0.0, 0.04])
-    assert [one.adjusted_p_value for one in hochberg if one] == pytest.approx([0.03, 0.0, 0.03])
-    assert [1 - one.level for one in holm if one] == pytest.approx([0.05, 0.05 / 3, 0.025])
-    assert [1 - one.level for one in hochberg if one] == pytest.approx([0.05, 0.05, 0.05])
-    assert {(one.correction, one.size) for one in hochberg if one} == {("benjamini_hochberg", 3)}

@@ -25,7 +25,6 @@ from pytest_riskguard.inference.power_analysis import (
     topics_for_tolerance,
     topics_needed,
 )
-from pytest_riskguard.risk import trisk
 from pytest_riskguard.risk.tradeoff import linear
 from tests.gates.conftest import pair
 from tests.strict import gate_of
@@ -160,22 +159,6 @@ def test_from_a_baseline_alone_the_law_is_the_assumed_one() -> None:
         assert plan.standard_deviation == pytest.approx(float(np.std(x)), rel=0.01)
         assert plan.urisk == plan.churn == pytest.approx(float(np.mean(x)), abs=4 * float(np.std(x)) / x.size**0.5)
         assert plan.topics_for_tolerance is None
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["student_t", "bca"])
-def test_the_chance_that_churn_alone_fails_holds_for_normal_differences(method: str) -> None:
-    values = np.random.default_rng(3).beta(1, 2, 50)
-    gate = gate_of("g", alpha=1, method=method)
-    plan = plan_from_baseline(gate, scores("old", values), correlation=0.9, power=0.8, effects=(0.02,))
-    rng = np.random.default_rng(6)
-    scale = float(np.std(values, ddof=1)) * math.sqrt(0.2)
-    d = rng.normal(0, scale, (1500 if method == "student_t" else 250, 50))
-    if method == "student_t":
-        found = np.mean([(trisk(row, alpha=1).statistic or 0) < -critical_value(50, level=0.95) for row in d])
-    else:
-        found = np.mean([planned_fails(gate, row) for row in d])
-    assert plan.churn_power == pytest.approx(float(found), abs=0.05 + 4 * 0.5 / math.sqrt(len(d)))
 
 
 def planned_fails(gate: Gate, differences: np.ndarray) -> bool:

@@ -198,15 +198,3 @@ def test_topics_that_do_not_fit_the_shares_are_refused():
     assert "at least 2 judged clusters in every stratum, tail has 1" in refusal(few)
     weighted = replace(known, weights=dict.fromkeys(names, 2.0))
     assert "shares of strata are weights already; leave out" in refusal(weighted, weighted=True)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("alpha", [0.0, 1.0])
-def test_false_alarms_are_near_nominal(alpha):
-    rng, fails = np.random.default_rng(6), []
-    shift = {0.0: 0.0, 1.0: 0.276}[alpha]
-    for _ in range(800):
-        d = (rng.normal(size=62) + shift) * np.array([0.05, 0.1, 0.3])[NUMBERS]
-        evidence = Evidence(d, np.zeros((0, 62)), strata=STRATA)
-        fails.append(not Ruling(gate_of("g", alpha=alpha), evidence).passes)
-    assert 0.009 <= np.mean(fails) <= 0.045

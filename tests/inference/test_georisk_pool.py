@@ -127,12 +127,6 @@ def test_an_upper_limit_is_below_the_bound_exactly_where_p_is_small_enough(
             assert (interval.upper < bound) == (p <= 1 - each), (p, each)
 
 
-def test_student_t_has_the_p_value_of_the_formula():
-    (difference,) = pool_inference(pool(3, shift=-0.1), candidate=0, references=[1], alphas=[1]).differences
-    p = 2 * student.cdf(difference.estimate / difference.standard_error, 29)
-    assert difference.p_value(method="student_t") == pytest.approx(p, rel=1e-6)
-
-
 def test_draws_show_no_p_value_below_two_over_their_number_and_no_level_beyond_it():
     scores = pool(3, shift=-0.9)
     (difference,) = pool_inference(scores, candidate=0, references=[1], alphas=[1], replicates=1000).differences

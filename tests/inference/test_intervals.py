@@ -94,14 +94,6 @@ def test_a_higher_level_gives_a_wider_interval(x: np.ndarray) -> None:
         narrow = wide
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_mirrored_data_give_mirrored_limits(method: str) -> None:
-    x = dense(80) ** 3
-    own, mirrored = interval(x, method=method), interval(-x, method=method)
-    assert mirrored.lower == pytest.approx(-own.upper, abs=1e-9)
-    assert mirrored.upper == pytest.approx(-own.lower, abs=1e-9)
-
-
 @pytest.mark.parametrize("x", [[0.3, 0.3], [0.0] * 50, [-0.2] * 10, [1e-300, 0.0, -1e-300]])
 def test_without_variation_the_interval_is_the_mean(x: list[float]) -> None:
     for limits in intervals(x):

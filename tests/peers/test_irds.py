@@ -56,6 +56,7 @@ def riskguard(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_collection_on_this_machine_is_judged_by_its_name(home):
     line = [
         "compare",
@@ -78,6 +79,7 @@ def test_a_collection_on_this_machine_is_judged_by_its_name(home):
     assert by_name["responsible_topics"][0]["query"].startswith("RED SHOES")
 
 
+@pytest.mark.slow
 def test_a_gate_of_riskguard_yaml_names_it(home):
     (home / "riskguard.yaml").write_text(
         "collection: {qrels: 'irds:vaswani', topics: {path: 'irds:vaswani'}}\n"
@@ -87,6 +89,7 @@ def test_a_gate_of_riskguard_yaml_names_it(home):
     assert riskguard(home, "check", "--baseline", "prod=good.run", "-q").returncode == 1
 
 
+@pytest.mark.slow
 def test_nothing_is_downloaded_unless_asked_for(home):
     done = riskguard(home, "convert", "irds:cranfield", "qrels.txt", "--kind", "judgements")
     assert done.returncode == 3
@@ -99,6 +102,7 @@ def test_nothing_is_downloaded_unless_asked_for(home):
     assert "CONNECTS" in asked.stdout
 
 
+@pytest.mark.slow
 def test_what_is_no_collection_is_refused(home):
     for name, problem in [
         ("irds:vasvani", "ir_datasets has no collection 'vasvani'; did you mean 'vaswani'"),

@@ -44,6 +44,7 @@ def check(folder, path, measures, atol):
         np.testing.assert_allclose(scores.values, own.values, rtol=0, atol=atol)
 
 
+@pytest.mark.slow
 def test_ir_measures_prints_them(system):
     folder = system[0]
     for format_, places, atol in (("tsv", ["--places", "-1"], 0), ("tsv", [], 5e-5), ("jsonl", [], 0)):

@@ -69,6 +69,7 @@ def test_bad_data_are_incomparable_and_other_objects_are_refused(riskguard):
 """
 
 
+@pytest.mark.slow
 def test_data_in_memory_are_judged_as_their_files_are(pytester, project):
     project("good")
     pytester.makepyfile(TEST)

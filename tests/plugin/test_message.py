@@ -175,6 +175,7 @@ def test_our_lines_fit_the_screen(pytester, project, monkeypatch, columns):
     assert any(re.search(r"t07 .* 0\.5000 -> 0\.0500 +-0\.4500 +9\.3%  flagged$", line) for line in ours)
 
 
+@pytest.mark.slow
 def test_the_command_that_reproduces_runs_that_gate_and_fails(pytester, project, monkeypatch):
     project("loss")
     path = pytester.path / "riskguard.yaml"

@@ -103,6 +103,7 @@ def test_a_computed_baseline_says_what_it_is_made_of(judged):
     result.stdout.fnmatch_lines(["  worst 5 of 12, max(prod, better) -> candidate:"])
 
 
+@pytest.mark.slow
 def test_a_family_may_hold_pools(judged):
     _, verdicts = judged(
         "good",

@@ -97,14 +97,20 @@ def test_a_report_that_cannot_be_written_is_said_and_the_others_are_written(pyte
 
 
 @pytest.mark.parametrize(
-    ("more", "status"), [("", 9), ("--collect-only", 0), ("nowhere.py", pytest.ExitCode.USAGE_ERROR)]
+    ("more", "status"),
+    [
+        pytest.param("", 9, marks=pytest.mark.slow),
+        ("--collect-only", 0),
+        ("nowhere.py", pytest.ExitCode.USAGE_ERROR),
+    ],
 )
 def test_no_report_of_an_earlier_run_stands_for_one_that_wrote_none(pytester, project, more, status):
     project("good")
     report = pytester.path / "r.json"
     report.write_text(dumps([CASES["pass"]()]))
     pytester.makepyfile(test_killed="import os\n\n\ndef test_it():\n    os._exit(9)\n")
-    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=r.json", *more.split())
+    run = pytester.runpytest if more else pytester.runpytest_subprocess
+    result = run("--riskguard", "--riskguard-report=r.json", *more.split())
     assert result.ret == status
     assert not report.exists() or not read_report(report)["verdicts"]
 

@@ -47,6 +47,7 @@ def test_an_item_can_be_asked_for_by_its_id(tagged, pytester):
     result.assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_collecting_loads_no_scipy(tagged, pytester):
     (tagged / "conftest.py").write_text(
         "def pytest_unconfigure(config):\n"

@@ -20,7 +20,7 @@ from pytest_riskguard.reports.json import SCHEMA, SCHEMA_FILE
 from pytest_riskguard.reports.provenance import Provenance
 
 #: Types that are still left open.
-OPEN = {"TopicDocuments", "Judgements", "Look", "TopicGroup", "Yardstick", "Rankings"}
+OPEN = {"TopicDocuments", "Judgements", "TopicGroup", "Rankings"}
 Schema = dict[str, Any]
 #: What a report has only where there is something to say.
 OPTIONAL = {"gates": list[KnownGate], "rankings": list[Rankings], "provenance": Provenance}

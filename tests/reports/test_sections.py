@@ -98,6 +98,10 @@ def test_judgements_are_told_where_the_verdict_rests_on_them():
     assert judgements(whole).text == "Every document in the first 10 ranks was judged."
 
 
+def cells(table: Table) -> tuple[tuple[str, ...], ...]:
+    return tuple(map(tuple, table.cells))
+
+
 def tables_of(verdict: Verdict) -> dict[str, Table]:
     return {table.title: table for section in sections(verdict) for table in section.tables}
 
@@ -105,16 +109,16 @@ def tables_of(verdict: Verdict) -> dict[str, Table]:
 def test_a_section_has_what_a_page_shows_as_plain_text():
     tables = tables_of(explained())
     moved = tables["t20: 4 documents moved, 2 new"]
-    assert [column.label for column in moved.columns] == [
+    assert list(moved.columns) == [
         "Document",
         "Grade",
         "Baseline rank",
         "Candidate rank",
         "Effect",
     ]
-    assert moved.rows[1] == ("manual-3", "1", "3", "not in the run", "-0.1000")
-    assert moved.rows[-1] == ("blog-98", "0", "30", "3", "new")
-    assert tables["The comparison on each slice"].rows[0] == (
+    assert cells(moved)[1] == ("manual-3", "1", "3", "not in the run", "-0.1000")
+    assert cells(moved)[-1] == ("blog-98", "0", "30", "3", "new")
+    assert cells(tables["The comparison on each slice"])[0] == (
         "intent=code",
         "12",
         "0",
@@ -126,14 +130,14 @@ def test_a_section_has_what_a_page_shows_as_plain_text():
         "yes",
         "0",
     )
-    assert tables["The comparison on each slice"].rows[1][6:9] == ("too few topics", "", "")
-    assert tables["The verdict in each case"].rows[1] == ("all have their topic's highest grade", "+0.0200", "pass")
+    assert cells(tables["The comparison on each slice"])[1][6:9] == ("too few topics", "", "")
+    assert cells(tables["The verdict in each case"])[1] == ("all have their topic's highest grade", "+0.0200", "pass")
 
 
 def test_slices_of_a_gate_on_single_topics_have_no_columns_of_a_test():
     explanation = explained().explanation
     tables = tables_of(altered(judged(LOSS, "no_topic_collapse", max_loss=0.42), explanation=explanation))
-    labels = [column.label for column in tables["The comparison on each slice"].columns]
+    labels = list(tables["The comparison on each slice"].columns)
     assert labels == ["Slice", "Topics", "Wins", "Losses", "Mean change", "URisk", "Flagged"]
 
 
@@ -155,13 +159,13 @@ def test_a_pool_lists_its_systems_by_georisk_and_the_candidate_against_each_refe
         ),
     )
     tables = tables_of(altered(verdict, estimates=estimates, pool=figures))
-    assert tables["Systems, highest GeoRisk first"].rows == (
+    assert cells(tables["Systems, highest GeoRisk first"]) == (
         ("bm25", "0.5000", "+0.1250", "100.0%"),
         ("dense", "0.4800", "", ""),
         ("prod (reference)", "0.4500", "-0.2500", "99.0%"),
         ("candidate (candidate)", "0.4200", "-1.5000", ""),
     )
-    assert tables["Against each reference"].rows == (
+    assert cells(tables["Against each reference"]) == (
         ("prod", "-0.0300", "[-0.0500, -0.0100]", "0.0080", "no"),
         ("bm25", "-0.0800", "[-0.1000, +0.0200]", "0.6000", "yes"),
     )
@@ -174,7 +178,7 @@ def test_a_lineage_lists_each_run_against_the_oldest():
         ChainedRun("candidate", 0.45, -0.125),
     )
     verdict = altered(judged(LOSS), lineage=Lineage(runs, -0.2, -0.1, risky=True))
-    assert tables_of(verdict)["Accepted runs of the baseline, oldest first, then the candidate"].rows == (
+    assert cells(tables_of(verdict)["Accepted runs of the baseline, oldest first, then the candidate"]) == (
         ("first", "0.5000", "+0.0000", "+0.0000"),
         ("second", "0.4800", "-0.0200", "-0.0500"),
         ("candidate", "0.4500", "-0.0500", "-0.1250"),
@@ -182,7 +186,7 @@ def test_a_lineage_lists_each_run_against_the_oldest():
 
 
 def settings_of(verdict: Verdict) -> dict[str, str]:
-    names, values = zip(*tables_of(verdict)["Settings"].rows, strict=True)
+    names, values = zip(*cells(tables_of(verdict)["Settings"]), strict=True)
     return dict(zip(names, values, strict=True))
 
 

@@ -98,13 +98,6 @@ def test_the_squares_of_z_add_up_to_chi_square(pool: np.ndarray) -> None:
     assert (z_scores(pool) ** 2).sum() == pytest.approx(chi_square, rel=1e-9, abs=1e-12)
 
 
-@given(pools, alphas)
-def test_zrisk_is_affine_in_alpha(pool: np.ndarray, alpha: float) -> None:
-    at_zero, at_one = risk.zrisk(pool, alpha=0), risk.zrisk(pool, alpha=1)
-    assert_allclose(risk.zrisk(pool, alpha=alpha), at_zero + alpha * (at_one - at_zero), rtol=1e-9, atol=1e-10)
-    assert np.all(at_one <= at_zero)
-
-
 @given(pools, st.lists(alphas, min_size=1, max_size=5))
 def test_a_curve_is_its_points_to_the_bit(pool: np.ndarray, several: list[float]) -> None:
     for curve, point in ((zrisk_curve, risk.zrisk), (georisk_curve, risk.georisk)):
@@ -112,24 +105,6 @@ def test_a_curve_is_its_points_to_the_bit(pool: np.ndarray, several: list[float]
         assert curves.shape == (pool.shape[0], len(several))
         for column, alpha in zip(curves.T, several, strict=True):
             assert column.tobytes() == point(pool, alpha=alpha).tobytes()
-
-
-@given(pools)
-def test_a_smooth_curve_is_flat_for_it_has_one_alpha(pool: np.ndarray) -> None:
-    assume(fits_the_cubic(pool))
-    for curve, point in ((zrisk_curve, risk.zrisk), (georisk_curve, risk.georisk)):
-        curves = curve(pool, alphas=[1, 1.0], kind="smooth")
-        assert np.array_equal(curves, np.column_stack([point(pool, alpha=1, kind="smooth")] * 2))
-
-
-@given(pools, alphas, st.sampled_from(["linear", "smooth"]))
-def test_the_parts_of_the_topics_add_up_to_zrisk(pool: np.ndarray, alpha: float, kind: str) -> None:
-    if kind == "smooth":
-        assume(fits_the_cubic(pool))
-        alpha = 1.0
-    parts = risk.topic_contributions(pool, alpha=alpha, kind=kind)
-    assert_allclose(parts.sum(axis=1), risk.zrisk(pool, alpha=alpha, kind=kind), rtol=1e-11, atol=1e-11)
-    assert np.array_equal(np.sign(parts), np.sign(z_scores(pool)))
 
 
 @pytest.mark.parametrize("kind", ["linear", "smooth"])
@@ -141,39 +116,10 @@ def test_order_moves_no_bit_of_a_large_pool(rng: np.random.Generator, kind: str)
     assert pool[0, topics].sum() != pool[0].sum()  # a plain sum is moved by that order
 
 
-def test_two_hundred_systems_are_those_of_the_formula(rng: np.random.Generator) -> None:
-    pool = rng.random((200, 300)) ** 3
-    pool[17], pool[:, 5] = 0, 0
-    expected = np.outer(pool.sum(axis=1), pool.sum(axis=0)) / pool.sum()
-    z = np.divide(pool - expected, np.sqrt(expected), out=np.zeros_like(pool), where=expected > 0)
-    zrisk = np.where(z < 0, 6 * z, z).sum(axis=1)
-    assert_allclose(risk.zrisk(pool, alpha=5), zrisk, rtol=1e-12, atol=1e-12)
-    assert_allclose(
-        risk.georisk(pool, alpha=5), np.sqrt(pool.mean(axis=1) * [phi(value / 300) for value in zrisk]), rtol=1e-12
-    )
-
-
 def test_percent_changes_the_ranking_by_georisk() -> None:
     pool = np.array([[0.30, 0.30, 0.30, 0.30], [0.20, 0.60, 0.20, 0.60], [0.28, 0.28, 0.28, 0.28]])
     assert np.argmax(risk.georisk(pool, alpha=1)) == 1
     assert np.argmax(risk.georisk(100 * pool, alpha=1)) == 0
-
-
-@given(arrays(np.float64, st.tuples(st.just(2), st.integers(1, 12)), elements=scores), alphas)
-def test_with_one_baseline_and_equal_totals_each_is_the_others_mirror(pair: np.ndarray, alpha: float) -> None:
-    mirrored = np.vstack([np.concatenate(pair), np.concatenate(pair[::-1])])  # totals are equal by design
-    z = z_scores(mirrored)
-    assert_allclose(z[0], -z[1], atol=1e-12)
-    zrisk = risk.zrisk(mirrored, alpha=0)
-    assert zrisk[0] == pytest.approx(-zrisk[1], abs=1e-12)
-
-
-@given(arrays(np.float64, st.integers(1, 12), elements=scores), st.integers(2, 6), alphas)
-def test_systems_of_one_shape_have_no_risk(shape: np.ndarray, systems: int, alpha: float) -> None:
-    pool = np.outer(np.arange(1, systems + 1) / systems, shape)
-    assert_allclose(risk.zrisk(pool, alpha=alpha), 0, atol=1e-11)
-    half = np.sqrt(pool.mean(axis=1) / 2)  # Phi(0) = 1/2
-    assert_allclose(risk.georisk(pool, alpha=alpha), half, atol=1e-11)
 
 
 @given(pools, st.integers(0, 12), alphas)

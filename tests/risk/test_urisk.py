@@ -154,12 +154,6 @@ def test_a_loss_of_a_fifth_with_rounding_is_not_heavy() -> None:
     assert risk.counts([0.4 - 1e-12], [0.5]).losses_over_20_percent == 0
 
 
-def test_scores_that_differ_by_the_rounding_of_their_size_do_not_vary() -> None:
-    assert not varies(np.array([0.0, 1e-12]))
-    assert varies(np.array([0.0, 3e-12]))
-    assert not varies(np.array([1e3, 1e3 + 9e-10]))
-
-
 @pytest.mark.parametrize(
     ("x", "expected"),
     [

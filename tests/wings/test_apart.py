@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 import pytest_riskguard
 
 PACKAGE = Path(pytest_riskguard.__file__).parent
@@ -24,6 +26,7 @@ def imported(path: Path) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
 
 
+@pytest.mark.slow
 def test_neither_the_core_nor_another_wing_imports_a_wing():
     wings = {wing: f"pytest_riskguard.{wing}" for wing in WINGS}
     for path in PACKAGE.rglob("*.py"):

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from pytest_riskguard.baselines.entry import Replacement
     from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.baselines.store import Store
-    from pytest_riskguard.evaluation.judgements.qrels import Qrels
     from pytest_riskguard.evaluation.runs.rankings import Rankings
     from pytest_riskguard.formats.given_file import GivenFile
 
@@ -74,8 +73,6 @@ def add(
         if is_new_store:
             git.prepare(place.store.root)
         click.echo(f"stored {name}: {_with_means(place.store, name, manifest)}")
-        if not scores:
-            _tell_agreement(place)
         return
     if options["metadata"]:
         raise UsageError("--meta says something about a baseline; a replicate is only another run of its system")
@@ -95,19 +92,6 @@ def _given(
     rankings, metadata = live_answers(place.sources)
     options["metadata"] = options["metadata"] or metadata
     return rankings
-
-
-def _tell_agreement(place: Place) -> None:
-    """Say on how many documents several judges disagree, if the judgements are theirs."""
-    agreement = _qrels(place).agreement
-    if agreement is not None:
-        click.echo(str(agreement))
-
-
-def _qrels(place: Place) -> Qrels:
-    from pytest_riskguard.evaluation.collection import read_collection
-
-    return read_collection(place.sources["qrels"] or Path(), place.sources["topics"])[0]
 
 
 def _with_means(store: Store, name: str, manifest: Manifest) -> str:

@@ -98,8 +98,7 @@ def _undecided(verdict: Verdict) -> _Line:
 
 def _collapse(verdict: Verdict) -> _Line:
     topics, count = sentences.lost_topics(verdict), sentences.number_lost(verdict)
-    tail = verdict.estimates.tail
-    allowed = 0 if tail is None else tail.allowed
+    allowed = Shown(verdict).may_collapse
     exceeded = {limit for topic in topics for limit in topic.exceeds}
     may = f"{'at most ' * (verdict.outcome == 'fail')}{allowed} may" if allowed else "none may"
     if not topics:
@@ -320,9 +319,8 @@ def _largest(verdict: Verdict) -> str:
     worst = Shown(verdict).worst
     if worst is None:
         return ""
-    tail = verdict.estimates.tail
-    if tail is not None and tail.allowed:
-        return f"{tail.count} lost {more_than(verdict, limits_of(verdict))}, {tail.allowed} may"
+    if may := Shown(verdict).may_collapse:
+        return f"{verdict.estimates.collapsed} lost {more_than(verdict, limits_of(verdict))}, {may} may"
     if not worst.exceeds:
         return f"largest loss {size(worst.difference)}"
     allowed = {

@@ -256,9 +256,8 @@ def _collapsed(verdict: Verdict) -> str:
     named = row(falls) if more <= 0 else f"{', '.join(falls)} and {counted(more, 'other')}"
     exceeded = {limit for topic in collapsed for limit in topic.exceeds}
     text = f"{number} of {queries(verdict)} lost {more_than(verdict, exceeded, number)}: {named}."
-    tail = verdict.estimates.tail
-    if tail is not None and tail.allowed:
-        text += f" {'At most ' * (verdict.outcome == 'fail')}{tail.allowed} may."
+    if allowed := Shown(verdict).may_collapse:
+        text += f" {'At most ' * (verdict.outcome == 'fail')}{allowed} may."
     group = dominant_group(verdict)
     if group is None:
         return text

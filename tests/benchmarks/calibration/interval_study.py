@@ -527,29 +527,12 @@ def tables(results: dict[str, Rows], reruns: Reruns, weighted: WeightedRows) -> 
     }
 
 
-def facts(truth: Truth, simulations: int) -> str:
-    """What the page says of the study as a whole."""
-
-    def error(p: float, count: int) -> str:
-        return f"{100 * math.sqrt(p * (1 - p) / count):.2f}"
-
-    many = TIMES_FOR_CHURN * simulations
-    errors = ", ".join(f"{error(p, simulations)} near {100 * p:g}%" for p in (0.025, 0.95, 0.5))
-    shifts = ", ".join(f"{truth.shifts[alpha]:.3f}" for alpha in ALPHAS[1:])
-    return (
-        f"simulations: {simulations}, for on_churn: warn with beta scores and 25 topics or more {many}\n"
-        f"standard error of a share, in points: {errors}; {error(0.03, many)} near 3% with {many} simulations\n"
-        f"mean|d| with 20% unchanged: {truth.mean_size:.3f}; shifts at alpha 1, 5 and 10: {shifts}\n"
-    )
-
-
 def all_tables(pool: Executor, *, simulations: int, seed: int) -> dict[str, Table]:
-    """The tables by the names of their files; prints what the page says of the study as a whole."""
+    """The tables by the names of their files."""
     plans = plan(simulations=simulations, seed=seed, count=1000 * min(simulations, 4000))
     reruns = [Rerun(n, simulations, seed) for n in TOPICS]
     weighted = [Weighted(n, spread, simulations, seed) for n in WEIGHTED_TOPICS for spread in UNEVEN]
     results, noise, heavy = run(plans, reruns, weighted, pool)
-    print(facts(results["zero"][0][0].truth, simulations), end="")
     return tables(results, noise, heavy)
 
 

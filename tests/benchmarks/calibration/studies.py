@@ -16,6 +16,7 @@ from tests.benchmarks.calibration import (
     parts_study,
     plain_cases,
     pool_changes,
+    pool_study,
     unequal_sizes,
     year_study,
 )
@@ -51,6 +52,7 @@ STUDIES: Mapping[str, Study] = {
     "equivalent": Study(both_sides.all_tables, both_sides.counted, 4000),
     "unequal-sizes": Study(unequal_sizes.all_tables, unequal_sizes.counted, 1000),
     "georisk": Study(pool_changes.all_tables, pool_changes.counted, 1000),
+    "pools": Study(pool_study.all_tables, pool_study.counted, 6000),
     "parts": Study(parts_study.all_tables, parts_study.counted, 1000),
     "year": Study(year_study.years_of_looks, year_study.counted, 1_000_000),
     "no-drift": Study(year_study.drifting, year_study.counted, year_study.YEARS),

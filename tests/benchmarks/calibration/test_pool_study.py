@@ -1,35 +1,27 @@
-"""The simulation of pools: it can be stopped and gone on with, and the page says what it finds."""
+"""The simulation of pools: verdicts warn where its table has a share that is off."""
 
 from __future__ import annotations
 
 import csv
-import math
 from itertools import product
 
 import numpy as np
 import pytest
 
 from pytest_riskguard import check
-from pytest_riskguard.inference.georisk_pool import METHODS
 from tests.benchmarks.calibration.pool_study import (
     ALPHAS,
-    BATCH,
     NOMINAL,
     POPULATIONS,
-    REPLICATES,
     SYSTEMS,
     TOO_FAR,
     TOPICS,
-    Batch,
-    simulate,
 )
 from tests.docs.pages import DOCS
 
 TEXT = (DOCS / "explanation/georisk.md").read_text(encoding="utf-8")
 #: Of the table on the page.
 COLUMNS = ("percentile", "bca", "student_t")
-#: So many standard errors may a batch be off the page.
-ERRORS = 4.5
 
 Cell = tuple[str, int, int, float]
 
@@ -66,14 +58,3 @@ def test_a_verdict_warns_where_the_page_has_a_share_that_is_off(topics, alpha):
     shown = [row["bca"] for cell, row in page().items() if (cell[1], cell[3]) == (topics, alpha)]
     assert warned or not any(map(is_off, shown))
     assert warned == (topics < 50 and alpha > 1)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("population", POPULATIONS)
-def test_a_batch_finds_what_the_page_says(population):
-    failed = simulate(Batch(population, 3, 25, 0, REPLICATES))["failed"]
-    for method, alpha in product(METHODS, ALPHAS):
-        shown = page()[population, 25, 3, alpha]
-        said = float(shown[method]) / 100
-        error = math.sqrt(said * (1 - said) / BATCH)
-        assert abs(failed[method][f"{alpha:g}"] / BATCH - said) < ERRORS * error, (method, alpha)

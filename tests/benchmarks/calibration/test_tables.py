@@ -21,6 +21,7 @@ AGAIN = {
     "no-drift": 40,
     "georisk": 80,
     "families": 40,
+    "pools": 40,
     "parts": 60,
     "intervals": 80,
 }

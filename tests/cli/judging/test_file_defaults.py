@@ -112,6 +112,7 @@ def test_what_is_given_wins(judged, line, expected):
     assert {key: typical[key] for key in of_both} == of_both
 
 
+@pytest.mark.slow
 def test_each_kind_has_its_own_gate(judged):
     (pool,), out = judged("--gate georisk_not_worse")
     assert (pool["baselines"], pool["tolerance"]) == (["prod", "other"], 0.02)

@@ -150,6 +150,7 @@ def test_another_order_of_rows_is_the_same_collection(judged, folder, command, n
     assert "95.0% of the budget is left" in command("budget").out
 
 
+@pytest.mark.slow
 def test_other_shares_of_strata_are_another_look(judged, folder, command, settings):
     rows = [
         f"{topic}\t{world.QUERIES[topic]}\t{'head' if place < 10 else 'tail'}\n"
@@ -202,6 +203,7 @@ def test_a_family_is_one_look_and_fails_only_as_a_whole(judged, folder, command,
     assert [line["failed"] for line in ledger(folder)] == [False]
 
 
+@pytest.mark.slow
 def test_part_of_a_family_does_not_fail_for_all_of_it(judged, folder, command, settings):
     settings.write_text(
         YAML.replace("gates:", "family: holm\ngates:")

@@ -246,6 +246,7 @@ def test_random_runs_score_as_written_what_untied_scores_would(write, qrels):
     assert any(scored.as_written for scored in tied)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("folder", "qrels_name", "warned"),
     [

@@ -33,6 +33,7 @@ def web(shared):
     return shared / "data/web2012_runs"
 
 
+@pytest.mark.slow
 def test_cranfield_scores_are_those_of_trec_eval(cranfield):
     # scores_*.csv: pytrec_eval-terrier 0.5.11, ten decimals; the same as trec_eval 10.0-rc3 to its four.
     qrels = read_qrels(cranfield / "qrels.txt")

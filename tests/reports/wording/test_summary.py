@@ -351,8 +351,8 @@ def _answer(reader: Reader, *, raw: float, significant: bool, churn: bool) -> No
     reader.claim(
         r"(At most )?(\d+) may\.",
         lambda most, allowed: (
-            e.tail is not None
-            and (int(allowed), len(guilty)) == (e.tail.allowed, e.tail.count)
+            e.collapsed is not None
+            and (int(allowed), len(guilty)) == (v.asked.most(t.count), e.collapsed)
             and bool(most) == (v.reason == "collapse") == (len(guilty) > int(allowed))
         ),
     )
