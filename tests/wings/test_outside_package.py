@@ -86,9 +86,9 @@ def test_a_command_of_the_package_has_systems_that_are_scored_and_judged(tmp_pat
     asked = "--baseline same.shelf --set format=shelf --measure RR"
     ended = project.riskguard(f"losers good.shelf bad.shelf {asked} --json l.json --markdown l.md")
     assert (ended.returncode, ended.stderr) == (3, "Error: lost\n")
-    assert ended.stdout == "losers\n  bad\n"
-    assert json.loads((tmp_path / "l.json").read_text())["lost"] == ["bad"]
-    assert (tmp_path / "l.md").read_text().startswith("## losers\n\n- bad\n")
+    assert ended.stdout == "losers\n  bad.shelf\n"
+    assert json.loads((tmp_path / "l.json").read_text())["lost"] == ["bad.shelf"]
+    assert (tmp_path / "l.md").read_text().startswith("## losers\n\n- bad.shelf\n")
     assert project.riskguard(f"losers bad.shelf {asked} --json bad.shelf").returncode == 2
 
 
