@@ -200,9 +200,8 @@ SITUATIONS = {
     ),
     "init": Situation("riskguard init --yes", ("riskguard baseline add prod RUN", "pytest --riskguard"), fresh=True),
     "init, in another folder": Situation(
-        "riskguard init --yes --output ci/riskguard.yaml --qrels ../qrels.txt --candidate ../good.run "
-        "--baseline prod.run",
-        ("riskguard baseline add prod prod.run --config ci/riskguard.yaml", "pytest --riskguard ci"),
+        "riskguard init --yes --output ci/riskguard.yaml --qrels ../qrels.txt --candidate ../good.run",
+        ("riskguard baseline add prod RUN --config ci/riskguard.yaml", "pytest --riskguard ci"),
         (("ci/.keep", ""),),
         fresh=True,
     ),

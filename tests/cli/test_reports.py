@@ -442,6 +442,14 @@ def test_more_topics_than_any_file_may_have_are_refused(command):
     assert problem in " ".join(command("show r.json").err.split())
 
 
+def test_a_chart_without_its_line_is_refused(command):
+    report = copy.deepcopy(made("charts"))
+    del report["verdicts"][0]["exhibits"]["curve"]["lines"]["urisk"]
+    Path("r.json").write_text(json.dumps(report))
+    problem = "exhibits.curve.lines: expected lower, upper, urisk, found lower, upper"
+    assert problem in " ".join(command("show r.json").err.split())
+
+
 def test_numbers_that_charts_could_not_draw_are_refused(command):
     report = copy.deepcopy(made("charts"))
     report["verdicts"][0]["exhibits"]["topics"]["candidate"][0] = 1e308

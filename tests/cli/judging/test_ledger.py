@@ -55,20 +55,6 @@ def test_the_first_look_has_its_share_and_writes_nothing(judged, folder, command
     assert "no look at this collection yet; about 10 are expected" in command("budget").out
 
 
-@pytest.mark.parametrize("is_there", [True, False])
-def test_no_look_is_recorded_through_a_link_out_of_the_folder(judged, folder, command, is_there):
-    precious = folder.parent / "precious"
-    if is_there:
-        precious.write_text("")
-    (folder / "looks.jsonl").symlink_to("../precious")
-    judged()
-    ended = command("budget --record report.json")
-    assert ended.status == 2
-    assert "looks.jsonl: cannot write (a link that leads out of its folder; delete it" in ended.err
-    assert precious.exists() == is_there
-    assert not is_there or precious.read_text() == ""
-
-
 def test_recorded_looks_are_spent_once_and_the_same_candidate_keeps_its_verdict(judged, folder, command):
     first = judged()
     assert "recorded 1 look; 0 looks known already" in command("budget --record report.json").out
@@ -168,6 +154,7 @@ def test_other_shares_of_strata_are_another_look(judged, folder, command, settin
     assert first["collection"] == second["collection"]
 
 
+@pytest.mark.slow
 def test_more_looks_expected_do_not_give_back_what_is_spent(judged, folder, command, settings):
     settings.write_text(YAML.replace("budget: 10", "budget: 1"))
     judged()
@@ -231,6 +218,8 @@ def test_a_budget_that_is_used_up_stops_the_gate(folder, command, judged, settin
             "inputs": f"i{n}",
             "number": n + 1,
             "failed": False,
+            "share": 0.001,
+            "looks": 10,
         }
         for n in range(80)
     ]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from pytest_riskguard.gates.findings import Lines
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.axes import (
     BELOW,
@@ -75,7 +74,8 @@ def georisk(verdict: Verdict) -> Chart | None:
     curves = exhibits(verdict).georisk
     if curves is None or not curves.lines or not curves.x:
         return None
-    roles = {system: _role(verdict, system) for system in curves.lines}
+    alphas, lines = curves.x, {system: [value or 0.0 for value in line] for system, line in curves.lines.items()}
+    roles = {system: _role(verdict, system) for system in lines}
     order = _drawn_order(roles)
     named = [system for system in order if len(order) <= MAX_NAMED_SYSTEMS or roles[system] != "other"]
     names = {system: clipped(clean(system), width=_NAME, size=SMALL, middle=True) for system in named}
@@ -88,37 +88,38 @@ def georisk(verdict: Verdict) -> Chart | None:
     ]
     keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
     frame = plot(
-        alpha_scale(curves.x[-1]),
-        scale_of(value for values in curves.lines.values() for value in values),
+        alpha_scale(alphas[-1]),
+        scale_of(value for values in lines.values() for value in values),
         top=top,
         height=230,
         x_title=ALPHA,
         y_title="GeoRisk (no unit)",
         right=WIDTH - MARGIN - gutter,
     )
-    highest = sorted(curves.lines, key=lambda system: (-curves.lines[system][0], system))[:5]
+    highest = sorted(lines, key=lambda system: (-lines[system][0], system))[:5]
     return Chart(
         "georisk",
         "GeoRisk over alpha",
         description=(
-            f"GeoRisk of {counted(len(order), 'system')}. At alpha {short(curves.x[0])} the highest are "
+            f"GeoRisk of {counted(len(order), 'system')}. At alpha {short(alphas[0])} the highest are "
             f"{', '.join(clean(system, limit=40) for system in highest)}."
         ),
         caption="A line that falls belongs to a system that fails on topics where others do not.",
         drawing=frame.axes
         + keys
         + frame.upright(verdict.alpha, colour=Colour.MUTED)
-        + "".join(_curve(system, roles[system], curves, frame) for system in order)
-        + _names(named, names, {system: curves.lines[system][-1] for system in named}, frame),
+        + "".join(
+            _curve(_name(system, roles[system]), roles[system], alphas, lines[system], frame) for system in order
+        )
+        + _names(named, names, {system: lines[system][-1] for system in named}, frame),
         height=frame.y.start + BELOW,
     )
 
 
-def _curve(system: str, role: str, curves: Lines, frame: Frame) -> str:
+def _curve(name: str, role: str, alphas: Sequence[float], values: Sequence[float], frame: Frame) -> str:
     """The line of a system; those that matter have a point at each alpha."""
-    name, values = _name(system, role), curves.lines[system]
-    points = [(frame.x(alpha), frame.y(value)) for alpha, value in zip(curves.x, values, strict=True)]
-    first, last = (f"{plain(values[end], 3)} at alpha {short(curves.x[end])}" for end in (0, -1))
+    points = [(frame.x(alpha), frame.y(value)) for alpha, value in zip(alphas, values, strict=True)]
+    first, last = (f"{plain(values[end], 3)} at alpha {short(alphas[end])}" for end in (0, -1))
     width = 1.5 if role == "other" else 2.5
     drawn = mark(f"{name}: GeoRisk from {first} to {last}", curve(points, colour=_COLOURS[role], width=width))
     if role == "other":
@@ -128,7 +129,7 @@ def _curve(system: str, role: str, curves: Lines, frame: Frame) -> str:
             f"{name}, alpha {short(alpha)}: GeoRisk {plain(value, 3)}",
             _SYMBOLS[role](*point, 3.5, _COLOURS[role]),
         )
-        for point, alpha, value in zip(points, curves.x, values, strict=True)
+        for point, alpha, value in zip(points, alphas, values, strict=True)
     )
 
 
