@@ -127,11 +127,6 @@ _PATH = "<path>"
 TAGS = frozenset({_PATH, *(f"<{key}>" for key in FORMS)})
 
 
-def has_scores(value: Any) -> bool:
-    """Whether a value stands for per-topic scores, which need no judgements."""
-    return isinstance(value, dict) and form_of(value) == "scores"
-
-
 def form_of(value: Any) -> str:
     """The key of ``FORMS`` that a mapping has; that of a function if it has none."""
     return next((key for key in FORMS if key in value), "retrieve")

@@ -63,7 +63,7 @@ def _scale(value: Any) -> tuple[float, float]:
     raise ValueError(f"expected the lowest and the highest grade, such as [0, 3], found {shown(value)}")
 
 
-def _unjudged(value: Any) -> str | float:
+def _unjudged(value: Any) -> Any:
     return value if value in ("warn", "ignore") else _share(value)
 
 

@@ -6,13 +6,13 @@ import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Any, cast
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pytest_riskguard.baselines.stored_files import own_file, stored_file
-from pytest_riskguard.config.candidate_settings import FORMS, TAGS, file_of, form_of, has_scores
+from pytest_riskguard.config.candidate_settings import FORMS, TAGS, DescribedScores, file_of, form_of
 from pytest_riskguard.config.collection_settings import Collection, Documents, QrelsFile, TopicsFile
 from pytest_riskguard.config.http_settings import Http
 from pytest_riskguard.config.schema import ComputedBaseline, Config, GateModel, GateSettings, gate_name
@@ -30,7 +30,6 @@ _OR_NOT = "(if gates are only in tests: pytest --riskguard-no-yaml)"
 _REMEDIES = {
     "collection": "add `collection: {qrels: qrels.txt}`",
     "path": "add `path: PATH`",
-    "qrels": "add the file of judgements, such as `qrels: qrels.txt`",
     "name": "add `name: NAME`",
     "kind": "add `kind: not_significantly_risky`",
     "retrieve": "add `retrieve: package.module:function`",
@@ -53,13 +52,11 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
 
 @dataclass(frozen=True)
 class Problem:
-    """One error; ``lacks`` is the path of a missing key, ``meant`` that of the key an unknown one seems to mean."""
+    """One error."""
 
     line: int
     text: str
     gate: str | None = None
-    lacks: Path | None = None
-    meant: Path | None = None
 
 
 def check(document: Document, path: FilePath, *, require_gates: bool) -> tuple[Config | None, tuple[Problem, ...]]:
@@ -79,31 +76,36 @@ def check(document: Document, path: FilePath, *, require_gates: bool) -> tuple[C
         config = Config.model_validate(data, context={"path": path, "document": document})
     except ValidationError as error:
         details = error.errors(include_url=False)
+        # A misspelt key is not reported as missing, too.
+        meant = {_meant(data, _path(detail)) for detail in details if detail["type"] == "extra_forbidden"}
+        details = [detail for detail in details if detail["type"] != "missing" or _path(detail) not in meant]
         problems += [_problem(document, d) for d in details if not _is_rest_of_a_measure(details, d)]
-    problems += _across(document, require_gates=require_gates)
-    if config is not None:
+    else:
+        problems += _across(document, config, require_gates=require_gates)
         problems += _questions(document, config)
         problems += _family(document, config)
         problems += _stored_candidates(document, config)
-    meant = {problem.meant for problem in problems} - {None}  # a misspelt key is not reported as missing, too
-    problems = [problem for problem in problems if problem.lacks not in meant]
     return config, tuple(sorted(problems, key=lambda problem: problem.line))
 
 
+def _path(detail: ErrorDetails) -> Path:
+    return tuple(part for part in detail["loc"] if part not in TAGS)
+
+
 def _problem(document: Document, detail: ErrorDetails) -> Problem:
-    path: Path = tuple(part for part in detail["loc"] if part not in TAGS)
+    path = _path(detail)
     gate = _gate(document.data, path)
     *parent, key = path if path else ("",)
     where = _where(document.data, tuple(parent))
     match detail["type"]:
         case "extra_forbidden":
-            likely, instead = _instead(document.data, tuple(parent), str(key))
-            text = f"unknown key {key!r} in {where}; {instead}"
-            meant = None if likely is None else (*parent, likely)
-            return Problem(document.key_line(path), text, gate, meant=meant)
+            known = _known_keys(document.data, path)
+            likely = nearest(str(key), known)
+            instead = f"did you mean {likely!r}?" if likely else f"known keys: {', '.join(known)}"
+            return Problem(document.key_line(path), f"unknown key {key!r} in {where}; {instead}", gate)
         case "missing":
             text = f"{where} has no {key!r}; {_REMEDIES[str(key)]}"
-            return Problem(document.line(tuple(parent)), text, gate, lacks=path)
+            return Problem(document.line(tuple(parent)), text, gate)
         case "value_error":
             text = str(detail["ctx"]["error"])
         case _:  # a value where pydantic expected a mapping
@@ -147,14 +149,18 @@ def _gate(data: Any, path: Path) -> str | None:
     return None
 
 
-def _instead(data: Any, parent: Path, key: str) -> tuple[str | None, str]:
-    """The key that was probably meant by an unknown one, and the advice to give."""
+def _known_keys(data: Any, path: Path) -> list[str]:
+    """The keys that may stand where this unknown one does."""
+    parent = path[:-1]
     keys = tuple(part for part in parent if isinstance(part, str))
     mapping = functools.reduce(lambda value, part: value[part], parent, data)
     model = Http if "http" in keys else FORMS[form_of(mapping)]
-    known = list(_MODELS.get(keys, model).model_fields)
-    likely = nearest(key, known)
-    return likely, f"did you mean {likely!r}?" if likely else f"known keys: {', '.join(known)}"
+    return list(_MODELS.get(keys, model).model_fields)
+
+
+def _meant(data: Any, path: Path) -> Path:
+    """The path of the key that an unknown one seems to mean."""
+    return (*path[:-1], nearest(str(path[-1]), _known_keys(data, path)) or "")
 
 
 def _is_rest_of_a_measure(details: list[ErrorDetails], detail: ErrorDetails) -> bool:
@@ -171,51 +177,30 @@ def _is_rest_of_a_measure(details: list[ErrorDetails], detail: ErrorDetails) -> 
     return any(cut_at_comma(text) and "(" in text for text in texts)
 
 
-def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
+def _across(document: Document, config: Config, *, require_gates: bool) -> Iterator[Problem]:
     """Problems of several values: no gate at all, a name used twice, a gate without measure or candidate."""
-    data = cast("dict[str, Any]", document.data)
-    gates = data.get("gates")
-    if require_gates and not gates and isinstance(gates, list | None):
-        missing = f"the file has no gates; add {_EXAMPLE} {_OR_NOT}"
-        yield Problem(document.key_line(("gates",)), missing, lacks=("gates",))
-    collection = data.get("collection")
-    if isinstance(collection, dict) and collection.get("qrels") is None and not _has_only_scores(document):
-        text = f"{_where(data, ('collection',))} has no 'qrels'; {_REMEDIES['qrels']}"
-        yield Problem(document.line(("collection",)), text, lacks=("collection", "qrels"))
+    if require_gates and not config.gates:
+        yield Problem(document.key_line(("gates",)), f"the file has no gates; add {_EXAMPLE} {_OR_NOT}")
+    candidates = [one for one in (config.candidate, *(gate.candidate for gate in config.gates)) if one is not None]
+    is_scored = not candidates or not all(isinstance(one, DescribedScores) for one in candidates)
+    if config.collection.qrels is None and is_scored:
+        text = "'collection' has no 'qrels'; add the file of judgements, such as `qrels: qrels.txt`"
+        yield Problem(document.line(("collection",)), text)
     first: dict[str, int] = {}
-    for index, gate in enumerate(_listed_gates(document)):
-        if not isinstance(gate, dict):
-            continue
-        path: Path = ("gates", index)
-        name, where = _gate(data, path), _where(data, path)
-        if name in first:
-            line = document.line((*path, "name"))
-            text = f"another gate named {name!r} begins on line {first[name]}; names must be unique"
-            yield Problem(line, text, name)
-        elif name is not None:
-            first[name] = document.line(path)
-        if all(gate.get(key) is None for key in ("baseline", "baselines")):
-            kind = next((cls for cls in KINDS.values() if cls.kind == gate.get("kind")), Gate)
-            key = "baselines: [NAME, NAME]" if kind.is_pool else "baseline: NAME"
+    for place, gate in enumerate(config.gates):
+        line, where = document.line(("gates", place)), f"gate {gate.name!r}"
+        if (other := first.setdefault(gate.name, place)) != place:
+            begin = document.line(("gates", other))
+            text = f"another gate named {gate.name!r} begins on line {begin}; names must be unique"
+            yield Problem(document.line(("gates", place, "name")), text, gate.name)
+        if not gate.asked_of:
+            key = "baselines: [NAME, NAME]" if KINDS[gate.kind].is_pool else "baseline: NAME"
             text = f"{where} has no baseline; add `{key}` after `riskguard baseline add NAME RUN`"
-            yield Problem(document.line(path), text, name, lacks=(*path, key.partition(":")[0]))
+            yield Problem(line, text, gate.name)
         for key, shared, value in _NEEDED:
-            if gate.get(key) is None and data.get(shared) is None:
+            if getattr(gate, key) is None and getattr(config, shared) is None:
                 text = f"{where} has no {key}; write `{shared}: {value}` for the whole file, or `{key}:` in the gate"
-                yield Problem(document.line(path), text, name, lacks=(*path, key))
-
-
-def _has_only_scores(document: Document) -> bool:
-    """Whether all candidates are per-topic scores, so that nothing is scored with judgements."""
-    shared = document.data.get("candidate")
-    own = [gate.get("candidate") for gate in _listed_gates(document) if isinstance(gate, dict)]
-    candidates = [candidate for candidate in (shared, *own) if candidate is not None]
-    return bool(candidates) and all(map(has_scores, candidates))
-
-
-def _listed_gates(document: Document) -> list[Any]:
-    gates = document.data.get("gates")
-    return gates if isinstance(gates, list) else []
+                yield Problem(line, text, gate.name)
 
 
 def _questions(document: Document, config: Config) -> Iterator[Problem]:

@@ -153,43 +153,24 @@ def asked_by_topic(search: Callable[..., object], *, depth: int) -> Search:
     A first parameter that is named ``topic`` or annotated with ``Topic`` gets the topic, any other the query's text.
     A second one gets the depth if it has no default. ``SignatureError`` for other signatures.
     """
-    parameters = _parameters(search)
-    if parameters is None:  # written in C
+    try:
+        signature = inspect.signature(search)
+    except (TypeError, ValueError):  # written in C
         return lambda topic: search(topic.text)
-    _check(search, parameters)
-    positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
+    positional = [parameter for parameter in signature.parameters.values() if parameter.kind in _POSITIONAL]
     takes_topic = bool(positional) and _is_topic(positional[0])
     takes_depth = len(positional) > 1 and positional[1].default is inspect.Parameter.empty
+    try:
+        signature.bind(*((None, depth) if takes_depth else (None,)))
+    except TypeError as error:
+        advice = "give the others defaults, or wrap it in a function"
+        raise SignatureError(f"{_TAKEN}, {_name(search)} does not ({error}); {advice}") from None
 
     def ask(topic: Topic) -> object:
         query = topic if takes_topic else topic.text
         return search(query, depth) if takes_depth else search(query)
 
     return ask
-
-
-def _parameters(search: Callable[..., object]) -> list[inspect.Parameter] | None:
-    try:
-        return list(inspect.signature(search).parameters.values())
-    except (TypeError, ValueError):
-        return None
-
-
-def _check(search: object, parameters: list[inspect.Parameter]) -> None:
-    required = [p for p in parameters if p.default is inspect.Parameter.empty and p.kind in _POSITIONAL]
-    takes_any = any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters)
-    named = [
-        p for p in parameters if p.default is inspect.Parameter.empty and p.kind is inspect.Parameter.KEYWORD_ONLY
-    ]
-    if not takes_any and not any(parameter.kind in _POSITIONAL for parameter in parameters):
-        problem = "takes no argument" if not named else f"takes {named[0].name!r} only by name"
-    elif len(required) > 2:
-        problem = f"needs {len(required)} arguments ({', '.join(parameter.name for parameter in required)})"
-    elif named:
-        problem = f"needs {named[0].name!r}, and takes it only by name"
-    else:
-        return
-    raise SignatureError(f"{_TAKEN}, {_name(search)} {problem}; give the others defaults, or wrap it in a function")
 
 
 def _is_topic(parameter: inspect.Parameter) -> bool:

@@ -129,7 +129,7 @@ def pause(attempt: int, error: BaseException) -> float | None:
     wait = error.wait if isinstance(error, FailedSearchError) else None
     if wait is None or wait > _MAX_WAIT_ASKED or attempt > _RETRIES:
         return None
-    return max(_FIRST_PAUSE * 2 ** (attempt - 1), wait)
+    return max(_FIRST_PAUSE * attempt, wait)
 
 
 def retrieve(

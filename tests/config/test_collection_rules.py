@@ -93,6 +93,7 @@ def test_wrong_rules_are_refused(project, tmp_path, text, problem):
     assert problem in str(caught.value)
 
 
+@pytest.mark.slow
 def test_real_grades_are_judged_and_a_binary_measure_says_what_it_needs(project, capsys):
     project()
     assert riskguard(["baseline", "add", "prod", "prod.run"]) == 0
@@ -118,6 +119,7 @@ def test_a_baseline_stored_under_other_rules_is_scored_again(project, capsys):
     assert after["estimates"]["mean_difference"] == before["estimates"]["mean_difference"]
 
 
+@pytest.mark.slow
 def test_complete_judgements_leave_nothing_to_judge(project, capsys):
     project()
     assert riskguard(["baseline", "add", "prod", "prod.run"]) == 0

@@ -164,6 +164,7 @@ def test_slices_that_nobody_looked_up_are_no_items(load, folder):
         items_of(config, config.gates[0])
 
 
+@pytest.mark.slow
 def test_looking_slices_up_loads_neither_scipy_nor_ir_measures(load, folder):
     load(f"{GATE}, slice: kind")
     code = (

@@ -182,7 +182,7 @@ def test_all_errors_of_a_file_are_told_at_once_by_line(write):
     path = write(
         "collection: {qrels: qrels.txt}\nmeasures: [AP]\ncandidate: new.run\nstroe: x\n"
         "gates:\n  - {name: a, kind: not_significantly_risky, baseline: prod, level: 95}\n"
-        "  - {name: b, kind: not_significantly_risky}\n"
+        "  - {name: b, kind: not_significantly_risky, baseline: 3}\n"
     )
     with pytest.raises(ConfigError) as caught:
         load_config(path)
@@ -191,7 +191,7 @@ def test_all_errors_of_a_file_are_told_at_once_by_line(write):
     first, *rest = str(error).splitlines()
     assert first == f"{path}:4: unknown key 'stroe' in the file; did you mean 'store'? (and 2 more errors)"
     assert rest[0] == f"{path}:6: level of gate 'a': {LEVEL}, found the number 95"
-    assert rest[1].startswith(f"{path}:7: gate 'b' has no baseline; add `baseline: NAME`")
+    assert rest[1].startswith(f"{path}:7: baseline of gate 'b': expected the name of one stored baseline")
     assert (error.line, error.problem) == (4, "unknown key 'stroe' in the file; did you mean 'store'?")
 
 
@@ -345,6 +345,11 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
         (
             "measure: [nDCG@10, NDCG@10]",
             "measure of gate 'no-risk': nDCG@10 and NDCG@10 are the same measure; remove one",
+        ),
+        (
+            "measure: ['AP(rel=2, judged_only=True)', 'AP(rel=2,judged_only=True)']",
+            "measure of gate 'no-risk': AP(rel=2, judged_only=True) and AP(rel=2,judged_only=True) are the same "
+            "measure; remove one",
         ),
         (
             "measure: 10",
@@ -589,6 +594,7 @@ def run_python(code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_loading_a_file_loads_no_numpy_scipy_or_ir_measures(write):
     path = write(f"{HEAD}gates: [{{{GATE}, alpha: [1, 5]}}]\n")
     code = f"""

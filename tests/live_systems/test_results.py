@@ -141,6 +141,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(VALUES)
 def test_whatever_comes_back_is_an_answer_or_refused_in_few_words(value):
     pairs, said = [], ""

@@ -72,7 +72,7 @@ def test_the_example_is_judged_over_http_with_one_block(folder: Path, improved: 
     status, said = judged(folder, block)
     over_http = verdicts(folder)
     assert (status, over_http["verdicts"][0]["outcome"]) == (0, "pass"), said
-    assert over_http["provenance"]["latency"]["queries"] == over_http["verdicts"][0]["topics"]["count"]
+    assert over_http["provenance"]["candidate"]["latency"]["queries"] == over_http["verdicts"][0]["topics"]["count"]
     shutil.copy(EXAMPLE / "riskguard.yaml", folder)
     judged(folder, CANDIDATE)
     assert verdicts(folder)["verdicts"] == over_http["verdicts"]  # as the function inside pytest gives it
@@ -97,14 +97,14 @@ def test_riskguard_check_asks_the_same_engine_and_again_where_it_is_busy(
     folder: Path, improved: Server, checked: Checked
 ) -> None:
     improved.instead = [Instead(429, b"busy", {"Retry-After": "0"}), Instead(503, b"starting")]
-    block = f"candidate: {{http: {{preset: opensearch, url: '{improved.url}', index: {INDEX}}}, workers: 4}}"
+    block = f"candidate: {{http: {{preset: opensearch, url: '{improved.url}/{INDEX}'}}, workers: 4}}"
     status, said = checked(block)
     assert status == 0, said
     assert verdicts(folder)["verdicts"][0]["outcome"] == "pass"
 
 
 def test_an_error_of_all_queries_is_said_once_and_ends_the_asking(improved: Server, checked: Checked) -> None:
-    status, said = checked(f"candidate: {{http: {{preset: elasticsearch, url: '{improved.url}', index: halp}}}}")
+    status, said = checked(f"candidate: {{http: {{preset: elasticsearch, url: '{improved.url}/halp'}}}}")
     assert status == 3
     assert said.count("no such index [halp]") >= 1
     assert "the search failed for 3 of" in said

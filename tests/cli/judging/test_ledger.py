@@ -154,6 +154,7 @@ def test_other_shares_of_strata_are_another_look(judged, folder, command, settin
     assert first["collection"] == second["collection"]
 
 
+@pytest.mark.slow
 def test_more_looks_expected_do_not_give_back_what_is_spent(judged, folder, command, settings):
     settings.write_text(YAML.replace("budget: 10", "budget: 1"))
     judged()
