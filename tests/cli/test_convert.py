@@ -10,9 +10,13 @@ def test_a_file_is_converted_and_the_verdict_stays(command, folder):
     assert ended.out.startswith("wrote loss.json: ")
     assert ended.out.endswith(" (trec -> jsonl)\n")
     assert command("convert loss.json back.run.gz --kind rankings").status == 0
-    before, after = (command(f"compare x={run} --baseline prod --json -") for run in ("loss.json", "back.run.gz"))
+    before, after = (command(f"compare {run} --baseline prod --json -") for run in ("loss.json", "back.run.gz"))
     assert before.status == after.status == 1
     verdicts = [json.loads(ended.out)["verdicts"] for ended in (before, after)]
+    for name, verdict in zip(("loss", "back"), verdicts, strict=True):
+        assert verdict[0]["candidate"] == name
+        verdict[0]["candidate"] = ""
+        verdict[0]["figures"][0] = verdict[0]["figures"][0].removeprefix(name)
     assert verdicts[0] == verdicts[1]
     assert gzip.decompress((folder / "back.run.gz").read_bytes()).startswith(b"t01 Q0 bad1 1 ")
 
