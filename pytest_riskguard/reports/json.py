@@ -242,7 +242,7 @@ def _deciding(verdict: Verdict) -> Iterator[tuple[str, str]]:
 
 def _check_columns(exhibits: Exhibits) -> None:
     """Check that lists which charts and the strip read in parallel have the same length."""
-    for name, expected in (("curve", ["lower", "upper", "urisk"]), ("density", ["density"])):
+    for name, expected in (("curve", ["lower", "trisk", "upper", "urisk"]), ("density", ["density"])):
         drawn = getattr(exhibits, name)
         if drawn is not None and sorted(drawn.lines) != expected:
             raise ValueError(
