@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.comparisons import KnownGate
     from pytest_riskguard.reports.files import Format
+    from pytest_riskguard.reports.parts import Section
     from pytest_riskguard.reports.policy_changes import PolicyChanges
     from pytest_riskguard.reports.provenance import Provenance
 
@@ -135,26 +136,18 @@ class Outputs:
         if failed:
             raise OutputError("; ".join(failed))
 
-    def finish(
-        self,
-        text: Callable[..., str],
-        json: str,
-        *,
-        html: Callable[[], str] | None = None,
-        markdown: Callable[[], str] | None = None,
-        problem: str = "",
-    ) -> ExitStatus:
-        """Print a text, write what was asked for, and return the exit status: 3 with a ``problem``, else 0.
+    def finish(self, shown: Section, json: str, *, note: str = "", problem: str = "") -> ExitStatus:
+        """Print a report and a ``note``, write what was asked for, and return the exit status: 3 with a ``problem``.
 
-        ``text`` is called with the columns of the terminal as ``width``. Standard output belongs to the JSON where
-        that goes there.
+        Standard output belongs to the JSON where that goes there.
         """
-        click.echo(text(width=terminal_width()), err=self.on_stdout)
+        click.echo(f"{shown.to_text(terminal_width())}\n{note}".rstrip("\n"), err=self.on_stdout)
         if self.json is not None:
             write_text(json, None if self.on_stdout else self.json, option="--json")
-        for option, path, made in (("--markdown", self.markdown, markdown), ("--html", self.html, html)):
-            if path is not None and made is not None:
-                write_text(made(), path, option=option)
+        if self.markdown is not None:
+            write_text(shown.to_markdown(), self.markdown, option="--markdown")
+        if self.html is not None:
+            write_text(shown.to_page(), self.html, option="--html")
         if not problem:
             return ExitStatus.PASSED
         click.echo(f"Error: {problem}", err=True)

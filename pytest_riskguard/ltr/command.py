@@ -45,15 +45,10 @@ def train_report(inputs: Inputs, outputs: Outputs) -> int:
         raise UsageError("no baseline: give --baseline")
     outputs.check(*inputs.files)
     report = _report(inputs)
-    shown = section(report)
-
-    def text(*, width: int) -> str:
-        return "\n".join(filter(None, (shown.to_text(max(width, 80)), inputs.asked.from_file)))
-
     verdicts, problem = report.incomparable, ""
     if verdicts:
         problem = f"{verdicts} verdict{'s' * (verdicts > 1)} without an answer: the data cannot be compared"
-    return outputs.finish(text, dumps(report), html=shown.to_page, markdown=shown.to_markdown, problem=problem)
+    return outputs.finish(section(report), dumps(report), note=inputs.asked.from_file or "", problem=problem)
 
 
 def _report(inputs: Inputs) -> TrainReport:

@@ -4,71 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.ltr.queries import JudgedQueries, QueryBaselines
 from pytest_riskguard.risk import counts
-from pytest_riskguard.risk.checks import (
-    ROUNDING_ERROR,
-    BoolArray,
-    FloatArray,
-    exact_sum,
-    loss_weight,
-    mean,
-    per_topic,
-    systems_by_topics,
-)
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, loss_weight, mean, per_topic
 
 
-def pareto_front(means: npt.ArrayLike, risks: npt.ArrayLike) -> BoolArray:
-    """Which models are on the Pareto front of mean against risk.
+def pareto_front(means: FloatArray, risks: FloatArray) -> BoolArray:
+    """Which models are on the Pareto front of mean (higher is better) against risk (lower is): (n_models,).
 
     A model is off the front if another one has a mean at least as high and a risk at most as high, and one of the two
     is better. Models that are equal in both are on it together or not at all.
-
-    Parameters
-    ----------
-    means : array, shape (n_models,)
-        Mean effectiveness, higher is better.
-    risks : array, shape (n_models,)
-        Risk against the same baseline or baselines; lower is better.
-
-    Returns
-    -------
-    array of bool, shape (n_models,)
-        At least one is true, except where there are no models.
-
-    Raises
-    ------
-    ValueError
-        A second axis, a value that is not finite, or different numbers of means and risks.
     """
-    means, risks = (_values(values, name=name) for values, name in ((means, "means"), (risks, "risks")))
-    if means.size != risks.size:
-        raise ValueError(f"expected as many means as risks, got {means.size} and {risks.size}")
-    front = np.zeros(means.size, dtype=np.bool_)
-    if not means.size:
-        return front
-    order = np.lexsort((risks, -means))  # the best mean first, and of equal means the lowest risk
-    means, risks = means[order], risks[order]
-    starts = np.append(True, means[1:] < means[:-1])
-    lowest_of_mean = risks[starts]
-    lowest_above = np.append(np.inf, np.minimum.accumulate(lowest_of_mean)[:-1])
-    group = np.cumsum(starts) - 1
-    front[order] = (risks == lowest_of_mean[group]) & (risks < lowest_above[group])
+    mean, risk = means[:, None], risks[:, None]
+    beats = (mean >= means) & (risk <= risks) & ((mean > means) | (risk < risks))
+    front: BoolArray = ~beats.any(axis=0)
     return front
-
-
-def _values(values: npt.ArrayLike, *, name: str) -> FloatArray:
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1:
-        raise ValueError(f"{name} must have one axis (models), got shape {array.shape}")
-    if not np.all(np.isfinite(array)):
-        raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
-    return array
 
 
 @dataclass(frozen=True)
@@ -95,6 +50,9 @@ class ModelFigures:
     on_front: bool = False
 
 
+_AVERAGED = [field.name for field in fields(ModelFigures) if field.name not in ("model", "mean", "on_front")]
+
+
 @dataclass(frozen=True)
 class ModelsAgainst:
     """All models, in the order given, against one baseline, or on average against several."""
@@ -114,36 +72,24 @@ class ModelComparison:
 
 
 def compare_models(
-    models: npt.ArrayLike,
-    baselines: npt.ArrayLike,
+    models: Sequence[FloatArray],
+    baselines: Sequence[FloatArray],
     *,
     model_names: Sequence[str],
     baseline_names: Sequence[str],
-    weights: npt.ArrayLike | None = None,
+    weights: FloatArray | None = None,
 ) -> ModelComparison:
     """Compare models with each baseline, and on average over the baselines.
 
     Parameters
     ----------
-    models : array, shape (n_models, n_topics)
-        Scores of each model, at least one, in units of the measure.
-    baselines : array, shape (n_baselines, n_topics)
-        Scores of each baseline, at least one, on the same topics.
+    models, baselines : sequence of array, shape (n_topics,)
+        Scores of each model and of each baseline, at least one, on the same topics.
     model_names, baseline_names : sequence of str
-        A name for each row, all different.
+        A name for each of them.
     weights : array, shape (n_topics,), optional
         How much each topic counts in means, risk and reward, above 0; only ratios matter. Wins and losses are counted
         without weights.
-
-    Returns
-    -------
-    ModelComparison
-
-    Raises
-    ------
-    ValueError
-        No model, no baseline or no topic, scores that are not finite, different numbers of topics, a name too few,
-        too many or given twice, or a weight that is not above 0.
 
     References
     ----------
@@ -151,34 +97,30 @@ def compare_models(
     SIGIR 2014, Table 3; "Risk-sensitive evaluation and learning to rank using multiple baselines", SIGIR 2016,
     Table 7, which averages over baselines in the same way.
     """
-    scores = systems_by_topics(models, name="models", at_least=1)
-    yardsticks = systems_by_topics(baselines, name="baselines", at_least=1)
-    if scores.shape[1] != yardsticks.shape[1]:
-        raise ValueError(f"models and baselines differ in topics: {scores.shape[1]} and {yardsticks.shape[1]}")
-    _check_names(model_names, len(scores), what="model_names")
-    _check_names(baseline_names, len(yardsticks), what="baseline_names")
-    shares = _shares(weights, scores.shape[1])
+    shares: FloatArray | float = 1.0
+    if weights is not None:
+        shares = weights / np.max(weights)
+        shares = shares / mean(shares)
     against = tuple(
-        ModelsAgainst((name,), _mean(yardstick, shares), _on_front(_figures(scores, yardstick, model_names, shares)))
-        for name, yardstick in zip(baseline_names, yardsticks, strict=True)
+        ModelsAgainst((name,), mean(baseline * shares), _on_front(_figures(models, baseline, model_names, shares)))
+        for name, baseline in zip(baseline_names, baselines, strict=True)
     )
-    return ModelComparison(scores.shape[1], against, _average(against) if len(against) > 1 else None)
+    return ModelComparison(models[0].size, against, _average(against) if len(against) > 1 else None)
 
 
 def _figures(
-    scores: FloatArray, baseline: FloatArray, names: Sequence[str], shares: FloatArray | None
+    models: Sequence[FloatArray], baseline: FloatArray, names: Sequence[str], shares: FloatArray | float
 ) -> list[ModelFigures]:
     figures = []
-    for name, row in zip(names, scores, strict=True):
-        differences = row - baseline
-        differences = np.where(np.abs(differences) > ROUNDING_ERROR, differences, 0.0)  # as gates count them
-        weighted = differences if shares is None else differences * shares
+    for name, scores in zip(names, models, strict=True):
+        differences = scores - baseline
+        weighted = np.where(np.abs(differences) > ROUNDING_ERROR, differences, 0.0) * shares  # as gates count them
         risk, reward = mean(np.maximum(0.0, -weighted)) + 0.0, mean(np.maximum(0.0, weighted))
-        number = counts(row, baseline)
+        number = counts(scores, baseline)
         figures.append(
             ModelFigures(
                 model=name,
-                mean=_mean(row, shares),
+                mean=mean(scores * shares),
                 mean_difference=mean(weighted),
                 risk=risk,
                 reward=reward,
@@ -197,32 +139,20 @@ def _average(against: Sequence[ModelsAgainst]) -> ModelsAgainst:
     """The mean of each figure over baselines; a ratio that does not exist for one of them has no mean."""
     models = []
     for rows in zip(*(table.models for table in against), strict=True):
-        ratios: list[float | None] = []
-        for column in ([row.reward_to_risk for row in rows], [row.win_to_loss for row in rows]):
-            known = [ratio for ratio in column if ratio is not None]
-            ratios.append(_average_of(known) if len(known) == len(column) else None)
-        models.append(
-            ModelFigures(
-                model=rows[0].model,
-                mean=rows[0].mean,
-                mean_difference=_average_of(row.mean_difference for row in rows),
-                risk=_average_of(row.risk for row in rows),
-                reward=_average_of(row.reward for row in rows),
-                reward_to_risk=ratios[0],
-                wins=_average_of(row.wins for row in rows),
-                losses=_average_of(row.losses for row in rows),
-                ties=_average_of(row.ties for row in rows),
-                win_to_loss=ratios[1],
-                losses_over_20_percent=_average_of(row.losses_over_20_percent for row in rows),
-            )
-        )
+        figures = {name: [getattr(row, name) for row in rows] for name in _AVERAGED}
+        means = {name: None if None in values else _mean_of(values) for name, values in figures.items()}
+        models.append(replace(rows[0], **means))
     names = tuple(name for table in against for name in table.baselines)
-    return ModelsAgainst(names, _average_of(table.baseline_mean for table in against), _on_front(models))
+    return ModelsAgainst(names, _mean_of([table.baseline_mean for table in against]), _on_front(models))
+
+
+def _mean_of(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
 
 
 def _on_front(models: Sequence[ModelFigures]) -> tuple[ModelFigures, ...]:
-    front = pareto_front([model.mean for model in models], [model.risk for model in models]).tolist()
-    return tuple(replace(model, on_front=on_it) for model, on_it in zip(models, front, strict=True))
+    front = pareto_front(np.array([model.mean for model in models]), np.array([model.risk for model in models]))
+    return tuple(replace(model, on_front=on_it) for model, on_it in zip(models, front.tolist(), strict=True))
 
 
 def _ratio(good: float, bad: float) -> float | None:
@@ -230,36 +160,6 @@ def _ratio(good: float, bad: float) -> float | None:
     if bad > 0:
         return good / bad
     return math.inf if good > 0 else None
-
-
-def _average_of(values: Iterable[float]) -> float:
-    numbers = list(values)
-    return math.fsum(numbers) / len(numbers)
-
-
-def _mean(values: FloatArray, shares: FloatArray | None) -> float:
-    return mean(values if shares is None else values * shares)
-
-
-def _shares(weights: npt.ArrayLike | None, topics: int) -> FloatArray | None:
-    """Weights whose mean is 1."""
-    if weights is None:
-        return None
-    array = per_topic(weights, name="weights")
-    if array.size != topics:
-        raise ValueError(f"expected a weight for each of {topics} topics, got {array.size}")
-    if not np.all(array > 0):
-        raise ValueError(f"weights must be above 0, got {array[array <= 0][0]}")
-    array = array / np.max(array)
-    shares: FloatArray = array / (exact_sum(array) / topics)
-    return shares
-
-
-def _check_names(names: Sequence[str], count: int, *, what: str) -> None:
-    if len(names) != count:
-        raise ValueError(f"{what}: expected {count}, got {len(names)}")
-    if repeated := [name for place, name in enumerate(names) if name in names[:place]]:
-        raise ValueError(f"{what}: {repeated[0]!r} given twice")
 
 
 @dataclass(frozen=True)
@@ -338,23 +238,22 @@ def alpha_curve(
             f"k={held_out.k} with {held_out.gain} gains"
         )
     baselines.check(held_out)
-    scores = np.stack([_by_query(fit(alpha), held_out, alpha) for alpha in tried])
+    scores = [_by_query(fit(alpha), held_out, alpha) for alpha in tried]
     names = [repr(alpha) for alpha in tried]
     compared = compare_models(scores, baselines.scores, model_names=names, baseline_names=baselines.names)
     models = (compared.macro_average or compared.against[0]).models
-    return tuple(_point(alpha, found, weight) for alpha, found in zip(tried, models, strict=True))
-
-
-def _point(alpha: float, found: ModelFigures, weight: float) -> AlphaPoint:
-    return AlphaPoint(
-        alpha=alpha,
-        mean=found.mean,
-        risk=found.risk,
-        reward=found.reward,
-        urisk=found.reward - weight * found.risk,
-        losses=found.losses,
-        losses_over_20_percent=found.losses_over_20_percent,
-        on_front=found.on_front,
+    return tuple(
+        AlphaPoint(
+            alpha=alpha,
+            mean=found.mean,
+            risk=found.risk,
+            reward=found.reward,
+            urisk=found.reward - weight * found.risk,
+            losses=found.losses,
+            losses_over_20_percent=found.losses_over_20_percent,
+            on_front=found.on_front,
+        )
+        for alpha, found in zip(tried, models, strict=True)
     )
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError, UsageError
+from pytest_riskguard.reports import clean, counted, listed
 from pytest_riskguard.risk.checks import FloatArray, IntArray
-from pytest_riskguard.text import clean, counted, listed
 
 if TYPE_CHECKING:
     from lightgbm import Dataset

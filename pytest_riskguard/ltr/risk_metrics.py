@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.ltr.queries import JudgedQueries, QueryBaselines, check_baselines, check_whole_queries
+from pytest_riskguard.reports import counted, listed
 from pytest_riskguard.risk import georisk, trisk, urisk
 from pytest_riskguard.risk.checks import FloatArray, IntArray, loss_weight, mean
-from pytest_riskguard.text import counted, listed
 
 if TYPE_CHECKING:
     from lightgbm import Dataset

@@ -21,7 +21,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import comparisons
 from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.reports.provenance import Provenance
-from pytest_riskguard.text import counted, listed, short
+from pytest_riskguard.text import counted, listed, named, short
 
 SCHEMA = "riskguard-report/1"
 #: Sizes beyond it would be infinite once charts multiply them; scores are at most 1e50.
@@ -246,7 +246,7 @@ def _check_columns(exhibits: Exhibits) -> None:
         drawn = getattr(exhibits, name)
         if drawn is not None and sorted(drawn.lines) != expected:
             raise ValueError(
-                f"exhibits.{name}.lines: expected {listed(expected)}, found {listed(sorted(drawn.lines))}"
+                f"exhibits.{name}.lines: expected {named(expected)}, found {named(sorted(drawn.lines), most=5)}"
             )
     for part in fields(exhibits):
         given, columns = getattr(exhibits, part.name), dict[str, Sequence[object]]()

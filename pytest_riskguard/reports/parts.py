@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 #: The least columns of a terminal that a name keeps, and words; what the first name takes where there is no need to
 #: cut it further.
 _LEAST, _LEAST_WORDS, _FIRST_NAME = 8, 6, 24
+#: A table that needs no more columns is shown on any terminal.
+_ALWAYS = 80
 #: Characters of a cell, and of a sentence.
 _MAX_CELL, _MAX_SENTENCE = 200, 2000
 
@@ -92,7 +94,7 @@ class Table:
         for gap, broken in ((2, False),) if whole else ((2, False), (1, False), (1, True)):
             widths = _widths(grid, kinds, width - indent - gap * (len(kinds) - 1), broken=broken)
             needed = sum(widths) + gap * (len(kinds) - 1) + indent
-            if needed <= width or whole:
+            if needed <= (max(width, _ALWAYS) if broken else width) or whole:
                 rows = [*_shortened(grid, kinds, widths, head=head)]
                 for place in (place for place, kind in enumerate(kinds) if kind == "name"):
                     widths[place] = max(columns(row[place]) for row in rows)
@@ -105,7 +107,7 @@ def _widths(grid: Sequence[Sequence[str]], kinds: Sequence[str], room: int, *, b
     """The width of each column: those on the right give way before those on the left."""
     widths = [max(map(columns, column)) for column in zip(*grid, strict=True)]
     names = [place for place, kind in enumerate(kinds) if kind == "name"]
-    giving_way = [(place, _LEAST if place else _FIRST_NAME) for place in reversed(names)]
+    giving_way = [(place, _FIRST_NAME if place == names[0] else _LEAST) for place in reversed(names)]
     giving_way += [(place, _LEAST) for place in names[:1]]
     if broken:
         giving_way += [(place, _LEAST_WORDS) for place in reversed(range(len(kinds))) if kinds[place] == "text"]
@@ -144,10 +146,10 @@ def _number(value: float, form: str) -> str:
 def _shortened(
     grid: Sequence[Sequence[str]], kinds: Sequence[str], widths: Sequence[int], *, head: bool
 ) -> Iterable[Sequence[str]]:
-    """The rows with names that fit: those of the first column are all different, and keep their ends."""
+    """The rows with names that fit: those of the first column of names are all different, and keep their ends."""
     shown = [list(column) for column in zip(*grid, strict=True)]
     for place, (kind, width) in enumerate(zip(kinds, widths, strict=True)):
-        if kind == "name" and place:
+        if kind == "name" and place > kinds.index(kind):
             shown[place] = [fitted(name, width) for name in shown[place]]
         elif kind == "name":
             every = list(dict.fromkeys(shown[place][head:]))
@@ -203,8 +205,8 @@ class Section:
     is_open: bool | None = None
 
     def to_text(self, width: int) -> str:
-        """The section for a terminal of so many columns."""
-        return "\n".join(self._lines(width))
+        """The section for a terminal of so many columns; no text is readable in fewer than 60."""
+        return "\n".join(self._lines(max(width, 60)))
 
     def _lines(self, width: int) -> list[str]:
         found = _wrapped([self.title], width, indent="") + _wrapped(self.text, width)

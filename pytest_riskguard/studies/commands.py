@@ -34,7 +34,7 @@ def pool(inputs: Inputs, outputs: Outputs) -> int:
     over topics and whether their order by risk depends on the baseline. Without SYSTEM, uses all stored baselines.
     """
     from pytest_riskguard.studies.pool_report import MAX_SYSTEMS, MIN_SYSTEMS, pool_report
-    from pytest_riskguard.studies.pool_table import dumps, explain
+    from pytest_riskguard.studies.pool_section import dumps, section
 
     outputs.check(*inputs.files)
     systems = inputs.systems
@@ -42,7 +42,7 @@ def pool(inputs: Inputs, outputs: Outputs) -> int:
         raise UsageError(f"a pool has {MIN_SYSTEMS} to {MAX_SYSTEMS} systems; found {len(systems)}")
     pools = [inputs.together(systems, measure, **inputs.options) for measure in inputs.measures()]
     report = pool_report([(one.scores, one.missing) for one in pools], alphas=inputs.alphas)
-    return outputs.finish(partial(explain, report), dumps(report))
+    return outputs.finish(section(report), dumps(report))
 
 
 @study.command()
@@ -69,7 +69,7 @@ def replay(inputs: Inputs, outputs: Outputs, regretted: tuple[str, ...]) -> int:
     have stopped, so that it can be chosen on releases whose effects are known. The exit status is 0 whatever the
     answers are, but 3 if two releases cannot be compared.
     """
-    from pytest_riskguard.studies.replay import dumps, explain
+    from pytest_riskguard.studies.replay import dumps, section
     from pytest_riskguard.studies.replay import replay as replayed
 
     outputs.check(*inputs.files)
@@ -98,7 +98,7 @@ def replay(inputs: Inputs, outputs: Outputs, regretted: tuple[str, ...]) -> int:
             raise UsageError(f"--{error}") from None
     problems = sum(release.problem is not None for made in replays for release in made.releases)
     problem = f"{problems} release{'s' * (problems > 1)} cannot be compared" if problems else ""
-    return outputs.finish(partial(explain, replays), dumps(replays), problem=problem)
+    return outputs.finish(section(replays), dumps(replays), problem=problem)
 
 
 @study.command()
@@ -120,14 +120,8 @@ def trend(reports: tuple[Path, ...], outputs: Outputs) -> int:
     files = _files(reports)
     outputs.check(*files)
     made = trend_of(files)
-    shown = section(made)
     problem = f"{len(made.problems)} of {len(files)} report{'s' * (len(files) > 1)} cannot be compared"
-    return outputs.finish(
-        lambda *, width: shown.to_text(max(width, 60)),
-        dumps(made),
-        html=shown.to_page,
-        problem=problem if made.problems else "",
-    )
+    return outputs.finish(section(made), dumps(made), problem=problem if made.problems else "")
 
 
 def _files(given: Sequence[Path]) -> list[Path]:

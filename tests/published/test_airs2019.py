@@ -15,18 +15,17 @@ from scipy.special import ndtr
 from pytest_riskguard.risk import georisk, trisk, zrisk
 from pytest_riskguard.risk.georisk import z_scores
 from pytest_riskguard.risk.urisk import alpha_hat, minus
-from tests.published.web2012 import TOPICS
+from tests.published.web2012 import TOPICS, of_paper
 
 #: run: URisk- linear, smooth; TRisk- linear, smooth; ZRisk- linear, smooth; GeoRisk- linear, smooth, as printed
 PUBLISHED = {
-    "autoSTA": (0.12, 0.10, 1.63, 1.85, 8.14, 0.91, -0.31, -0.30),
-    "DFalah121A": (-0.05, 0.02, -0.85, 0.52, 7.02, 0.61, -0.41, -0.39),
-    "ICTNET12ADR2": (0.05, 0.03, 0.78, 0.75, 6.80, 0.17, -0.35, -0.33),
-    "irra12c": (0.12, 0.08, 1.70, 1.72, 5.86, 0.27, -0.31, -0.29),
-    "QUTparaBline": (-0.04, 0.03, -0.57, 0.62, 6.51, 0.97, -0.40, -0.38),
-    "srchvrs12c00": (-0.07, -0.02, -1.08, -0.50, 8.53, 1.42, -0.42, -0.40),
-    "uogTrA44xu": (-0.09, -0.03, -1.29, -0.63, 5.29, 0.70, -0.43, -0.41),
-    "utw2012c1": (0.06, 0.05, 0.79, 1.15, 6.33, 0.37, -0.35, -0.33),
+    run: tuple(cells)
+    for run, *cells in of_paper(
+        "airs2019_web2012_minus",
+        "run",
+        *(f"{risk}_minus_{kind}" for risk in ("urisk", "trisk", "zrisk") for kind in ("linear", "smooth")),
+        *(f"georisk_minus_{kind}_as_printed" for kind in ("linear", "smooth")),
+    )
 }
 ALPHA = 1.0
 

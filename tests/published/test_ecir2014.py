@@ -12,6 +12,7 @@ import pytest
 
 from pytest_riskguard.risk import urisk
 from pytest_riskguard.risk.reference import reference_scores
+from tests.published.web2012 import of_paper
 
 #: Table 2, alpha 10: the runs, and by run its URisk against each of them.
 TABLE_2 = (
@@ -24,33 +25,19 @@ TABLE_2 = (
     "irra12c",
     "qutwb",
 )
-AGAINST_EACH = {
-    "uogTrA44xi": (0, -0.928, -0.882, -1.072, -0.319, -0.255, -0.068, -0.047),
-    "srchvrs12c09": (-1.027, 0, -0.944, -0.830, -0.387, -0.497, -0.351, -0.159),
-    "DFalah121A": (-1.135, -1.098, 0, -0.835, -0.421, -0.617, -0.329, -0.202),
-    "QUTparaBline": (-1.349, -1.008, -0.858, 0, -0.540, -0.611, -0.293, -0.298),
-    "utw2012fc1": (-1.443, -1.412, -1.291, -1.387, 0, -0.843, -0.432, -0.224),
-    "ICTNET12ADR2": (-1.434, -1.577, -1.542, -1.513, -0.897, 0, -0.581, -0.613),
-    "irra12c": (-1.758, -1.941, -1.766, -1.706, -0.997, -1.092, 0, -0.610),
-    "qutwb": (-1.814, -1.826, -1.715, -1.788, -0.866, -1.201, -0.687, 0),
-}
+AGAINST_EACH = {run: cells for run, *cells in of_paper("ecir2014_web2012_every_run_as_baseline_a10", "run", *TABLE_2)}
 #: The runs that were scored from other files than the public ones.
 FROM_OTHER_FILES = ("DFalah121A", "irra12c")
 RUNS = tuple(run for run in TABLE_2 if run not in FROM_OTHER_FILES)
 #: Table 3, alpha 5 and 10, as printed: the pool, by column.
 POOL = (*TABLE_2[:6], "indriCASP", *TABLE_2[6:])
-MEAN = {
-    5: (-0.1061, -0.1668, -0.1760, -0.1976, -0.3574, -0.4204, -0.5343, -0.5555, -0.5908),
-    10: (-0.2845, -0.3848, -0.4161, -0.4444, -0.6935, -0.8149, -1.0224, -1.0425, -1.1067),
-}
-MEDIAN = {
-    5: (0.0059, -0.0067, -0.0469, -0.0559, -0.1235, -0.2757, -0.3500, -0.3921, -0.3825),
-    10: (-0.0969, -0.1140, -0.1815, -0.1976, -0.2621, -0.5620, -0.6616, -0.7522, -0.7553),
-}
-MAX = {
-    5: (-1.3901, -1.4398, -1.5168, -1.5286, -1.9523, -1.9796, -2.1011, -2.2351, -2.2736),
-    10: (-2.5486, -2.6396, -2.7809, -2.8024, -3.5792, -3.6293, -3.8521, -4.0977, -4.1682),
-}
+MEAN, MEDIAN, MAX = (
+    {
+        alpha: tuple(cell for _, cell in of_paper("ecir2014_web2012_reference_baselines", "run", f"{kind}_a{alpha}"))
+        for alpha in (5, 10)
+    }
+    for kind in ("mean", "median", "max")
+)
 
 
 @pytest.mark.parametrize("baseline", RUNS)

@@ -6,36 +6,20 @@ systems", ECIR 2014; ERR@20, 50 topics of TREC 2012 Web.
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from pytest_riskguard.risk import principal_components
 from pytest_riskguard.studies.pool_statistics import changing_pairs, durbin_test, every_baseline, friedman_test, ranks
-
-RUNS = (
-    "uogTrA44xi",
-    "srchvrs12c09",
-    "DFalah121A",
-    "QUTparaBline",
-    "utw2012fc1",
-    "ICTNET12ADR2",
-    "irra12c",
-    "qutwb",
-)
+from tests.published.test_ecir2014 import AGAINST_EACH
+from tests.published.test_ecir2014 import TABLE_2 as RUNS
 
 
 @pytest.fixture(scope="module")
-def printed(reference_data: Path) -> np.ndarray:
+def printed() -> np.ndarray:
     """Table 2: URisk of each run (row) against each (column)."""
-    with (reference_data / "published/ecir2014_web2012_every_run_as_baseline_a10.csv").open(
-        encoding="utf-8"
-    ) as lines:
-        rows = list(csv.DictReader(lines))
-    assert tuple(row["run"] for row in rows) == RUNS
-    return np.array([[float(row[baseline]) for baseline in RUNS] for row in rows])
+    assert (*AGAINST_EACH,) == RUNS
+    return np.array([*AGAINST_EACH.values()])
 
 
 @pytest.fixture(scope="module")

@@ -14,48 +14,13 @@ from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.risk import trisk
 from pytest_riskguard.risk.tradeoff import linear
 from pytest_riskguard.risk.urisk import jackknife_standardised, standardised
-from tests.published.web2012 import TOPICS
+from tests.published.web2012 import TOPICS, of_paper
 
-#: run, alpha, URisk, standard error, TRisk, two-sided p
-PUBLISHED = [
-    ("uogTrA44xi", 0, 0.1185, 0.0528, 2.2440, 0.029),
-    ("uogTrA44xi", 1, 0.0556, 0.0739, 0.7528, 0.455),
-    ("uogTrA44xi", 5, -0.1959, 0.1755, -1.1163, 0.270),
-    ("uogTrA44xi", 10, -0.5104, 0.3091, -1.6512, 0.105),
-    ("srchvrs12c09", 0, 0.1102, 0.0479, 2.3034, 0.026),
-    ("srchvrs12c09", 1, 0.0679, 0.0644, 1.0541, 0.297),
-    ("srchvrs12c09", 5, -0.1015, 0.1489, -0.6817, 0.499),
-    ("srchvrs12c09", 10, -0.3133, 0.2619, -1.1961, 0.237),
-    ("QUTparaBline", 0, 0.0954, 0.0448, 2.1305, 0.038),
-    ("QUTparaBline", 1, 0.0385, 0.0672, 0.5723, 0.570),
-    ("QUTparaBline", 5, -0.1893, 0.1703, -1.1116, 0.272),
-    ("QUTparaBline", 10, -0.4740, 0.3033, -1.5626, 0.125),
-    ("utw2012fc1", 0, 0.0248, 0.0449, 0.5526, 0.583),
-    ("utw2012fc1", 1, -0.0558, 0.0705, -0.7914, 0.432),
-    ("utw2012fc1", 5, -0.3782, 0.1849, -2.0457, 0.046),
-    ("utw2012fc1", 10, -0.7813, 0.3314, -2.3574, 0.022),
-    ("ICTNET12ADR2", 0, 0.0203, 0.0416, 0.4869, 0.629),
-    ("ICTNET12ADR2", 1, -0.0495, 0.0637, -0.7775, 0.441),
-    ("ICTNET12ADR2", 5, -0.3286, 0.1648, -1.9942, 0.052),
-    ("ICTNET12ADR2", 10, -0.6774, 0.2950, -2.2960, 0.026),
-    ("qutwb", 0, -0.0287, 0.0462, -0.6226, 0.536),
-    ("qutwb", 1, -0.1342, 0.0791, -1.6956, 0.096),
-    ("qutwb", 5, -0.5560, 0.2194, -2.5342, 0.015),
-    ("qutwb", 10, -1.0832, 0.3969, -2.7295, 0.009),
-]
-#: run, alpha, URisk, TRisk of the two runs that were scored from other files
-FROM_OTHER_FILES = [
-    ("DFalah121A", 0, 0.0974, 2.2899),
-    ("DFalah121A", 1, 0.0467, 0.7401),
-    ("DFalah121A", 5, -0.1558, -0.9808),
-    ("DFalah121A", 10, -0.4089, -1.4466),
-    ("irra12c", 0, -0.0223, -0.5446),
-    ("irra12c", 1, -0.1182, -1.7038),
-    ("irra12c", 5, -0.5014, -2.6335),
-    ("irra12c", 10, -0.9805, -2.8525),
-]
 #: How much higher URisk and TRisk of the public scores are, from and to.
 HIGHER = {"DFalah121A": ((0.0071, 0.0132), (0.05, 0.12)), "irra12c": ((0.0001, 0.0003), (0.0005, 0.005))}
+TABLES = of_paper("sigir2014_web2012_urisk_trisk", "run", "alpha", "urisk", "se", "trisk", "p_value")
+PUBLISHED = [line for line in TABLES if line[0] not in HIGHER]
+FROM_OTHER_FILES = [(run, alpha, urisk, trisk) for run, alpha, urisk, _, trisk, _ in TABLES if run in HIGHER]
 
 
 @pytest.mark.parametrize(("run", "alpha", "urisk", "error", "statistic", "p_value"), PUBLISHED)

@@ -16,72 +16,30 @@ from scipy.special import ndtr
 from pytest_riskguard.risk import georisk, topic_contributions, trisk, zrisk
 from pytest_riskguard.risk.georisk import georisk_curve, z_scores, zrisk_curve
 from pytest_riskguard.risk.reference import reference_scores
-from tests.published.web2012 import TOPICS
+from tests.published.web2012 import PUBLISHED, TOPICS, of_paper, rows
 
+FIVE = [f"t{number}" for number in range(1, 6)]
 #: Table 3: systems s1 to s8 on five topics.
-EXAMPLE = np.array(
-    [
-        (0.0500, 0.1500, 0.3000, 0.4500, 0.5500),
-        (0.4000, 0.3500, 0.3000, 0.2500, 0.2000),
-        (0.3000, 0.3000, 0.3000, 0.3000, 0.3000),
-        (0.2500, 0.2500, 0.2500, 0.2500, 0.2500),
-        (0.4000, 0.1500, 0.4000, 0.1500, 0.4000),
-        (0.2000, 0.4500, 0.2000, 0.4500, 0.2000),
-        (0.2542, 0.2629, 0.2802, 0.2975, 0.3061),
-        (0.2918, 0.2994, 0.3147, 0.3301, 0.3378),
-    ]
-)
+EXAMPLE = np.array([scores for _, *scores in of_paper("sigir2016_example_matrix", "system", *FIVE)])
 #: Table 4: system, its one baseline, z of the five topics, ZRisk; alpha 0.
 ONE_BASELINE = [
-    (2, 1, (0.3689, 0.2000, 0.0000, -0.1690, -0.2858), 0.1141),
-    (1, 2, (-0.3689, -0.2000, 0.0000, 0.1690, 0.2858), -0.1141),
-    (3, 1, (0.2988, 0.1581, 0.0000, -0.1225, -0.1917), 0.1427),
-    (1, 3, (-0.2988, -0.1581, 0.0000, 0.1225, 0.1917), -0.1427),
-    (4, 1, (0.3077, 0.1599, 0.0000, -0.1209, -0.1884), 0.1583),
-    (1, 4, (-0.2809, -0.1460, 0.0000, 0.1103, 0.1720), -0.1445),
-    (5, 1, (0.3689, 0.0000, 0.0845, -0.2739, -0.1088), 0.0708),
-    (1, 5, (-0.3689, 0.0000, -0.0845, 0.2739, 0.1088), -0.0708),
-    (6, 1, (0.2121, 0.2739, -0.1000, 0.0000, -0.2858), 0.1002),
-    (1, 6, (-0.2121, -0.2739, 0.1000, 0.0000, 0.2858), -0.1002),
-    (7, 1, (0.2799, 0.1422, 0.0000, -0.1057, -0.1669), 0.1496),
-    (1, 7, (-0.2705, -0.1374, 0.0000, 0.1021, 0.1613), -0.1446),
-    (8, 1, (0.2792, 0.1445, -0.0001, -0.1097, -0.1732), 0.1408),
-    (1, 8, (-0.2860, -0.1480, 0.0001, 0.1123, 0.1774), -0.1442),
+    (int(line["system"][1:]), int(line["baseline"][1:]), tuple(float(line[t]) for t in FIVE), float(line["zrisk"]))
+    for line in rows(PUBLISHED / "sigir2016_single_baseline_z.csv")
 ]
 #: Table 5: mean, and by alpha ZRisk and GeoRisk, of s1 to s8.
-MEANS = (0.300, 0.300, 0.300, 0.250, 0.300, 0.300, 0.280, 0.315)
 ALPHAS = (0, 1, 5, 10)
-ZRISK = (
-    (-0.049, -0.727, -3.442, -6.835),
-    (0.026, -0.312, -1.668, -3.362),
-    (0.006, -0.069, -0.368, -0.742),
-    (0.005, -0.063, -0.336, -0.677),
-    (0.006, -0.541, -2.727, -5.460),
-    (0.005, -0.539, -2.718, -5.442),
-    (-0.001, -0.008, -0.036, -0.072),
-    (0.001, -0.010, -0.052, -0.106),
-)
-GEORISK = (
-    (0.386, 0.364, 0.271, 0.160),
-    (0.388, 0.378, 0.333, 0.274),
-    (0.387, 0.385, 0.376, 0.364),
-    (0.354, 0.352, 0.344, 0.334),
-    (0.387, 0.370, 0.296, 0.203),
-    (0.387, 0.370, 0.297, 0.204),
-    (0.374, 0.374, 0.373, 0.372),
-    (0.397, 0.396, 0.395, 0.393),
+MEANS, ZRISK, GEORISK = (
+    [tuple(cells) for _, *cells in of_paper("sigir2016_example_zrisk_georisk", "system", *columns)]
+    for columns in (["mean"], [f"zrisk_a{alpha}" for alpha in ALPHAS], [f"georisk_a{alpha}" for alpha in ALPHAS])
 )
 #: Table 6: mean ERR@20; T*, ZRisk and GeoRisk at alpha 0; T*, ZRisk and GeoRisk at alpha 5; GeoRisk at alpha 20.
 WEB_2012 = {
-    "uogTrA44xu": (0.3406, 4.833, 0.962, 0.4158, 2.767, -29.255, 0.308, 0.053),
-    "srchvrs12c00": (0.3067, 2.985, -0.912, 0.3887, -0.678, -37.069, 0.265, 0.024),
-    "DFalah121A": (0.2920, 2.895, -0.328, 0.3811, -0.861, -32.635, 0.274, 0.037),
-    "QUTparaBline": (0.2901, 2.870, 0.004, 0.3809, -1.006, -30.966, 0.279, 0.044),
-    "utw2012c1": (0.2203, 0.917, -0.172, 0.3314, -2.987, -29.807, 0.246, 0.044),
-    "ICTNET12ADR2": (0.2149, 0.569, 0.233, 0.3284, -3.238, -32.887, 0.234, 0.030),
-    "indriCASP": (0.1947, -0.120, -0.339, 0.3111, None, -38.619, 0.207, 0.014),
-    "autoSTA": (0.1735, -0.968, -0.143, 0.2942, -4.195, -38.215, 0.196, 0.014),
-    "irra12c": (0.1723, -1.214, 0.265, 0.2942, -4.510, -30.410, 0.216, 0.035),
+    run: cells
+    for run, *cells in of_paper(
+        "sigir2016_web2012",
+        *("run", "err20", "trisk_mean_baseline_a0", "zrisk_a0", "georisk_a0"),
+        *("trisk_mean_baseline_a5", "zrisk_a5", "georisk_a5", "georisk_a20"),
+    )
 }
 #: The runs of the table whose scores are the public ones, in T* too.
 FROM_PUBLIC_SCORES = ("uogTrA44xu", "utw2012c1", "ICTNET12ADR2", "indriCASP", "autoSTA")
@@ -100,7 +58,7 @@ def test_table_4_every_value_with_one_baseline(
 def test_table_5_every_value() -> None:
     assert np.array_equal(np.round(zrisk_curve(EXAMPLE, alphas=ALPHAS), 3), ZRISK)
     assert np.array_equal(np.round(georisk_curve(EXAMPLE, alphas=ALPHAS), 3), GEORISK)
-    assert tuple(np.round(EXAMPLE.mean(axis=1), 3)) == MEANS
+    assert np.array_equal(np.round(EXAMPLE.mean(axis=1, keepdims=True), 3), MEANS)
 
 
 def test_section_4_what_the_example_is_to_show() -> None:

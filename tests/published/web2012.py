@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,18 @@ TOPICS = np.arange(151, 201)
 def rows(path: Path) -> list[dict[str, str]]:
     with path.open(newline="", encoding="utf-8") as lines:
         return list(csv.DictReader(lines))
+
+
+#: The tables as papers print them; a figure that is mistyped there is not what tests compute.
+PUBLISHED = Path(__file__).resolve().parents[1] / "data" / "published"
+
+
+def of_paper(name: str, *columns: str) -> list[tuple[Any, ...]]:
+    """Columns of a published table: text in the first, numbers in the others, None where a cell is empty."""
+    return [
+        (line[columns[0]], *(float(line[column]) if line[column] else None for column in columns[1:]))
+        for line in rows(PUBLISHED / f"{name}.csv")
+    ]
 
 
 def gdeval(shared: Path, run: str) -> np.ndarray:

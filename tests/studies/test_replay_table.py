@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_riskguard.studies.replay import AnswerAt, PastRelease, Policy, Replay, explain
+from pytest_riskguard.studies.replay import AnswerAt, PastRelease, Policy, Replay, section
 
 
 def release(name, star, *, regretted=False, collapses=(), **more):
@@ -36,8 +36,12 @@ def made(*releases, topics=100) -> Replay:
     return Replay("AP", 0.95, "auto", 0.0, topics, releases, policies)
 
 
+def explain(replays: list[Replay], width: int) -> str:
+    return section(replays).to_text(width)
+
+
 def said(replay: Replay) -> str:
-    return " ".join(explain([replay], width=80).split())
+    return " ".join(explain([replay], width=100).split())
 
 
 def test_each_release_is_a_line_and_so_is_each_policy():

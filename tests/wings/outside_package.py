@@ -9,6 +9,7 @@ import csv, io, json, os
 import click
 from pytest_riskguard.cli import output_options, system_options
 from pytest_riskguard.hookspecs import hookimpl
+from pytest_riskguard.reports import Section, document
 
 
 @click.command("count-lines")
@@ -28,8 +29,8 @@ def losers(inputs, outputs):
     options = inputs.asked.options
     verdicts = inputs.verdicts("not_significantly_risky", pairs, measures=inputs.measures(), **options)
     lost = [verdict.candidate for verdict in verdicts if not verdict.passed]
-    text = " ".join(lost)
-    return outputs.finish(lambda width: text, json.dumps(lost), markdown=lambda: text, problem=lost and "lost")
+    shown = Section("losers", lost)
+    return outputs.finish(shown, document("losers/1", {"lost": lost}), problem=lost and "lost")
 
 
 @hookimpl

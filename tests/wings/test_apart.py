@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -34,6 +35,22 @@ def test_neither_the_core_nor_another_wing_imports_a_wing():
         for name in imported(path):
             foreign = [wing for wing, module in wings.items() if wing != home and f"{name}.".startswith(f"{module}.")]
             assert not foreign, f"{path}: {name}"
+
+
+def test_a_wing_imports_public_names_alone():
+    documented = re.findall(r"automodule:: (\S+)", API.read_text(encoding="utf-8"))
+    public = {f"{module}.{name}" for module in documented for name in getattr(import_module(module), "__all__", ())}
+    whole = {"pytest_riskguard.errors", *(name for name in public if isinstance(_at(name), ModuleType))}
+    for wing in WINGS:
+        for path in (PACKAGE / wing).rglob("*.py"):
+            for name in imported(path):
+                if name.startswith("pytest_riskguard.") and not name.startswith(f"pytest_riskguard.{wing}."):
+                    assert name in public or name.rpartition(".")[0] in whole, f"{path}: {name}"
+
+
+def _at(name: str) -> object:
+    module, _, attribute = name.rpartition(".")
+    return getattr(import_module(module), attribute)
 
 
 def test_at_most_seventy_names_are_public():

@@ -82,12 +82,13 @@ def test_the_command_line_has_all_that_the_package_adds(tmp_path):
 def test_a_command_of_the_package_has_systems_that_are_scored_and_judged(tmp_path):
     project = Project(tmp_path)
     write_shelf(tmp_path)
-    asked = "--baseline good.shelf --set format=shelf --measure RR"
-    ended = project.riskguard(f"losers good=./good.shelf bad.shelf {asked} --json l.json --markdown l.md")
+    (tmp_path / "same.shelf").write_bytes((tmp_path / "good.shelf").read_bytes())
+    asked = "--baseline same.shelf --set format=shelf --measure RR"
+    ended = project.riskguard(f"losers good.shelf bad.shelf {asked} --json l.json --markdown l.md")
     assert (ended.returncode, ended.stderr) == (3, "Error: lost\n")
-    assert ended.stdout == "bad\n"
-    assert json.loads((tmp_path / "l.json").read_text()) == ["bad"]
-    assert (tmp_path / "l.md").read_text() == "bad"
+    assert ended.stdout == "losers\n  bad.shelf\n"
+    assert json.loads((tmp_path / "l.json").read_text())["lost"] == ["bad.shelf"]
+    assert (tmp_path / "l.md").read_text().startswith("## losers\n\n- bad.shelf\n")
     assert project.riskguard(f"losers bad.shelf {asked} --json bad.shelf").returncode == 2
 
 

@@ -78,11 +78,11 @@ def test_on_a_terminal_it_is_tables_and_words(command, monkeypatch):
     assert (ended.status, ended.err) == (0, "")
     lines = ended.out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert lines[0] == "gain: 6 systems, 40 topics"
+    assert "gain: 6 systems, 40 topics" in lines
     for title in (
         "Correlation over topics",
         "URisk, rows against columns",
-        "places by URisk",
+        "Places by URisk",
         "Agreement between orders",
     ):
         assert title in ended.out
@@ -190,7 +190,7 @@ def test_systems_that_are_equal_share_their_places(command, folder):
     write(folder, "d", SCORES["kin4"])
     ended = command("study pool --scores a.csv b.csv c.csv d.csv --alpha 1")
     assert ended.status == 0
-    places = ended.out.split("places by URisk, columns are baselines")[1].splitlines()[2:6]
+    places = ended.out.split("Places by URisk, columns are baselines")[1].splitlines()[2:6]
     assert [line.split()[2:] for line in places] == [
         [".", "1", "1", "1"],
         ["1", ".", "1", "1"],
@@ -211,12 +211,12 @@ def test_tables_too_wide_are_left_out_and_that_is_said(command, folder, monkeypa
     ended = command("study pool --scores " + " ".join(f"{name}.csv" for name in names))
     assert ended.status == 0
     assert max(map(len, ended.out.splitlines())) <= 80
-    assert ended.out.count("left out, it needs") == 3
+    assert ended.out.count("left out: it needs") == 3
     said = " ".join(ended.out.split())
-    wide = re.search(r"places by URisk, columns are baselines: left out, it needs (\d+) columns", said)[1]
+    wide = re.search(r"Places by URisk, columns are baselines left out: it needs (\d+) columns", said)[1]
     monkeypatch.setenv("COLUMNS", wide)
     ended = command("study pool --scores " + " ".join(f"{name}.csv" for name in names))
-    assert "places by URisk, columns are baselines: left out" not in ended.out
+    assert "Places by URisk, columns are baselines left out" not in " ".join(ended.out.split())
     assert max(map(len, ended.out.splitlines())) <= int(wide)
 
 
