@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.output import Outputs, output_options
+from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.output import Outputs, output_options, terminal_width, write_text
 from pytest_riskguard.cli.parameters import (
     Collection,
     NamedPath,
@@ -127,4 +127,7 @@ def power(
         else:
             for correlation in correlations or CORRELATIONS:
                 plans.append(plan_from_baseline(gate, of_baseline, correlation=correlation, **asked))
-    return outputs.finish(partial(explain, plans, divisions), dumps(plans, divisions))
+    click.echo(explain(plans, divisions, width=terminal_width()), err=outputs.on_stdout)
+    if outputs.json is not None:
+        write_text(dumps(plans, divisions), None if outputs.on_stdout else outputs.json, option="--json")
+    return ExitStatus.PASSED

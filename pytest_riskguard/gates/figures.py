@@ -159,14 +159,15 @@ def _curve(comparison: Comparison) -> Lines | None:
     if gate.tradeoff != "linear" or gate.side == "both":
         return None
     alphas = alphas_for(gate, n_topics=comparison.n)
-    urisk, intervals = [], []
+    urisk, trisk, intervals = [], [], []
     for alpha in alphas:  # one ruling at a time: what is computed from a million scores takes up memory
         ruling = comparison.ruling.at(alpha)
         urisk.append(ruling.estimate)
+        trisk.append(ruling.test.statistic)
         intervals.append(ruling.deciding if ruling.enough_topics else None)
     lower = tuple(i.lower if i and math.isfinite(i.lower) else None for i in intervals)
     upper = tuple(i.upper if i and math.isfinite(i.upper) else None for i in intervals)
-    return Lines(alphas, {"urisk": tuple(urisk), "lower": lower, "upper": upper})
+    return Lines(alphas, {"urisk": tuple(urisk), "trisk": tuple(trisk), "lower": lower, "upper": upper})
 
 
 def density(scores: FloatArray | Sample) -> Lines | None:

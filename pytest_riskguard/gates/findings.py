@@ -163,14 +163,17 @@ class Lines:
 class Exhibits:
     """The data behind the charts of a report; a part is None if the gate's kind or data do not have it.
 
-    ``curve`` is ``urisk`` over alpha with the limits of the decisive interval, ``lower`` and ``upper``; ``density``
-    that of the bootstrap law, mass per unit of the measure; ``georisk`` that of each system of the pool over alpha.
+    ``curve`` is ``urisk`` and ``trisk`` over alpha with the limits of the decisive interval, ``lower`` and ``upper``;
+    ``density`` that of the bootstrap law, mass per unit of the measure; ``georisk`` that of each system of the pool
+    over alpha; ``components`` the place of each system on two principal axes, whose shares of the sum of squares
+    (from which no mean is taken) are its ``x``.
     """
 
     topics: TopicColumns
     curve: Lines | None = None
     density: Lines | None = None
     georisk: Lines | None = None
+    components: Lines | None = None
 
 
 @dataclass(frozen=True)

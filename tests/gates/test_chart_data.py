@@ -11,7 +11,7 @@ from pytest_riskguard.gates.figures import ALPHAS, BINS, TAIL, density
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.risk import georisk
+from pytest_riskguard.risk import georisk, principal_components
 from tests.gates.conftest import topic_scores
 
 RNG = np.random.default_rng(5)
@@ -40,6 +40,7 @@ def test_the_curve_has_the_verdicts_figures_at_its_alpha(kind):
     curve, decisive = verdict.exhibits.curve, verdict.decisive_interval
     at = curve.x.index(2.5)
     assert curve.lines["urisk"][at] == verdict.estimates.urisk
+    assert curve.lines["trisk"][at] == verdict.estimates.trisk
     assert (curve.lines["lower"][at], curve.lines["upper"][at]) == (decisive.lower, decisive.upper)
     assert list(curve.x) == sorted({*ALPHAS, 2.5})
     assert all(np.diff(curve.lines["urisk"]) < 0), "a loss that counts more lowers URisk"
@@ -50,6 +51,7 @@ def test_other_points_of_the_curve_are_gates_of_their_own():
     other = reported(alpha=10.0)
     at = curve.x.index(10.0)
     assert curve.lines["upper"][at] == other.decisive_interval.upper
+    assert curve.lines["trisk"][at] == other.estimates.trisk
 
 
 def test_the_density_is_that_of_the_law():
@@ -85,7 +87,7 @@ def test_what_has_no_law_or_no_alpha_has_no_chart():
     assert few.exhibits.curve.lines["urisk"][0] == pytest.approx(np.mean(OURS[:5] - BASE[:5]))
 
 
-def test_a_pool_has_a_curve_for_every_system():
+def test_a_pool_has_a_curve_and_a_place_for_every_system():
     third = np.clip(BASE + 0.05, 0, 1)
     systems = [topic_scores("new", OURS), topic_scores("old", BASE), topic_scores("bm25", third)]
     gate = gate_of("g", kind="georisk_not_worse", alpha=5.0)
@@ -96,5 +98,12 @@ def test_a_pool_has_a_curve_for_every_system():
     expected = georisk(np.array([s.values for s in systems]), alpha=5.0)
     assert [curves.lines[s.name][at] for s in systems] == pytest.approx(list(expected))
     assert {name: values[at] for name, values in curves.lines.items()} == dict(verdict.estimates.georisk)
+    axes, places = (
+        principal_components(np.array([s.values for s in systems]), centred=False),
+        verdict.exhibits.components,
+    )
+    assert places.x == pytest.approx(axes.shares[:2])
+    for row, system in enumerate(systems):
+        assert places.lines[system.name] == pytest.approx(axes.coordinates[row, :2])
     parts = verdict.exhibits.topics.contributions
     assert math.fsum(parts) == pytest.approx(verdict.estimates.georisk_difference, abs=1e-12)

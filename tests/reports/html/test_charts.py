@@ -90,7 +90,7 @@ def test_nothing_is_drawn_of_what_could_not_be_compared():
 def test_what_a_verdict_does_not_have_is_not_drawn():
     assert charts_of(replace(pair(50), exhibits=None)).keys() == {"queries", "loss", "intervals"}
     collapse = charts_of(pair(50, kind="no_topic_collapse", alpha=0.0, max_loss=0.3))
-    assert {"urisk", "intervals"}.isdisjoint(collapse)
+    assert {"trisk", "urisk", "intervals"}.isdisjoint(collapse)
     assert "largest loss allowed" in texts(root_of(collapse["topics"]))
     one = TopicScores("a", None, ("q1",), np.array([0.5]))
     lost = judge(gate_of("g"), one, replace(one, name="b", values=np.array([0.8])), report=True)
@@ -283,6 +283,7 @@ def test_slices_of_a_gate_on_single_topics_are_not_called_small():
 # ---- all topics
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0, 5, 10, 15])
 @pytest.mark.parametrize(
     ("run", "front", "flagged"),
@@ -329,8 +330,9 @@ def test_bars_are_as_long_as_the_differences():
 def test_in_a_family_the_level_is_that_of_the_family():
     verdict = in_family()
     critical = verdict.exhibits.topics.critical_value
-    assert f"±{critical:.2f}" in charts_of(verdict)["topics"].caption
-    assert "(98.33%)" in charts_of(verdict)["topics"].caption
+    for key in ("topics", "trisk"):
+        assert f"±{critical:.2f}" in charts_of(verdict)[key].caption
+        assert "(98.33%)" in charts_of(verdict)[key].caption
     assert "98.33% intervals: " in charts_of(verdict)["intervals"].description
 
 
@@ -398,10 +400,11 @@ def test_the_bound_of_the_intervals_stands_at_minus_the_tolerance():
     assert interval.lower + (bound - left) / unit == pytest.approx(-0.03, abs=2e-3)
 
 
-def test_curves_over_alpha_are_those_of_the_verdict():
+@pytest.mark.parametrize("key", ["urisk", "trisk"])
+def test_curves_over_alpha_are_those_of_the_verdict(key):
     verdict = pair(50)
     curve = verdict.exhibits.curve
-    root, values = shown(verdict, "urisk"), curve.lines["urisk"]
+    root, values = shown(verdict, key), curve.lines[key]
     assert len(marks(root)) == len(values)
     for text, alpha, value in zip(tooltips(root), curve.x, values, strict=True):
         assert text.startswith(f"alpha {alpha:g}: ")
@@ -419,6 +422,9 @@ def test_a_pool_shows_all_its_systems():
     ]
     curves = [text for text in tooltips(shown(verdict, "georisk")) if ": GeoRisk from" in text]
     assert sorted(text.partition(":")[0] for text in curves) == sorted(names)
+    places = tooltips(shown(verdict, "components"))
+    assert sorted(text.partition(":")[0] for text in places) == sorted(names)
+    assert set(verdict.estimates.georisk) <= set(texts(shown(verdict, "components")))
     shares = [float(re.search(r": ([\d.]+)%", text)[1]) for text in tooltips(shown(verdict, "ranks"))]
     assert shares == pytest.approx([100 * share for share in verdict.pool.rank_probabilities], abs=0.051)
 

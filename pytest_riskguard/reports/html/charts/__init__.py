@@ -15,10 +15,12 @@ _CHARTS = (
     query_charts.cumulative_loss,
     risk_charts.intervals,
     risk_charts.urisk,
+    risk_charts.trisk,
     topic_charts.differences,
     topic_charts.scatter,
     pool_charts.georisk,
     pool_charts.ranks,
+    pool_charts.components,
 )
 
 

@@ -11,6 +11,7 @@ from pytest_riskguard.reports.html.charts.axes import (
     Frame,
     Scale,
     Symbol,
+    beside,
     legend,
     plot,
     scale_of,
@@ -22,6 +23,7 @@ from pytest_riskguard.reports.html.charts.drawing import (
     WIDTH,
     Chart,
     Colour,
+    Point,
     bar,
     box,
     clipped,
@@ -39,7 +41,7 @@ from pytest_riskguard.reports.html.charts.drawing import (
 from pytest_riskguard.reports.html.charts.risk_charts import ALPHA, alpha_scale
 from pytest_riskguard.reports.html.charts.topic_charts import exhibits
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.text import clean, counted, plain, short
+from pytest_riskguard.text import clean, counted, percent, plain, short
 
 #: With more systems than this only the candidate and its reference are named.
 MAX_NAMED_SYSTEMS = 12
@@ -176,5 +178,54 @@ def ranks(verdict: Verdict) -> Chart | None:
         description=(f"Rank {own} of {len(shares)} by GeoRisk; best in {plain(shares[0], 1)}% of replicates."),
         caption="Its rank in bootstrap replicates of the topics.",
         drawing=frame.axes + keys + "".join(marks),
+        height=frame.y.start + BELOW,
+    )
+
+
+def components(verdict: Verdict) -> Chart | None:
+    """The pool on its first two principal axes (as Fig. 1 of Dincer et al., ECIR 2014)."""
+    shown = exhibits(verdict).components
+    if shown is None or len(shown.lines) < 2:
+        return None
+    places = {system: (axes[0] or 0.0, axes[1] or 0.0) for system, axes in shown.lines.items()}
+    roles = {system: _role(verdict, system) for system in places}
+    order = _drawn_order(roles)
+    entries = [
+        Entry(diamond, Colour.LOSS, "candidate"),
+        Entry(disc, Colour.WIN, "reference"),
+        Entry(ring, Colour.GREY, "rest of the pool"),
+    ]
+    keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
+    first, second = (f"axis {place} ({percent(shown.x[place - 1], 0)} of the sum of squares)" for place in (1, 2))
+    frame = plot(
+        scale_of(x for x, _ in places.values()),
+        scale_of([y for _, y in places.values()], zero=True),
+        top=top,
+        height=250,
+        x_title=first,
+        y_title=second,
+    )
+    at: dict[str, Point] = {system: (frame.x(x), frame.y(y)) for system, (x, y) in places.items()}
+    named = [system for system in reversed(order) if len(order) <= MAX_NAMED_SYSTEMS or roles[system] != "other"]
+    marks = [
+        mark(
+            f"{_name(system, roles[system])}: {plain(places[system][0], 3)}, {plain(places[system][1], 3)}",
+            _SYMBOLS[roles[system]](*at[system], 4.5, _COLOURS[roles[system]]),
+        )
+        for system in order
+    ]
+    return Chart(
+        "components",
+        "Map of the pool",
+        description=f"{counted(len(order), 'system')} on two principal axes of their scores.",
+        caption=(
+            "Systems that are near each other do well on the same topics. The first axis is close to the mean "
+            "score; systems far from the dashed line are of another kind."
+        ),
+        drawing=frame.axes
+        + keys
+        + frame.across(0, colour=Colour.LIMIT)
+        + "".join(marks)
+        + beside([(at[system], system) for system in named], within=frame.room, taken=at.values()),
         height=frame.y.start + BELOW,
     )

@@ -30,12 +30,13 @@ from pytest_riskguard.reports.html.charts.topic_charts import (
     exhibits,
     figure,
     level,
+    level_of,
     limits,
     risk_name,
     with_unit,
 )
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.text import short, signed
+from pytest_riskguard.text import plain, short, signed
 
 #: The axis of alpha reaches this far at least, and is logarithmic from 1 on if alpha goes beyond the second.
 _MIN_ALPHA, _MAX_LINEAR_ALPHA = 1.0, 50.0
@@ -168,6 +169,27 @@ def alpha_scale(max_alpha: float) -> Scale:
 ALPHA = "alpha (a loss counts 1 + alpha times)"
 
 
+def trisk(verdict: Verdict) -> Chart | None:
+    """TRisk with the critical values (as Fig. 1 of Dincer et al., SIGIR 2014)."""
+    data, critical = exhibits(verdict).curve, exhibits(verdict).topics.critical_value
+    if data is None:
+        return None
+    points = [
+        _Point(alpha, value, f"alpha {short(alpha)}: TRisk {figure(value)}")
+        for alpha, value in zip(data.x, data.lines["trisk"], strict=True)
+        if value is not None
+    ]
+    if not points:
+        return None
+    lines, caption = [], "How many standard errors URisk is from 0, as losses count more."
+    if critical is not None:
+        lines = [-critical, critical]
+        caption += f" Beyond the dashed lines at ±{plain(critical, 2)} it is significant by Student-t "
+        caption += f"({level_of(verdict)})."
+    entry = Entry(dashes, Colour.LIMIT, "critical values")
+    return _over_alpha(verdict, points, ("trisk", "TRisk", "TRisk (standard errors)"), lines, entry, caption)
+
+
 def urisk(verdict: Verdict) -> Chart | None:
     """URisk with the limits of the interval that decides."""
     shown, data = Shown(verdict), exhibits(verdict).curve
@@ -184,22 +206,36 @@ def urisk(verdict: Verdict) -> Chart | None:
     caption = "How the risk changes as losses count more."
     if any(point.low is not None for point in points):
         caption += " The band is the interval that decides at each alpha."
-    name, bound = shown.urisk, 0.0 - verdict.tolerance
+    names = ("urisk", shown.urisk, with_unit(verdict, shown.urisk))
+    entry = Entry(dashes, Colour.LIMIT, "bound")
+    return _over_alpha(verdict, points, names, [0.0 - verdict.tolerance], entry, caption)
+
+
+def _over_alpha(
+    verdict: Verdict,
+    points: list[_Point],
+    names: tuple[str, str, str],
+    across: list[float],
+    line_across: Entry,
+    caption: str,
+) -> Chart:
+    """Points over alpha, and lines across; ``names`` are the chart's key, what the points are, and the axis."""
+    key, name, title = names
     values = [value for point in points for value in (point.value, point.low, point.high) if value is not None]
     entries = [Entry(stroke, Colour.GREY, f"this gate: alpha {short(verdict.alpha)}")]
-    entries.append(Entry(dashes, Colour.LIMIT, "bound"))
+    entries += [line_across] if across else []
     keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
     frame = plot(
         alpha_scale(points[-1].alpha),
-        scale_of([*values, bound], zero=True),
+        scale_of([*values, *across], zero=True),
         top=top,
         height=190,
         x_title=ALPHA,
-        y_title=with_unit(verdict, name),
+        y_title=title,
     )
     first, last = (f"{figure(point.value)} at alpha {short(point.alpha)}" for point in (points[0], points[-1]))
     return Chart(
-        "urisk",
+        key,
         f"{name} over alpha",
         description=f"{name} goes from {first} to {last}.",
         caption=caption,
@@ -208,7 +244,7 @@ def urisk(verdict: Verdict) -> Chart | None:
         + _band(points, frame)
         + frame.upright(verdict.alpha, colour=Colour.GREY, dash=None)
         + frame.across(0, colour=Colour.MUTED, dash=None, width=1)
-        + frame.across(bound, colour=Colour.LIMIT)
+        + "".join(frame.across(value, colour=Colour.LIMIT) for value in across)
         + curve([(frame.x(point.alpha), frame.y(point.value)) for point in points], colour=Colour.WIN)
         + coloured((Colour.WIN, mark(p.said, disc(frame.x(p.alpha), frame.y(p.value), 4, None))) for p in points),
         height=frame.y.start + BELOW,
