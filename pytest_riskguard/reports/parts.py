@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.reports.names import ends, shortened
 from pytest_riskguard.reports.terminal import layout
@@ -80,7 +80,7 @@ class Table:
     @property
     def links(self) -> list[list[str | None]]:
         """For each cell the address that it links to."""
-        return [[v[1] if isinstance(v, tuple) and isinstance(v[0], str) else None for v in row] for row in self.rows]  # type: ignore[misc]
+        return [[v[1] if isinstance(v, tuple) and isinstance(v[0], str) else None for v in row] for row in self.rows]
 
     def lines(self, width: int, *, indent: int = 2, head: bool = True, whole: bool = False) -> list[str]:
         """The table for a terminal: names are cut, then words broken, where lines would be longer than ``width``.
@@ -201,7 +201,7 @@ class Section:
     parts: Sequence[Table | Plot | Section] = ()
     warnings: Sequence[str] = ()
     notes: Sequence[str] = ()
-    state: Literal["", "pass", "fail", "inconclusive", "incomparable"] = ""
+    state: str = ""
     is_open: bool | None = None
 
     def to_text(self, width: int) -> str:

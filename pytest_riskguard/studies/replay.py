@@ -227,7 +227,7 @@ def _releases(replay: Replay) -> Table:
     columns = {"release": "name", "change": "+.4f", f"alpha {alphas[0]}": "number"}
     columns |= dict.fromkeys(alphas[1:], "number")
     columns |= {"alpha*": "number", "worst topic": "name", "its change": "+.4f"}
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for release in replay.releases:
         name, star = release.name + " !" * release.regretted, release.alpha_star
         if release.problem is not None:

@@ -172,10 +172,10 @@ def _chart(series: Series, numbered: Sequence[tuple[int, TrendRun, Point | None]
     )
     points = [point for _, _, point in numbered]
     for sign in (1, -1) if series.kind == "equivalent" else (1,):
-        bounds = [(place, point and point.bound) for place, point in enumerate(points)]
-        edges = [(place + half, bound and sign * bound) for place, bound in bounds for half in (-0.5, 0.5)]
+        bounds = [None if point is None or point.bound is None else sign * point.bound for point in points]
+        edges = [(place + half, bound) for place, bound in enumerate(bounds) for half in (-0.5, 0.5)]
         plot.line(edges, means="bound", colour="limit", dashed=True)
-    plot.line([(place, point and point.estimate) for place, point in enumerate(points)])
+    plot.line([(place, None if point is None else point.estimate) for place, point in enumerate(points)])
     for place, (_, run, point) in enumerate(numbered):
         said = f"{_day(run)}: {_outcome(point)}"
         if point is None or point.estimate is None:

@@ -227,7 +227,8 @@ def _reading(path: Path) -> _Reading:
     seen: Counter[_Question] = Counter()
     for verdict in report.get("verdicts", ()):
         names = ("gate", "kind", "measure", "alpha", "tradeoff", "slice")
-        question = _Question(*map(verdict.get, names), tuple(verdict["baselines"]), 0)
+        asked: list[Any] = [verdict.get(name) for name in names]
+        question = _Question(*asked, tuple(verdict["baselines"]), 0)
         answers[question._replace(number=seen[question])] = _answer(verdict)
         seen[question] += 1
     return _Reading(*_run(path, report, problem), answers)
@@ -272,7 +273,7 @@ def _file_time(path: Path) -> datetime | None:
 
 def _answer(verdict: Mapping[str, Any]) -> _Answer:
     estimates, inputs = verdict["estimates"], verdict["inputs"] or {}
-    decisive = next((interval for interval in verdict["intervals"] if interval["decisive"]), {})
+    decisive: dict[str, float] = next((one for one in verdict["intervals"] if one["decisive"]), {})
     kind, outcome, topics = verdict["kind"], verdict["outcome"], verdict["responsible_topics"]
     parameter = "smooth" if verdict["tradeoff"] == "smooth" else f"alpha={verdict['alpha']:g}"
     excess = "excess " if estimates.get("noise_urisk") is not None else ""

@@ -10,7 +10,8 @@ import pytest
 
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.ltr import TFARO, TSARO, UCRO, GeoRisk, JudgedQueries, LambdaMART, QueryBaselines
-from pytest_riskguard.ltr.queries import check_whole_queries
+
+pytestmark = pytest.mark.slow
 
 pytest.importorskip("numba")
 lightgbm = pytest.importorskip("lightgbm")
@@ -177,40 +178,9 @@ def test_bagging_by_query_is_refused():
     lightgbm.train(by_rows, lightgbm.Dataset(features, labels, group=group), 2)
 
 
-def test_which_queries_are_cut_and_which_are_whole():
-    group = np.array([2, 3, 1, 2])
-    check_whole_queries(np.array([4, 2, 3, 5]), group)  # the second and the third
-    with pytest.raises(DataError, match="a part of the data has 2 of the 3 documents of query 2: give"):
-        check_whole_queries(np.array([0, 1, 4, 2, 6]), group)
-
-
 def test_data_with_the_bins_of_others_can_be_learned_from():
     features, labels, group = queries(3)
     first = lightgbm.Dataset(features, labels, group=group)
     same = lightgbm.Dataset(features, labels, group=group, reference=first)
     found, expected = (lightgbm.train({"objective": LambdaMART(), **QUIET}, data, 2) for data in (same, first))
     np.testing.assert_array_equal(found.predict(features), expected.predict(features))
-
-
-def test_data_without_groups_are_refused():
-    features, labels, _ = queries(3)
-    with pytest.raises(DataError, match="the training data have no groups: give group="):
-        lightgbm.train({"objective": LambdaMART(), **QUIET}, lightgbm.Dataset(features, labels), 2)
-    with pytest.raises(DataError, match="the training data have no groups: give group="):
-        LambdaMART()(labels, labels)
-
-
-def test_lightgbm_that_is_not_installed_is_named(monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "lightgbm", None)
-    with pytest.raises(
-        UsageError, match=r"an objective for LightGBM needs lightgbm: pip install 'pytest-riskguard\[ltr\]'"
-    ):
-        LambdaMART()(np.zeros(1), np.zeros(1), None, [1])
-    monkeypatch.undo()
-    monkeypatch.setitem(sys.modules, "numba", None)
-    with pytest.raises(
-        UsageError, match=r"an objective for LightGBM needs numba: pip install 'pytest-riskguard\[ltr\]'"
-    ):
-        LambdaMART().gradients([1, 0], [0, 0], [2])

@@ -36,26 +36,6 @@ def test_scores_of_queries_are_put_in_the_order_of_training():
     assert (found.k, found.gain) == (10, "exponential")
 
 
-def test_scores_may_be_lists():
-    scores: Any = [[0, 1]]
-    found = QueryBaselines(("b",), ("q1", "q2"), scores).scores
-    assert isinstance(found, np.ndarray)
-    assert found.dtype == np.float64
-    assert found.tolist() == [[0.0, 1.0]]
-
-
-def test_measures_have_the_names_of_ir_measures():
-    assert measure_name() == "nDCG(dcg='exp-log2')@10"
-    assert measure_name(gain="linear") == "nDCG@10"
-    assert measure_name(5) == "nDCG(dcg='exp-log2')@5"
-
-
-def test_numbers_name_queries_too():
-    given: Any = {"prod": {1: 0.5, 2: 0.3}}
-    numbers: Any = [2, 1]
-    assert QueryBaselines.from_query_scores(given, queries=numbers).scores.tolist() == [[0.3, 0.5]]
-
-
 def test_a_baseline_that_cannot_be_scored_is_named():
     with pytest.raises(ValueError, match="baseline old: scores must be numbers, got NaN in row 6"):
         QueryBaselines.from_document_scores(LABELS, GROUP, {"bm25": LABELS, "old": [1, 2, 3, 4, 5, 6, np.nan]})
@@ -194,19 +174,3 @@ def test_data_with_other_labels_are_refused():
         QueryBaselines.from_query_scores(by_query, queries=["q1", "q2"], data=swapped).check(
             JudgedQueries([2, 0, 0, 1], [2, 2])
         )
-
-
-def test_names_of_others_are_text_in_messages():
-    name: Any = "\x1b[31m"
-    data, other, fewer = JudgedQueries([1, 0], [2]), JudgedQueries([0, 1], [2]), JudgedQueries([1], [1])
-    known = QueryBaselines.from_query_scores({name: {name: 0.5}}, queries=[name], data=data)
-    for refused in (
-        lambda: QueryBaselines((name,), (name,), np.array([[2.0]])),
-        lambda: QueryBaselines.from_document_scores([1], [1], {name: [np.nan]}),
-        lambda: QueryBaselines.from_query_scores({name: {}}, queries=[name]),
-        lambda: known.check(other),
-        lambda: known.check(fewer),
-    ):
-        with pytest.raises((ValueError, DataError), match=r"\[31m") as raised:
-            refused()
-        assert str(raised.value).isprintable()

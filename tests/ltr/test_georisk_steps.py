@@ -14,6 +14,7 @@ from tests.docs.pages import DOCS
 from tests.ltr import plain_lambdas as plain
 
 
+@pytest.mark.slow
 def test_exact_georisk_would_push_some_swaps_the_wrong_way():
     rng = np.random.default_rng(0)
     swaps = wrong = 0

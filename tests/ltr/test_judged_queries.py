@@ -13,6 +13,7 @@ from pytest_riskguard.ltr.queries import measure_name
 from tests.ltr import plain_lambdas as plain
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.lists(st.tuples(st.integers(0, 4), st.sampled_from([0.0, 0.5, 2.0])), min_size=1, max_size=6), min_size=1

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard.errors import DataError, UsageError
+from pytest_riskguard.errors import DataError
 from pytest_riskguard.ltr import UCRO, JudgedQueries, QueryBaselines, RiskMetrics, faro_for_lightgbm, faro_for_xgboost
 from pytest_riskguard.ltr.weights import faro_weights, row_weights
 from tests.ltr.ltr_data import Data, made
@@ -30,6 +30,7 @@ def first_weights() -> Any:
     return weights
 
 
+@pytest.mark.slow
 def test_objectives_do():
     pytest.importorskip("numba")
     scores = DATA.features[:, 2]
@@ -64,6 +65,7 @@ def test_callbacks_of_lightgbm_do():
     np.testing.assert_array_equal(found, trained(row_weights(first_weights(), DATA.group)))
 
 
+@pytest.mark.slow
 def test_callbacks_of_xgboost_do():
     xgboost = pytest.importorskip("xgboost")
     train_set = xgboost.DMatrix(DATA.features, DATA.labels, group=DATA.group)
@@ -80,39 +82,6 @@ def test_callbacks_of_xgboost_do():
     found, expected, other = (trained(train_set, 4, callbacks=calls) for calls in (by_default, each, second))
     np.testing.assert_array_equal(found, expected)
     assert np.abs(found - other).max() > 1e-3
-
-
-def test_callbacks_that_go_on_to_other_data_are_refused():
-    lightgbm = pytest.importorskip("lightgbm")
-    params, callbacks = {**LIGHTGBM, "objective": "lambdarank"}, faro_for_lightgbm(baselines(), alpha=5)
-    for data in (DATA, made(21, decimals=1)):
-        lightgbm.train(params, lightgbm.Dataset(data.features, data.labels, group=data.group), 1, callbacks=callbacks)
-    other = made(22)
-    with pytest.raises(DataError, match="make baselines for these data"):
-        lightgbm.train(
-            params, lightgbm.Dataset(other.features, other.labels, group=other.group), 1, callbacks=callbacks
-        )
-
-
-def test_a_matrix_of_xgboost_without_groups_has_no_measures():
-    xgboost = pytest.importorskip("xgboost")
-    alone = xgboost.DMatrix(DATA.features, DATA.labels)
-    with pytest.raises(UsageError, match="an evaluation set has no groups: give it how many documents"):
-        xgboost.train(
-            {"objective": "reg:squarederror"},
-            alone,
-            1,
-            evals=[(alone, "train")],
-            custom_metric=RiskMetrics(baselines()),
-            verbose_eval=False,
-        )
-
-
-def test_folds_without_groups_have_no_measures():
-    lightgbm = pytest.importorskip("lightgbm")
-    params, data = {**LIGHTGBM, "objective": "regression"}, lightgbm.Dataset(DATA.features, DATA.labels)
-    with pytest.raises(UsageError, match="an evaluation set has no groups: give it how many documents"):
-        lightgbm.cv(params, data, 1, nfold=3, stratified=False, feval=RiskMetrics(baselines()))
 
 
 def test_what_knows_more_of_the_data_is_taken_for_its_baselines():

@@ -104,6 +104,7 @@ def twice(data: Data, heavy: npt.NDArray[np.bool_]) -> Data:
     return Data(data.features[rows], data.labels[rows], data.group[places])
 
 
+@pytest.mark.slow
 def test_in_xgboost_a_weight_of_two_is_a_query_twice():
     xgboost = pytest.importorskip("xgboost")
     data, heavy = made(2, decimals=1), np.random.default_rng(2).uniform(size=40) < 0.4
@@ -121,6 +122,7 @@ def test_in_xgboost_a_weight_of_two_is_a_query_twice():
     assert np.abs(by_weight - predicted(data, None)).max() > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["PairLogit", "QueryRMSE", "QuerySoftMax"])
 def test_in_catboost_a_weight_of_two_is_a_query_twice(loss):
     data, heavy = made(3), np.random.default_rng(3).uniform(size=40) < 0.4

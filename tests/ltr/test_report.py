@@ -39,6 +39,7 @@ def rows(report: TrainReport, title: str) -> dict[str, list[str]]:
 # ---- what is found
 
 
+@pytest.mark.slow
 def test_each_verdict_is_that_of_the_gate_itself():
     report = report_of(alphas=(1.0, 5.0))
     (measured,) = report.measures
@@ -60,6 +61,7 @@ def test_each_verdict_is_that_of_the_gate_itself():
             assert row.passes == all(verdict.outcome == "pass" for verdict in row.verdicts)
 
 
+@pytest.mark.slow
 def test_a_model_passes_if_it_passes_against_every_baseline_at_every_alpha():
     models = {"mixed": BM25 + 0.01, "fine": np.maximum(PROD, BM25)}
     for baselines in (BASELINES, dict(reversed(BASELINES.items()))):  # whichever comes first
@@ -85,6 +87,7 @@ def test_an_inconclusive_gate_passes_only_where_it_may(response: str, passes: bo
     assert row.outcome == ("pass" if passes else "inconclusive")
 
 
+@pytest.mark.slow
 def test_the_best_that_passes_is_compared_with_the_best_of_all_the_first_of_equals():
     (measured,) = report_of(baselines=ONE, alphas=(8.0,)).measures
     best = measured.best
@@ -109,6 +112,7 @@ def test_data_that_cannot_be_compared_weigh_more_than_a_failure_and_are_said_onc
     assert said(report).count("broken against bm25 cannot be compared: broken.run:3: no score") == 1
 
 
+@pytest.mark.slow
 def test_the_json_follows_its_schema_and_an_infinite_ratio_is_null():
     report = report_of({"up": PROD + 0.1, "same": PROD}, ONE, measure=None)
     up, same = (model.figures for model in report.measures[0].against[0].models)
@@ -127,6 +131,7 @@ def test_the_json_follows_its_schema_and_an_infinite_ratio_is_null():
 # ---- what is said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("models", "options", "expected"),
     [
@@ -144,6 +149,7 @@ def test_the_first_line_says_what_passes(models: dict[str, Any], options: dict[s
     assert "the gate against every baseline" in first
 
 
+@pytest.mark.slow
 def test_then_what_the_best_that_passes_gives_up_and_what_it_loses():
     assert conclusions(report_of(baselines=ONE, alphas=(8.0,)).measures[0])[1] == (
         "Best mean of these: u-cro-1, 0.5313, 0.0323 (5.7%) below lambdamart, 0.5635, which does not pass; "
@@ -171,6 +177,7 @@ def test_all_models_with_the_best_mean_are_named_but_no_one_that_fails_with_thos
     assert conclusions(measured)[1] == f"Best mean: a, b, {best.mean():.4f} each, which pass"
 
 
+@pytest.mark.slow
 def test_no_answer_does_not_read_as_a_failure():
     few = report_of({"a": PROD[:3] + 0.02, "b": PROD[:3] + 0.01}, {"prod": PROD[:3]})
     assert conclusions(few.measures[0])[0] == "Neither model passes the gate: 2 are inconclusive (too few topics)"
@@ -202,6 +209,7 @@ def test_the_legend_explains_the_answers_that_occur(answer: str):
     assert {one for one in ANSWERS if f"; {one}: the" in shown} == {answer}
 
 
+@pytest.mark.slow
 def test_warnings_and_missing_topics_are_counted():
     report = report_of(missing={"lambdamart": 0, "u-cro-1": 1, "bm25": 12})
     assert report.measures[0].missing_topics == {"u-cro-1": 1, "bm25": 12}
@@ -211,6 +219,7 @@ def test_warnings_and_missing_topics_are_counted():
     assert "significantly_better" not in said(report_of())  # which every better model would raise
 
 
+@pytest.mark.slow
 def test_the_number_of_verdicts_and_the_choice_of_a_model_are_said_where_there_is_one():
     assert "8 verdicts, each at level 95% on its own" in said(report_of())
     gate = replace(report_of().gate, correction="holm")
@@ -218,12 +227,14 @@ def test_the_number_of_verdicts_and_the_choice_of_a_model_are_said_where_there_i
     assert not re.search("verdicts|chosen here", said(report_of({"a": PROD + 0.1}, ONE)))
 
 
+@pytest.mark.slow
 def test_averages_have_a_decimal_unless_topics_are_many():
     assert rows(report_of(), "Average over 2 baselines")["lambdamart"][4] == "45.5"
     many, baselines = ({k: np.tile(v, 40) for k, v in one.items()} for one in (MODELS, BASELINES))
     assert rows(report_of(many, baselines), "Average over 2 baselines")["lambdamart"][4] == "1820"
 
 
+@pytest.mark.slow
 def test_the_curve_runs_along_the_front_and_says_it_in_words():
     for number in (4, 40):
         rng = np.random.default_rng(number)
@@ -246,6 +257,7 @@ def test_the_curve_runs_along_the_front_and_says_it_in_words():
     assert not [point for point in pareto_curve(average, measure=None)._points if point.means == "baseline"]
 
 
+@pytest.mark.slow
 def test_the_page_has_a_curve_for_every_baseline_and_of_many_the_average_alone_is_open():
     for number, is_open in ((1, [True]), (2, [True] * 3), (3, [True, False, False, False])):
         made = section(report_of(baselines={f"b{place}": PROD - place / 100 for place in range(number)}))

@@ -156,12 +156,6 @@ def test_folds_that_cut_queries_are_refused_and_those_that_keep_them_are_not(lig
     ]
 
 
-def test_folds_of_other_data_are_refused(lightgbm):
-    """The held-out queries have the groups of the training data, but other labels."""
-    with pytest.raises(DataError, match=r"has no baselines: query \d+ has other labels in the data"):
-        lightgbm.cv(LAMBDARANK, dataset(lightgbm, HELD), 1, nfold=3, stratified=False, feval=RiskMetrics(pool(TRAIN)))
-
-
 def stops_at(values: list[float], patience: int) -> int:
     """The round, counted from 1, after which ``patience`` rounds bring nothing better."""
     for last in range(len(values)):
@@ -201,6 +195,7 @@ def test_training_stops_early_on_the_first_measure(lightgbm, first):
     assert ranker.best_iteration_ == stopped.best_iteration
 
 
+@pytest.mark.slow
 def test_xgboost_reports_them_and_stops_on_them():
     xgboost = pytest.importorskip("xgboost")
     matrices = {
@@ -256,14 +251,6 @@ def test_sets_are_told_apart_by_what_is_known_of_them():
     assert found == pytest.approx(expected(TRAIN, scores, pool(TRAIN), 1)["urisk"])
 
 
-def test_labels_are_the_same_in_32_bits():
-    labels, group = [0.1, 0.3, 0.7, 0.0], [2, 2]
-    baselines = QueryBaselines.from_document_scores(labels, group, {"b": labels}, gain="linear")
-    for given in (labels, np.array(labels, np.float32)):
-        ((_, found),) = RiskMetrics(baselines, measures=["ndcg"]).values(given, labels, group)
-        assert found == pytest.approx(1.0)
-
-
 def test_folds_with_the_same_labels_keep_their_own_baselines():
     labels, group = np.array([1, 0, 1, 0]), np.array([2, 2])
     baselines = QueryBaselines.from_document_scores(labels, group, {"b": [1, 0, 0, 1]})
@@ -298,16 +285,6 @@ def test_an_evaluation_set_without_baselines_is_an_error(lightgbm):
         lightgbm.train(
             {**LIGHTGBM, "objective": "regression"}, train_set, 1, [train_set], feval=RiskMetrics(pool(TRAIN))
         )
-
-
-def test_a_ranker_of_xgboost_is_told_what_to_use_instead():
-    xgboost = pytest.importorskip("xgboost")
-    ranker = xgboost.XGBRanker(objective="rank:ndcg", n_estimators=1, n_jobs=1, eval_metric=RiskMetrics(pool(HELD)))
-    held = {"eval_set": [(HELD.features, HELD.labels)], "eval_qid": [HELD.query]}
-    with pytest.raises(
-        UsageError, match=r"which XGBRanker does not give .* xgboost\.train\(\.\.\., custom_metric=\)"
-    ):
-        ranker.fit(TRAIN.features, TRAIN.labels, qid=TRAIN.query, verbose=False, **held)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from pytest_riskguard.ltr import LambdaMART
 pytest.importorskip("numba")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="folders that cannot be written to are made differently here")
 def test_machine_code_that_cannot_be_kept_is_compiled_again(tmp_path):
     package = tmp_path / "site" / "pytest_riskguard"

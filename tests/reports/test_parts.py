@@ -90,6 +90,7 @@ def test_a_report_says_the_same_in_every_format():
 COUNTED = ("h1", "h2", "h4", "p", "li", "td", "th", "svg", "details", "figure")
 
 
+@pytest.mark.slow
 def test_text_of_others_is_data():
     harmless = Page(report().to_page())
     for name, text in STRINGS.items():

@@ -45,6 +45,7 @@ def test_durbin_by_hand() -> None:
     assert ordered.p_value == pytest.approx(np.exp(-4 / 3))
 
 
+@pytest.mark.slow
 def test_durbin_holds_its_level_where_no_system_is_better() -> None:
     rng = np.random.default_rng(11)
     p_values = []

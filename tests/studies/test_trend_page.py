@@ -40,6 +40,7 @@ def test_a_commit_leads_to_its_run(page):
     assert "<td>0000000</td>" in page
 
 
+@pytest.mark.slow
 def test_a_page_of_30_gates_and_100_runs_keeps_to_the_budget_of_a_report(tmp_path):
     (tmp_path / "1.json").write_text(dumps([altered(judged(LOSS), gate=f"g{n}") for n in range(30)]))
     made = trend([tmp_path / "1.json"])

@@ -204,6 +204,7 @@ def test_lines_fit_the_screen(tmp_path):
     assert max(map(len, shown.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_text_of_others_is_data(tmp_path):
     for name, text in STRINGS.items():
         verdict = altered(verdict_with(text), gate=f"x{text}"[:200])

@@ -36,6 +36,7 @@ def report(ended, status=0):
     return json.loads(ended.out)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tables")
 def test_figures_are_those_of_the_arrays(command):
     found = report(command(f"ltr report --scores {FILES} {AGAINST} --json -"))
@@ -63,6 +64,7 @@ def test_figures_are_those_of_the_arrays(command):
                 assert value == (pytest.approx(expected, rel=1e-11) if is_number else expected), name
 
 
+@pytest.mark.slow
 def test_verdicts_are_those_of_compare(command):
     asked = "--alpha 0 --alpha 5 --set level=0.9 --set method=student_t --set tolerance=0.001"
     found = report(command(f"ltr report {RUNS} {asked} --json -"))
@@ -91,6 +93,7 @@ def test_verdicts_are_those_of_compare(command):
             assert model["figures"]["mean"] == pytest.approx(estimates["candidate_mean"], rel=1e-10)
 
 
+@pytest.mark.slow
 def test_a_family_is_that_of_compare(command):
     plain = report(command(f"ltr report {RUNS} --json -"))["measures"][0]["against"][0]["models"]
     found = report(command(f"ltr report {RUNS} --set family=holm --json -"))
@@ -104,6 +107,7 @@ def test_a_family_is_that_of_compare(command):
     assert [m["verdicts"][0]["decision_p_value"] for m in plain] == [v["decision_p_value"] for v in tested]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tables")
 def test_weights_of_topics_count_as_in_the_gate(command, folder):
     weights = [1 + place % 3 for place in range(60)]
@@ -121,6 +125,7 @@ def test_weights_of_topics_count_as_in_the_gate(command, folder):
     assert "there are no weights" in ended.err
 
 
+@pytest.mark.slow
 def test_strata_weigh_topics_as_in_the_gate(command, folder):
     rows = [f"{topic}\t{world.QUERIES[topic]}\t{'ab'[place >= 10]}\n" for place, topic in enumerate(world.TOPICS)]
     (folder / "topics.tsv").write_text("topic\tquery\tstratum\n" + "".join(rows))
@@ -136,6 +141,7 @@ def test_strata_weigh_topics_as_in_the_gate(command, folder):
         assert verdict["urisk"] == pytest.approx(figures["reward"] - 2 * figures["risk"], abs=1e-11)
 
 
+@pytest.mark.slow
 def test_what_is_not_typed_comes_from_the_file(command, folder):
     file = (folder / "riskguard.yaml").read_text()
     assert "not_significantly_risky" in file
@@ -174,6 +180,7 @@ def test_every_measure_has_its_own_comparison(command):
     assert [len(found) for found in by_measure.values()] == [2, 2, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tables")
 def test_text_json_markdown_and_page_are_written(command, folder):
     pytest.importorskip("jinja2")
@@ -190,6 +197,7 @@ def test_text_json_markdown_and_page_are_written(command, folder):
     assert page == (folder / "r.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tables")
 def test_the_json_depends_on_nothing_but_the_data(command, folder):
     line = f"ltr report --scores {FILES} {AGAINST} --json -"
@@ -275,6 +283,7 @@ def test_hostile_names_reach_the_terminal_as_text(command, folder):
     assert not [line for line in ended.out.splitlines() if line.lstrip().startswith("::")]
 
 
+@pytest.mark.slow
 def test_neither_lightgbm_nor_numba_is_loaded(tables):
     code = (
         "import sys; from pytest_riskguard.cli.main import run; "

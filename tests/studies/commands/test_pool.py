@@ -202,6 +202,7 @@ def test_systems_that_are_equal_share_their_places(command, folder):
     assert report(ended)["measures"][0]["alphas"][0]["rankings"][0]["durbin"] is None
 
 
+@pytest.mark.slow
 def test_tables_too_wide_are_left_out_and_that_is_said(command, folder, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     rng = np.random.default_rng(1)
