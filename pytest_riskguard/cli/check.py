@@ -160,7 +160,6 @@ def _known(settings: Config, every: Sequence[GateItem], judged: Sequence[GateIte
     return [
         KnownGate(
             id=f"{file}::{item.id}",
-            file=file,
             line=settings.line_of(item.settings),
             became="judged" if item.id in places else "deselected",
             failures=0,

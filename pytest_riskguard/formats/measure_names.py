@@ -67,3 +67,15 @@ def known(name: str, *readers: Callable[[str], str | None]) -> str | None:
 def standard_name(name: str) -> str:
     """ir-measures' name of a measure, whichever tool wrote it; a name that no tool uses stays as it is."""
     return known(name, from_ir_measures, from_trec_eval, from_ranx) or name
+
+
+#: How many ranks are searched for unjudged documents, and shown, where the measure has no cutoff.
+DEFAULT_DEPTH = 10
+#: The most ranks that are searched, whatever the cutoff: judges do not go deeper.
+MAX_DEPTH = 100
+
+
+def cutoff_in(measure: str | None) -> int | None:
+    """How many ranks a measure looks at, by its name alone; None for all."""
+    _, _, last = (measure or "").rpartition("@")
+    return int(last) if last.isdecimal() and "judged_only=True" not in (measure or "") else None

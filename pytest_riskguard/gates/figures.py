@@ -110,8 +110,12 @@ def exhibits(comparison: Comparison) -> Exhibits:
     )
     if gate.by_topic or comparison.n < 2:
         return Exhibits(topics)
-    law = density(comparison.ruling.sample)
-    return Exhibits(topics, _curve(comparison), law)
+    return Exhibits(topics, charts_of(curve=_curve(comparison), density=density(comparison.ruling.sample)))
+
+
+def charts_of(**lines: Lines | None) -> dict[str, Lines]:
+    """The charts that there are."""
+    return {name: drawn for name, drawn in lines.items() if drawn is not None}
 
 
 def topic_columns(comparison: Comparison, *, contributions: FloatArray, standard: FloatArray) -> TopicColumns:

@@ -28,8 +28,7 @@ ROUNDING_ERROR, COUNTED = 1e-12, 1e-6
 class TopicGroup:
     """Topics with one value of a tag that changed the same way, largest part first.
 
-    ``share`` is their part of what all topics lost (or won); ``tagged`` is how many topics carry this value;
-    ``left_out`` is how many more topics there are than ``topics`` names.
+    ``share`` is their part of what all topics lost (or won); ``tagged`` is how many topics carry this value.
     """
 
     tag: str
@@ -39,12 +38,6 @@ class TopicGroup:
     contribution: float
     share: float | None
     tagged: int
-    left_out: Count = field(default=0, metadata=UNLESS_EMPTY)
-
-    @property
-    def size(self) -> int:
-        """How many topics belong to the group."""
-        return len(self.topics) + self.left_out
 
 
 @dataclass(frozen=True)
@@ -65,8 +58,8 @@ class Slice:
     lower: float | None
     upper: float | None
     adjusted_p_value: float | None
-    risky: bool | None
     flagged: int
+    risky: bool | None = field(default=None, metadata=UNWRITTEN)
     p_value: float | None = field(default=None, metadata=UNWRITTEN)
 
 
@@ -74,13 +67,14 @@ class Slice:
 class Explanation:
     """Why the verdict is what it is, from the scores alone; ``summary`` is empty until reports have written it.
 
-    Leaving out any single one of ``pivotal_topics`` gives the other verdict; most decisive first.
+    Leaving out any single one of ``pivotal_topics`` gives the other verdict; most decisive first. Of more topics than
+    charts draw there are no ``groups``.
     """
 
     summary: str = ""
     pivotal_topics: tuple[str, ...] = ()
-    groups: tuple[TopicGroup, ...] = ()
     slices: tuple[Slice, ...] = ()
+    groups: tuple[TopicGroup, ...] = field(default=(), metadata=UNWRITTEN)
 
 
 @dataclass(frozen=True)
@@ -107,10 +101,10 @@ class TopicDocuments:
     """
 
     topic: str
-    depth: int
     exact: bool
     moved: tuple[RankedDocument, ...]
     replacements: tuple[RankedDocument, ...]
+    depth: int = field(default=0, metadata=UNWRITTEN)
 
 
 @dataclass(frozen=True)
@@ -159,9 +153,13 @@ class Lines:
     lines: Mapping[str, tuple[float | None, ...]]
 
 
+#: The charts of lines.
+CHARTS = ("curve", "density", "georisk", "components")
+
+
 @dataclass(frozen=True)
 class Exhibits:
-    """The data behind the charts of a report; a part is None if the gate's kind or data do not have it.
+    """The data behind the charts of a report; a chart is missing if the gate's kind or data do not have it.
 
     ``curve`` is ``urisk`` and ``trisk`` over alpha with the limits of the decisive interval, ``lower`` and ``upper``;
     ``density`` that of the bootstrap law, mass per unit of the measure; ``georisk`` that of each system of the pool
@@ -170,10 +168,12 @@ class Exhibits:
     """
 
     topics: TopicColumns
-    curve: Lines | None = None
-    density: Lines | None = None
-    georisk: Lines | None = None
-    components: Lines | None = None
+    charts: Mapping[str, Lines] = field(default_factory=dict)
+
+    def __getattr__(self, name: str) -> Lines | None:
+        if name in CHARTS:
+            return self.charts.get(name)
+        raise AttributeError(name)
 
 
 @dataclass(frozen=True)
@@ -250,9 +250,9 @@ class ResponsibleTopic:
     difference: float
     contribution: float
     share: float | None
-    standardised: float
     flagged: bool
     exceeds: tuple[Annotated[str, Words(("max_loss", "max_share", "protected"))], ...] = ()
+    standardised: float = field(default=0.0, metadata=UNWRITTEN)
 
 
 @dataclass(frozen=True)
@@ -282,7 +282,7 @@ class AgainstReference:
     lower: float
     upper: float
     adjusted_p_value: Probability
-    passes: bool
+    passes: bool = field(default=True, metadata=UNWRITTEN)
     level: Level = field(default=0.95, metadata=UNWRITTEN)
     p_value: Probability = field(default=1.0, metadata=UNWRITTEN)
 

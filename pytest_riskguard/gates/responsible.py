@@ -15,8 +15,8 @@ from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import MAX_LISTED, Explanation, ResponsibleTopic, TopicGroup
 from pytest_riskguard.gates.flips import LeftOut
 from pytest_riskguard.gates.ruling import Comparison
-from pytest_riskguard.gates.slices import Tagged, longest, slices, tagged
-from pytest_riskguard.gates.verdict import Findings
+from pytest_riskguard.gates.slices import Tagged, slices, tagged, tagged_topics
+from pytest_riskguard.gates.verdict import Findings, Verdict
 from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.risk import standard_error
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, stable_order
@@ -137,19 +137,8 @@ def explanation(comparison: Comparison, alone: LeftOut, *, parts: FloatArray, st
     critical = critical_value(n, level=comparison.gate.level) if n > 1 else math.inf
     return Explanation(
         pivotal_topics=tuple(topics[i] for i in alone.pivots),
-        groups=_cut(groups(comparison.differences, parts, topics, tags)),
+        groups=groups(comparison.differences, parts, topics, tags) if n <= 2 * MAX_LISTED else (),
         slices=slices(comparison, tags, standard=standard, critical=critical),
-    )
-
-
-def _cut(groups: Groups) -> Groups:
-    """The groups with at most ``2 * MAX_LISTED`` topics together, the larger groups cut to the same length."""
-    most = longest([len(group.topics) for group in groups], 2 * MAX_LISTED)
-    return tuple(
-        replace(group, topics=group.topics[:most], left_out=len(group.topics) - most)
-        if len(group.topics) > most
-        else group
-        for group in groups
     )
 
 
@@ -179,21 +168,37 @@ def groups(differences: FloatArray, parts: FloatArray, topics: tuple[str, ...], 
         moved = sign * differences > ROUNDING_ERROR
         gains = np.maximum(sign * contributions, 0.0)
         total = exact_sum(gains[moved])
-        for tagged_topics in tags:
-            members = tagged_topics.places[moved[tagged_topics.places]]
+        for tagging in tags:
+            members = tagging.places[moved[tagging.places]]
             if members.size < MIN_GROUP:
                 continue
             members = members[np.argsort(np.round(-sign * parts[members], 12), kind="stable")]
             all_groups.append(
                 TopicGroup(
-                    tag=tagged_topics.tag,
-                    value=tagged_topics.value,
+                    tag=tagging.tag,
+                    value=tagging.value,
                     change=change,
                     topics=tuple(topics[int(i)] for i in members),
                     contribution=exact_sum(contributions[members]),
                     share=exact_sum(gains[members]) / total if total > 0 else None,
-                    tagged=int(tagged_topics.places.size),
+                    tagged=int(tagging.places.size),
                 )
             )
     all_groups.sort(key=lambda group: (-round(abs(group.contribution), 12), group.tag, group.value, group.change))
     return tuple(all_groups)
+
+
+def with_groups(verdict: Verdict) -> Verdict:
+    """A verdict that was read, with the groups among the topics that its report draws, where these are all."""
+    columns = None if verdict.exhibits is None else verdict.exhibits.topics
+    if columns is None or not columns.tags or len(columns.topics) < verdict.topics.count:
+        return verdict
+    baseline, rows = np.array(columns.baseline), zip(*columns.tags.values(), strict=True)
+    tags = {topic: dict(zip(columns.tags, row, strict=True)) for topic, row in zip(columns.topics, rows, strict=True)}
+    found = groups(
+        np.array(columns.candidate) - baseline,
+        np.array(columns.contributions) * baseline.size,
+        columns.topics,
+        tagged_topics(columns.topics, tags, clustered=bool(verdict.topics.clusters)),
+    )
+    return verdict.with_groups(found)

@@ -139,34 +139,28 @@ def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
 
     Clusters are no slices: each is a single observation.
     """
-    if not aligned.tags:
+    return tagged_topics(aligned.candidate.topics, aligned.tags, clustered=aligned.clusters is not None)
+
+
+def tagged_topics(
+    topics: Sequence[str], tags: Mapping[str, Mapping[str, str]], *, clustered: bool
+) -> tuple[Tagged, ...]:
+    """The same from topics and their tags."""
+    if not tags:
         return ()
     columns: dict[str, dict[str, list[int]]] = {}
-    for place, topic in enumerate(aligned.candidate.topics):
-        for tag, value in aligned.tags.get(topic, _NO_TAGS).items():
+    for place, topic in enumerate(topics):
+        for tag, value in tags.get(topic, _NO_TAGS).items():
             if value:
                 columns.setdefault(tag, {}).setdefault(value, []).append(place)
     return tuple(
         Tagged(tag, value, np.array(places, dtype=np.intp))
         for tag, values in sorted(columns.items())
         if len(values) <= MAX_VALUES and TOPICS_PER_VALUE * len(values) <= sum(map(len, values.values()))
-        if tag != CLUSTER or aligned.clusters is None
+        if tag != CLUSTER or not clustered
         for value, places in sorted(values.items())
-        if len(places) < len(aligned.candidate.topics)
+        if len(places) < len(topics)
     )
-
-
-def longest(lengths: Sequence[int], most: int) -> int:
-    """The length that lists are cut to, so that they hold at most ``most`` items together."""
-    if sum(lengths) <= most:
-        return max(lengths, default=0)
-    left = most
-    for place, length in enumerate(sorted(lengths)):
-        share = left // (len(lengths) - place)
-        if length > share:
-            return share
-        left -= length
-    return max(lengths)
 
 
 def slices(
@@ -219,7 +213,6 @@ def _slice(comparison: Comparison, topics: Tagged, ruling: Ruling, flagged: int)
         lower=lower,
         upper=upper,
         adjusted_p_value=None,
-        risky=None,
         flagged=flagged,
         p_value=p_value,
     )

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, cas
 from annotated_types import MinLen
 
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.formats.measure_names import DEFAULT_DEPTH, MAX_DEPTH, cutoff_in
 from pytest_riskguard.formats.serialization import UNLESS_EMPTY, JsonError, Words, decoded, to_plain
 from pytest_riskguard.gates import SHOWN
 from pytest_riskguard.gates.chain.looks import Look
 from pytest_riskguard.gates.findings import (
+    ChainedRun,
     Count,
     Estimates,
     Exhibits,
@@ -28,6 +30,7 @@ from pytest_riskguard.gates.findings import (
     ResponsibleTopic,
     TopicCounts,
     TopicDocuments,
+    TopicGroup,
 )
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, OPTIONS, EveryOption, Gate, options_of
 from pytest_riskguard.gates.rankings.label_findings import Judgements
@@ -67,7 +70,6 @@ class Inputs:
     qrels: str | None = None
     candidate: str | None = None
     baselines: Mapping[str, str | None] = field(default_factory=dict)
-    replicates: tuple[str | None, ...] = ()
 
 
 #: Corrections that draw what all gates together would show if nothing were lost: ``inference.pooled_draws`` for gates
@@ -102,9 +104,9 @@ class Family:
 class Yardstick:
     """A baseline computed topic by topic from stored ones: their mean, median or max, with the candidate or not."""
 
-    kind: Annotated[str, Words(COMPUTED)]
-    systems: Annotated[tuple[str, ...], MinLen(1)]
-    candidate_inside: bool
+    kind: str
+    systems: tuple[str, ...] = ()
+    candidate_inside: bool = False
 
 
 @dataclass(frozen=True)
@@ -341,7 +343,12 @@ class Verdict(_Asked):
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of the report: plain types, 12 significant digits, non-finite numbers as None."""
-        return {key: to_plain(getattr(self, key)) for key in JSON_TYPES}
+        parts = {
+            "options": {name: getattr(self, name) for name in options_of(type(self.asked)) if name in BELOW},
+            "yardstick": self.yardstick and self.yardstick.kind,
+            "lineage": self.lineage and self.lineage.runs,
+        }
+        return {key: to_plain(parts[key] if key in parts else getattr(self, key)) for key in JSON_TYPES}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Verdict:
@@ -355,11 +362,44 @@ class Verdict(_Asked):
     def of(cls, **given: Any) -> Verdict:
         """The verdict of which these are the values of ``JSON_TYPES``."""
         kind = KINDS[given["kind"]]
-        asked = kind(given["gate"], **{name: given[name] for name in options_of(kind) if name in given})
+        options = {**given["options"], **given}
+        asked = kind(given["gate"], **{name: options[name] for name in options_of(kind) if name in options})
+        given |= {name: kind(given[name]) for name, kind in _WRAPPED.items() if given.get(name) is not None}
         findings, rest = ({p.name: given[p.name] for p in fields(one) if p.name in given} for one in (Findings, cls))
-        return cls(asked=asked, findings=Deferred.of(Findings(**findings)), **rest)
+        return cls(asked=asked, findings=Deferred.of(Findings(**findings)), **rest)._completed()
+
+    def _completed(self) -> Verdict:
+        """A verdict that was read, with what follows from its other fields."""
+        cutoff, alpha, verdict = cutoff_in(self.measure), 1 - self.level, self
+        if self.documents is not None:
+            documents = tuple(replace(moved, depth=cutoff or 0) for moved in self.documents)
+            verdict = replace(verdict, documents=documents)
+        if self.judgements is not None:
+            depth = min(cutoff or DEFAULT_DEPTH, MAX_DEPTH)
+            verdict = replace(verdict, judgements=replace(self.judgements, depth=depth))
+        if (pool := self.pool) is not None:
+            against = tuple(replace(one, passes=one.adjusted_p_value > alpha) for one in pool.references)
+            pool = replace(pool, references=against)
+        explanation = self.explanation
+        if explanation is not None:
+            slices = tuple(
+                part if part.adjusted_p_value is None else replace(part, risky=part.adjusted_p_value <= alpha)
+                for part in explanation.slices
+            )
+            explanation = replace(explanation, slices=slices)
+        findings = Deferred.of(replace(self.findings.value, pool=pool, explanation=explanation))
+        return replace(verdict, findings=findings)
+
+    def with_groups(self, groups: tuple[TopicGroup, ...]) -> Verdict:
+        """The same verdict with groups of topics in its explanation, where it has one."""
+        if self.explanation is None:
+            return self
+        explanation = replace(self.explanation, groups=groups)
+        return self.with_findings(lambda findings: replace(findings, explanation=explanation))
 
 
+#: What a verdict has around the value of a key.
+_WRAPPED: dict[str, Callable[[Any], Any]] = {"yardstick": Yardstick, "lineage": Lineage}
 #: Codes of warnings that what a verdict rests on has changed.
 CHANGED_INPUTS = ("changed_inputs",)
 #: Codes of all warnings that come first and are never folded.
@@ -391,11 +431,7 @@ REASONS = (
 )
 
 
-def _options(*names: str) -> dict[str, Any]:
-    return {name: OPTIONS[name].json_type for name in names}
-
-
-#: The JSON object, key by key in its order, with the type of each; options that are not named here come last.
+#: The JSON object, key by key in its order, with the type of each.
 JSON_TYPES: dict[str, Any] = {
     "gate": str,
     "kind": Annotated[str, Words(tuple(KINDS))],
@@ -403,10 +439,10 @@ JSON_TYPES: dict[str, Any] = {
     "reason": Annotated[str | None, Words((*REASONS, None), open=True)],
     "warnings": tuple[VerdictWarning, ...],
     "measure": str | None,
-    **_options("alpha", "tradeoff", "level", "method", "tolerance", "on_churn", "on_inconclusive"),
+    **{name: OPTIONS[name].json_type for name in ("alpha", "level", "method", "tolerance")},
+    "options": Mapping[str, bool | float | str | tuple[str, ...] | None],
     "candidate": str,
     "baselines": Annotated[tuple[str, ...], MinLen(1)],
-    **_options("weighted", "max_loss", "max_share", "allowed", "protected", "slice"),
     "replicates": Count,
     "family": Family | None,
     "inputs": Inputs | None,
@@ -416,8 +452,8 @@ JSON_TYPES: dict[str, Any] = {
     "responsible_topics": tuple[ResponsibleTopic, ...],
     "flagged_wins": tuple[ResponsibleTopic, ...],
     "power": Power,
-    "yardstick": Yardstick | None,
-    "lineage": Lineage | None,
+    "yardstick": Annotated[str | None, Words((*COMPUTED, None))],
+    "lineage": Annotated[tuple[ChainedRun, ...], MinLen(3)] | None,
     "pool": PoolFigures | None,
     "explanation": Explanation | None,
     "figures": tuple[str, ...],
@@ -428,7 +464,8 @@ JSON_TYPES: dict[str, Any] = {
 }
 #: The keys that every verdict has.
 REQUIRED = tuple(JSON_TYPES)[: list(JSON_TYPES).index("baselines") + 1]
-JSON_TYPES |= _options(*(name for name, known in OPTIONS.items() if known.in_report and name not in JSON_TYPES))
+#: The gate's options that are in the mapping ``options``; the kinds check their values.
+BELOW = frozenset(name for name, known in OPTIONS.items() if known.in_report and name not in JSON_TYPES)
 
 
 def unanswered(
@@ -488,5 +525,4 @@ def digests(
         qrels=next((system.qrels_digest for system in systems if system.qrels_digest is not None), None),
         candidate=candidate.digest,
         baselines={baseline.name: baseline.digest for baseline in baselines},
-        replicates=tuple(replicate.digest for replicate in replicates),
     )

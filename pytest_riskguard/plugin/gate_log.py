@@ -96,7 +96,6 @@ class GateLog:
         entry, state = self._roll.get(id, RollEntry(id, None)), self._states.get(id, _State())
         return KnownGate(
             id,
-            file=id.split("::")[0],
             line=entry.line,
             became=_became(entry, state, judged=bool(verdicts)),
             failures=state.in_crashed + state.failures - (state.last == "crashed"),

@@ -43,7 +43,6 @@ class KnownGate:
     ----------
     id : str
         The node id; for a gate of a file that was not collected, the one it would have had.
-    file : str
     line : int or None
         From 1.
     became : str
@@ -57,7 +56,6 @@ class KnownGate:
     """
 
     id: str
-    file: str
     line: int | None
     became: Annotated[str, Words(tuple(BECAME), open=True)]
     failures: int
@@ -73,6 +71,11 @@ class KnownGate:
     def is_missing(self) -> bool:
         """Whether there is no verdict although there should be one."""
         return self.became not in _COMPLETE
+
+    @property
+    def file(self) -> str:
+        """The file that declares it."""
+        return self.id.split("::")[0]
 
     @property
     def place(self) -> str:

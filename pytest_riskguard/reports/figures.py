@@ -179,7 +179,10 @@ def _detectable(shown: Shown, smallest: float) -> str:
 def _labels(shown: Shown, labels: Judgements) -> list[str]:
     """What the verdict would be with other judges, and with unjudged documents that may be relevant."""
     found = []
-    if (judges := labels.judges) is not None:
+    if labels.candidate or labels.baseline:
+        whose = f"{labels.candidate} of the candidate, {labels.baseline} of the baseline"
+        found.append(f"unjudged documents in the first {labels.depth} ranks: {whose}")
+    if (judges := labels.panels) is not None:
         said = f"judges: {judges.agreeing:.0%} of the panels that could have judged give this outcome"
         if judges.interval is not None:
             said += f"; with judges drawn at random {_drawn(shown, judges.interval)}"

@@ -146,6 +146,10 @@ def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
         try:
             verdict = Verdict.from_dict(data)
             _check(verdict)
+            if verdict.exhibits is not None and verdict.exhibits.topics.tags:
+                from pytest_riskguard.gates.responsible import with_groups  # loads numpy
+
+                verdict = with_groups(verdict)
         except ValueError as error:
             raise ValueError(f"verdicts[{place}]: {error}") from None
         verdicts.append(verdict)
@@ -180,10 +184,6 @@ def _check(verdict: Verdict) -> None:
         raise ValueError(f"topics.count: {problem}")
     if topics.changed > topics.count:
         raise ValueError(f"topics.changed: expected at most {topics.count}, found {topics.changed}")
-    for place, group in enumerate(verdict.explanation.groups if verdict.explanation is not None else ()):
-        if not group.size <= group.tagged <= topics.count:
-            problem = f"expected from {group.size} to {topics.count} topics, found {group.tagged}"
-            raise ValueError(f"explanation.groups[{place}].tagged: {problem}")
     if verdict.pool is not None and verdict.candidate not in (verdict.estimates.georisk or {}):
         raise ValueError("estimates.georisk: expected one of the candidate, found none")
     if verdict.exhibits is not None:
@@ -243,14 +243,15 @@ def _deciding(verdict: Verdict) -> Iterator[tuple[str, str]]:
 def _check_columns(exhibits: Exhibits) -> None:
     """Check that lists which charts and the strip read in parallel have the same length."""
     for name, wanted in (("curve", ["lower", "trisk", "upper", "urisk"]), ("density", ["density"])):
-        drawn = getattr(exhibits, name)
+        drawn = exhibits.charts.get(name)
         if drawn is not None and sorted(drawn.lines) != wanted:
             raise ValueError(
-                f"exhibits.{name}.lines: expected {named(wanted)}, found {named(sorted(drawn.lines), most=5)}"
+                f"exhibits.charts.{name}.lines: expected {named(wanted)}, found {named(sorted(drawn.lines), most=5)}"
             )
-    for part in fields(exhibits):
-        given, columns = getattr(exhibits, part.name), dict[str, Sequence[object]]()
-        for field in fields(given) if given is not None else ():
+    charts = {f"charts.{name}": drawn for name, drawn in exhibits.charts.items()}
+    for part, given in {"topics": exhibits.topics, **charts}.items():
+        columns = dict[str, Sequence[object]]()
+        for field in fields(given):
             value = getattr(given, field.name)
             if isinstance(value, tuple):
                 columns[field.name] = value
@@ -259,12 +260,10 @@ def _check_columns(exhibits: Exhibits) -> None:
         for name, column in columns.items():
             sizes = [abs(value) for value in column if isinstance(value, int | float)]
             if any(size > MAX_SIZE for size in sizes):  # not NaN, which stands for null
-                raise ValueError(
-                    f"exhibits.{part.name}.{name}: expected numbers up to {MAX_SIZE:g}, found {max(sizes):g}"
-                )
+                raise ValueError(f"exhibits.{part}.{name}: expected numbers up to {MAX_SIZE:g}, found {max(sizes):g}")
         lengths = {name: len(column) for name, column in columns.items()}
         for name, length in lengths.items():
             first, expected = next(iter(lengths.items()))
             if length != expected:
-                where = f"exhibits.{part.name}.{name}"
+                where = f"exhibits.{part}.{name}"
                 raise ValueError(f"{where}: expected {expected} values as {first} has, found {length}")

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic, Slice, TopicDocuments, TopicGroup
 from pytest_riskguard.gates.kinds import options_of
 from pytest_riskguard.gates.rankings.label_findings import Judgements
-from pytest_riskguard.gates.verdict import JSON_TYPES, Verdict
+from pytest_riskguard.gates.verdict import BELOW, JSON_TYPES, Verdict
 from pytest_riskguard.reports.parts import Table
 from pytest_riskguard.reports.shown import OUTCOMES, Shown
 from pytest_riskguard.reports.wording.sentences import from_to
@@ -197,11 +197,11 @@ def _groups(shown: Shown, groups: Sequence[TopicGroup]) -> Table:
         groups,
         _name("Tag", _tagged),
         _words("Change", lambda group: group.change),
-        _number("Topics", lambda group: group.size),
+        _number("Topics", lambda group: len(group.topics)),
         _number("Topics with the tag", lambda group: group.tagged),
         _number("Contribution", lambda group: shown.value(group.contribution)),
         _number("Share", lambda group: None if group.share is None else percent(group.share, 1)),
-        _name("Which", lambda group: listed(group.topics, most=_MAX_NAMED, left_out=group.left_out)),
+        _name("Which", lambda group: listed(group.topics, most=_MAX_NAMED)),
     )
 
 
@@ -244,11 +244,11 @@ def _tagged(part: Slice | TopicGroup) -> str:
 
 def _by_judge(shown: Shown, labels: Judgements) -> tuple[Table, ...]:
     """The verdict under each judge, if there are several."""
-    if labels.judges is None:
+    if not labels.judges:
         return ()
     table = _table(
         "The verdict under each judge",
-        labels.judges.judges,
+        labels.judges,
         _name("Judge", lambda judge: judge.case),
         _number("URisk", lambda judge: shown.value(judge.urisk)),
         _words("Outcome", lambda judge: judge.outcome),
@@ -265,10 +265,7 @@ def judgements(verdict: Verdict, *, everything: bool = True) -> Part | None:
     if not unjudged.documents:
         text = f"Every document in the first {unjudged.depth} ranks was judged."
         return Part("judgements", title, (), text, _by_judge(shown, unjudged))
-    where = (
-        f"{counted(unjudged.documents, 'unjudged document')} in the first {unjudged.depth} ranks "
-        f"({unjudged.candidate} of the candidate, {unjudged.baseline} of the baseline)"
-    )
+    where = f"{counted(unjudged.documents, 'unjudged document')} in the first {unjudged.depth} ranks"
     if unjudged.depends:
         answer = f"this verdict rests on {where}"
     elif unjudged.certain:
@@ -346,12 +343,11 @@ def _settings(verdict: Verdict) -> Part:
     asked, inputs = verdict.asked, verdict.inputs
     options = {"kind": asked.kind, **{name: _setting(getattr(asked, name)) for name in options_of(type(asked))}}
     options["replicates"] = str(verdict.replicates)
-    kept = [(name, value) for name, value in options.items() if name in JSON_TYPES and value]
+    kept = [(name, value) for name, value in options.items() if name in {*JSON_TYPES, *BELOW} and value]
     digests: dict[str, str | None] = {}
     if inputs is not None:
         digests = {"qrels": inputs.qrels, "candidate": inputs.candidate}
         digests |= {f"baseline {name}": digest for name, digest in inputs.baselines.items()}
-        digests |= {f"replicate {place}": digest for place, digest in enumerate(inputs.replicates, 1)}
     note = "" if digests else "No digests: the scores did not come from files."
     missing = "none: it could not be read, or is not a file"
     settings = _table(

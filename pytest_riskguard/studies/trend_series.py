@@ -226,8 +226,8 @@ def _reading(path: Path) -> _Reading:
     answers: dict[_Question, _Answer] = {}
     seen: Counter[_Question] = Counter()
     for verdict in report.get("verdicts", ()):
-        names = ("gate", "kind", "measure", "alpha", "tradeoff", "slice")
-        asked: list[Any] = [verdict.get(name) for name in names]
+        named: dict[str, Any] = {**verdict, **verdict["options"]}
+        asked = [named[name] for name in ("gate", "kind", "measure", "alpha", "tradeoff", "slice")]
         question = _Question(*asked, tuple(verdict["baselines"]), 0)
         answers[question._replace(number=seen[question])] = _answer(verdict)
         seen[question] += 1
@@ -275,9 +275,10 @@ def _answer(verdict: Mapping[str, Any]) -> _Answer:
     estimates, inputs = verdict["estimates"], verdict["inputs"] or {}
     decisive: dict[str, float] = next((one for one in verdict["intervals"] if one["decisive"]), {})
     kind, outcome, topics = verdict["kind"], verdict["outcome"], verdict["responsible_topics"]
-    parameter = "smooth" if verdict["tradeoff"] == "smooth" else f"alpha={verdict['alpha']:g}"
+    options = verdict["options"]
+    parameter = "smooth" if options["tradeoff"] == "smooth" else f"alpha={verdict['alpha']:g}"
     excess = "excess " if estimates.get("noise_urisk") is not None else ""
-    figure = f"{excess}{'weighted ' if verdict.get('weighted') else ''}URisk({parameter})"
+    figure = f"{excess}{'weighted ' if options.get('weighted') else ''}URisk({parameter})"
     tolerance, estimate = verdict["tolerance"], estimates["urisk"]
     losers = [topic for topic in topics if topic["difference"] < 0]
     if kind == "georisk_not_worse":
@@ -287,12 +288,12 @@ def _answer(verdict: Mapping[str, Any]) -> _Answer:
         losers = [topic for topic in topics if topic.get("exceeds")]
         lost = [topic["difference"] for topic in losers or topics]
         estimate, figure = None if outcome == "incomparable" else min(lost, default=0.0), "largest loss"
-        tolerance = verdict.get("max_loss")
+        tolerance = options["max_loss"]
     digests = {"judgements": inputs.get("qrels")}
     digests |= {name: inputs.get("baselines", {}).get(name) for name in verdict["baselines"]}
     point = Point(
         outcome=outcome,
-        passed=outcome == "pass" or (outcome == "inconclusive" and verdict["on_inconclusive"] == "warn"),
+        passed=outcome == "pass" or (outcome == "inconclusive" and options.get("on_inconclusive") == "warn"),
         reason=verdict["reason"],
         candidate=verdict["candidate"],
         topics=verdict["topics"]["count"],

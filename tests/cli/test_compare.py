@@ -87,9 +87,9 @@ def test_without_a_gate_it_asks_the_three_of_the_default_policy(by_policy):
         ("no-collapse", "no_topic_collapse", "pass", None),
     ]
     risk, tail, collapse = verdicts
-    assert (risk["alpha"], risk["tolerance"], risk["on_churn"]) == (1, 0.005, "warn")
-    assert (tail["max_loss"], tail["allowed"]) == (0.3, 0.05)
-    assert (collapse["max_loss"], collapse["allowed"]) == (0.5, 0)
+    assert (risk["alpha"], risk["tolerance"], risk["options"]["on_churn"]) == (1, 0.005, "warn")
+    assert (tail["options"]["max_loss"], tail["options"]["allowed"]) == (0.3, 0.05)
+    assert (collapse["options"]["max_loss"], collapse["options"]["allowed"]) == (0.5, 0)
     text = " ".join(ended.out.split())
     assert "FAIL 3 of 30 queries lost more than 0.30; at most 1 may" in text
     assert "Don't ship: 1 of 3 gates failed" in text
@@ -113,16 +113,16 @@ def test_an_option_is_one_of_every_gate_that_has_it(by_policy):
         ("tail", 5),
         ("no-collapse", 5),
     ]
-    assert {(v["level"], v["missing"]) for v in verdicts} == {(0.9, "zero")}
+    assert {v["level"] for v in verdicts} == {0.9}
     assert [(v["tolerance"], v["method"]) for v in verdicts] == [(0.2, "student_t")] * 2 + [(0, "auto")] * 2
-    assert [(v["max_loss"], v["allowed"]) for v in verdicts[2:]] == [(0.3, 0.05), (0.5, 0)]
+    assert [(v["options"]["max_loss"], v["options"]["allowed"]) for v in verdicts[2:]] == [(0.3, 0.05), (0.5, 0)]
 
 
 def test_a_slice_is_one_of_every_gate(by_policy, folder):
     rows = [f"{topic}\tsome words\t{'new' if place < 20 else 'old'}" for place, topic in enumerate(world.TOPICS)]
     (folder / "tags.tsv").write_text("\n".join(["topic\tquery\tage", *rows]) + "\n")
     verdicts, _ = by_policy(f"{ALONE} --topics tags.tsv --slice age=new --slice age=old")
-    assert [(v["gate"], v["slice"], v["outcome"]) for v in verdicts] == [
+    assert [(v["gate"], v["options"]["slice"], v["outcome"]) for v in verdicts] == [
         ("no-risk", "age=new", "pass"),
         ("no-risk", "age=old", "pass"),  # three changed queries are too few
         ("tail", "age=new", "pass"),
@@ -151,7 +151,7 @@ def test_a_gate_that_is_asked_for_is_asked_alone(by_policy):
     assert (verdict["gate"], ended.status) == ("no_topic_collapse", 1)
     assert verdict["responsible_topics"] == tail["responsible_topics"]
     (verdict,), ended = by_policy(f"{ALONE} --gate no_topic_collapse --set max_loss=0.3 --set allowed=3")
-    assert (verdict["allowed"], verdict["outcome"], ended.status) == (3, "pass", 0)
+    assert (verdict["options"]["allowed"], verdict["outcome"], ended.status) == (3, "pass", 0)
     (verdict,), ended = by_policy(f"{ALONE} --gate not_significantly_risky")
     assert (verdict["gate"], verdict["tolerance"], ended.status) == ("not_significantly_risky", 0.005, 0)
 

@@ -40,12 +40,12 @@ def test_rankings_have_titles_and_addresses_and_the_verdict_is_the_same_without(
     ended = command(COMPARE)
     assert (ended.status, ended.err) == (1, "")
     (entry,) = report()["rankings"]
-    assert (entry["verdicts"], entry["depth"]) == ([0], 10)
-    assert entry["document_url"] == "https://host/{id}"
-    assert (entry["titles"], entry["urls"]) == ({"good": "The good one"}, {"good": "https://own/good"})
-    worst = entry["topics"][0]
-    assert (worst["topic"], len(worst["documents"])) == ("t07", 11)
-    assert {"document": "good", "grade": 1, "baseline_rank": 2, "candidate_rank": 20} in worst["documents"]
+    assert (entry["verdicts"], entry["titles"]) == ([0], {"good": "The good one"})
+    urls, worst = entry["urls"], entry["topics"]["t07"]
+    assert urls.pop("good") == "https://own/good"
+    assert urls == {document: f"https://host/{document}" for document in urls}
+    assert len(worst) == 11
+    assert {"document": "good", "grade": 1, "baseline_rank": 2, "candidate_rank": 20} in worst
     assert report()["verdicts"] == plain["verdicts"]
     assert plain["rankings"][0]["topics"] == entry["topics"]
 
@@ -135,11 +135,10 @@ def change(**changes: Any) -> None:
     [
         ({"verdicts": [1]}, "rankings[0].verdicts: expected places below 1, found 1"),
         ({"verdicts": [-1]}, "rankings[0].verdicts[0]: expected a number, at least 0, found -1"),
-        ({"depth": 0}, "rankings[0].depth: expected a number, at least 1, found 0"),
-        ({"topics": None}, "rankings[0].topics: expected a list, found null"),
+        ({"topics": None}, "rankings[0].topics: expected an object, found null"),
         ({"urls": {"good": "javascript:alert(1)"}}, "expected an address with http or https"),
         (
-            {"topics": [{"topic": "t", "documents": [{"document": "a", "grade": 1, "baseline_rank": 0}]}]},
+            {"topics": {"t": [{"document": "a", "grade": 1, "baseline_rank": 0}]}},
             "baseline_rank: expected a number, at least 1, found 0",
         ),
     ],

@@ -40,7 +40,7 @@ def test_slices_alphas_and_their_family(command):
         f"compare {BASE} --slice kind=code --slice kind=words --alpha 0 --alpha 1 --set family=holm --json -"
     )
     found = json.loads(ended.out)["verdicts"]
-    assert [(v["alpha"], v["slice"], v["topics"]["count"]) for v in found] == [
+    assert [(v["alpha"], v["options"]["slice"], v["topics"]["count"]) for v in found] == [
         (0, "kind=code", 12),
         (0, "kind=words", 16),
         (1, "kind=code", 12),
@@ -88,7 +88,7 @@ def test_a_file_that_is_missing_makes_the_verdict_incomparable(command, folder):
     (folder / "topics.tsv").unlink()
     ended = command(f"compare {BASE} --slice kind=code --json -")
     assert ended.status == 3
-    assert [verdict["slice"] for verdict in json.loads(ended.out)["verdicts"]] == ["kind=code"]
+    assert [verdict["options"]["slice"] for verdict in json.loads(ended.out)["verdicts"]] == ["kind=code"]
     assert command(f"compare {BASE} --slice kind").status == 3
 
 

@@ -27,8 +27,8 @@ EVALUATIONS = (
 )
 
 GATES = (
-    KnownGate("riskguard.yaml::a", "riskguard.yaml", 3, "judged", 1, (0,)),
-    KnownGate("tests/test_b.py::test_b", "tests/test_b.py", None, "deselected", 0, ()),
+    KnownGate("riskguard.yaml::a", 3, "judged", 1, (0,)),
+    KnownGate("tests/test_b.py::test_b", None, "deselected", 0, ()),
 )
 SETTINGS = (
     YAML,

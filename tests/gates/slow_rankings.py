@@ -38,7 +38,6 @@ from pytest_riskguard.gates.rankings.documents import (
     MAX_ROWS,
     MAX_WINS,
 )
-from pytest_riskguard.gates.rankings.entries import TopicRanking
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.rankings.unjudged import Answer, ToJudge
 
@@ -347,10 +346,10 @@ class _Moves:
         new = [name for name in self.candidate[:depth] if name not in in_baseline]
         return TopicDocuments(
             topic,
-            self.cutoff or 0,
             exact,
             tuple(map(document, sorted(kept, key=loss_first))),
             tuple(map(document, new)),
+            depth=self.cutoff or 0,
         )
 
 
@@ -388,7 +387,7 @@ def _one_at_a_time(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments:
     return moves.as_finding(row.topic, effects, exact=False)
 
 
-def side_by_side(rejudged: SlowComparison, topic: str, depth: int) -> TopicRanking:
+def side_by_side(rejudged: SlowComparison, topic: str, depth: int) -> tuple[RankedDocument, ...]:
     rankings = [run.get(topic, []) for run in rejudged.runs]
     candidate, baseline = ({document: rank for rank, document in enumerate(ranking, 1)} for ranking in rankings)
     shown = {document for ranking in rankings for document in ranking[:depth]}
@@ -398,15 +397,12 @@ def side_by_side(rejudged: SlowComparison, topic: str, depth: int) -> TopicRanki
         before, now = baseline.get(document, beyond), candidate.get(document, beyond)
         return min(before, now), before, document
 
-    return TopicRanking(
-        topic,
-        tuple(
-            RankedDocument(
-                document,
-                grades.get(document, rejudged.rules.ungraded),
-                baseline.get(document),
-                candidate.get(document),
-            )
-            for document in sorted(shown, key=order)
-        ),
+    return tuple(
+        RankedDocument(
+            document,
+            grades.get(document, rejudged.rules.ungraded),
+            baseline.get(document),
+            candidate.get(document),
+        )
+        for document in sorted(shown, key=order)
     )

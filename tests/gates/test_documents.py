@@ -18,7 +18,7 @@ def rows(pair: Pair) -> list[ResponsibleTopic]:
     """Every topic as a verdict would name it, those that lost most first."""
     ours, theirs = pair.scores()
     found = [
-        ResponsibleTopic(t, None, float(c), float(b), float(c - b), 0.0, None, 0.0, False)
+        ResponsibleTopic(t, None, float(c), float(b), float(c - b), 0.0, None, False)
         for t, c, b in zip(ours.topics, ours.values, theirs.values, strict=True)
     ]
     return sorted(found, key=lambda row: row.difference)

@@ -10,8 +10,8 @@ from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.risk.urisk import COUNTED
 
 ROWS = (
-    ResponsibleTopic("q1", "red shoes", 0.25, 0.75, -0.5, -0.05, 0.5, -3.5, True),
-    ResponsibleTopic("q2", None, 0.5, 0.375, 0.125, 0.0125, None, 2.0, False),
+    ResponsibleTopic("q1", "red shoes", 0.25, 0.75, -0.5, -0.05, 0.5, True, standardised=-3.5),
+    ResponsibleTopic("q2", None, 0.5, 0.375, 0.125, 0.0125, None, False, standardised=2.0),
 )
 
 

@@ -112,7 +112,7 @@ def test_document_effects_add_up_to_the_difference_of_every_topic(cranfield, pla
     added_up = 0
     values = zip(scored.topics, scored.values.tolist(), base_scored.values.tolist(), strict=True)
     for topic, score, base in values:
-        row = ResponsibleTopic(topic, None, score, base, score - base, 0.0, None, 0.0, False)
+        row = ResponsibleTopic(topic, None, score, base, score - base, 0.0, None, False)
         (told,) = topic_documents([row], [], ours, theirs)
         assert math.fsum(moved.effect for moved in told.moved) == pytest.approx(score - base, abs=1e-9)
         added_up += bool(told.moved)

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.gates.findings import RankedDocument
-from pytest_riskguard.gates.rankings import Rankings, TopicRanking, collected, restored
+from pytest_riskguard.gates.rankings import Rankings, collected, restored
 from pytest_riskguard.gates.rankings.side_by_side import MAX_WINS, side_by_side, titled
 from tests.gates.runs import Pair
 from tests.verdicts import altered
@@ -25,38 +25,35 @@ def pair(depth: int = 2, **changes) -> Pair:
 def test_documents_of_both_first_ranks_have_both_ranks_and_grades_also_beyond_the_depth():
     rankings = side_by_side(pair().rejudged(), ["t1"])
     assert (rankings.depth, rankings.measure, rankings.verdicts) == (2, "nDCG@2", ())
-    assert rankings.of_topic("t1") == TopicRanking(
-        topic="t1",
-        documents=(  # by the better rank, then the baseline's
-            RankedDocument("a", 2, 1, 4),
-            RankedDocument("c", None, 3, 1),
-            RankedDocument("b", 0, 2, 2),
-        ),
+    assert rankings.topics["t1"] == (  # by the better rank, then the baseline's
+        RankedDocument("a", 2, 1, 4),
+        RankedDocument("c", None, 3, 1),
+        RankedDocument("b", 0, 2, 2),
     )
 
 
 def test_a_document_that_a_run_does_not_have_has_no_rank_there():
     rankings = side_by_side(pair(3).rejudged(), ["t1"])
-    ranks = {row.document: row.baseline_rank for row in rankings.topics[0].documents}
+    ranks = {row.document: row.baseline_rank for row in rankings.topics["t1"]}
     assert ranks["e"] is None
-    unanswered = side_by_side(pair(candidate={"t2": ["a"]}).rejudged(), ["t1"]).topics[0]
-    assert [row.candidate_rank for row in unanswered.documents] == [None, None]
+    unanswered = side_by_side(pair(candidate={"t2": ["a"]}).rejudged(), ["t1"]).topics["t1"]
+    assert [row.candidate_rank for row in unanswered] == [None, None]
 
 
 def test_the_largest_wins_follow_the_topics_responsible_each_topic_once():
-    assert [topic.topic for topic in side_by_side(pair().rejudged(), ["t1"]).topics] == ["t1", "t2"]
-    assert [topic.topic for topic in side_by_side(pair().rejudged(), ["t2"]).topics] == ["t2"]
+    assert [*side_by_side(pair().rejudged(), ["t1"]).topics] == ["t1", "t2"]
+    assert [*side_by_side(pair().rejudged(), ["t2"]).topics] == ["t2"]
     many = {f"t{number:02}": ["x", "a"] for number in range(30)}
     better = {topic: ["a", "x"] if topic < "t20" else ["x", "a"] for topic in many}
     wins = side_by_side(Pair(better, many, {topic: {"a": 1} for topic in many}, measure="RR").rejudged(), [])
-    assert [topic.topic for topic in wins.topics] == sorted(many)[:MAX_WINS]
+    assert [*wins.topics] == sorted(many)[:MAX_WINS]
 
 
 def test_the_largest_win_comes_first():
     before = {"t1": ["x", "a"], "t2": ["x", "y", "z", "a"], "t3": ["x", "y", "a"]}
     after = {topic: ["a"] for topic in before}
     wins = side_by_side(Pair(after, before, {topic: {"a": 1} for topic in before}, measure="RR").rejudged(), [])
-    assert [topic.topic for topic in wins.topics] == ["t2", "t3", "t1"]
+    assert [*wins.topics] == ["t2", "t3", "t1"]
 
 
 def judged(rankings: Rankings | None, **changes):
@@ -68,12 +65,12 @@ RANKINGS = replace(side_by_side(pair().rejudged(), ["t1"]), candidate="c", basel
 
 
 def test_verdicts_on_the_same_runs_share_one_entry_which_reading_gives_each_of_them():
-    other = replace(RANKINGS, topics=RANKINGS.topics[1:], titles={"a": "A"})
+    other = replace(RANKINGS, topics={"t2": RANKINGS.topics["t2"]}, titles={"a": "A"})
     foreign = replace(RANKINGS, baseline="other")
     verdicts = [judged(RANKINGS), judged(None), judged(other), replace(judged(foreign), baselines=("other",))]
     entries = collected(verdicts)
     assert [(entry.baseline, entry.verdicts) for entry in entries] == [("b", (0, 2)), ("other", (3,))]
-    assert [topic.topic for topic in entries[0].topics] == ["t1", "t2"]
+    assert [*entries[0].topics] == ["t1", "t2"]
     assert entries[0].titles == {"a": "A"}
     again = restored(verdicts, entries)
     assert [verdict.rankings for verdict in again] == [entries[0], None, entries[0], entries[1]]
@@ -93,12 +90,17 @@ def test_an_entry_about_other_verdicts_is_refused(changes, problem):
         restored([judged(None)], [replace(RANKINGS, **changes)])
 
 
-def test_an_address_is_the_documents_own_or_made_of_its_id():
-    rankings = replace(RANKINGS, document_url="https://host/{id}?v=1", urls={"a": "https://own/"})
-    assert rankings.url_of("a") == "https://own/"
-    assert rankings.url_of('a/b c"<é') == "https://host/a%2Fb%20c%22%3C%C3%A9?v=1"
-    assert rankings.url_of("\ud800") == "https://host/%3F?v=1"
-    assert RANKINGS.url_of("a") is None
+def test_an_address_is_the_documents_own_or_made_of_its_id(tmp_path):
+    file = tmp_path / "documents.jsonl"
+    file.write_text('{"id": "a", "url": "https://own/"}\n')
+    strange = RankedDocument('a/b c"<é', None, 1, 2), RankedDocument("\ud800", None, 2, 1)
+    rankings = replace(RANKINGS, topics={"t": (RankedDocument("a", 2, 3, 3), *strange)})
+    assert titled(rankings, pair().rejudged(), DocumentTitles(file, "https://host/{id}?v=1")).urls == {
+        "a": "https://own/",
+        'a/b c"<é': "https://host/a%2Fb%20c%22%3C%C3%A9?v=1",
+        "\ud800": "https://host/%3F?v=1",
+    }
+    assert titled(rankings, pair().rejudged(), DocumentTitles(file)).urls == {"a": "https://own/"}
 
 
 def test_titles_are_those_of_the_documents_shown_and_the_file_is_read_once(tmp_path):
@@ -106,8 +108,8 @@ def test_titles_are_those_of_the_documents_shown_and_the_file_is_read_once(tmp_p
     file.write_text("".join(f'{{"id": "{name}", "title": "T {name}"}}\n' for name in "abcdef"))
     titles = DocumentTitles(file, "https://host/{id}")
     rejudged = pair().rejudged()
-    named = titled(replace(RANKINGS, topics=RANKINGS.topics[1:]), rejudged, titles)
+    named = titled(replace(RANKINGS, topics={"t2": RANKINGS.topics["t2"]}), rejudged, titles)
     assert named.titles == {"a": "T a", "b": "T b"}
-    assert named.document_url == "https://host/{id}"
+    assert named.urls == {"a": "https://host/a", "b": "https://host/b"}
     file.unlink()
     assert titled(RANKINGS, rejudged, titles).titles == {"a": "T a", "b": "T b", "c": "T c"}

@@ -200,11 +200,11 @@ def test_where_all_ways_are_too_many_those_drawn_are_near_them(monkeypatch):
 
 def test_judges_who_decide_are_named_in_a_warning_whatever_the_outcome():
     judges = (IfJudged("ann", -0.1, "fail"), IfJudged("bob", 0.1, "pass"), IfJudged("cy", 0.2, "pass"))
-    labels = Judgements(5, 0, 0, 0, (), depends=False, judges=UnderJudges(judges, True, 10, 0.75))
+    labels = Judgements(0, (), depends=False, panels=UnderJudges(judges, True, 10, 0.75))
     outcomes: tuple[tuple[Outcome, int], ...] = (("pass", 2), ("fail", 1))
     for outcome, agree in outcomes:
         (notice,) = rests_on_labels(outcome, labels)
         assert notice.code == "rests_on_judges"
         assert notice.parameters == {"judges": 3, "agree": agree, "agreeing": 0.75}
-    agreed = replace(labels, judges=UnderJudges(judges[1:], False, 3, 1.0))
+    agreed = replace(labels, panels=UnderJudges(judges[1:], False, 3, 1.0))
     assert not list(rests_on_labels("pass", agreed))

@@ -74,10 +74,10 @@ def test_digests_are_those_of_each_system():
     systems = [replace(system, digest=f"sha256:{system.name}") for system in (NEW, PROD, OLD, AGAIN)]
     systems[2] = replace(systems[2], qrels_digest="sha256:qrels")
     assert digests(systems[0], systems[1:3], systems[3:]) == Inputs(
-        "sha256:qrels", "sha256:new", {"prod": "sha256:prod", "old": "sha256:old"}, ("sha256:again",)
+        "sha256:qrels", "sha256:new", {"prod": "sha256:prod", "old": "sha256:old"}
     )
     assert digests(NEW, [PROD], [AGAIN]) is None
-    assert digests(NEW, [PROD], systems[3:]) == Inputs(None, None, {"prod": None}, ("sha256:again",))
+    assert digests(NEW, [PROD], systems[3:]) == Inputs(None, None, {"prod": None})
     assert digests(replace(NEW, qrels_digest="sha256:q"), [PROD]) == Inputs("sha256:q", None, {"prod": None})
     assert unanswered(GATE, systems[0], systems[1:3], replicates=systems[3:]).inputs == digests(
         systems[0], systems[1:3], systems[3:]

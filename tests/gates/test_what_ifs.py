@@ -76,7 +76,7 @@ class Compared:
     def rows(self) -> list[ResponsibleTopic]:
         """Every topic, as if it were responsible."""
         values = zip(self.scores[0].topics, *(side.values.tolist() for side in self.scores), strict=True)
-        return [ResponsibleTopic(t, None, c, b, c - b, 0.0, None, 0.0, False) for t, c, b in values]
+        return [ResponsibleTopic(t, None, c, b, c - b, 0.0, None, False) for t, c, b in values]
 
     def check(self) -> None:
         """Everything is the same."""
@@ -90,9 +90,7 @@ class Compared:
             )
         depth = depth_shown(self.rejudged)
         shown = side_by_side(self.rejudged, [row.topic for row in rows])
-        assert {topic.topic: topic for topic in shown.topics} == {
-            row.topic: slow_rankings.side_by_side(self.slow, row.topic, depth) for row in rows
-        }
+        assert shown.topics == {row.topic: slow_rankings.side_by_side(self.slow, row.topic, depth) for row in rows}
         first = {d for run in self.slow.runs for row in rows for d in run.get(row.topic, [])[:depth]}
         assert all_documents(self.rejudged) == first
 

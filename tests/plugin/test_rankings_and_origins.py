@@ -58,7 +58,7 @@ def test_a_run_over_workers_writes_the_same_report(judged, pytester):
     assert spread == alone
     (entry,) = alone["rankings"]
     assert (entry["verdicts"], entry["titles"]) == ([0, 1, 2], {"good": "The good one"})
-    assert entry["document_url"] == "https://host/{id}"
+    assert entry["urls"]["good"] == "https://host/good"
     assert alone["provenance"]["candidate"] == {"name": "candidate", "metadata": {"index": "v8"}, "ties": "docid"}
     assert alone["provenance"]["baselines"][0]["stored"]
 

@@ -35,7 +35,7 @@ def test_each_value_is_an_item_and_all_are_a_family(tagged, pytester):
     result.stdout.fnmatch_lines(["kind=code queries got worse; 12 of 12 queries lost, none gained (AP)"])
     result.stdout.fnmatch_lines(["*riskguard.yaml::kinds[[]code]*"])
     found = json.loads((tagged / "r.json").read_text())["verdicts"]
-    assert [(v["gate"], v["slice"]) for v in found] == [
+    assert [(v["gate"], v["options"]["slice"]) for v in found] == [
         ("kinds[code]", "kind=code"),
         ("kinds[words__rm_-rf]", "kind=words; rm -rf"),
     ]

@@ -83,15 +83,14 @@ def explained() -> Verdict:
         explanation=Explanation(
             "",
             slices=(
-                Slice("intent", "code", 12, 0, 12, -0.4, -2.4, -2.6, -2.3, 2e-5, True, 0),
-                Slice("intent", "words", 18, 15, 3, 0.34, 0.08, -0.35, 0.42, 0.81, False, 0),
-                Slice("length", "one word", 4, 0, 4, -0.4, -2.4, None, None, None, None, 0),
+                Slice("intent", "code", 12, 0, 12, -0.4, -2.4, -2.6, -2.3, 2e-5, 0, True),
+                Slice("intent", "words", 18, 15, 3, 0.34, 0.08, -0.35, 0.42, 0.81, 0, False),
+                Slice("length", "one word", 4, 0, 4, -0.4, -2.4, None, None, None, 0, None),
             ),
         ),
         documents=(
             TopicDocuments(
                 worst[0],
-                10,
                 True,
                 (
                     moved("manual-17", 2, 1, 20, -0.4),
@@ -100,10 +99,11 @@ def explained() -> Verdict:
                     moved("faq-2", 1, None, 2, 0.1),
                 ),
                 (moved("blog-99", None, None, 1, 0.0), moved("blog-98", 0, 30, 3, 0.0)),
+                depth=10,
             ),
-            TopicDocuments(worst[1], 10, True, (moved("manual-18", 2, 2, 10, -0.4),), ()),
-            TopicDocuments(worst[2], 10, True, (), (moved("blog-99", None, None, 1, 0.0),)),
-            TopicDocuments(worst[3], 10, True, (moved("manual-19", 2, 2, 10, -0.4),), ()),
+            TopicDocuments(worst[1], True, (moved("manual-18", 2, 2, 10, -0.4),), (), depth=10),
+            TopicDocuments(worst[2], True, (), (moved("blog-99", None, None, 1, 0.0),), depth=10),
+            TopicDocuments(worst[3], True, (moved("manual-19", 2, 2, 10, -0.4),), (), depth=10),
         ),
         judgements=Judgements(
             depth=10,

@@ -19,8 +19,6 @@ from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.reports.json import SCHEMA, SCHEMA_FILE
 from pytest_riskguard.reports.provenance import Provenance
 
-#: Types that are still left open.
-OPEN = {"TopicDocuments", "Judgements", "TopicGroup", "Rankings"}
 Schema = dict[str, Any]
 #: What a report has only where there is something to say.
 OPTIONAL = {"gates": list[KnownGate], "rankings": list[Rankings], "provenance": Provenance}
@@ -47,7 +45,6 @@ def schema_of_a_report() -> Schema:
         may_lack = {key for key, field in written.items() if field.metadata == UNLESS_EMPTY} | {*OPTIONAL}
         definition["required"] = [key for key in definition["properties"] if key not in may_lack]
         definition["additionalProperties"] = False
-    made["$defs"] |= {name: {"type": "object"} for name in OPEN & {*made["$defs"]}}
     made["$defs"] = {name: made["$defs"][name] for name in sorted(reached(made, made["$defs"]))}
     return tidy(made)
 

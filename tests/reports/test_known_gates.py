@@ -16,7 +16,7 @@ PASSED = VERDICTS["pass"]()
 
 
 def gate(name="a", became="judged", verdicts=(0,), failures=0, line=3):
-    return KnownGate(f"riskguard.yaml::{name}", "riskguard.yaml", line, became, failures, verdicts)
+    return KnownGate(f"riskguard.yaml::{name}", line, became, failures, verdicts)
 
 
 def missing(name, became="deselected"):

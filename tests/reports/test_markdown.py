@@ -33,26 +33,26 @@ EXPLAINED = altered(
     explanation=Explanation(
         summary="Fails. Losses on 12 of 30 topics; 4 are code queries.",
         slices=(
-            Slice("intent", "code", 12, 0, 6, -0.4, -0.8, -0.9, -0.7, 0.02, True, 1),
-            Slice("intent", "name", 8, 1, 0, 0.1, 0.1, None, None, None, None, 0),
+            Slice("intent", "code", 12, 0, 6, -0.4, -0.8, -0.9, -0.7, 0.02, 1, True),
+            Slice("intent", "name", 8, 1, 0, 0.1, 0.1, None, None, None, 0, None),
         ),
     ),
     documents=(
         TopicDocuments(
             "t07",
-            10,
             True,
             (RankedDocument("good", 2, 1, 20, -0.45), RankedDocument("other", None, 3, None, -0.01)),
             (),
+            depth=10,
         ),
     ),
     judgements=Judgements(
-        10,
-        14,
-        9,
         20,
         (IfJudged("irrelevant", -0.3, "fail"), IfJudged("relevant", 0.1, "pass")),
-        True,
+        depth=10,
+        candidate=14,
+        baseline=9,
+        depends=True,
     ),
 )
 

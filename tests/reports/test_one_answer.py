@@ -40,8 +40,8 @@ CARE = named(judged(CHURN, alpha=5), "no-risk")
 
 
 def known(count: int, *, missing: int = 0) -> list[KnownGate]:
-    gates = [KnownGate(f"r.yaml::{place}", "r.yaml", 1, "judged", 0, (place,)) for place in range(count)]
-    return gates + [KnownGate(f"r.yaml::m{place}", "r.yaml", 1, "crashed", 0, ()) for place in range(missing)]
+    gates = [KnownGate(f"r.yaml::{place}", 1, "judged", 0, (place,)) for place in range(count)]
+    return gates + [KnownGate(f"r.yaml::m{place}", 1, "crashed", 0, ()) for place in range(missing)]
 
 
 def printed(capsys: pytest.CaptureFixture[str], verdicts: Sequence[Verdict], *, quiet: bool = False) -> str:

@@ -26,7 +26,7 @@ def told(verdict: Verdict, *, everything: bool) -> list[str]:
 
 def moved(*found: RankedDocument, new: tuple[RankedDocument, ...] = ()) -> str:
     verdict = judged(LOSS)
-    (text,) = told(replace(verdict, documents=(TopicDocuments("t07", 10, True, found, new),)), everything=False)
+    (text,) = told(replace(verdict, documents=(TopicDocuments("t07", True, found, new, depth=10),)), everything=False)
     return text
 
 
@@ -80,13 +80,13 @@ def test_that_every_slice_is_risky_is_one_clause():
 def test_judgements_are_told_where_the_verdict_rests_on_them():
     verdict = explained()
     (text,) = judgements(verdict, everything=False).sentences
-    assert "rests on 14 unjudged documents in the first 10 ranks (12 of the candidate, 3 of" in text
+    assert "rests on 14 unjudged documents in the first 10 ranks: it passes" in text
     assert "it passes if all have their topic's highest grade (URisk +0.0200)" in text
     assert "it fails" not in text
     assert verdict.judgements is not None
     for certain, said in (
-        (True, "the outcome does not depend on 14 unjudged documents in the first 10 ranks (12 of the candidate, 3 "),
-        (False, "no way of judging 14 unjudged documents in the first 10 ranks (12 of the candidate, 3 of the "),
+        (True, "the outcome does not depend on 14 unjudged documents in the first 10 ranks: "),
+        (False, "no way of judging 14 unjudged documents in the first 10 ranks "),
     ):
         safe = replace(verdict, judgements=replace(verdict.judgements, depends=False, certain=certain))
         assert judgements(safe, everything=False).sentences == ()
@@ -209,7 +209,7 @@ def test_ids_and_tags_are_data(screen):
     text = explain(
         altered(
             verdict,
-            documents=(TopicDocuments("t20", 10, True, (bad,), (bad,)),),
+            documents=(TopicDocuments("t20", True, (bad,), (bad,), depth=10),),
             explanation=replace(
                 verdict.explanation, slices=(replace(verdict.explanation.slices[0], tag=hostile, value=hostile),)
             ),

@@ -180,8 +180,8 @@ def test_judgements_and_baselines_that_changed_are_said(tmp_path):
 
 def test_gates_that_were_not_judged_are_named(tmp_path):
     gates = (
-        KnownGate("riskguard.yaml::no-risk", "riskguard.yaml", 1, "judged", 0, (0,)),
-        KnownGate("riskguard.yaml::other", "riskguard.yaml", 2, "crashed", 0, ()),
+        KnownGate("riskguard.yaml::no-risk", 1, "judged", 0, (0,)),
+        KnownGate("riskguard.yaml::other", 2, "crashed", 0, ()),
     )
     made = trend(written(tmp_path, [PASS], gates=gates))
     assert made.runs[0].not_judged == ("riskguard.yaml::other",)

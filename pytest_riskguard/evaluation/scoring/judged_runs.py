@@ -19,6 +19,7 @@ from pytest_riskguard.evaluation.judgements.qrels import Qrels
 from pytest_riskguard.evaluation.measures import cutoff_of
 from pytest_riskguard.evaluation.runs.identifiers import BoolArray, Identifiers, IntArray
 from pytest_riskguard.evaluation.runs.order import Order
+from pytest_riskguard.formats.measure_names import DEFAULT_DEPTH, MAX_DEPTH
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
 Ranks = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.int32]
 
-#: How many ranks are searched for unjudged documents, and shown, where the measure has no cutoff.
-DEFAULT_DEPTH = 10
-#: The most ranks that are searched, whatever the cutoff: judges do not go deeper.
-MAX_DEPTH = 100
 #: Shares of judged documents are those of so many ranks.
 LEAST_DEPTH = 10
 #: About how many documents are kept for their ranks alone: of many topics fewer each, but all that are searched,

@@ -13,7 +13,14 @@ from pytest_riskguard.evaluation.measures import least_and_greatest
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import refuse_if_unanswered_decide, refuse_other_order
-from pytest_riskguard.gates.figures import alphas_for, paired_estimates, reported, topic_columns, topic_counts
+from pytest_riskguard.gates.figures import (
+    alphas_for,
+    charts_of,
+    paired_estimates,
+    reported,
+    topic_columns,
+    topic_counts,
+)
 from pytest_riskguard.gates.findings import (
     AgainstReference,
     CurvePoint,
@@ -210,7 +217,7 @@ def pool_exhibits(comparison: PoolComparison) -> Exhibits:
     """What the charts of a gate over a pool show; topics are those of candidate and the reference that decided."""
     parts = contributions(comparison)
     columns = topic_columns(comparison.decided, contributions=parts, standard=standardised(parts))
-    return Exhibits(columns, georisk=_curves(comparison), components=_map(comparison))
+    return Exhibits(columns, charts_of(georisk=_curves(comparison), components=_map(comparison)))
 
 
 def _curves(comparison: PoolComparison) -> Lines | None:

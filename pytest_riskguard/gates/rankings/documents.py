@@ -161,10 +161,10 @@ class _Moves:
         new = [name for name in candidate if name not in in_baseline]
         return TopicDocuments(
             topic,
-            self.cutoff or 0,
             exact,
             tuple(map(document, sorted(kept, key=loss_first))),
             tuple(map(document, new)),
+            self.cutoff or 0,
         )
 
 

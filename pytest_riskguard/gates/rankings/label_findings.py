@@ -48,10 +48,10 @@ class UnderJudges:
     """
 
     judges: tuple[IfJudged, ...]
-    depends: bool = field(default=False, metadata=UNWRITTEN)
-    panels: Positive = field(default=1, metadata=UNWRITTEN)
-    agreeing: Probability = field(default=1.0, metadata=UNWRITTEN)
-    interval: LabelInterval | None = field(default=None, metadata=UNWRITTEN)
+    depends: bool = False
+    panels: Positive = 1
+    agreeing: Probability = 1.0
+    interval: LabelInterval | None = None
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,15 @@ class Judgements:
     no meaning for this gate.
     """
 
-    depth: int
-    candidate: int
-    baseline: int
+    depth: int = field(default=0, metadata=UNWRITTEN, kw_only=True)
     documents: int
     cases: tuple[IfJudged, ...]
     depends: bool
+    candidate: int = field(default=0, metadata=UNWRITTEN)
+    baseline: int = field(default=0, metadata=UNWRITTEN)
     tried: Count = field(default=0, metadata=UNWRITTEN)
     certain: bool = False
-    judges: UnderJudges | None = None
+    judges: tuple[IfJudged, ...] = ()
+    panels: UnderJudges | None = field(default=None, metadata=UNWRITTEN)
     expected: LabelInterval | None = field(default=None, metadata=UNWRITTEN)
     relevance_unused: bool = field(default=False, metadata=UNWRITTEN)

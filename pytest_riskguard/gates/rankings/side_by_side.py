@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from urllib.parse import quote
 
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.evaluation.measures import cutoff_of
 from pytest_riskguard.evaluation.scoring.judged_runs import DEFAULT_DEPTH
 from pytest_riskguard.gates.findings import RankedDocument
-from pytest_riskguard.gates.rankings.entries import Rankings, TopicRanking
+from pytest_riskguard.gates.rankings.entries import MAX_DEPTH, Rankings
 from pytest_riskguard.gates.rankings.unjudged import Rejudged
 
-#: The most ranks of each ranking, whatever the measure looks at: people do not read further.
-MAX_DEPTH = 20
 #: How many of the largest wins are shown.
 MAX_WINS = 10
 
@@ -34,10 +33,9 @@ def side_by_side(rejudged: Rejudged, responsible: Sequence[str]) -> Rankings:
         measure=candidate.measure or "",
         verdicts=(),
         depth=depth,
-        document_url=None,
         titles={},
         urls={},
-        topics=tuple(_of_topic(rejudged, topic, depth) for topic in topics),
+        topics={topic: _of_topic(rejudged, topic, depth) for topic in topics},
     )
 
 
@@ -50,7 +48,10 @@ def all_documents(rejudged: Rejudged) -> frozenset[str]:
 def titled(rankings: Rankings, rejudged: Rejudged, titles: DocumentTitles) -> Rankings:
     """The rankings with titles and addresses."""
     names, urls = titles.of(rankings.documents, lambda: all_documents(rejudged), rejudged.rules)
-    return replace(rankings, document_url=titles.address, titles=names, urls=urls)
+    if (address := titles.address) is not None:
+        ids = {document: quote(document, safe="", errors="replace") for document in rankings.documents - urls.keys()}
+        urls |= {document: address.replace("{id}", id) for document, id in ids.items()}
+    return replace(rankings, titles=names, urls=urls)
 
 
 def _largest_wins(rejudged: Rejudged) -> list[str]:
@@ -61,7 +62,7 @@ def _largest_wins(rejudged: Rejudged) -> list[str]:
     return sorted(wins, key=lambda topic: (-gains[topic], topic))[:MAX_WINS]
 
 
-def _of_topic(rejudged: Rejudged, topic: str, depth: int) -> TopicRanking:
+def _of_topic(rejudged: Rejudged, topic: str, depth: int) -> tuple[RankedDocument, ...]:
     """One topic's rankings; gates that compare the same runs share them."""
     known, (candidate, baseline) = rejudged.known.rankings, rejudged.runs
     key = (str(rejudged.measure), candidate.order, candidate.depth, baseline.depth, topic, depth)
@@ -70,7 +71,7 @@ def _of_topic(rejudged: Rejudged, topic: str, depth: int) -> TopicRanking:
     return known[key]
 
 
-def _ranked(rejudged: Rejudged, topic: str, depth: int) -> TopicRanking:
+def _ranked(rejudged: Rejudged, topic: str, depth: int) -> tuple[RankedDocument, ...]:
     candidate, baseline = (run.ranks(topic) for run in rejudged.runs)
     shown = {document for ranks in (candidate, baseline) for document, rank in ranks.items() if rank <= depth}
     grades, beyond = rejudged.runs[0].grades(topic), max([*candidate.values(), *baseline.values(), 0]) + 1
@@ -79,10 +80,7 @@ def _ranked(rejudged: Rejudged, topic: str, depth: int) -> TopicRanking:
         before, now = baseline.get(document, beyond), candidate.get(document, beyond)
         return min(before, now), before, document
 
-    return TopicRanking(
-        topic,
-        tuple(
-            RankedDocument(name, grades.get(name, rejudged.rules.ungraded), baseline.get(name), candidate.get(name))
-            for name in sorted(shown, key=order)
-        ),
+    return tuple(
+        RankedDocument(name, grades.get(name, rejudged.rules.ungraded), baseline.get(name), candidate.get(name))
+        for name in sorted(shown, key=order)
     )

@@ -33,8 +33,8 @@ from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 if TYPE_CHECKING:
     from ir_measures import Measure
 
+    from pytest_riskguard.gates.findings import RankedDocument
     from pytest_riskguard.gates.rankings.documents import Known as KnownDocuments
-    from pytest_riskguard.gates.rankings.entries import TopicRanking
 
 Case = Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant"]
 OtherCase = Literal["lowest", "highest", "other"]
@@ -68,7 +68,7 @@ class Known:
     values: dict[Hashable, tuple[IntArray, FloatArray, FloatArray]] = field(default_factory=dict)
     others: dict[Hashable, OtherJudgements] = field(default_factory=dict)
     documents: KnownDocuments = field(default_factory=dict)
-    rankings: dict[Hashable, TopicRanking] = field(default_factory=dict)
+    rankings: dict[Hashable, tuple[RankedDocument, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,8 @@ def judgements(rejudged: Rejudged) -> Judgements:
     judges = under_judges(rejudged)
     if rejudged.rules.is_complete:
         depth = depth_of(rejudged.measure)
-        return Judgements(depth, 0, 0, 0, (), depends=False, certain=True, judges=judges)
+        alone = () if judges is None else judges.judges
+        return Judgements(0, (), depth=depth, depends=False, certain=True, judges=alone, panels=judges)
     unjudged, tried = rejudged.unjudged, rejudged.tried
     candidate, baseline = np.count_nonzero(unjudged.found, axis=0).tolist()
     return Judgements(
@@ -262,7 +263,8 @@ def judgements(rejudged: Rejudged) -> Judgements:
         depends=tried.depends,
         tried=tried.count,
         certain=tried.certain,
-        judges=judges,
+        judges=() if judges is None else judges.judges,
+        panels=judges,
         expected=expected(rejudged),
         relevance_unused=is_unused(rejudged),
     )
@@ -272,7 +274,7 @@ def rests_on_labels(outcome: Outcome, labels: Judgements) -> Iterator[VerdictWar
     """The warnings that more judgements could change a verdict that is not a pass, and that judges disagree on it."""
     if outcome != "pass" and labels.depends:
         yield warning("rests_on_unjudged", documents=labels.documents)
-    if (found := labels.judges) is not None and found.depends:
+    if (found := labels.panels) is not None and found.depends:
         agree = sum(judge.outcome == outcome for judge in found.judges)
         yield warning("rests_on_judges", judges=len(found.judges), agree=agree, agreeing=found.agreeing)
 

@@ -155,9 +155,9 @@ class Panels:
         self._documents: dict[str, int] = {}
         self._topics: dict[str, list[Entry]] = {}
         if self._rankings is not None:
-            for topic in self._rankings.topics:
-                effects = _effects(moves.get(topic.topic))
-                self._topics[topic.topic] = [
+            for topic, rows in sorted(self._rankings.topics.items()):
+                effects = _effects(moves.get(topic))
+                self._topics[topic] = [
                     (
                         self._place(row.document),
                         row.grade,
@@ -165,7 +165,7 @@ class Panels:
                         row.candidate_rank,
                         effects.get(row.document),
                     )
-                    for row in topic.documents
+                    for row in rows
                 ]
         for name, moved in moves.items():
             self._topics.setdefault(name, self._moved(moved))
@@ -190,7 +190,7 @@ class Panels:
     def data(self, topics: Sequence[str], *, depth: int) -> dict[str, Any]:
         """For the script: documents as id, title and address, and for each topic by its place its entries."""
         places = {topic: place for place, topic in enumerate(topics)}
-        whole = {topic.topic for topic in self._rankings.topics} if self._rankings is not None else set()
+        whole = {*self._rankings.topics} if self._rankings is not None else set()
         return {
             "depth": depth if self._rankings is None else self._rankings.depth,
             "documents": [[clean(name, limit=_MAX_ID), *self._shown(name)] for name in self._documents],
@@ -204,7 +204,7 @@ class Panels:
         if self._rankings is None:
             return []
         title = clean(self._rankings.titles.get(document, ""), limit=_MAX_TITLE)
-        address = self._rankings.url_of(document)
+        address = self._rankings.urls.get(document)
         link = web_address(address) if address is not None else None
         return [title, link] if link else [title] if title else []
 

@@ -118,22 +118,9 @@ def number_of_members(verdict: Verdict, group: TopicGroup) -> int:
 
     0 where single topics decide and the verdict does not name enough of them to say it.
     """
-    if (Shown(verdict).more_losers or group.left_out) and not verdict.asked.by_topic:
-        return min(group.size, number_lost(verdict))
-    counted_topics = {topic.topic for topic in lost_topics(verdict)}
-    return 0 if _may_have_more(verdict, group, counted_topics) else len(counted_topics.intersection(group.topics))
-
-
-def _may_have_more(verdict: Verdict, group: TopicGroup, counted_topics: set[str]) -> bool:
-    """Whether topics that count may belong to the group though it does not name them, because lists are cut."""
     if Shown(verdict).more_losers:
-        return True
-    if not group.left_out:
-        return False
-    # a topic has one value of a tag, so one that another group names is not of this group
-    groups = (verdict.explanation or Explanation()).groups
-    named = {topic for other in groups if other.tag == group.tag for topic in other.topics}
-    return not counted_topics <= named
+        return 0 if verdict.asked.by_topic else min(len(group.topics), number_lost(verdict))
+    return len({topic.topic for topic in lost_topics(verdict)}.intersection(group.topics))
 
 
 def tagged(group: TopicGroup) -> str:

@@ -122,7 +122,7 @@ def test_slices_are_judged_as_pytest_judges_them(command, folder):
     folder.joinpath("riskguard.yaml").write_text(text)
     assert command("check --json report.json -q").status == 1
     verdicts = read_report(folder / "report.json")["verdicts"]
-    assert [(v["gate"], v["slice"], v["outcome"]) for v in verdicts] == [
+    assert [(v["gate"], v["options"]["slice"], v["outcome"]) for v in verdicts] == [
         ("no-risk[code]", "kind=code", "fail"),
         ("no-risk[word]", "kind=word", "pass"),
     ]

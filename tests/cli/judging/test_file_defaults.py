@@ -54,11 +54,7 @@ def test_everything_that_is_not_given_is_that_of_the_first_risk_gate_and_of_the_
     ]
     *risks, typical = verdicts
     for verdict in risks:
-        assert {key: verdict[key] for key in ("tolerance", "method", "on_churn")} == {
-            "tolerance": 0.01,
-            "method": "bca",
-            "on_churn": "fail",
-        }
+        assert (verdict["tolerance"], verdict["method"], verdict["options"]["on_churn"]) == (0.01, "bca", "fail")
         assert verdict["family"]["size"] == 2
     assert {key: typical[key] for key in ("max_loss", "allowed", "protected", "family")} == {
         "max_loss": 0.6,
@@ -120,7 +116,8 @@ def test_each_kind_has_its_own_gate(judged):
     both, _ = judged("--gate not_inferior")
     assert [(v["baselines"], v["tolerance"]) for v in both] == [(["prod"], 0.4), (["other"], 0.4)]
     (typical,), out = judged("--gate no_topic_collapse")
-    assert (typical["baselines"], typical["max_loss"], typical["protected"]) == (["max(prod, other)"], 0.6, ["t30"])
+    assert typical["baselines"] == ["max(prod, other)"]
+    assert (typical["options"]["max_loss"], typical["options"]["protected"]) == (0.6, ["t30"])
     assert "from riskguard.yaml, gate typical: baseline max(prod, other), measure AP" in out
 
 
@@ -135,7 +132,7 @@ def test_other_judgements_are_judged_by_the_command_line_alone(judged):
     verdicts, out = judged("--baseline prod=prod.run --qrels qrels.txt --measure AP")
     assert [verdict["gate"] for verdict in verdicts] == ["no-risk", "tail", "no-collapse"]
     assert {verdict["alpha"] for verdict in verdicts} == {1}
-    assert (verdicts[0]["tolerance"], verdicts[0]["on_churn"]) == (0.005, "warn")
+    assert (verdicts[0]["tolerance"], verdicts[0]["options"]["on_churn"]) == (0.005, "warn")
     assert "from riskguard.yaml" not in out
 
 
@@ -180,7 +177,7 @@ def test_slices_are_judged_only_if_they_are_asked_for(judged, folder):
     rows = [f"{topic}\t{world.QUERIES[topic]}\tcode" for topic in world.TOPICS]
     folder.joinpath("topics.tsv").write_text("\n".join(["topic\tquery\tkind", *rows]) + "\n")
     verdicts, _ = judged("")
-    assert [verdict["slice"] for verdict in verdicts] == [None, None, None]
+    assert [verdict["options"]["slice"] for verdict in verdicts] == [None, None, None]
 
 
 def test_nothing_is_said_of_measures_that_the_file_does_not_name(command, folder):

@@ -237,7 +237,7 @@ def test_the_report_holds_the_chain_and_reads_back():
     whole = json.loads(report.dumps([verdict]))
     jsonschema.validate(whole, json.loads(report.SCHEMA_FILE.read_text("utf-8")))
     assert Verdict.from_dict(whole["verdicts"][0]).to_dict() == whole["verdicts"][0]
-    assert [run["run"] for run in whole["verdicts"][0]["lineage"]["runs"]] == ["run0", "run1", "run2", "run3", "run4"]
+    assert [run["run"] for run in whole["verdicts"][0]["lineage"]] == ["run0", "run1", "run2", "run3", "run4"]
 
 
 def test_one_loss_that_was_accepted_knowingly_is_no_slow_slide():

@@ -16,11 +16,11 @@ from tests.verdicts import altered
 PASS, FAIL, DOUBT, BAD, CARE = (
     CASES[name]() for name in ("pass", "loss", "inconclusive", "incomparable", "churn-let-through")
 )
-UNJUDGED = KnownGate("t.py::test_b", "t.py", 1, "crashed", 0, ())
+UNJUDGED = KnownGate("t.py::test_b", 1, "crashed", 0, ())
 
 
 def judged(place: int) -> KnownGate:
-    return KnownGate(f"t.py::test_{place}", "t.py", 1, "judged", 0, (place,))
+    return KnownGate(f"t.py::test_{place}", 1, "judged", 0, (place,))
 
 
 @pytest.mark.parametrize(

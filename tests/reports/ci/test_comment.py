@@ -26,7 +26,7 @@ MAX_CHARACTERS = 65_536
 
 
 def known(became: str, *verdicts: int) -> KnownGate:
-    return KnownGate(f"riskguard.yaml::{became}", "riskguard.yaml", 3, became, 0, verdicts)
+    return KnownGate(f"riskguard.yaml::{became}", 3, became, 0, verdicts)
 
 
 def heading(text: str) -> str:
@@ -118,7 +118,7 @@ def test_it_is_never_longer_than_github_takes(count):
 
 @pytest.mark.parametrize("text", EACH)
 def test_text_of_others_is_data(text):
-    gates = (known("crashed"), KnownGate(text, text, 1, text, 0, ()))
+    gates = (known("crashed"), KnownGate(text, 1, text, 0, ()))
     for said in (
         verdict(Run(COMMIT, ended=text), Report([verdict_with(text), incomparable_with(text)], gates)),
         verdict(Run(COMMIT, ended=text), Report([altered(PASS, gate=text)])),

@@ -46,8 +46,8 @@ def test_another_verdict_of_the_same_test_has_a_number():
 
 def test_a_file_has_a_case_for_each_verdict_and_each_gate_without_one():
     gates = [
-        KnownGate("riskguard.yaml::no-risk", "riskguard.yaml", 6, "judged", 0, (0,)),
-        KnownGate("riskguard.yaml::other", "riskguard.yaml", 7, "deselected", 0, ()),
+        KnownGate("riskguard.yaml::no-risk", 6, "judged", 0, (0,)),
+        KnownGate("riskguard.yaml::other", 7, "deselected", 0, ()),
     ]
     verdicts = [altered(verdict(LOSS), gate="no-risk"), verdict(GOOD), VERDICTS["incomparable"]()]
     suite = ElementTree.fromstring(render(verdicts, gates))  # noqa: S314 - our own text

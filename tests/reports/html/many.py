@@ -11,7 +11,7 @@ from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.findings import RankedDocument
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.rankings import Rankings, TopicRanking
+from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import Inputs, Verdict
 
 
@@ -48,10 +48,9 @@ def _rankings(verdict: Verdict) -> Rankings:
         measure=verdict.measure or "",
         verdicts=(0,),
         depth=10,
-        document_url=None,
         titles={document: f"Title of {document}" for document in documents},
         urls={},
-        topics=tuple(TopicRanking(row.topic, rows) for row in verdict.responsible_topics[:40]),
+        topics={row.topic: rows for row in verdict.responsible_topics[:40]},
     )
 
 

@@ -317,7 +317,7 @@ def test_topics_can_be_downloaded_and_no_cell_computes(opened: Open):
 
 @pytest.mark.slow
 def test_commands_can_be_copied(opened: Open):
-    gates = [KnownGate("riskguard.yaml::of 30 topics", "riskguard.yaml", 3, "judged", 0, (0,))]
+    gates = [KnownGate("riskguard.yaml::of 30 topics", 3, "judged", 0, (0,))]
     text = render([pair(30)], gates)
     command = "pytest --riskguard 'riskguard.yaml::of 30 topics'"
     shown = opened(text, permissions=["clipboard-read", "clipboard-write"])
@@ -522,7 +522,7 @@ def test_hostile_text_that_the_script_sets_executes_nothing(opened: Open):
 
 @pytest.mark.slow
 def test_the_first_screen_says_what_broke_and_what_to_do(opened: Open):
-    gates = [KnownGate("riskguard.yaml::of 80 topics", "riskguard.yaml", 3, "judged", 0, (0,))]
+    gates = [KnownGate("riskguard.yaml::of 80 topics", 3, "judged", 0, (0,))]
     text = render([tagged(with_documents(pair(80)), intent=("buy", "read") * 40)], gates)
     for width, height in ((1400, 900), (360, 800)):
         page = opened(text, width=width).page

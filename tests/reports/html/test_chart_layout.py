@@ -56,7 +56,7 @@ def scaled(factor: float) -> Verdict:
 
 
 def long_slices() -> Verdict:
-    part = Slice("intent", "x", 20, 1, 8, -0.1, -0.3, -0.5, -0.1, 0.002, True, 1)
+    part = Slice("intent", "x", 20, 1, 8, -0.1, -0.3, -0.5, -0.1, 0.002, 1, True)
     names = [f"a slice with a very long name that has no room beside its numbers {place}" for place in range(30)]
     parts = tuple(replace(part, value=name, urisk=-0.3 + place / 40) for place, name in enumerate(names))
     return altered(pair(50), explanation=Explanation("Fails.", slices=parts))

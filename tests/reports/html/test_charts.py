@@ -59,8 +59,8 @@ def sliced(verdict: Verdict, *parts: Slice) -> Verdict:
     return altered(verdict, explanation=Explanation("Fails.", slices=parts))
 
 
-LARGE = Slice("intent", "buy", 20, 1, 8, -0.1, -0.3, -0.5, -0.1, 0.002, True, 1)
-SMALL = Slice("intent", "read", 5, 2, 1, 0.0, -0.01, None, None, None, None, 0)
+LARGE = Slice("intent", "buy", 20, 1, 8, -0.1, -0.3, -0.5, -0.1, 0.002, 1, True)
+SMALL = Slice("intent", "read", 5, 2, 1, 0.0, -0.01, None, None, None, 0, None)
 
 
 # ---- which charts there are
@@ -271,7 +271,7 @@ def test_slices_in_which_nothing_changed_are_left_to_the_table():
 
 
 def test_slices_of_a_gate_on_single_topics_are_not_called_small():
-    large = Slice("intent", "buy", 48, 1, 8, -0.1, -0.3, None, None, None, None, 0)
+    large = Slice("intent", "buy", 48, 1, 8, -0.1, -0.3, None, None, None, 0, None)
     cases: list[tuple[dict[str, Any], bool]] = [({}, True), ({"kind": "no_topic_collapse", "alpha": 1.0}, False)]
     for options, small in cases:
         verdict = sliced(pair(50, **options), large)

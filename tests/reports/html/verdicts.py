@@ -21,7 +21,7 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.origins import Origin
 from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.gates.rankings import Rankings, TopicRanking
+from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.verdict import Family, Verdict
 from pytest_riskguard.reports.html import render
@@ -110,7 +110,7 @@ def with_documents(verdict: Verdict) -> Verdict:
         cases=(IfJudged("irrelevant", -0.05, "fail"), IfJudged("relevant", 0.01, "pass")),
         depends=True,
     )
-    documents = tuple(TopicDocuments(topic, 10, True, moved, new) for topic in worst)
+    documents = tuple(TopicDocuments(topic, True, moved, new, depth=10) for topic in worst)
     return replace(verdict, documents=documents, judgements=holes)
 
 
@@ -132,16 +132,16 @@ def in_family() -> Verdict:
     return judge(gate_of("one of three", alpha=2.0, on_churn="fail"), *systems(50), family=held, report=True)
 
 
+DOCS = "https://docs.example.org/"
+
+
 @once
 def with_rankings(verdict: Verdict) -> Verdict:
     """Rankings of the worst topic, of which documents have a title or an address."""
-    ranking = TopicRanking(
-        topic=verdict.responsible_topics[0].topic,
-        documents=(
-            RankedDocument("d-1", 3, 1, None),
-            RankedDocument("d-2", None, None, 1),
-            RankedDocument("d 3", 0, 2, 62),
-        ),
+    documents = (
+        RankedDocument("d-1", 3, 1, None),
+        RankedDocument("d-2", None, None, 1),
+        RankedDocument("d 3", 0, 2, 62),
     )
     known = Rankings(
         candidate=verdict.candidate,
@@ -149,10 +149,9 @@ def with_rankings(verdict: Verdict) -> Verdict:
         measure=verdict.measure or "",
         verdicts=(0,),
         depth=3,
-        document_url="https://docs.example.org/{id}",
         titles={"d-1": "Kettle & <b>sensor</b>"},
-        urls={"d-1": "https://example.org/1"},
-        topics=(ranking,),
+        urls={"d-1": "https://example.org/1", "d-2": f"{DOCS}d-2", "d 3": f"{DOCS}d%203"},
+        topics={verdict.responsible_topics[0].topic: documents},
     )
     return replace(verdict, rankings=known)
 
@@ -207,8 +206,6 @@ def hostile(text: str) -> Verdict:
         critical_value=2.0,
         tags={text: tuple(text for _ in rows)},
     )
-    ranking = TopicRanking(
-        rows[0].topic, (RankedDocument(text, 3, 1, None), RankedDocument(f"{text}2", None, None, 1))
-    )
-    known = Rankings((0,), 10, None, {text: text[:300]}, {}, (ranking,))
+    documents = (RankedDocument(text, 3, 1, None), RankedDocument(f"{text}2", None, None, 1))
+    known = Rankings((0,), {text: text[:300]}, {}, {rows[0].topic: documents}, depth=10)
     return altered(verdict, exhibits=Exhibits(columns), rankings=known)

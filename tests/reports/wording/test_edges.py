@@ -137,8 +137,8 @@ def test_two_pivots_are_alternatives():
 
 
 def test_slices_too_small_for_a_test_are_not_counted_as_risky():
-    tested = [Slice("kind", value, 12, 0, 12, -1, -2, -2, -1, 1e-5, True, 0) for value in "ab"]
-    small = Slice("kind", "c", 4, 4, 0, 1, 1, None, None, None, None, 0)
+    tested = [Slice("kind", value, 12, 0, 12, -1, -2, -2, -1, 1e-5, 0, True) for value in "ab"]
+    small = Slice("kind", "c", 4, 4, 0, 1, 1, None, None, None, 0, None)
     verdict = asked(np.tile([-0.05, 0.05], 20), alpha=0)
     one = card(altered(verdict, explanation=Explanation("", slices=(*tested, small)))).paragraph
     assert "Each of the 2 slices with at least 10 queries is significantly risky on its own." in one

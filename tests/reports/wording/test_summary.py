@@ -568,7 +568,7 @@ def test_a_gate_on_a_slice_says_which():
 
 def moved(topic: str, before: int, after: int | None, *, depth: int = 10) -> TopicDocuments:
     document = RankedDocument("d", 1, before, after, -0.6)
-    return TopicDocuments(topic, depth, exact=True, moved=(document,), replacements=())
+    return TopicDocuments(topic, True, (document,), (), depth=depth)
 
 
 @pytest.mark.parametrize(
