@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.output import Outputs, output_options, terminal_width, write_text
+from pytest_riskguard.cli.output import Outputs, output_options
 from pytest_riskguard.cli.parameters import (
     Collection,
     NamedPath,
@@ -92,7 +91,7 @@ def power(
     from pytest_riskguard.cli.inputs import Inputs, once
     from pytest_riskguard.gates.kinds import gate_of
     from pytest_riskguard.gates.power_plan import NextTopics, next_topics, plan_from_baseline, plan_from_runs
-    from pytest_riskguard.reports.power_table import dumps, explain
+    from pytest_riskguard.reports.power_table import dumps, section
 
     if not baselines:
         baselines, runs = runs[:1], runs[1:]
@@ -127,7 +126,4 @@ def power(
         else:
             for correlation in correlations or CORRELATIONS:
                 plans.append(plan_from_baseline(gate, of_baseline, correlation=correlation, **asked))
-    click.echo(explain(plans, divisions, width=terminal_width()), err=outputs.on_stdout)
-    if outputs.json is not None:
-        write_text(dumps(plans, divisions), None if outputs.on_stdout else outputs.json, option="--json")
-    return ExitStatus.PASSED
+    return outputs.finish(section(plans, divisions), dumps(plans, divisions))

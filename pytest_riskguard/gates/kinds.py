@@ -144,6 +144,7 @@ class Gate(EveryOption):
         "refuse",
         OneOf(MISSING),
         "A topic without a score on one side, or an answer of the baseline: refuse the comparison, or score zero.",
+        in_report=False,
     )
     slice: str | None = option(
         None,

@@ -403,7 +403,7 @@ JSON_TYPES: dict[str, Any] = {
     "reason": Annotated[str | None, Words((*REASONS, None), open=True)],
     "warnings": tuple[VerdictWarning, ...],
     "measure": str | None,
-    **_options("alpha", "tradeoff", "level", "method", "tolerance", "on_churn", "on_inconclusive", "missing"),
+    **_options("alpha", "tradeoff", "level", "method", "tolerance", "on_churn", "on_inconclusive"),
     "candidate": str,
     "baselines": Annotated[tuple[str, ...], MinLen(1)],
     **_options("weighted", "max_loss", "max_share", "allowed", "protected", "slice"),

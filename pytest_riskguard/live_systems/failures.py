@@ -43,9 +43,7 @@ def imported(target: str) -> Callable[..., Any]:
     except BaseException as error:
         advice = "; expected 'module:function' that python can import (pytest's `pythonpath` setting adds folders)"
         advice = advice if isinstance(error, ImportError | AttributeError) else ""
-        long, short = _ending(error)
-        said = f"cannot import {target!r}: "
-        raise DataError(f"{said}{long}{advice}", reason="missing_input", problem=f"{said}{short}{advice}") from None
+        raise DataError(f"cannot import {target!r}: {_ending(error)}{advice}", reason="missing_input") from None
     if not callable(search):
         raise DataError(f"{target!r} is not a function", reason="missing_input")
     return search
@@ -55,70 +53,55 @@ def failure(retrieved: Retrieved, asked: int) -> DataError:
     """All failed queries in one message; the first ones with their errors, one that all share only once."""
     failed = retrieved.failed
     if len(failed) == 1:
-        said, problem = (f"the search for topic {text}" for text in _named(failed[0]))
-    else:
-        rest = ""
-        if left := asked - retrieved.asked:
-            in_time = " in time" if isinstance(failed[-1].error, OutOfTimeError) else ""
-            rest = f"; {counted(left, 'topic was', 'topics were')} not queried, because {MAX_TIMEOUTS} queries in a "
-            rest += f"row had no answer{in_time}"
-        count = f"all {asked}" if len(failed) == asked else f"{len(failed)} of {asked}"
-        start = f"the search failed for {count} topics"
-        parts = _shared(failed) if len({_how(query)[2] for query in failed}) == 1 else _listed(failed)
-        said, problem = (start + part + rest for part in parts)
-    return DataError(said, reason="bad_run", problem=problem)
+        return DataError(f"the search for topic {_named(failed[0])}", reason="bad_run")
+    rest = ""
+    if left := asked - retrieved.asked:
+        in_time = " in time" if isinstance(failed[-1].error, OutOfTimeError) else ""
+        rest = f"; {counted(left, 'topic was', 'topics were')} not queried, because {MAX_TIMEOUTS} queries in a "
+        rest += f"row had no answer{in_time}"
+    count = f"all {asked}" if len(failed) == asked else f"{len(failed)} of {asked}"
+    errors = {_said(query.error) for query in failed}
+    part = _shared(failed) if len(errors) == 1 else _listed(failed)
+    return DataError(f"the search failed for {count} topics{part}{rest}", reason="bad_run")
 
 
-def _shared(failed: Sequence[FailedQuery]) -> tuple[str, str]:
+def _shared(failed: Sequence[FailedQuery]) -> str:
     """The error that all failed queries have, and their topics."""
-    long, short, _ = _how(failed[0])
     topics = listed(tuple(query.topic for query in failed), most=MAX_NAMED)
     tries = "" if failed[0].attempts == 1 else f", {failed[0].attempts} times each"
     it = "it " if isinstance(failed[0].error, NoAnswerError) else ""
-    end = f"; topics {topics}; the first query is {_query(failed[0])!r}"
-    return f" with the same error{tries}: {it}{long}{end}", f" with the same error{tries}: {it}{short}{end}"
+    how = _ending(failed[0].error)
+    return f" with the same error{tries}: {it}{how}; topics {topics}; the first query is {_query(failed[0])!r}"
 
 
-def _listed(failed: Sequence[FailedQuery]) -> tuple[str, str]:
+def _listed(failed: Sequence[FailedQuery]) -> str:
     """The first failed queries, each with its error."""
-    first = [_named(query) for query in failed[:MAX_NAMED]]
     rest = f"; and {len(failed) - MAX_NAMED} more" if len(failed) > MAX_NAMED else ""
-    long, short = (": " + "; ".join(texts) + rest for texts in zip(*first, strict=True))
-    return long, short
+    return f": {'; '.join(map(_named, failed[:MAX_NAMED]))}{rest}"
 
 
-def _named(failed: FailedQuery) -> tuple[str, str]:
-    """A topic, its query and how it failed, once with the full path of the faulty line, once with the file name."""
+def _named(failed: FailedQuery) -> str:
+    """A topic, its query and how it failed."""
     start = f"{failed.topic!r} ({_query(failed)!r}) "
     if not isinstance(failed.error, NoAnswerError):
         start += "failed: " if failed.attempts == 1 else f"failed {failed.attempts} times: "
-    long, short, _ = _how(failed)
-    return start + long, start + short
+    return start + _ending(failed.error)
 
 
 def _query(failed: FailedQuery) -> str:
     return failed.query if len(failed.query) <= MAX_QUERY else f"{failed.query[:MAX_QUERY]}..."
 
 
-def _how(failed: FailedQuery) -> tuple[str, str, str]:
-    """How a query failed: with the full path of the faulty line, with its file name, and without its place.
-
-    Only the first errors have a place, so that errors are compared without.
-    """
-    if isinstance(failed.error, NoAnswerError | FailedSearchError):
-        return (str(failed.error),) * 3
-    return *_ending(failed.error), _said(failed.error)
-
-
-def _ending(error: BaseException) -> tuple[str, str]:
-    """How code failed and at which line, once with the full path of its file and once with the file name."""
-    text = _said(error)
-    path, line = _place(error)
-    return (text, text) if path is None else (f"{text} ({path}:{line})", f"{text} ({path.name}:{line})")
+def _ending(error: BaseException) -> str:
+    """How code failed, and at which line of which file."""
+    text, place = _said(error), None if isinstance(error, NoAnswerError | FailedSearchError) else _place(error)
+    return text if place is None else f"{text} ({place})"
 
 
 def _said(error: BaseException) -> str:
-    """The kind of an error and its message."""
+    """The kind of an error and its message; only the message of ours."""
+    if isinstance(error, NoAnswerError | FailedSearchError):
+        return str(error)
     try:
         text = str(error.msg if isinstance(error, SyntaxError) else error)
     except KeyboardInterrupt:
@@ -134,13 +117,13 @@ def _said(error: BaseException) -> str:
     return f"{kind}: {text}" if text else kind
 
 
-def _place(error: BaseException) -> tuple[Path | None, int | None]:
+def _place(error: BaseException) -> str | None:
     """Where an error must be fixed: the line of a syntax error, or the innermost frame outside libraries."""
     if isinstance(error, SyntaxError) and isinstance(error.filename, str):
-        return Path(error.filename), error.lineno
+        return f"{Path(error.filename).name}:{error.lineno}"
     frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     for file, line in reversed(frames):
         path = Path(file)
         if not file.startswith("<") and not any(path.is_relative_to(root) for root in (_PACKAGE, *_LIBRARIES)):
-            return path, line
-    return None, None
+            return f"{path.name}:{line}"
+    return None

@@ -242,11 +242,11 @@ def _deciding(verdict: Verdict) -> Iterator[tuple[str, str]]:
 
 def _check_columns(exhibits: Exhibits) -> None:
     """Check that lists which charts and the strip read in parallel have the same length."""
-    for name, expected in (("curve", ["lower", "trisk", "upper", "urisk"]), ("density", ["density"])):
+    for name, wanted in (("curve", ["lower", "trisk", "upper", "urisk"]), ("density", ["density"])):
         drawn = getattr(exhibits, name)
-        if drawn is not None and sorted(drawn.lines) != expected:
+        if drawn is not None and sorted(drawn.lines) != wanted:
             raise ValueError(
-                f"exhibits.{name}.lines: expected {named(expected)}, found {named(sorted(drawn.lines), most=5)}"
+                f"exhibits.{name}.lines: expected {named(wanted)}, found {named(sorted(drawn.lines), most=5)}"
             )
     for part in fields(exhibits):
         given, columns = getattr(exhibits, part.name), dict[str, Sequence[object]]()

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.power_plan import Chances, NextTopics, Plan
 from pytest_riskguard.reports.json import document
-from pytest_riskguard.reports.terminal import layout
+from pytest_riskguard.reports.parts import Section, Table
 from pytest_riskguard.text import clean, counted, percent, plain, short, signed
 
 SCHEMA = "riskguard-power/1"
 #: Below about this many topics parametric and nonparametric intervals disagree (ADCS 2019).
 MIN_PARAMETRIC_TOPICS = 250
-#: No table is readable at a smaller width.
-MIN_WIDTH = 60
 
 
 def dumps(plans: Sequence[Plan], divisions: Sequence[NextTopics] = ()) -> str:
@@ -25,60 +23,47 @@ def dumps(plans: Sequence[Plan], divisions: Sequence[NextTopics] = ()) -> str:
     return document(SCHEMA, {"plans": plans, **more})
 
 
-def explain(plans: Sequence[Plan], divisions: Sequence[NextTopics] = (), *, width: int) -> str:
-    """A table for each measure and baseline with one line for each alpha, notes under it, and a legend.
+def section(plans: Sequence[Plan], divisions: Sequence[NextTopics] = ()) -> Section:
+    """For each measure and baseline an answer, a table with one line for each alpha, and notes; then a legend.
 
     Then how the next topics are divided among strata, if that was asked.
     """
-    width = max(width, MIN_WIDTH)
-    blocks = []
+    parts = []
     for _, group in groupby(plans, key=lambda plan: (plan.measure, plan.baseline, plan.slice)):
         together = list(group)
-        lines = [
-            _heading(together[0]),
-            *layout.wrapped(_answer(together), width=width),
-            *_table(together, width),
-            *_costs(together, width),
-        ]
-        lines += layout.wrapped(_notes(together), width=width)
-        blocks.append("\n".join(lines))
-    blocks.append(
-        textwrap.fill(_legend(plans[0], simulated=any(plan.cost is not None for plan in plans)), width=width)
-    )
-    return "\n\n".join([*blocks, *(_division(division, width) for division in divisions)])
+        parts.append(Section(_heading(together[0]), _answer(together), _tables(together), _notes(together)))
+    legend = [_legend(plans[0], simulated=any(plan.cost is not None for plan in plans))]
+    parts += map(_division, divisions)
+    if len(parts) == 1:
+        return replace(parts[0], notes=legend)
+    return Section("What gates detect", parts=parts, notes=legend)
 
 
-def _division(division: NextTopics, width: int) -> str:
+def _division(division: NextTopics) -> Section:
     """How many topics of each stratum to judge next, and the standard error before and after."""
-    from rich.text import Text
-
     systems = clean(division.baseline)
     what, error = "the baseline's scores, up to a factor", "the standard error falls"
     if division.candidate is not None:
         systems = f"{clean(division.candidate)} against {systems}"
         what, error = f"trade-off scores at alpha {short(division.alpha)}", "the standard error of URisk falls"
-    table = layout.bare_table()
-    table.add_column("stratum")
-    for name in ("share", "topics", "sd", "next"):
-        table.add_column(name, justify="right", min_width=len(name))
-    for row in division.strata:
-        cells = (percent(row.share, 1), str(row.topics), plain(row.standard_deviation), str(row.next))
-        table.add_row(Text(clean(row.stratum, limit=60)), *map(Text, cells))
-    more = counted(sum(row.next for row in division.strata), "topic")
-    heading = f"{systems}: {clean(division.measure or 'scores')}, the next {more} to judge"
     if division.candidate is None:
         error += f" to {percent(division.standard_error_after / (division.standard_error or 1.0), 1)} of what it is"
     else:
         error += f" from {plain(division.standard_error)} to {plain(division.standard_error_after)}"
-    notes = layout.wrapped([f"{error}; sd is that of {what}"], width=width)
-    return "\n".join([heading, *("  " + line for line in layout.lines(table, width=width - 2)), *notes])
+    more = counted(sum(row.next for row in division.strata), "topic")
+    columns = {"stratum": "name", "share": ".1%", "topics": "d", "sd": ".4f", "next": "d"}
+    rows = [(row.stratum, row.share, row.topics, row.standard_deviation, row.next) for row in division.strata]
+    return Section(
+        f"{systems}: {clean(division.measure or 'scores')}, the next {more} to judge",
+        parts=[Table("", columns, rows, note=f"{error}; sd is that of {what}")],
+    )
 
 
 def _legend(plan: Plan, *, simulated: bool) -> str:
     text = (
         f"MDE: minimum detectable effect, the smallest fall of {_what(plan)} that fails the gate with "
         f"{percent(plan.power)} power, at level {short(plan.level)}, method {plan.method}, tolerance "
-        f"{short(plan.tolerance)}, on_churn {plan.on_churn}. n for X: topics needed to detect a fall of X; - where "
+        f"{short(plan.tolerance)}, on_churn {plan.on_churn}. n X: topics needed to detect a fall of X; - where "
         "no number is enough. churn fails: probability that a change that moves topics as much but does not move the "
         "mean fails at this alpha, which is churn."
     )
@@ -132,42 +117,23 @@ def _answer(plans: Sequence[Plan]) -> list[str]:
     return [f"{text}."]
 
 
-def _table(plans: Sequence[Plan], width: int) -> list[str]:
-    from rich.text import Text
-
-    assumed = plans[0].correlation is not None
-    names = [*(["correlation"] if assumed else []), "alpha", "sd", "MDE", "churn fails"]
-    names += [f"n for {short(effect.size)}" for effect in plans[0].effects]
-    table = layout.bare_table()
-    for name in names:
-        table.add_column(name, justify="right", min_width=max(map(len, name.split())))
+def _tables(plans: Sequence[Plan]) -> list[Table]:
+    """What each alpha detects; and how many of 100 pull requests fail, where that was simulated."""
+    sizes = [short(effect.size) for effect in plans[0].effects]
+    known = {"correlation": "g", "alpha": "g"} if plans[0].correlation is not None else {"alpha": "g"}
+    detected = {"sd": ".4f", "MDE": ".4f", "churn fails": ".1%", **{f"n {size}": "d" for size in sizes}}
+    rows, costs = [], []
     for plan in plans:
-        cells = [short(plan.correlation)] if plan.correlation is not None else []
-        cells += [short(plan.alpha), _or_dash(plan.standard_deviation), _or_dash(plan.minimum_detectable_effect)]
-        cells.append("-" if plan.churn_power is None else percent(plan.churn_power, 1))
-        cells += ["-" if effect.topics_needed is None else f"{effect.topics_needed}" for effect in plan.effects]
-        table.add_row(*(Text(cell) for cell in cells))
-    return ["  " + line for line in layout.lines(table, width=width - 2)]
-
-
-def _costs(plans: Sequence[Plan], width: int) -> list[str]:
-    """How many of 100 pull requests fail, where that was simulated."""
-    from rich.text import Text
-
-    simulated = [(plan, plan.cost) for plan in plans if plan.cost is not None]
-    if not simulated:
-        return []
-    assumed = plans[0].correlation is not None
-    table = layout.bare_table()
-    harms = [f"-{short(effect.size)}" for effect in plans[0].effects]
-    for name in [*(["correlation"] if assumed else []), "alpha", "harmless", *harms]:
-        table.add_column(name, justify="right", min_width=len(name))
-    for plan, cost in simulated:
-        cells = [short(plan.correlation)] if plan.correlation is not None else []
-        cells += [short(plan.alpha), *(_failing(chances) for chances in (cost.harmless, *cost.harmful))]
-        table.add_row(*map(Text, cells))
-    heading = "of 100 pull requests so many fail, as loss + churn:"
-    return [f"  {heading}", *("  " + line for line in layout.lines(table, width=width - 2))]
+        head = [getattr(plan, name) for name in known]
+        needed = [effect.topics_needed for effect in plan.effects]
+        rows.append((*head, plan.standard_deviation, plan.minimum_detectable_effect, plan.churn_power, *needed))
+        if plan.cost is not None:
+            costs.append((*head, *map(_failing, (plan.cost.harmless, *plan.cost.harmful))))
+    tables = [Table("", known | detected, rows, none="-")]
+    if costs:
+        failing = dict.fromkeys(["harmless", *(f"-{size}" for size in sizes)], "number")
+        tables.append(Table("of 100 pull requests so many fail, as loss + churn:", known | failing, costs))
+    return tables
 
 
 def _failing(chances: Chances) -> str:
@@ -177,10 +143,6 @@ def _failing(chances: Chances) -> str:
 def _in_100(number: float) -> str:
     """A number of 100, below 10 with one decimal."""
     return f"{number:.1f}" if 0 < number < 9.95 else f"{number:.0f}"
-
-
-def _or_dash(value: float | None) -> str:
-    return "-" if value is None else plain(value)
 
 
 def _notes(plans: Sequence[Plan]) -> list[str]:

@@ -253,7 +253,7 @@ def test_any_stakes_have_two_sides(values: list[tuple[float, float, bool]], tole
     assert below + above >= 1 - 1e-9
 
 
-@pytest.mark.parametrize(("p_value", "alpha"), [(0.05, 0.0), (0.025, 1.0), (0.0025, 5.0)])
+@pytest.mark.parametrize(("p_value", "alpha"), [(0.05, 5.0), (0.025, 1.0), (0.0025, 0.0)])
 @pytest.mark.parametrize("changed", [4, 12, 31, 120])
 def test_at_a_quantile_the_p_value_is_the_one_asked_for(changed: int, alpha: float, p_value: float) -> None:
     sizes = np.random.default_rng([changed, int(alpha)]).uniform(0.02, 0.5, changed)
@@ -266,7 +266,7 @@ def test_at_a_quantile_the_p_value_is_the_one_asked_for(changed: int, alpha: flo
         return
     within = 0.02 if changed < 31 else 0.05
     rng = np.random.default_rng(1)
-    sums = gains.sum() - (rng.random((50_000, changed)) < chance) @ (gains + losses)
+    sums = gains.sum() - (rng.random((100_000, changed)) < chance) @ (gains + losses)
     low, high = (np.mean(sums <= quantile + side * within * spread) for side in (-1, 1))
     error = 4 * np.sqrt(p_value / len(sums))
     assert low <= p_value + error

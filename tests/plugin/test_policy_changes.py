@@ -35,8 +35,7 @@ def test_the_summary_says_it_however_short_and_nothing_else_changes(loosened, de
     assert result.ret == 0
     assert result.outlines.count(SAID) == 1
     report = read_report(loosened.path / "r.json")
-    assert [change["after"] for change in report["policy_changes"]["changes"]] == ["0.05"]
-    assert not any("0.01" in key for key in report["verdicts"][0])
+    assert report["policy_changes"] == [SAID]
     assert properties(loosened.path / "j.xml")["no-risk"]["riskguard.policy_changes"] == SAID
 
 

@@ -145,6 +145,7 @@ def test_a_gate_that_cannot_be_judged_is_data_in_every_sink(text: str):
     assert_safe(incomparable_with(text))
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(texts())
 def test_so_is_any_mixture(text: str):

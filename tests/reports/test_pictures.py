@@ -8,6 +8,8 @@ import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import pytest
+
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import files
 
@@ -76,6 +78,7 @@ def test_charts_change_nothing_else(tmp_path: Path):
     assert [found.name for found in tmp_path.iterdir()] == ["a.json"]
 
 
+@pytest.mark.slow
 def test_charts_need_no_extra(tmp_path: Path):
     code = (
         "import sys\n"

@@ -1,4 +1,4 @@
-"""The matrix, area by area: a third of the cases by the command, and a fifth of those by pytest, which take longer.
+"""The matrix, area by area: a third of the cases by the command, and a tenth of those by pytest, which take longer.
 
 ``RISKGUARD_ROTATION`` says which; CI takes it from the commit. ``python -m tests.sabotage`` and the nightly tests run
 all of them.
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="this system has
 RUNS = [(case, way) for case in every_case() for way in case.ways]
 AREAS = sorted({case.name.split("/")[0] for case, _ in RUNS})
 #: Of the runs in each way one in so many is made each time.
-SHARE = {Way.CLI: 3, Way.SERIAL: 5, Way.XDIST: 5}
+SHARE = {Way.CLI: 3, Way.SERIAL: 10, Way.XDIST: 10}
 ROTATION = int(os.environ.get("RISKGUARD_ROTATION", "0"))
 
 

@@ -55,7 +55,6 @@ def test_an_earlier_run_is_named_by_its_place_its_number_or_its_note(chain, sinc
         "main",
         "step4",
     ]
-    assert lineage["risky"] is True
     assert f"drifted since {since}" in ended.out
     assert "That is what 4 changes since" in " ".join(ended.out.split())
 

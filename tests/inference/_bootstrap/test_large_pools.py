@@ -29,8 +29,13 @@ def _difference(georisk: FloatArray) -> FloatArray:
     return georisk[0, 0] - georisk[0, 1]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("kind", "tradeoff"), [("noise", "linear"), ("few", "linear"), ("few", "smooth")])
+@pytest.mark.parametrize(
+    ("kind", "tradeoff"),
+    [
+        ("noise", "linear"),
+        *(pytest.param("few", tradeoff, marks=pytest.mark.slow) for tradeoff in ("linear", "smooth")),
+    ],
+)
 def test_the_law_is_that_of_counted_topics(kind: str, tradeoff: str) -> None:
     scores = _pool(kind)
     pool, alphas = Pool.of(scores), [1.0]

@@ -59,6 +59,7 @@ def everything() -> str:
     return render([tagged(with_documents(pair(80)), **tags), pool(), pair(20, shift=0.1, name="fine"), pair(8)])
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_for_and_nothing_goes_wrong(opened: Open, everything: str):
     shown = opened(everything)
     shown.page.wait_for_timeout(200)

@@ -283,6 +283,7 @@ def test_slices_of_a_gate_on_single_topics_are_not_called_small():
 # ---- all topics
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0, 5, 10, 15])
 @pytest.mark.parametrize(
     ("run", "front", "flagged"),

@@ -466,6 +466,7 @@ def questions(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
         yield {"kind": "no_topic_collapse", "max_loss": max_loss, "allowed": 0.1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_summary_is_true(law, seed):
@@ -503,6 +504,7 @@ def test_a_summary_of_a_pool_is_true(seed):
 TELLING = {"grid": 2, "few": 1, "better": 3, "lost": 0, "won": 3, "nothing": 0, "tiny": 2}
 
 
+@pytest.mark.slow
 def test_the_cases_cover_what_a_verdict_can_say():
     said = []
     for law, seed in TELLING.items():

@@ -57,7 +57,7 @@ def ledger(looks: int) -> Sabotage:
     look = '{"collection": "%064d", "gates": ["no-risk"], "inputs": "%064d", "number": %d, "failed": false, '
 
     def sabotage(folder: Path) -> None:
-        lines = (look % (0, number, number) + '"share": 0.001}\n' for number in range(1, looks + 1))
+        lines = (look % (0, number, number) + '"share": 0.001, "looks": 20}\n' for number in range(1, looks + 1))
         (folder / "looks.jsonl").write_text("".join(lines))
 
     return sabotage
