@@ -41,14 +41,6 @@ def test_a_baseline_that_cannot_be_scored_is_named():
         QueryBaselines.from_document_scores(LABELS, GROUP, {"old": [1, 2, 3]})
 
 
-def test_queries_without_a_baseline_are_named():
-    queries = [f"q{number}" for number in range(9)]
-    with pytest.raises(
-        DataError, match="baseline prod has no score for 7 of 9 queries: q2, q3, q4, q5, q6 and 2 more"
-    ):
-        QueryBaselines.from_query_scores({"prod": {"q0": 0.1, "q1": 0.2}}, queries=queries)
-
-
 def test_queries_without_a_relevant_document_need_no_score():
     data = JudgedQueries(LABELS, GROUP)
     given = {"prod": {"a": 0.5, "c": 1.0}}
