@@ -226,9 +226,16 @@ def _reading(path: Path) -> _Reading:
     answers: dict[_Question, _Answer] = {}
     seen: Counter[_Question] = Counter()
     for verdict in report.get("verdicts", ()):
-        names = ("gate", "kind", "measure", "alpha", "tradeoff", "slice")
-        asked: list[Any] = [verdict.get(name) for name in names]
-        question = _Question(*asked, tuple(verdict["baselines"]), 0)
+        question = _Question(
+            verdict["gate"],
+            verdict["kind"],
+            verdict["measure"],
+            verdict["alpha"],
+            verdict["tradeoff"],
+            verdict.get("slice"),
+            tuple(verdict["baselines"]),
+            0,
+        )
         answers[question._replace(number=seen[question])] = _answer(verdict)
         seen[question] += 1
     return _Reading(*_run(path, report, problem), answers)
