@@ -22,7 +22,8 @@ def pareto_front(means: FloatArray, risks: FloatArray) -> BoolArray:
     """
     mean, risk = means[:, None], risks[:, None]
     beats = (mean >= means) & (risk <= risks) & ((mean > means) | (risk < risks))
-    return np.logical_not(np.any(beats, axis=0))
+    front: BoolArray = np.logical_not(np.any(beats, axis=0))
+    return front
 
 
 @dataclass(frozen=True)
