@@ -105,7 +105,7 @@ def test_what_no_gate_can_compare_is_said_once(by_policy):
 
 
 def test_an_option_is_one_of_every_gate_that_has_it(by_policy):
-    line = "--alpha 5 --alpha 2 --tolerance 0.2 --level 0.9 --set method=student_t --set missing=zero"
+    line = "--alpha 5 --alpha 2 --tolerance 0.2 --level 0.9 --set method=student_t"
     verdicts, _ = by_policy(f"{ALONE} {line}")
     assert [(v["gate"], v["alpha"]) for v in verdicts] == [
         ("no-risk", 5),
@@ -113,7 +113,7 @@ def test_an_option_is_one_of_every_gate_that_has_it(by_policy):
         ("tail", 5),
         ("no-collapse", 5),
     ]
-    assert {(v["level"], v["missing"]) for v in verdicts} == {(0.9, "zero")}
+    assert {v["level"] for v in verdicts} == {0.9}
     assert [(v["tolerance"], v["method"]) for v in verdicts] == [(0.2, "student_t")] * 2 + [(0, "auto")] * 2
     assert [(v["max_loss"], v["allowed"]) for v in verdicts[2:]] == [(0.3, 0.05), (0.5, 0)]
 

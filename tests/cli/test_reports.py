@@ -446,7 +446,7 @@ def test_a_chart_without_its_line_is_refused(command):
     report = copy.deepcopy(made("charts"))
     del report["verdicts"][0]["exhibits"]["curve"]["lines"]["urisk"]
     Path("r.json").write_text(json.dumps(report))
-    problem = "exhibits.curve.lines: expected lower, upper, urisk, found lower, upper"
+    problem = "exhibits.curve.lines: expected lower, trisk, upper, urisk, found lower, trisk"
     assert problem in " ".join(command("show r.json").err.split())
 
 
