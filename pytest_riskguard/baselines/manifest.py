@@ -211,7 +211,12 @@ class Manifest(_Exact):
         number = data.pop("format", None)
         if type(number) is not int or number != FORMAT:
             raise JsonError(f"format: expected {FORMAT}, found {json.dumps(number)}")
-        return decoded(cls, data)
+        manifest = decoded(cls, data)
+        try:
+            manifest.to_bytes()
+        except UnicodeEncodeError:
+            raise JsonError("expected text without lone surrogates") from None
+        return manifest
 
 
 @dataclass(frozen=True)

@@ -370,7 +370,8 @@ class Verdict(_Asked):
 
     def _completed(self) -> Verdict:
         """A verdict that was read, with what follows from its other fields."""
-        cutoff, alpha, verdict = cutoff_in(self.measure), 1 - self.level, self
+        level = self.level if self.family is None else self.family.level
+        cutoff, verdict = cutoff_in(self.measure), self
         if self.documents is not None:
             documents = tuple(replace(moved, depth=cutoff or 0) for moved in self.documents)
             verdict = replace(verdict, documents=documents)
@@ -378,12 +379,12 @@ class Verdict(_Asked):
             depth = min(cutoff or DEFAULT_DEPTH, MAX_DEPTH)
             verdict = replace(verdict, judgements=replace(self.judgements, depth=depth))
         if (pool := self.pool) is not None:
-            against = tuple(replace(one, passes=one.adjusted_p_value > alpha) for one in pool.references)
-            pool = replace(pool, references=against)
+            against = tuple(replace(one, passes=one.adjusted_p_value > 1 - level) for one in pool.references)
+            pool, level = replace(pool, references=against), self.level
         explanation = self.explanation
         if explanation is not None:
             slices = tuple(
-                part if part.adjusted_p_value is None else replace(part, risky=part.adjusted_p_value <= alpha)
+                part if part.adjusted_p_value is None else replace(part, risky=part.adjusted_p_value <= 1 - level)
                 for part in explanation.slices
             )
             explanation = replace(explanation, slices=slices)

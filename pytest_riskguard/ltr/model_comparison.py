@@ -22,7 +22,7 @@ def pareto_front(means: FloatArray, risks: FloatArray) -> BoolArray:
     """
     mean, risk = means[:, None], risks[:, None]
     beats = (mean >= means) & (risk <= risks) & ((mean > means) | (risk < risks))
-    front: BoolArray = ~beats.any(axis=0)
+    front: BoolArray = np.logical_not(np.any(beats, axis=0))
     return front
 
 
@@ -240,7 +240,7 @@ def alpha_curve(
     baselines.check(held_out)
     scores = [_by_query(fit(alpha), held_out, alpha) for alpha in tried]
     names = [repr(alpha) for alpha in tried]
-    compared = compare_models(scores, baselines.scores, model_names=names, baseline_names=baselines.names)
+    compared = compare_models(scores, [*baselines.scores], model_names=names, baseline_names=baselines.names)
     models = (compared.macro_average or compared.against[0]).models
     return tuple(
         AlphaPoint(

@@ -226,9 +226,16 @@ def _reading(path: Path) -> _Reading:
     answers: dict[_Question, _Answer] = {}
     seen: Counter[_Question] = Counter()
     for verdict in report.get("verdicts", ()):
-        named: dict[str, Any] = {**verdict, **verdict["options"]}
-        asked = [named[name] for name in ("gate", "kind", "measure", "alpha", "tradeoff", "slice")]
-        question = _Question(*asked, tuple(verdict["baselines"]), 0)
+        question = _Question(
+            verdict["gate"],
+            verdict["kind"],
+            verdict["measure"],
+            verdict["alpha"],
+            verdict["options"]["tradeoff"],
+            verdict["options"]["slice"],
+            tuple(verdict["baselines"]),
+            0,
+        )
         answers[question._replace(number=seen[question])] = _answer(verdict)
         seen[question] += 1
     return _Reading(*_run(path, report, problem), answers)

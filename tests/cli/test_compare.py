@@ -105,7 +105,7 @@ def test_what_no_gate_can_compare_is_said_once(by_policy):
 
 
 def test_an_option_is_one_of_every_gate_that_has_it(by_policy):
-    line = "--alpha 5 --alpha 2 --tolerance 0.2 --level 0.9 --set method=student_t --set missing=zero"
+    line = "--alpha 5 --alpha 2 --tolerance 0.2 --level 0.9 --set method=student_t"
     verdicts, _ = by_policy(f"{ALONE} {line}")
     assert [(v["gate"], v["alpha"]) for v in verdicts] == [
         ("no-risk", 5),

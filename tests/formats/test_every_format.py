@@ -99,6 +99,7 @@ def without_provenance(report: str) -> bytes:
     for verdict in data["verdicts"]:
         if verdict["judgements"] is not None:
             verdict["judgements"]["judges"] = None
+        verdict["figures"] = [line for line in verdict["figures"] if not line.startswith("judges: ")]
     (name,) = {verdict["candidate"] for verdict in data["verdicts"]}
     return json.dumps(data, indent=1).replace(name, "candidate").encode()
 

@@ -8,7 +8,7 @@ from functools import cache
 
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.comparisons import KnownGate
-from tests.baselines.test_manifest import GIVEN, MANIFEST, MOVED, NOISY
+from tests.baselines.test_manifest import MANIFEST, MOVED, NAMED, NOISY
 from tests.reports.test_json import VERDICTS
 from tests.sabotage.project import YAML
 
@@ -53,7 +53,7 @@ def seeds(reader: str) -> list[bytes]:
         case "scores":
             return _forms(SCORES, b"topic\tRR\tP@5\nq1\t0.5\t0.2\n", *EVALUATIONS)
         case "manifest":
-            return [manifest.to_bytes() for manifest in (MANIFEST, NOISY, MOVED, GIVEN)]
+            return [manifest.to_bytes() for manifest in (MANIFEST, NOISY, MOVED, NAMED)]
         case "report":
             return [json.dumps(report_json.report([make()], GATES)).encode() for make in VERDICTS.values()]
         case "yaml":

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard.errors import DataError
-from pytest_riskguard.ltr import UCRO, JudgedQueries, alpha_curve
+from pytest_riskguard.ltr import UCRO, alpha_curve
 from pytest_riskguard.risk import counts, urisk
 from tests.ltr.ltr_data import Array, Data, made
 from tests.ltr.test_query_weights import LIGHTGBM
@@ -75,34 +74,3 @@ def test_trained_models_lose_less_as_alpha_grows():
         risks.append([point.risk for point in points])
     plain, averse = np.mean(risks, axis=0)
     assert averse < plain
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"alphas": []}, r"at least one, all different, got \[\]"),
-        ({"alphas": [1, 1.0]}, r"all different, got \[1.0, 1.0\]"),
-        ({"alphas": [-1]}, "alpha must be"),
-        ({"gate_alpha": -1}, "alpha must be"),
-        ({"fit": lambda _: np.zeros(3)}, r"fit\(0\) must return a score for each .* 40 queries, got 3"),
-        ({"fit": lambda _: np.full(40, np.nan)}, r"scores of fit\(0\) must be finite"),
-        (
-            {"held_out": JudgedQueries(HELD.labels, HELD.group, k=5)},
-            "got k=10 with exponential gains and k=5 with exponential gains",
-        ),
-    ],
-)
-def test_bad_arguments_are_refused(change, message):
-    asked: dict[str, Any] = {
-        "fit": mixed,
-        "alphas": ALPHAS,
-        "held_out": HELD.judged,
-        "baselines": HELD.baselines,
-    }
-    with pytest.raises(ValueError, match=message):
-        alpha_curve(**(asked | change))
-
-
-def test_baselines_of_other_queries_are_refused():
-    with pytest.raises(DataError, match="make baselines for these data"):
-        alpha_curve(mixed, ALPHAS, held_out=HELD.judged, baselines=made(2).baselines)

@@ -81,28 +81,3 @@ def test_ndcg_is_that_of_ir_measures(gain):
 def test_bad_judged_queries_are_refused(labels, group, options, message):
     with pytest.raises(ValueError, match=message):
         JudgedQueries(labels, group, **options)
-
-
-def test_large_labels_count_linearly():
-    assert JudgedQueries([100, 50], [2], gain="linear").ndcg([1, 0]) == pytest.approx(1)
-    assert JudgedQueries([30, 0], [2]).ndcg([1, 0]) == pytest.approx(1)  # the largest of exponential gains
-
-
-def test_ndcg_is_never_above_one():
-    """The mean of three equal gains can be above each of them in floats."""
-    assert JudgedQueries([0.19, 0.19, 0.19], [3], gain="linear").ndcg([0, 0, 0]).tolist() == [1.0]
-
-
-def test_labels_and_scores_may_be_of_any_kind_of_number():
-    labels = np.array([0.1, 0.7, 0.3, 0.2], np.float32)
-    expected = JudgedQueries(labels.astype(float), [3, 1], k=2).ndcg([3, 0, 1, 0])
-    for kind in (np.uint8, np.float32, np.int64):
-        scores = np.array([3, 0, 1, 0], kind)  # unsigned numbers have no negatives
-        assert JudgedQueries(labels, [3, 1], k=2).ndcg(scores).tolist() == expected.tolist()
-
-
-def test_discounts_of_every_rank():
-    judged = JudgedQueries([1, 0, 2, 1], [3, 1])
-    assert judged.discounts().tolist() == [1, 1 / np.log2(3), 1 / 2]
-    assert judged.discounts(2).tolist() == [1, 1 / np.log2(3), 0]
-    assert judged.ideal(2).tolist() == [3 + 1 / np.log2(3), 1]

@@ -82,25 +82,3 @@ def test_callbacks_of_xgboost_do():
     found, expected, other = (trained(train_set, 4, callbacks=calls) for calls in (by_default, each, second))
     np.testing.assert_array_equal(found, expected)
     assert np.abs(found - other).max() > 1e-3
-
-
-def test_what_knows_more_of_the_data_is_taken_for_its_baselines():
-    def known(score: float, **more: Any) -> QueryBaselines:
-        return QueryBaselines(("b",), tuple("abc"), np.full((1, 3), score), **more)
-
-    labels, scores, group = [1, 0, 1, 0, 1, 0], [2, 1, 2, 1, 2, 1], np.array([2, 2, 2])
-    by_number, by_group = known(0.2), known(0.4, group=group)
-    by_labels = known(0.6, group=group, labels=np.array(labels, float))
-    for pool, score in (
-        ([by_number, by_group], 0.4),
-        ([by_labels, by_group, by_number], 0.6),
-    ):
-        for order in (pool, pool[::-1]):
-            ((_, found),) = RiskMetrics(order, measures=["urisk"]).values(labels, scores, group)
-            assert found == pytest.approx(1 - score)
-    # baselines of a fold itself, rather than its part of those of the whole
-    own = QueryBaselines(("b",), ("a",), np.array([[0.8]]), group=np.array([2]), labels=np.array([1.0, 0.0]))
-    ((_, found),) = RiskMetrics([by_labels, own], measures=["urisk"]).values(
-        labels[:2], scores[:2], [2], fold=(np.arange(2), group)
-    )
-    assert found == pytest.approx(1 - 0.8)

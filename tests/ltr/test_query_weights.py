@@ -131,27 +131,6 @@ def test_in_catboost_a_weight_of_two_is_a_query_twice(loss):
     assert np.abs(weighted - catboosts(loss, data, None, data)).max() > 0.1
 
 
-@pytest.mark.parametrize(
-    ("loss", "uses_weights"),
-    [
-        ("YetiRank", True),
-        ("YetiRankPairwise", True),
-        ("PairLogitPairwise", True),
-        ("LambdaMart:metric=NDCG", False),
-        ("StochasticRank:metric=NDCG", False),
-    ],
-)
-def test_which_losses_of_catboost_use_weights(loss, uses_weights):
-    """Half of the queries say the opposite of the others and hardly count: the others alone are learned, or not."""
-    data, counted = made(4), np.random.default_rng(4).uniform(size=40) < 0.5
-    rows = counted[data.query]
-    opposed = Data(data.features, np.where(rows, data.labels, 3 - data.labels), data.group)
-    alone = catboosts(loss, Data(data.features[rows], data.labels[rows], data.group[counted]), None, data)
-    weighted = catboosts(loss, opposed, row_weights(np.where(counted, 1, 1e-4), data.group), data)
-    agreement = float(np.corrcoef(alone, weighted)[0, 1])
-    assert agreement > 0.75 if uses_weights else agreement < 0.25
-
-
 def catboosts(loss: str, given: Data, weight: Array | None, predicted: Data) -> Array:
     catboost = pytest.importorskip("catboost")
     pool = catboost.Pool(given.features, given.labels, group_id=given.query, group_weight=weight)

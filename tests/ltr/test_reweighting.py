@@ -298,75 +298,12 @@ def test_a_continued_training_of_xgboost_is_reweighted_too(xgboost):
         xgboost.cv(XGBOOST, train_set, 1, callbacks=callbacks)
 
 
-@pytest.mark.parametrize("place", ["objective", "measure", "before", "after"])
-def test_a_training_of_xgboost_that_is_interrupted_leaves_no_weights_on_the_matrix(xgboost, place):
-    data = made(20, decimals=1)
-    train_set = xgboost.DMatrix(data.features, data.labels, group=data.group)
-    callbacks = faro_for_xgboost(train_set, data.baselines, alpha=5)
-    fresh = [xgboost.train(XGBOOST, train_set, 3, callbacks=calls).predict(train_set) for calls in ([], callbacks)]
-    rounds = 0
-
-    def interrupt(at: str) -> None:
-        nonlocal rounds
-        rounds += at == place
-        if rounds == 3:
-            raise Interrupted
-
-    def objective(scores: Array, matrix: Any) -> tuple[Array, Array]:
-        interrupt("objective")
-        return scores - matrix.get_label(), np.ones(scores.size)
-
-    def measure(_: Array, matrix: Any) -> tuple[str, float]:
-        interrupt("measure")
-        assert matrix.get_weight().size == 0
-        return "measure", 0.0
-
-    base: Any = xgboost.callback.TrainingCallback
-
-    class Other(base):  # type: ignore[misc]
-        def before_iteration(self, *_: Any) -> bool:
-            interrupt("before")
-            return False
-
-        def after_iteration(self, *_: Any) -> bool:
-            interrupt("after")
-            return False
-
-    with pytest.raises(Interrupted):
-        xgboost.train(
-            XGBOOST,
-            train_set,
-            5,
-            evals=[(train_set, "train")],
-            obj=objective if place == "objective" else None,
-            custom_metric=measure,
-            callbacks=[*callbacks, Other()],
-            verbose_eval=False,
-        )
-    assert train_set.get_weight().size == 0
-    for calls, expected in zip(([], callbacks), fresh, strict=True):
-        found = xgboost.train(XGBOOST, train_set, 3, callbacks=calls).predict(train_set)
-        np.testing.assert_array_equal(found, expected)
-
-
-def test_weights_of_another_matrix_are_refused(xgboost):
-    data = made(20)
-    one, other = (xgboost.DMatrix(data.features, data.labels, group=data.group) for _ in range(2))
-    with pytest.raises(UsageError, match=r"another DMatrix than xgboost\.train: give both the same"):
-        xgboost.train(XGBOOST, one, 1, callbacks=faro_for_xgboost(other, data.baselines, alpha=5))
-    assert one.get_weight().size == other.get_weight().size == 0
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"alpha": -1}, "alpha must be"),
         ({"alpha": 1, "every": 0}, "every must be at least 1, got 0"),
         ({"alpha": 1, "every": 1.5}, "every must be a whole number, got 1.5"),
-        ({"alpha": 1, "standardization": "none"}, "standardization must be one of deviation, error"),
-        ({"alpha": 1, "query_weights": [1.0]}, "a weight above 0 for each of the 40 queries"),
-        ({"alpha": 1, "query_weights": np.zeros(40)}, "a weight above 0 for each of the 40 queries"),
-        ({"alpha": 1, "query_weights": np.arange(40)}, "a weight above 0 for each of the 40 queries"),
     ],
 )
 def test_bad_options_are_refused_before_training(options, message):

@@ -127,35 +127,6 @@ def test_each_fold_has_the_baselines_of_its_queries(lightgbm):
         assert found[f"{name} urisk-mean"][-1] == pytest.approx(np.mean(values), abs=1e-12)
 
 
-@pytest.mark.parametrize("known", [True, False], ids=["labels known", "only the number of queries"])
-def test_folds_that_cut_queries_are_refused_and_those_that_keep_them_are_not(lightgbm, known):
-    """LightGBM keeps queries together for its own ranking objectives; for others it cuts them."""
-    splitter = pytest.importorskip("sklearn.model_selection").GroupKFold(3)
-
-    def squares(scores: Array, data: Any) -> tuple[Array, Array]:
-        return scores - data.get_label(), np.ones(scores.size)
-
-    baselines = pool(TRAIN)
-    if not known:
-        by_name = {
-            name: dict(zip(baselines.queries, scores, strict=True))
-            for name, scores in zip(baselines.names, baselines.scores, strict=True)
-        }
-        baselines = QueryBaselines.from_query_scores(by_name, queries=baselines.queries)
-    params = {**LIGHTGBM, "objective": squares}
-
-    def trained(**folds: Any) -> Any:
-        return lightgbm.cv(params, dataset(lightgbm, TRAIN), 1, feval=RiskMetrics(baselines), **folds)
-
-    message = r"a part of the data has \d+ of the \d+ documents of query 1: .*folds= that keep queries.*GroupKFold"
-    for shuffled in (True, False):
-        with pytest.raises(DataError, match=message):
-            trained(nfold=3, stratified=shuffled)
-    assert list(trained(folds=splitter)) == [
-        f"valid {name}-{of}" for name in ("trisk", "urisk", "georisk", "ndcg") for of in ("mean", "stdv")
-    ]
-
-
 def stops_at(values: list[float], patience: int) -> int:
     """The round, counted from 1, after which ``patience`` rounds bring nothing better."""
     for last in range(len(values)):
@@ -236,31 +207,6 @@ def test_trisk_is_zero_where_nothing_changed_and_infinite_where_all_changed_alik
         assert RiskMetrics(baselines, measures=["trisk"]).values(labels, model, [2, 2]) == [("trisk", statistic)]
 
 
-def test_sets_are_told_apart_by_what_is_known_of_them():
-    by_labels = RiskMetrics([pool(TRAIN), pool(HELD)], measures=["urisk"])
-    scores = np.random.default_rng(3).normal(size=TRAIN.labels.size)
-    for data in (TRAIN, HELD, TRAIN):
-        ((_, found),) = by_labels.values(data.labels.astype(np.float32), scores, data.group)
-        assert found == pytest.approx(expected(data, scores, pool(data), 1)["urisk"])
-
-    queries = [f"q{place}" for place in range(40)]
-    unknown = QueryBaselines.from_query_scores({"b": dict.fromkeys(queries, 0.5)}, queries=queries)
-    with pytest.raises(DataError, match=r"40 queries and \d+ documents could be that of 2 baselines"):
-        RiskMetrics([unknown, unknown]).values(TRAIN.labels, scores, TRAIN.group)
-    ((_, found),) = RiskMetrics([unknown, pool(TRAIN)], measures=["urisk"]).values(TRAIN.labels, scores, TRAIN.group)
-    assert found == pytest.approx(expected(TRAIN, scores, pool(TRAIN), 1)["urisk"])
-
-
-def test_folds_with_the_same_labels_keep_their_own_baselines():
-    labels, group = np.array([1, 0, 1, 0]), np.array([2, 2])
-    baselines = QueryBaselines.from_document_scores(labels, group, {"b": [1, 0, 0, 1]})
-    metrics = RiskMetrics(baselines, measures=["urisk"])
-    for rows, risk in (([0, 1], 0.0), ([2, 3], 1 - 1 / np.log2(3)), ([0, 1], 0.0)):
-        fold = np.array(rows), group
-        ((_, found),) = metrics.values([1, 0], [1, 0], [2], fold=fold)
-        assert found == pytest.approx(risk)
-
-
 def test_an_evaluation_set_without_baselines_is_an_error(lightgbm):
     other = made(4, queries=7)
     message = r"of 7 queries and \d+ documents has no baselines: expected one .* with 40 queries;"
@@ -287,18 +233,11 @@ def test_an_evaluation_set_without_baselines_is_an_error(lightgbm):
         )
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"baselines": []}, "at least one evaluation set, got none"),
-        ({"baselines": None}, "baselines must be QueryBaselines, got NoneType"),
-        ({"baselines": {"bm25": [0.1]}}, "baselines must be QueryBaselines, got str"),
-        ({"measures": ["trisk", "map"]}, "more of trisk, urisk, georisk, ndcg, each only once, got trisk, map"),
-        ({"measures": ["trisk", "trisk"]}, "got trisk, trisk"),
-        ({"measures": []}, "got none"),
-        ({"alpha": -1}, "alpha must be"),
-    ],
-)
-def test_bad_options_are_refused(change, message):
-    with pytest.raises(ValueError, match=message):
-        RiskMetrics(**({"baselines": TRAIN.baselines} | change))
+def test_folds_with_the_same_labels_keep_their_own_baselines():
+    labels, group = np.array([1, 0, 1, 0]), np.array([2, 2])
+    baselines = QueryBaselines.from_document_scores(labels, group, {"b": [1, 0, 0, 1]})
+    metrics = RiskMetrics(baselines, measures=["urisk"])
+    for rows, risk in (([0, 1], 0.0), ([2, 3], 1 - 1 / np.log2(3)), ([0, 1], 0.0)):
+        fold = np.array(rows), group
+        ((_, found),) = metrics.values([1, 0], [1, 0], [2], fold=fold)
+        assert found == pytest.approx(risk)

@@ -327,9 +327,8 @@ def test_every_number_on_the_card_is_that_of_the_json_rounded():
     assert len(report["explanation"]["slices"]) == 2
     for part in report["explanation"]["slices"]:
         counts = f"{part['losses']} of {part['count']} worse {part['mean_difference']:+.2f}"
-        assert (
-            f"{part['tag']}={part['value']} {counts} {'risky' if part['adjusted_p_value'] <= 0.05 else 'ok'}" in said
-        )
+        answer = "risky" if part["adjusted_p_value"] <= 0.05 else "ok"
+        assert f"{part['tag']}={part['value']} {counts} {answer}" in said
     decisive = next(interval for interval in report["intervals"] if interval["decisive"])
     limits = f"{decisive['lower']:+.2f} to {decisive['upper']:+.2f}"
     assert f"URisk {report['estimates']['urisk']:+.2f}, 95% interval {limits}" in said
