@@ -15,7 +15,7 @@ from pytest_riskguard.formats.input_files import LimitError, read_limited
 from pytest_riskguard.formats.limits import REPORT_BYTES, TOPICS
 from pytest_riskguard.formats.serialization import JsonError, decoded, parsed, to_plain
 from pytest_riskguard.gates import rankings
-from pytest_riskguard.gates.findings import Exhibits
+from pytest_riskguard.gates.findings import Exhibits, Lines, TopicColumns
 from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import comparisons
@@ -249,7 +249,8 @@ def _check_columns(exhibits: Exhibits) -> None:
                 f"exhibits.charts.{name}.lines: expected {named(wanted)}, found {named(sorted(drawn.lines), most=5)}"
             )
     charts = {f"charts.{name}": drawn for name, drawn in exhibits.charts.items()}
-    for part, given in {"topics": exhibits.topics, **charts}.items():
+    drawn_parts: dict[str, TopicColumns | Lines] = {"topics": exhibits.topics, **charts}
+    for part, given in drawn_parts.items():
         columns = dict[str, Sequence[object]]()
         for field in fields(given):
             value = getattr(given, field.name)

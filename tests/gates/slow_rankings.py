@@ -19,10 +19,11 @@ from pytest_riskguard.evaluation.measures import cutoff_of, part_of, provider_of
 from pytest_riskguard.evaluation.runs.order import as_scored, untied
 from pytest_riskguard.evaluation.runs.row_blocks import Chunk, by_document
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.judged_runs import DEFAULT_DEPTH, depth_of
+from pytest_riskguard.evaluation.scoring.judged_runs import depth_of
 from pytest_riskguard.evaluation.scoring.provider_scores import evaluate
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import AS_GIVEN, LabelRules
+from pytest_riskguard.formats.measure_names import DEFAULT_DEPTH
 from pytest_riskguard.gates.findings import (
     RankedDocument,
     ResponsibleTopic,

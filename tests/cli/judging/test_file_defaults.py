@@ -56,7 +56,7 @@ def test_everything_that_is_not_given_is_that_of_the_first_risk_gate_and_of_the_
     for verdict in risks:
         assert (verdict["tolerance"], verdict["method"], verdict["options"]["on_churn"]) == (0.01, "bca", "fail")
         assert verdict["family"]["size"] == 2
-    assert {key: typical[key] for key in ("max_loss", "allowed", "protected", "family")} == {
+    assert {key: (typical | typical["options"])[key] for key in ("max_loss", "allowed", "protected", "family")} == {
         "max_loss": 0.6,
         "allowed": 2,
         "protected": ["t30"],
