@@ -334,7 +334,13 @@ def _refuse_unanswered(scores: TopicScores, *, allow_unanswered: bool) -> None:
 
 def _copy_all(source: Path, target: Path) -> None:
     """Copy the contents of a folder, without their modes: a copy must be writable to be flushed."""
-    shutil.copytree(source, target, dirs_exist_ok=True, copy_function=shutil.copyfile)
+    for path in source.rglob("*"):  # parents first
+        copy = target / path.relative_to(source)
+        if path.is_dir():
+            copy.mkdir(parents=True, exist_ok=True)
+        else:
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
 
 
 def _next_number(entries: Sequence[StoredReplicate | EarlierRun]) -> int:
