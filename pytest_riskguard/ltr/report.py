@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from pytest_riskguard import Verdict
 from pytest_riskguard.ltr.model_comparison import ModelComparison, ModelFigures, ModelsAgainst
 from pytest_riskguard.reports import document
+
+if TYPE_CHECKING:
+    from pytest_riskguard import Verdict
 
 SCHEMA = "riskguard-train-report/1"
 Outcome = Literal["pass", "fail", "inconclusive", "incomparable"]
