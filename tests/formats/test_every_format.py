@@ -49,6 +49,10 @@ def write_folder(folder: Path, case: Case | None, world: World) -> dict[str, str
     return names
 
 
+#: What is said of labels: judges, and documents that had to be looked up.
+LABELS = ("judges: ", "unjudged documents")
+
+
 def given(folder: Path, names: dict[str, str], kind: str, case: Case | None) -> GivenFile:
     file = GivenFile.of(folder / names[kind])
     return file if case is None or case.kind != kind else GivenFile(file.path, format=case.format, part=file.part)
@@ -99,7 +103,7 @@ def without_provenance(report: str) -> bytes:
     for verdict in data["verdicts"]:
         if verdict["judgements"] is not None:
             verdict["judgements"]["judges"] = None
-        verdict["figures"] = [line for line in verdict["figures"] if not line.startswith("judges: ")]
+        verdict["figures"] = [line for line in verdict["figures"] if not line.startswith(LABELS)]
     (name,) = {verdict["candidate"] for verdict in data["verdicts"]}
     return json.dumps(data, indent=1).replace(name, "candidate").encode()
 

@@ -56,7 +56,6 @@ def test_each_verdict_belongs_to_a_gate_with_file_and_line(pytester, two_gates):
     assert report["gates"] == [
         {
             "id": f"riskguard.yaml::{name}",
-            "file": "riskguard.yaml",
             "line": line,
             "became": "judged",
             "failures": 0,
