@@ -72,8 +72,8 @@ class ModelComparison:
 
 
 def compare_models(
-    models: Sequence[FloatArray],
-    baselines: Sequence[FloatArray],
+    models: Sequence[FloatArray] | FloatArray,
+    baselines: Sequence[FloatArray] | FloatArray,
     *,
     model_names: Sequence[str],
     baseline_names: Sequence[str],
@@ -109,7 +109,7 @@ def compare_models(
 
 
 def _figures(
-    models: Sequence[FloatArray], baseline: FloatArray, names: Sequence[str], shares: FloatArray | float
+    models: Sequence[FloatArray] | FloatArray, baseline: FloatArray, names: Sequence[str], shares: FloatArray | float
 ) -> list[ModelFigures]:
     figures = []
     for name, scores in zip(names, models, strict=True):

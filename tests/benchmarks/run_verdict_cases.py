@@ -55,7 +55,7 @@ def run(case: Case, *, shared: Path, tree: Path) -> list[dict[str, object]]:
 
 
 def _called(arguments: Sequence[str]) -> tuple[int, str]:
-    from pytest_riskguard.cli import main
+    from pytest_riskguard.cli.main import main
 
     output = io.StringIO()
     status: object = 0

@@ -27,10 +27,10 @@ OPTIONAL |= {"policy_changes": list[str]}
 
 def schema_of_a_report() -> Schema:
     """The closed schema of a report, by pydantic, without descriptions."""
-    verdict = create_model("verdict", **{key: (kind, ...) for key, kind in JSON_TYPES.items()})
-    report = create_model(
-        "report", verdicts=(list[verdict], ...), **{key: (kind, None) for key, kind in OPTIONAL.items()}
-    )
+    fields: Any = {key: (kind, ...) for key, kind in JSON_TYPES.items()}
+    verdict: Any = create_model("verdict", **fields)
+    create: Any = create_model
+    report = create("report", verdicts=(list[verdict], ...), **{key: (kind, None) for key, kind in OPTIONAL.items()})
     made = report.model_json_schema(ref_template="#/$defs/{model}")
     made["properties"] = {"schema": {"const": SCHEMA}, "generated_by": {"type": "string"}, **made["properties"]}
     kinds = {

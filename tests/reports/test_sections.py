@@ -8,7 +8,8 @@ import pytest
 
 from pytest_riskguard.gates.findings import AgainstReference, ChainedRun, Lineage, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.sections import Table, documents, judgements, sections, slices
+from pytest_riskguard.reports import Table
+from pytest_riskguard.reports.sections import documents, judgements, sections, slices
 from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.run_context import Detail, Screen
 from tests.plugin.world import LOSS

@@ -36,13 +36,17 @@ def releases() -> list[TopicScores]:
 
 
 def risk(run, before, alpha=1.0, **about) -> Verdict:
-    return check("not_significantly_risky", run, before, alpha=alpha, **STRICT, **about)
+    return check("not_significantly_risky", run, before, alpha=alpha, **STRICT, **about)  # type: ignore[arg-type]
 
 
 def replayed(releases, *, about=None, alphas=ALPHAS, **options) -> Replay:
     def judge(kind, pairs, alphas=(1.0,), **asked):
         more = about or {} if kind == "not_significantly_risky" else {}
-        return [check(kind, *pair, alpha=alpha, **asked, **more) for pair in pairs for alpha in alphas]
+        return [
+            check(kind, *pair, alpha=alpha, **asked, **more)  # type: ignore[misc]
+            for pair in pairs
+            for alpha in alphas
+        ]
 
     return replay(releases, judge, alphas=alphas, tolerance=0.0, **options)
 

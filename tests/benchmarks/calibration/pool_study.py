@@ -89,7 +89,10 @@ PLACE = ("population", "topics", "systems", "alpha")
 
 def all_tables(pool: Executor, *, simulations: int, seed: int) -> dict[str, Table]:
     """The table by the name of its file."""
-    cells = [Cell(*place, simulations, seed) for place in product(POPULATIONS, TOPICS, SYSTEMS)]
+    cells = [
+        Cell(population, topics, systems, simulations, seed)
+        for population, topics, systems in product(POPULATIONS, TOPICS, SYSTEMS)
+    ]
     lines = [row(*PLACE, "percentile", "BCa", "Student-t", "simulations")]
     for (cell, shares), alpha in product(zip(cells, pool.map(simulate, cells), strict=True), ALPHAS):
         of = [percent(shares[method][alpha]) for method in ("percentile", "bca", "student_t")]

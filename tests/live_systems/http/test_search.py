@@ -199,6 +199,8 @@ def test_the_general_preset_posts_a_body_and_takes_ids_alone() -> None:
 def test_an_expression_may_say_that_hits_are_missing() -> None:
     hits = "!(data.late || stats.failed) && data.found[].doc.ref"
     with serving("general") as server, asking("general", server, hits=hits) as search:
+        data: dict[str, Any]
+        stats: dict[str, Any]
         for data, stats in (({}, {}), ({"late": False}, {"failed": []})):
             server.instead = [Instead(content=json.dumps({"data": {"found": [], **data}, "stats": stats}).encode())]
             assert search(asked()) == []

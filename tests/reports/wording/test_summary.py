@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -352,7 +352,7 @@ def _answer(reader: Reader, *, raw: float, significant: bool, churn: bool) -> No
         r"(At most )?(\d+) may\.",
         lambda most, allowed: (
             e.collapsed is not None
-            and (int(allowed), len(guilty)) == (v.asked.most(t.count), e.collapsed)
+            and (int(allowed), len(guilty)) == (cast(Any, v.asked).most(t.count), e.collapsed)
             and bool(most) == (v.reason == "collapse") == (len(guilty) > int(allowed))
         ),
     )
