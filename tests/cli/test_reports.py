@@ -24,7 +24,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import files
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.comparisons import KnownGate
-from tests.plugin.world import CHURN, GOOD, LOSS, differences, read_report
+from tests.plugin.world import CHURN, GOOD, LOSS, TOPICS, differences, read_report
 from tests.reports.html.verdicts import pair
 from tests.reports.test_json import VERDICTS
 
@@ -232,6 +232,19 @@ def test_report_writes_what_compare_would_have_written(command, page):
     assert (ended.status, ended.out, ended.err) == (0, "", "")
     assert Path("again.md").read_bytes() == Path("r.md").read_bytes()
     assert Path("again.html").read_text() == "<html>1"
+
+
+def test_what_the_report_leaves_to_be_derived_is_said_as_at_first(command):
+    """Groups of topics, which slices are risky, references that pass, the rank: no fields of the JSON report."""
+    rows = [f"{topic}\tsome words\t{'new' if place < 20 else 'old'}" for place, topic in enumerate(TOPICS)]
+    Path("tags.tsv").write_text("\n".join(["topic\tquery\tage", *rows]) + "\n")
+    line = "compare loss.run --baseline good.run --baseline churn.run --measure AP --topics tags.tsv"
+    for gate in ("not_significantly_risky", "georisk_not_worse"):
+        command(f"{line} --gate {gate} --json r.json --markdown first.md")
+        command("report r.json --markdown again.md")
+        first, again = (Path(name).read_text() for name in ("first.md", "again.md"))
+        assert again == first
+        assert "age=old" in first
 
 
 def test_report_wants_to_know_what_to_write(command):

@@ -15,7 +15,6 @@ from pytest_riskguard.text import is_wide
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.table import Table
 
 
 #: Stands for the second column of a wide character; ``text.clean`` leaves none in other people's text.
@@ -101,13 +100,6 @@ def lines(renderable: RenderableType, *, width: int, colour: bool = False) -> li
     with console.capture() as capture:
         console.print(renderable)
     return [line.rstrip() for line in capture.get().splitlines()]
-
-
-def bare_table() -> Table:
-    """A table without lines or edges: columns with two blanks between them."""
-    from rich.table import Table
-
-    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="", show_edge=False)
 
 
 #: A command about baselines, between backticks or on a line of its own.

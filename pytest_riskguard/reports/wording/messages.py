@@ -104,10 +104,6 @@ def _topics(topics: Sequence[str]) -> str:
     return f"{counted(len(topics), 'topic')} ({listed(tuple(topics), most=5)})"
 
 
-def _verb(topics: Sequence[str], many: str, one: str | None = None) -> str:
-    return many if len(topics) > 1 else one or f"{many}s"
-
-
 def _stale_labels(_: Verdict, *, topics: Sequence[str], documents: int, file: str) -> str:
     verb = "is" if documents == 1 else "are"
     return (
