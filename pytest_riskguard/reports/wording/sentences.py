@@ -138,7 +138,7 @@ def heaviest(verdict: Verdict, *, least: float = MIN_TOPIC_SHARE) -> Responsible
 
 
 _REMEDIES = {
-    "missing_input": "Write the missing file, or correct its path",
+    "missing_input": "Write or mend the file, or correct its path",
     "bad_run": "Fix the run, or the search that made it",
     "bad_qrels": "Correct the file of judgements",
     "bad_topics": "Correct the topics file; each line is a topic, a tab and its query text",
