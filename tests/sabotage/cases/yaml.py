@@ -51,19 +51,30 @@ def file(name: str, *breaks: Sabotage, **settings: Any) -> Case:
 
 
 CASES = [
+    # of a file's errors wrong values come first, then what gates ask, then what is missing
     gates(
-        "errors-of-every-class",
+        "wrong-values",
         "  - {name: a, kind: not_significantly_risky, baseline: nobody, alpah: 1}\n"
-        "  - {name: b, kind: not_significantly_risky, baseline: prod, level: 95, candidate: no.run}\n"
-        "  - {name: c, kind: georisk_not_worse, baselines: [prod], reference: x, measure: NDGC@10}\n",
+        "  - {name: b, kind: not_significantly_risky, baseline: prod, level: 95}\n",
+        ways=PYTEST,
+        words=["riskguard.yaml:6: unknown key 'alpah'", "riskguard.yaml:7: level of gate 'b'"],
+    ),
+    gates(
+        "wrong-question",
+        "  - {name: c, kind: georisk_not_worse, baselines: [prod], reference: x}\n",
+        ways=PYTEST,
+        words=["riskguard.yaml:6: reference of gate 'c'"],
+    ),
+    gates(
+        "what-is-not-there",
+        "  - {name: a, kind: not_significantly_risky, baseline: nobody}\n"
+        "  - {name: b, kind: not_significantly_risky, baseline: prod, candidate: no.run}\n"
+        "  - {name: c, kind: not_significantly_risky, baseline: prod, measure: NDGC@10}\n",
         ways=PYTEST,
         words=[
-            "riskguard.yaml:6: baseline of gate 'a': no baseline 'nobody' is stored",
-            "riskguard.yaml:6: unknown key 'alpah'",
-            "riskguard.yaml:7: candidate of gate 'b': no.run: no such file",
-            "riskguard.yaml:7: level of gate 'b'",
             "riskguard.yaml:8: measure of gate 'c': 'NDGC@10': ir-measures knows no measure",
-            "riskguard.yaml:8: reference of gate 'c'",
+            "riskguard.yaml:6: baseline of gate 'a': no baseline 'nobody' is stored",
+            "riskguard.yaml:7: candidate of gate 'b': no.run: no such file",
         ],
     ),
     Case(
