@@ -333,6 +333,6 @@ def _text(value: Any, folder: Path) -> str | None:
             texts = [_text(one, folder) for one in value]
             return None if None in texts else ", ".join(filter(None, texts))
         case ComputedBaseline():
-            return f"{value.kind} of {', '.join(value.systems)}"
+            return f"{value.kind} of {', '.join((*value.systems, *['candidate'] * value.candidate_inside))}"
         case _:
             return None

@@ -73,6 +73,8 @@ def said(project: Path) -> str | None:
         ("tail, kind", "tails, kind", "gate tail removed; gate tails added"),
         ("baseline: prod", "baseline: 'max(prod, new)'",
          "baseline of no-risk, tail, no-collapse prod -> max of prod, new"),
+        ("baseline: prod", "baseline: 'max(prod, new, candidate)'",
+         "baseline of no-risk, tail, no-collapse prod -> max of prod, new, candidate"),
         ("measures: [AP]", "measures: [AP, P@5]", "measure of no-risk, tail, no-collapse AP -> AP, P@5"),
         ("candidate: candidate.run", "candidate: prod.run",
          "candidate of no-risk, tail, no-collapse candidate.run -> prod.run"),

@@ -109,7 +109,11 @@ def storing_options(measures: str, *more: Callable[[Any], Any]) -> Callable[[Com
     return options(
         scoring_options(measures),
         set_option("format", "ties"),
-        click.option("--note", default="", help="Why this run is trusted; kept in the manifest. `update` and `promote` need it."),
+        click.option(
+            "--note",
+            default="",
+            help="Why this run is trusted; kept in the manifest. `update` and `promote` need it.",
+        ),
         metadata_option("What is known of the system, such as index=v7; kept in the manifest."),
         *more,
         allow_unanswered_option,
