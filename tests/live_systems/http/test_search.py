@@ -415,6 +415,9 @@ def test_variables_of_the_address_are_filled_in_and_hidden(monkeypatch: pytest.M
         server.instead = [Instead(content=json.dumps({"data": {"found": [{"doc": {"ref": server.url}}]}}).encode())]
         with asking("general", server, url=url) as search:
             assert search(asked()) == [(server.url, 1)]  # an id may be an address there
+        monkeypatch.setenv("ENGINE_ADDRESS", f"{server.url}/{{query}}")
+        failure("general", server, url=url)
+        assert server.seen[-1].path == "/%7Bquery%7D/find"  # not the words of the query
         for value in ("me:swordfish@host", "http://me:swordfish@host", "two words"):
             monkeypatch.setenv("ENGINE_ADDRESS", value)
             with pytest.raises(UsageError, match=r"url: expected an address such as .*, in its variables") as caught:
