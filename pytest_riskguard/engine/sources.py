@@ -95,8 +95,8 @@ class Computed:
 
     @property
     def name(self) -> str:
-        """The name in the verdict: ``mean(prod, bm25)``, or ``mean(prod, candidate)`` with the candidate inside."""
-        return f"{self.kind}({', '.join((*self.names, *['candidate'] * self.candidate_inside))})"
+        """The name in the verdict: ``mean(prod, bm25)``."""
+        return f"{self.kind}({', '.join(self.names)})"
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -91,7 +91,6 @@ def test_every_computed_baseline_is_asked_about_after_the_others(command):
 def test_against_a_best_that_holds_the_candidate_it_can_only_lose(command):
     ended = command(f"compare good.run --baseline 'max(prod, loss.run, candidate)' {AP} --json -")
     (found,) = verdicts(ended)
-    assert found["baselines"] == ["max(prod, loss, candidate)"]
     assert any("including the candidate" in said for said in found["figures"])
     assert found["topics"]["wins"] == 0
 
