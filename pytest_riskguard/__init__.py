@@ -19,9 +19,9 @@ if TYPE_CHECKING:
         assert_not_significantly_risky,
         check,
     )
+    from pytest_riskguard.data.memory_runs import run
+    from pytest_riskguard.data.run_scores import score_run
     from pytest_riskguard.errors import RiskguardError, RiskyError
-    from pytest_riskguard.evaluation.memory_runs import run
-    from pytest_riskguard.evaluation.scoring.run_scores import score_run
     from pytest_riskguard.gates.verdict import Verdict
 
 __all__ = [
@@ -50,8 +50,8 @@ _HOME = {
     "assert_not_inferior": "assertions",
     "assert_not_significantly_risky": "assertions",
     "check": "assertions",
-    "run": "evaluation.memory_runs",
-    "score_run": "evaluation.scoring.run_scores",
+    "run": "data.memory_runs",
+    "score_run": "data.run_scores",
 }
 
 

@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Any, TypedDict, TypeVar, Unpack, get_type_hints
 
 from pytest_riskguard import run_context
+from pytest_riskguard.data.memory_runs import MemoryRun
+from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.engine.in_memory import Judgements, System, topics_in_memory, verdict_on
 from pytest_riskguard.errors import DataError, RiskyError
-from pytest_riskguard.evaluation.memory_runs import MemoryRun
-from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.kinds import (
     OPTIONS,
     Equivalent,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from pytest_riskguard import limits
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.formats import limits
 from tests.reports.html.browsers import CHROMIUM, Open, Opened
 from tests.shared_data import SHARED
 
@@ -92,7 +92,7 @@ def _outside_ci() -> Iterator[None]:
 
 @pytest.fixture
 def set_limit(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int], None]:
-    """``set_limit("TOPICS", 2)``: another number for one limit of ``formats.limits``."""
+    """``set_limit("TOPICS", 2)``: another number for one limit of ``limits``."""
 
     def set_number(name: str, most: int) -> None:
         monkeypatch.setitem(vars(getattr(limits, name)), "default", most)
@@ -180,7 +180,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(scope="session")
 def reference_data() -> Path:
     """The folder of published tables and of R's intervals, which every checkout has (see its README)."""
-    return Path(__file__).parent / "data"
+    return Path(__file__).parent / "reference_data"
 
 
 @pytest.fixture(scope="session")

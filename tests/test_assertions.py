@@ -22,7 +22,7 @@ from pytest_riskguard import (
     assertions,
     check,
 )
-from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.data import TopicScores
 from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
 from pytest_riskguard.plugin import fixture
 from pytest_riskguard.plugin.fixture import Riskguard

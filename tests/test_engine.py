@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.data.run_scores import scored_run
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Computed, Question, RunFile, ScoreFile, Stored
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.evaluation.scoring.run_scores import scored_run
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Yardstick
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.data.judged_runs import JudgedRun
+from pytest_riskguard.data.rankings import rankings_as_run
+from pytest_riskguard.data.run_scores import scored_run
+from pytest_riskguard.data.trec_files import fold_run
 from pytest_riskguard.engine import Engine, sources
 from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, Source, Stored
-from pytest_riskguard.evaluation.runs.rankings import rankings_as_run
-from pytest_riskguard.evaluation.runs.trec_files import fold_run
-from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
-from pytest_riskguard.evaluation.scoring.run_scores import scored_run
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.wording import worded
-from tests.evaluation.scoring.slow_judged_runs import judged_run
+from tests.data.scoring.slow_judged_runs import judged_run
 from tests.gates.runs import as_qrels
 from tests.plugin import world
 from tests.verdicts import altered

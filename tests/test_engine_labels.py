@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from pytest_riskguard.data import read_qrels
+from pytest_riskguard.data.given_file import GivenFile, LabelRules
+from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.changed_data import stale_labels
 from pytest_riskguard.engine.sources import Question, RunFile
-from pytest_riskguard.evaluation import read_qrels
-from pytest_riskguard.evaluation.document_titles import DocumentTitles
-from pytest_riskguard.formats.given_file import GivenFile, LabelRules
 from pytest_riskguard.gates.verdict import Verdict
 from tests.strict import gate_of
 

@@ -9,7 +9,7 @@ import sys
 import dask.dataframe as dd
 from distributed import Client
 
-from pytest_riskguard.evaluation import score_frame
+from pytest_riskguard.data import score_frame
 
 MEASURES = ["nDCG@10", "AP", "Bpref"]
 PARTS = 16

@@ -9,7 +9,7 @@ import sys
 import pandas as pd
 from pyspark.sql import SparkSession
 
-from pytest_riskguard.evaluation import score_frame
+from pytest_riskguard.data import score_frame
 
 MEASURES = ["nDCG@10", "AP", "Bpref"]
 

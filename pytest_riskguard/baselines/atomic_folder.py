@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pytest_riskguard.data.input_files import GZIP, ContentError, blocks, open_regular
 from pytest_riskguard.errors import BaselineError
-from pytest_riskguard.formats.input_files import GZIP, ContentError, blocks, open_regular
-from pytest_riskguard.formats.limits import RUN_BYTES
+from pytest_riskguard.limits import RUN_BYTES
 
 LOCK = ".lock"
 #: Seconds that a writer waits for another one.

@@ -13,10 +13,10 @@ from typing import Any
 
 from pytest_riskguard.baselines.environment import now
 from pytest_riskguard.baselines.git import checked_out
+from pytest_riskguard.data.input_files import ContentError, read_limited
 from pytest_riskguard.errors import RiskguardError
-from pytest_riskguard.formats.input_files import ContentError, read_limited
-from pytest_riskguard.formats.limits import MANIFEST_BYTES
-from pytest_riskguard.formats.serialization import JsonError, parsed
+from pytest_riskguard.limits import MANIFEST_BYTES
+from pytest_riskguard.serialization import JsonError, parsed
 from pytest_riskguard.text import web_address
 
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")

@@ -13,13 +13,13 @@ from pathlib import Path
 from pytest_riskguard.baselines import atomic_folder, queries
 from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, StoredReplicate
 from pytest_riskguard.baselines.remote_stores import shown
+from pytest_riskguard.data.input_files import ContentError, LimitError, open_regular, read_limited
+from pytest_riskguard.data.score_files import read_score_table
+from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, ScoresFormatError
-from pytest_riskguard.evaluation.score_files import read_score_table
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.formats.input_files import ContentError, LimitError, open_regular, read_limited
-from pytest_riskguard.formats.limits import MANIFEST_BYTES, TABLE_BYTES
-from pytest_riskguard.formats.serialization import JsonError
+from pytest_riskguard.limits import MANIFEST_BYTES, TABLE_BYTES
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
+from pytest_riskguard.serialization import JsonError
 from pytest_riskguard.text import clean
 
 

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
-from pytest_riskguard.formats.metadata import Latency
-from pytest_riskguard.formats.serialization import JsonError, decoded, parsed
+from pytest_riskguard.data.metadata import Latency
+from pytest_riskguard.serialization import JsonError, decoded, parsed
 
 FORMAT = 1
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.data.topics import Topics
 
 #: What decides how much a topic counts, as the columns are named, in their order.
 ROLES = ("weight", "cluster", "stratum")

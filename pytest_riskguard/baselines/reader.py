@@ -14,13 +14,13 @@ from pytest_riskguard.baselines.entry import RUN, StoredBaseline, resolved
 from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, Staleness, name_problem, staleness
 from pytest_riskguard.baselines.remote_stores import local_folder, shown
 from pytest_riskguard.baselines.scored import KeptRun, Scored, as_stored, present_scores, problems
+from pytest_riskguard.data.judged_runs import JudgedRun
+from pytest_riskguard.data.measures import measure_name
+from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.remote import is_address
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
-from pytest_riskguard.evaluation.judgements.qrels import Qrels
-from pytest_riskguard.evaluation.measures import measure_name
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun
-from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.formats.remote_files import is_address
 from pytest_riskguard.text import did_you_mean
 
 #: How often a baseline that is replaced while it is being read is read again.

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_riskguard.baselines.manifest import name_problem
+from pytest_riskguard.data.input_files import LimitError
+from pytest_riskguard.data.remote import address_of, files_below, is_address, local_copy
 from pytest_riskguard.errors import BaselineError, MissingFileError, UsageError
-from pytest_riskguard.formats.input_files import LimitError
-from pytest_riskguard.formats.limits import STORE_BYTES, STORE_FILES
-from pytest_riskguard.formats.remote_files import address_of, files_below, is_address, local_copy
+from pytest_riskguard.limits import STORE_BYTES, STORE_FILES
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 

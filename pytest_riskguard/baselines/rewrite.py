@@ -30,21 +30,21 @@ from pytest_riskguard.baselines.manifest import (
     StoredTopics,
 )
 from pytest_riskguard.baselines.scored import problems
+from pytest_riskguard.data.collection import keys_of, read_collection
+from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.input_files import ContentError
+from pytest_riskguard.data.measures import measure_name, parse_measure, provider_of
+from pytest_riskguard.data.metadata import checked_metadata
+from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.rankings import Rankings, write_run
+from pytest_riskguard.data.remote import kept_copy
+from pytest_riskguard.data.run_files import open_file, open_run
+from pytest_riskguard.data.run_scores import score_run
+from pytest_riskguard.data.score_files import read_scores, write_scores
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import Topics, read_topics
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
-from pytest_riskguard.evaluation.collection import keys_of, read_collection
-from pytest_riskguard.evaluation.judgements.qrels import Qrels
-from pytest_riskguard.evaluation.measures import measure_name, parse_measure, provider_of
-from pytest_riskguard.evaluation.runs.rankings import Rankings, write_run
-from pytest_riskguard.evaluation.runs.run_files import open_file, open_run
-from pytest_riskguard.evaluation.score_files import read_scores, write_scores
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.run_scores import score_run
-from pytest_riskguard.evaluation.topics import Topics, read_topics
-from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.input_files import ContentError
-from pytest_riskguard.formats.limits import RUN_BYTES
-from pytest_riskguard.formats.metadata import checked_metadata
-from pytest_riskguard.formats.remote_files import kept_copy
+from pytest_riskguard.limits import RUN_BYTES
 from pytest_riskguard.text import counted, listed
 
 

@@ -13,14 +13,14 @@ import numpy as np
 from pytest_riskguard.baselines import environment, queries
 from pytest_riskguard.baselines.entry import RUN, SCORES, StoredBaseline
 from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, StoredMeasure, StoredReplicate
+from pytest_riskguard.data.cache import Wanted, text_scores
+from pytest_riskguard.data.judged_runs import JudgedRun, depth_for
+from pytest_riskguard.data.measures import parse_measure, provider_of
+from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.run_scores import ScoredRun, scored_run
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
-from pytest_riskguard.evaluation.judgements.qrels import Qrels
-from pytest_riskguard.evaluation.measures import parse_measure, provider_of
-from pytest_riskguard.evaluation.score_cache import Wanted, text_scores
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun, depth_for
-from pytest_riskguard.evaluation.scoring.run_scores import ScoredRun, scored_run
-from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.text import counted, listed
 
 #: Stored scores may differ this much from those of the run: other builds of the same libraries round differently.

@@ -21,10 +21,10 @@ from pytest_riskguard.baselines.entry import CONTENTS, Promotion, Replacement, S
 from pytest_riskguard.baselines.manifest import FIXED, KINDS, Manifest
 from pytest_riskguard.baselines.reader import StoreReader, check_name
 from pytest_riskguard.baselines.rewrite import NewEntry
+from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.rankings import Rankings
+from pytest_riskguard.data.remote import address_of, is_address
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
-from pytest_riskguard.evaluation.runs.rankings import Rankings
-from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.remote_files import address_of, is_address
 from pytest_riskguard.text import listed
 
 

@@ -15,8 +15,8 @@ import click
 from pytest_riskguard.cli.output import Outputs, detail_options, present, report_options, typed_command
 from pytest_riskguard.cli.parameters import FILE, NamedPath, config_option, named_path, no_cache_option
 from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_gates
+from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.text import did_you_mean, listed
 
 if TYPE_CHECKING:

@@ -167,7 +167,7 @@ def _roles(verdicts: Sequence[Verdict]) -> str:
 
 def _within_its_scale(questions: Sequence[Question]) -> tuple[list[Question], str | None]:
     """Those that the default limits of single queries fit, which are for scores from 0 to 1, and what is left out."""
-    from pytest_riskguard.evaluation.measures import span
+    from pytest_riskguard.data.measures import span
 
     measures = {question.measure or "" for question in questions}
     unlimited = tuple(sorted(measure for measure in measures if math.isinf(span(measure))))

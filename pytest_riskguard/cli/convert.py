@@ -11,12 +11,12 @@ import click
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import ensure_apart, unwritable
 from pytest_riskguard.cli.parameters import FILE, file_option
-from pytest_riskguard.formats.given_file import TIES, Ties
-from pytest_riskguard.formats.records import KINDS
+from pytest_riskguard.data.given_file import TIES, Ties
+from pytest_riskguard.data.records import KINDS
 from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:
-    from pytest_riskguard.formats.records import Kind
+    from pytest_riskguard.data.records import Kind
 
 
 @click.command()
@@ -48,9 +48,9 @@ def convert(
     """
     from dataclasses import replace
 
-    from pytest_riskguard.evaluation import conversion
-    from pytest_riskguard.evaluation.topics import read_topics
-    from pytest_riskguard.formats.given_file import GivenFile
+    from pytest_riskguard.data import conversion
+    from pytest_riskguard.data.given_file import GivenFile
+    from pytest_riskguard.data.topics import read_topics
     from pytest_riskguard.reports import files
 
     given = replace(GivenFile.of(input), format=format_, ties=ties, download=download)

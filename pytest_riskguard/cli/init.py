@@ -19,7 +19,7 @@ from pytest_riskguard.gates.kinds import MAX_ALPHA, MIN_TOPICS, OPTIONS, POLICY
 from pytest_riskguard.gates.option_types import Number
 
 if TYPE_CHECKING:
-    from pytest_riskguard.evaluation.judgements.qrels import Qrels
+    from pytest_riskguard.data.qrels import Qrels
 
 #: What a query that gets worse costs, in queries that get as much better.
 WORSE_COSTS = 2.0
@@ -97,7 +97,7 @@ def init(
     complete and check the file.
     """
     from pytest_riskguard.config.json_schema import MODELINE, SCHEMA_NAME
-    from pytest_riskguard.evaluation.measures import measure_name
+    from pytest_riskguard.data.measures import measure_name
 
     for option, path in (("qrels", qrels), ("topics", topics), ("candidate", Path(candidate)), ("output", output)):
         if path == Path():
@@ -184,7 +184,7 @@ def _exists(output: Path) -> UsageError:
 
 def _judgements(qrels: Path) -> Qrels | None:
     """The judgements; None without a readable file."""
-    from pytest_riskguard.evaluation.judgements.qrels import read_qrels
+    from pytest_riskguard.data.qrels import read_qrels
 
     try:
         return read_qrels(qrels)

@@ -22,15 +22,15 @@ from pytest_riskguard.cli.parameters import (
     config_given,
     surroundings,
 )
+from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.measures import measure_name
+from pytest_riskguard.data.score_files import read_scores
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.titles import DocumentTitles
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Baseline, Computed, Question, RunFile, ScoreFile, Source, Stored, label
 from pytest_riskguard.errors import BaselineError, ConfigError, DataError, UsageError
-from pytest_riskguard.evaluation.document_titles import DocumentTitles
-from pytest_riskguard.evaluation.measures import measure_name
-from pytest_riskguard.evaluation.score_files import read_scores
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.gates.alignment import NO_TOPICS, clusters_of, on_one_list, strata_of, weights_of
 from pytest_riskguard.gates.kinds import (
     KINDS,

@@ -61,21 +61,21 @@ Writer = Callable[[Sequence["ToJudge"], Mapping[str, str]], str]
 
 def quepid(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
     """CSV that Quepid imports; ``UsageError`` if a topic has no query text, or two have the same."""
-    from pytest_riskguard.formats.quepid import written
+    from pytest_riskguard.data.quepid import written
 
     return written(_by_text(documents, queries, "Quepid")).decode()
 
 
 def opensearch(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
     """A judgement list for the Workbench, with empty ratings, which it refuses until they are filled in."""
-    from pytest_riskguard.formats.judging_tools import imported
+    from pytest_riskguard.data.judging_tools import imported
 
     return imported(_by_text(documents, queries, "The Workbench")).decode()
 
 
 def _empty_grades(documents: Sequence[ToJudge], queries: Mapping[str, str], *, delimiter: str) -> str:
     """A table that riskguard reads as judgements once its last column is filled in."""
-    from pytest_riskguard.formats.quepid import safe
+    from pytest_riskguard.data.quepid import safe
 
     buffer = io.StringIO(newline="")
     rows = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
@@ -89,7 +89,7 @@ def _empty_grades(documents: Sequence[ToJudge], queries: Mapping[str, str], *, d
 
 
 def _by_text(documents: Sequence[ToJudge], queries: Mapping[str, str], tool: str) -> Iterator[tuple[str, str, str]]:
-    from pytest_riskguard.formats.judging_tools import texts_of
+    from pytest_riskguard.data.judging_tools import texts_of
 
     texts = texts_of(dict.fromkeys(to_judge.topic for to_judge in documents), _cleaned(queries), tool)
     return ((texts[to_judge.topic], to_judge.document, "") for to_judge in documents)

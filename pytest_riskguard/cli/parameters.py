@@ -20,10 +20,10 @@ import click
 
 from pytest_riskguard import run_context
 from pytest_riskguard.config.load import find_config, load_config
+from pytest_riskguard.data.given_file import TIES, GivenFile
+from pytest_riskguard.data.known import added_formats, formats_of
+from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.formats.given_file import TIES, GivenFile
-from pytest_riskguard.formats.known import added_formats, formats_of
-from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.gates.kinds import (
     COMPUTED,
     CORRECTIONS,

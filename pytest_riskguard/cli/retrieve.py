@@ -29,8 +29,8 @@ def retrieve(run: Path, config: Path | None) -> int:
     baseline add stores it, judge-next finds what to judge in it.
     """
     from pytest_riskguard.config.setting_types import Queried
+    from pytest_riskguard.data.rankings import write_run
     from pytest_riskguard.engine.declared_gates import engine_of
-    from pytest_riskguard.evaluation.runs.rankings import write_run
 
     settings = load_config(config_path(config), require_gates=False)
     candidate, line = settings.candidate, settings.line("candidate")

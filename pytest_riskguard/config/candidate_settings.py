@@ -22,7 +22,7 @@ from pytest_riskguard.config.setting_types import (
     TiesSetting,
     is_importable,
 )
-from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.gates.option_types import Text, shown
 
 

@@ -17,8 +17,8 @@ from pytest_riskguard.config.setting_types import (
     TopicsFormat,
     or_path_alone,
 )
-from pytest_riskguard.formats.given_file import GivenFile, LabelRules
-from pytest_riskguard.formats.text_files import MAX_GRADE
+from pytest_riskguard.data.given_file import GivenFile, LabelRules
+from pytest_riskguard.data.text_files import MAX_GRADE
 from pytest_riskguard.gates.option_types import SHARES, Number, Text, shown
 from pytest_riskguard.text import document_address
 

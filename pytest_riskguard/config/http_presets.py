@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 from urllib.parse import quote
 
-from pytest_riskguard.formats.engine_answers import Engine
+from pytest_riskguard.data.engine_answers import Engine
 
 _PLACEHOLDER = re.compile(r"(?<![{$])\{(query|topic|depth|tags\.[^{}]+)\}(?!\})")
 _DEPTH = "{depth}"
@@ -93,7 +93,7 @@ class Preset:
         """What reads the answers; None for the general preset, whose answers the settings describe."""
         if self.answers is None:
             return None
-        engine: Engine = getattr(import_module("pytest_riskguard.formats.engines"), f"{self.answers.upper()}_ENGINE")
+        engine: Engine = getattr(import_module("pytest_riskguard.data.engines"), f"{self.answers.upper()}_ENGINE")
         return engine
 
 

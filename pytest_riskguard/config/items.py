@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.errors import ConfigError, DataError
-from pytest_riskguard.formats.limits import GATES
 from pytest_riskguard.gates.kinds import Correction, Gate
+from pytest_riskguard.limits import GATES
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
@@ -125,7 +125,7 @@ def _with_slices(config: Config) -> Config:
     declared = [(gate, index, entry) for gate in config.gates for index, entry in enumerate(gate.slice or ())]
     if not declared:
         return config  # and no file of the collection is read, no numpy loaded
-    from pytest_riskguard.evaluation.collection import read_collection
+    from pytest_riskguard.data.collection import read_collection
     from pytest_riskguard.gates.slices import slices_of
 
     first_line = config.line_of(declared[0][0], "slice", 0)

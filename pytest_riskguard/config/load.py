@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_riskguard.data.input_files import LimitError, read_limited
 from pytest_riskguard.errors import ConfigError, MissingFileError
-from pytest_riskguard.formats.input_files import LimitError, read_limited
-from pytest_riskguard.formats.limits import YAML_BYTES
+from pytest_riskguard.limits import YAML_BYTES
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config

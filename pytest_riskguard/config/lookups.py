@@ -13,12 +13,12 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.config.candidate_settings import file_of
 from pytest_riskguard.config.items import with_slices
 from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
+from pytest_riskguard.data.collection import keys_of
+from pytest_riskguard.data.measures import measure_name
+from pytest_riskguard.data.qrels import Qrels, read_qrels
+from pytest_riskguard.data.remote import is_address
+from pytest_riskguard.data.topics import Topics, read_topics
 from pytest_riskguard.errors import ConfigError, DataError, UsageError
-from pytest_riskguard.evaluation.collection import keys_of
-from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
-from pytest_riskguard.evaluation.measures import measure_name
-from pytest_riskguard.evaluation.topics import Topics, read_topics
-from pytest_riskguard.formats.remote_files import is_address
 from pytest_riskguard.gates.limits import protected_topics
 from pytest_riskguard.text import did_you_mean
 

@@ -250,7 +250,7 @@ def _refuse_if_it_cannot_fail(gate: Gate, measure: str) -> None:
             pass
         else:
             return
-    from pytest_riskguard.evaluation.measures import refuse_uninformative, span  # loads numpy
+    from pytest_riskguard.data.measures import refuse_uninformative, span  # loads numpy
 
     refuse_uninformative(measure)
     gate.refuse_if_it_cannot_fail(span(measure))

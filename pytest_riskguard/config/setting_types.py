@@ -15,13 +15,13 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Pla
 
 from pytest_riskguard.baselines.remote_stores import pinned
 from pytest_riskguard.config.asking import MAX_DEPTH, MAX_WORKERS, TIMEOUT
+from pytest_riskguard.data.columns import WANTED
+from pytest_riskguard.data.given_file import IRDS, TIES, Ties
+from pytest_riskguard.data.known import added_formats, formats_of
+from pytest_riskguard.data.metadata import checked_metadata
+from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.remote import is_address
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.formats.columns import WANTED
-from pytest_riskguard.formats.given_file import IRDS, TIES, Ties
-from pytest_riskguard.formats.known import added_formats, formats_of
-from pytest_riskguard.formats.metadata import checked_metadata
-from pytest_riskguard.formats.records import Kind
-from pytest_riskguard.formats.remote_files import is_address
 from pytest_riskguard.gates.option_types import Number, OneOf, Text, shown
 
 # NAME, NAME(parameters), NAME@cutoff, NAME(parameters)@cutoff: the notation of ir-measures.

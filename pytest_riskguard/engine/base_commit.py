@@ -19,9 +19,9 @@ from pytest_riskguard.baselines.build import Base, build_of_ci
 from pytest_riskguard.baselines.git import Repository
 from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.config.load import load_config
+from pytest_riskguard.data.input_files import ContentError, read_limited
 from pytest_riskguard.errors import RiskguardError
-from pytest_riskguard.formats.input_files import ContentError, read_limited
-from pytest_riskguard.formats.limits import MANIFEST_BYTES, YAML_BYTES, Limit
+from pytest_riskguard.limits import MANIFEST_BYTES, YAML_BYTES, Limit
 from pytest_riskguard.reports.policy_changes import MOST_KEPT, Change, PolicyChanges, ordered
 from pytest_riskguard.text import clean, short
 
@@ -270,7 +270,7 @@ def _is_manifest(name: str, store: str | None) -> bool:
 
 def _manifest(content: bytes | None) -> Manifest | None:
     from pytest_riskguard.baselines.manifest import Manifest
-    from pytest_riskguard.formats.serialization import JsonError
+    from pytest_riskguard.serialization import JsonError
 
     try:
         return None if content is None else Manifest.from_bytes(content)

@@ -14,17 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_riskguard.config.schema import Config
+from pytest_riskguard.data.collection import read_collection
+from pytest_riskguard.data.input_files import LimitError, read_limited
+from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import Topics, write_topics
 from pytest_riskguard.engine.sources import Computed, Question
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.evaluation.collection import read_collection
-from pytest_riskguard.evaluation.judgements.qrels import Qrels
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import Topics, write_topics
-from pytest_riskguard.formats.input_files import LimitError, read_limited
-from pytest_riskguard.formats.limits import REPORT_BYTES
-from pytest_riskguard.formats.serialization import JsonError, decoded, parsed
 from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of
 from pytest_riskguard.gates.verdict import Verdict, digests
+from pytest_riskguard.limits import REPORT_BYTES
+from pytest_riskguard.serialization import JsonError, decoded, parsed
 
 
 @dataclass(frozen=True)

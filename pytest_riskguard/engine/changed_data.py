@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from pytest_riskguard.baselines.entry import mean_score
 from pytest_riskguard.baselines.scored import Scored
+from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.titles import DocumentTitles
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.engine.sources import Question, Stored
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.document_titles import DocumentTitles
-from pytest_riskguard.evaluation.judgements.qrels import Qrels
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.verdict import Verdict, warning
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.risk.urisk import mean_test

@@ -15,12 +15,12 @@ from pytest_riskguard.config.items import GateItem, family_of, judged_together
 from pytest_riskguard.config.lookups import all_errors
 from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
 from pytest_riskguard.config.setting_types import Queried
+from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.engine.advice import about_gate
 from pytest_riskguard.engine.budget import Budget, read_ledger
 from pytest_riskguard.engine.judging import Engine
 from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, ScoreFile, Stored
 from pytest_riskguard.errors import ConfigError, UsageError
-from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.gates.chain.looks import Looks
 from pytest_riskguard.gates.kinds import BUDGETED
 from pytest_riskguard.gates.verdict import Commands, Verdict

@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pytest_riskguard.data.measures import bounds, measure_name, parse_measure, refuse_uninformative, span
+from pytest_riskguard.data.measures import within_bounds as is_within
+from pytest_riskguard.data.memory import JudgementsData, SystemData
+from pytest_riskguard.data.memory_runs import MemoryRun, system_in_memory
+from pytest_riskguard.data.qrels import Qrels, read_qrels
+from pytest_riskguard.data.run_scores import score_run
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import CLUSTER, STRATUM, Topics
 from pytest_riskguard.engine.judging import Engine
 from pytest_riskguard.engine.sources import Question
 from pytest_riskguard.errors import DataError, ScoresFormatError, UsageError
-from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
-from pytest_riskguard.evaluation.measures import bounds, measure_name, parse_measure, refuse_uninformative, span
-from pytest_riskguard.evaluation.measures import within_bounds as is_within
-from pytest_riskguard.evaluation.memory import JudgementsData, SystemData
-from pytest_riskguard.evaluation.memory_runs import MemoryRun, system_in_memory
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.run_scores import score_run
-from pytest_riskguard.evaluation.topics import CLUSTER, STRATUM, Topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.option_types import SHARES, OptionTypeError, is_number

@@ -15,6 +15,13 @@ from typing import TypedDict
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.baselines.stored_files import own_file, same_file, stored_file
+from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.grades import scaled
+from pytest_riskguard.data.measures import measure_name, parse_measure, refuse_uninformative, span
+from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.titles import DocumentTitles
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.engine.budget import Budget
 from pytest_riskguard.engine.changed_data import (
     StaleLabels,
@@ -38,13 +45,6 @@ from pytest_riskguard.engine.sources import (
     metadata_of,
 )
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
-from pytest_riskguard.evaluation.document_titles import DocumentTitles
-from pytest_riskguard.evaluation.judgements.grades import scaled
-from pytest_riskguard.evaluation.judgements.qrels import Qrels
-from pytest_riskguard.evaluation.measures import measure_name, parse_measure, refuse_uninformative, span
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.gates.alignment import on_one_list
 from pytest_riskguard.gates.chain.families import Compared, at_the_rules_level, in_families
 from pytest_riskguard.gates.chain.history import with_lineage

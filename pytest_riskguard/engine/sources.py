@@ -14,24 +14,24 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.data.cache import RunScores, Wanted, file_scores
+from pytest_riskguard.data.given_file import GivenFile, Ties
+from pytest_riskguard.data.grades import scaled
+from pytest_riskguard.data.judged_runs import JudgedRun, depth_for, kept_depth
+from pytest_riskguard.data.known import system_name
+from pytest_riskguard.data.measures import measure_name, parse_measure
+from pytest_riskguard.data.memory_runs import MemoryRun
+from pytest_riskguard.data.metadata import Latency
+from pytest_riskguard.data.qrels import Qrels, read_qrels
+from pytest_riskguard.data.ranked_runs import RankedRun, rank_order
+from pytest_riskguard.data.rankings import Rankings
+from pytest_riskguard.data.records import Agreement, TopicKeys
+from pytest_riskguard.data.run_files import open_run
+from pytest_riskguard.data.run_scores import ScoredRun, scored_run
+from pytest_riskguard.data.score_files import read_scores
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import Topics, read_topics
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
-from pytest_riskguard.evaluation.judgements.grades import scaled
-from pytest_riskguard.evaluation.judgements.qrels import Qrels, read_qrels
-from pytest_riskguard.evaluation.measures import measure_name, parse_measure
-from pytest_riskguard.evaluation.memory_runs import MemoryRun
-from pytest_riskguard.evaluation.runs.rankings import Rankings
-from pytest_riskguard.evaluation.runs.run_files import open_run
-from pytest_riskguard.evaluation.score_cache import RunScores, Wanted, file_scores
-from pytest_riskguard.evaluation.score_files import read_scores
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.judged_runs import JudgedRun, depth_for, kept_depth
-from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun, rank_order
-from pytest_riskguard.evaluation.scoring.run_scores import ScoredRun, scored_run
-from pytest_riskguard.evaluation.topics import Topics, read_topics
-from pytest_riskguard.formats.given_file import GivenFile, Ties
-from pytest_riskguard.formats.known import system_name
-from pytest_riskguard.formats.metadata import Latency
-from pytest_riskguard.formats.records import Agreement, TopicKeys
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.origins import Origin
 

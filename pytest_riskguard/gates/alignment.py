@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from pytest_riskguard.data.measures import span
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import STRATUM, Topics
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.measures import span
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import STRATUM, Topics
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 from pytest_riskguard.text import counted, listed, named
@@ -308,7 +308,7 @@ def refuse_other_order(
     """Check that the order of equal scores does not decide; ``outcome_of`` asks the gate's question again.
 
     ``DataError`` with reason ``order_as_written`` if the gate has another outcome where all runs are scored in the
-    order as written (see ``evaluation.runs.order``). Never one run in one order and another in the other: runs whose
+    order as written (see ``data.order``). Never one run in one order and another in the other: runs whose
     scores are tied by design would then differ where nothing changed. A run that changes little is left as scored,
     unless single topics decide.
     """

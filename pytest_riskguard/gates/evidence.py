@@ -16,8 +16,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.data.measures import span
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.measures import span
 from pytest_riskguard.gates.alignment import Aligned, Strata
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum
 from pytest_riskguard.risk.tradeoff import tradeoff

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Interval, MinLen
 
-from pytest_riskguard.formats.serialization import UNLESS_EMPTY, UNWRITTEN, Words
+from pytest_riskguard.serialization import UNLESS_EMPTY, UNWRITTEN, Words
 
 Count = Annotated[int, Ge(0)]
 Positive = Annotated[int, Ge(1)]

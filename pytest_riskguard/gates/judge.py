@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.data.measures import least_and_greatest
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.measures import least_and_greatest
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import Aligned, align, refuse_if_unanswered_decide, refuse_other_order
 from pytest_riskguard.gates.figures import exhibits, paired_estimates, reported, topic_counts
 from pytest_riskguard.gates.findings import (

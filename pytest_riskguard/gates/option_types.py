@@ -13,7 +13,7 @@ from typing import Annotated, Any, Protocol, TypeVar
 
 from annotated_types import Interval
 
-from pytest_riskguard.formats.serialization import Words
+from pytest_riskguard.serialization import Words
 from pytest_riskguard.text import did_you_mean
 
 _MAX_SHOWN = 60

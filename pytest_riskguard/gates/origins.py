@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pytest_riskguard.formats.given_file import Ties
-from pytest_riskguard.formats.metadata import Latency
-from pytest_riskguard.formats.records import Agreement
-from pytest_riskguard.formats.serialization import UNLESS_EMPTY
+from pytest_riskguard.data.given_file import Ties
+from pytest_riskguard.data.metadata import Latency
+from pytest_riskguard.data.records import Agreement
+from pytest_riskguard.serialization import UNLESS_EMPTY
 
 __all__ = ["Latency", "Origin", "Origins"]
 

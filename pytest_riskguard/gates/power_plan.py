@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import Power

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.data.topics import CLUSTER
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.topics import CLUSTER
 from pytest_riskguard.gates.findings import Slice
 from pytest_riskguard.gates.kinds import MIN_SLICE_TOPICS, NotSignificantlyRisky, parse_slice
 from pytest_riskguard.text import clean, nearest
 
 if TYPE_CHECKING:
-    from pytest_riskguard.evaluation.scores import TopicScores
+    from pytest_riskguard.data.scores import TopicScores
     from pytest_riskguard.gates.alignment import Aligned
     from pytest_riskguard.gates.ruling import Comparison, Ruling
     from pytest_riskguard.risk.checks import FloatArray

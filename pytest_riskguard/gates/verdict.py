@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, cas
 
 from annotated_types import MinLen
 
+from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH, cutoff_in
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.formats.measure_names import DEFAULT_DEPTH, MAX_DEPTH, cutoff_in
-from pytest_riskguard.formats.serialization import UNLESS_EMPTY, JsonError, Words, decoded, to_plain
 from pytest_riskguard.gates import SHOWN
 from pytest_riskguard.gates.chain.looks import Look
 from pytest_riskguard.gates.findings import (
@@ -34,10 +33,11 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, OPTIONS, EveryOption, Gate, options_of
 from pytest_riskguard.gates.rankings.label_findings import Judgements
+from pytest_riskguard.serialization import UNLESS_EMPTY, JsonError, Words, decoded, to_plain
 from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:  # numpy, which scores load, is not needed by a run that only collects gates
-    from pytest_riskguard.evaluation.scores import TopicScores
+    from pytest_riskguard.data.scores import TopicScores
     from pytest_riskguard.gates.origins import Origins
     from pytest_riskguard.gates.rankings import Rankings
 

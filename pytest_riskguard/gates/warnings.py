@@ -18,7 +18,7 @@ from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 from pytest_riskguard.risk.checks import mean
 
 if TYPE_CHECKING:
-    from pytest_riskguard.evaluation.scores import TopicScores
+    from pytest_riskguard.data.scores import TopicScores
     from pytest_riskguard.gates.pool.against_references import ReferenceRuling
     from pytest_riskguard.gates.pool.ruling import PoolComparison
 

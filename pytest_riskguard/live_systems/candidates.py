@@ -11,13 +11,13 @@ from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import CommandCandidate, Retrieve, key_of
 from pytest_riskguard.config.http_settings import HttpCandidate
 from pytest_riskguard.config.setting_types import ASKING, Queried
+from pytest_riskguard.data.given_file import TIES, Ties
+from pytest_riskguard.data.metadata import checked_metadata
+from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.rankings import Rankings, rankings_as_run
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.engine.sources import LiveRun
 from pytest_riskguard.errors import ConfigError, ScoringError, UsageError
-from pytest_riskguard.evaluation.judgements.qrels import Qrels
-from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run
-from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.formats.given_file import TIES, Ties
-from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.live_systems.commands import command_search
 from pytest_riskguard.live_systems.console import Console

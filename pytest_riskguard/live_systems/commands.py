@@ -21,9 +21,9 @@ from typing import IO, cast
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import CommandCandidate
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.formats.limits import ANSWER_BYTES
-from pytest_riskguard.formats.serialization import JsonError, parsed_value
+from pytest_riskguard.limits import ANSWER_BYTES
 from pytest_riskguard.live_systems.retrieval import FailedSearchError, Search, Topic
+from pytest_riskguard.serialization import JsonError, parsed_value
 from pytest_riskguard.text import clean
 
 #: Bytes of standard error that are kept, from its end, and the characters of its last line that a message repeats.

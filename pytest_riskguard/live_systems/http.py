@@ -23,12 +23,12 @@ from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urljoin
 
 from pytest_riskguard.config.http_presets import filled, filled_address, placeholders
 from pytest_riskguard.config.http_settings import VARIABLE, address_problem
+from pytest_riskguard.data.engine_answers import AnswerError, Hit, hits_of, identifier
+from pytest_riskguard.data.input_files import LimitError, read_limited
 from pytest_riskguard.errors import DataError, MissingFileError, UsageError
-from pytest_riskguard.formats.engine_answers import AnswerError, Hit, hits_of, identifier
-from pytest_riskguard.formats.input_files import LimitError, read_limited
-from pytest_riskguard.formats.limits import ANSWER_BYTES, TABLE_BYTES
-from pytest_riskguard.formats.serialization import JsonError, parsed_value
+from pytest_riskguard.limits import ANSWER_BYTES, TABLE_BYTES
 from pytest_riskguard.live_systems.retrieval import FailedSearchError, Topic
+from pytest_riskguard.serialization import JsonError, parsed_value
 from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:

@@ -13,15 +13,15 @@ import pytest
 from pytest_riskguard.assertions import BurdenOptions, CollapseOptions, GeoRiskOptions, RiskOptions, demand
 from pytest_riskguard.config.asking import TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
+from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
+from pytest_riskguard.data.memory import RankingsData, is_data
+from pytest_riskguard.data.memory_runs import MemoryRun, run, system_in_memory
+from pytest_riskguard.data.metadata import checked_metadata
+from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.engine.advice import about_runs, advised, config_words
 from pytest_riskguard.engine.in_memory import System
 from pytest_riskguard.engine.sources import LiveRun, Question, Ranked, RunFile, ScoreFile, Source, Stored
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
-from pytest_riskguard.evaluation.memory import RankingsData, is_data
-from pytest_riskguard.evaluation.memory_runs import MemoryRun, run, system_in_memory
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.formats.given_file import TIES, GivenFile, Ties
-from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.gates.kinds import (
     Equivalent,
     GeoRiskNotWorse,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_riskguard.formats.serialization import decoded, to_plain
+from pytest_riskguard.serialization import decoded, to_plain
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict

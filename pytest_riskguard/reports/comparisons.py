@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from pytest_riskguard.formats.serialization import Words, to_plain
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import MARKS, WITH_CARE, Tone, advice, tone
+from pytest_riskguard.serialization import Words, to_plain
 from pytest_riskguard.text import clean, counted
 
 #: How a gate can end, in the words of reports.

@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_riskguard import __version__
+from pytest_riskguard.data.input_files import LimitError, read_limited
 from pytest_riskguard.errors import ReportFormatError
-from pytest_riskguard.formats.input_files import LimitError, read_limited
-from pytest_riskguard.formats.limits import REPORT_BYTES, TOPICS
-from pytest_riskguard.formats.serialization import JsonError, decoded, parsed, to_plain
 from pytest_riskguard.gates import rankings
 from pytest_riskguard.gates.findings import Exhibits, Lines, TopicColumns
 from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.limits import REPORT_BYTES, TOPICS
 from pytest_riskguard.reports import comparisons
 from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.reports.provenance import Provenance
+from pytest_riskguard.serialization import JsonError, decoded, parsed, to_plain
 from pytest_riskguard.text import counted, listed, named, short
 
 SCHEMA = "riskguard-report/1"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from pytest_riskguard.formats.serialization import Words
+from pytest_riskguard.serialization import Words
 from pytest_riskguard.text import clean, counted, listed
 
 #: What can have changed, the most important first, and how a line says it.

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.data import TopicScores
 from pytest_riskguard.risk import georisk, principal_components, zrisk
 from pytest_riskguard.risk.checks import FloatArray, mean
 from pytest_riskguard.studies.pool_statistics import (

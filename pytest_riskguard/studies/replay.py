@@ -12,7 +12,7 @@ from pytest_riskguard.reports import Section, Table, clean, counted, document, l
 
 if TYPE_CHECKING:
     from pytest_riskguard import Verdict
-    from pytest_riskguard.evaluation import TopicScores
+    from pytest_riskguard.data import TopicScores
 
 #: Below this many topics gates have no answer.
 MIN_TOPICS = 10

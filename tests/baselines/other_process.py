@@ -24,7 +24,7 @@ if sys.platform == "win32":  # which has no fork
     CONTEXT = multiprocessing.get_context("spawn")
 else:
     CONTEXT = multiprocessing.get_context("forkserver")
-    CONTEXT.set_forkserver_preload([__name__, "pytest_riskguard.evaluation.scoring.run_scores"])
+    CONTEXT.set_forkserver_preload([__name__, "pytest_riskguard.data.run_scores"])
 #: What Python reports to audit hooks before it changes or reads a folder or opens a file.
 _STEPS = frozenset({"open", "os.listdir", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.scandir"})
 

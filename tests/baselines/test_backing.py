@@ -9,9 +9,9 @@ import pytest
 
 from pytest_riskguard.baselines import environment
 from pytest_riskguard.baselines.atomic_folder import sha256
+from pytest_riskguard.data.qrels import read_qrels
+from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.errors import BaselineError
-from pytest_riskguard.evaluation.judgements.qrels import read_qrels
-from pytest_riskguard.evaluation.scoring.run_scores import score_run
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.baselines.entry import ScoreChange, TopicFall, changes_between
-from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.data.scores import TopicScores
 
 
 def scores(measure="AP", **values):

@@ -12,9 +12,9 @@ from numpy.testing import assert_array_equal
 from pytest_riskguard.baselines import environment
 from pytest_riskguard.baselines.manifest import GitState
 from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.data.qrels import read_qrels
+from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.errors import BaselineError, DataError
-from pytest_riskguard.evaluation.judgements.qrels import read_qrels
-from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from tests.baselines.conftest import MEASURES
 from tests.baselines.test_store import DAMAGE, assert_same_scores
 

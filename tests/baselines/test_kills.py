@@ -16,7 +16,7 @@ import pytest
 
 from pytest_riskguard.baselines.atomic_folder import LOCK, locked
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.evaluation.judgements.qrels import read_qrels
+from pytest_riskguard.data.qrels import read_qrels
 from tests.baselines.other_process import CONTEXT, Writer
 
 pytestmark = pytest.mark.slow

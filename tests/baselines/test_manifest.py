@@ -19,7 +19,7 @@ from pytest_riskguard.baselines.manifest import (
     StoredReplicate,
     StoredTopics,
 )
-from pytest_riskguard.formats.serialization import JsonError
+from pytest_riskguard.serialization import JsonError
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 OTHER = "sha256:" + "f" * 64

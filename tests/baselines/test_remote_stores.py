@@ -15,8 +15,8 @@ from pytest_riskguard.baselines.remote_stores import digest_of, pinned
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.cli.main import run
 from pytest_riskguard.config.load import load_config
+from pytest_riskguard.data.remote import files_below
 from pytest_riskguard.errors import BaselineError, ConfigError, UsageError
-from pytest_riskguard.formats.remote_files import files_below
 from tests.plugin import world
 
 ADDRESS = "memory://bucket/baselines"

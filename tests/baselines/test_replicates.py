@@ -7,9 +7,9 @@ import shutil
 
 import pytest
 
+from pytest_riskguard.data.qrels import read_qrels
+from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.errors import BaselineError, DataError, RunFormatError, UsageError
-from pytest_riskguard.evaluation.judgements.qrels import read_qrels
-from pytest_riskguard.evaluation.scoring.run_scores import score_run
 from tests.baselines.conftest import MEASURES
 from tests.baselines.test_store import DAMAGE, assert_same_scores
 

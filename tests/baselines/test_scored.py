@@ -7,10 +7,10 @@ import pytest
 
 from pytest_riskguard.baselines import scored as scored_module
 from pytest_riskguard.baselines.queries import from_bytes, to_bytes
+from pytest_riskguard.data.qrels import read_qrels
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import BaselineError, RiskguardError
-from pytest_riskguard.evaluation.judgements.qrels import read_qrels
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import read_topics
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from numpy.testing import assert_array_equal
 from pytest_riskguard.baselines import atomic_folder, environment
 from pytest_riskguard.baselines import git as version_control
 from pytest_riskguard.baselines.manifest import GitState
+from pytest_riskguard.data.qrels import read_qrels
+from pytest_riskguard.data.run_scores import score_run, scored_run
 from pytest_riskguard.errors import BaselineError, MissingFileError, RunFormatError, UsageError
-from pytest_riskguard.evaluation.judgements.qrels import read_qrels
-from pytest_riskguard.evaluation.scoring.run_scores import score_run, scored_run
 from tests.baselines.conftest import MEASURES
 
 

@@ -16,8 +16,8 @@ import pytest
 from pytest_riskguard.baselines import atomic_folder
 from pytest_riskguard.baselines.atomic_folder import LOCK
 from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.errors import BaselineError
-from pytest_riskguard.evaluation.judgements.qrels import read_qrels
 from tests.baselines.conftest import MEASURES
 from tests.baselines.other_process import Writer
 

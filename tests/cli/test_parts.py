@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tests.formats.world import WORLD
-from tests.formats.written import judging_tools
+from tests.data.world import WORLD
+from tests.data.written import judging_tools
 
 FILE = next(case for case in judging_tools.CASES if case.known == "workbench" and case.kind == "rankings")
 ASKED = "compare {} --baseline {} --qrels qrels.txt --topics topics.tsv"

@@ -9,8 +9,8 @@ import pytest
 
 from pytest_riskguard.cli.main import run as riskguard
 from pytest_riskguard.config.load import load_config
+from pytest_riskguard.data.given_file import LabelRules
 from pytest_riskguard.errors import ConfigError
-from pytest_riskguard.formats.given_file import LabelRules
 
 GATE = "gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]\n"
 TOPICS = range(12)

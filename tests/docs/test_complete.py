@@ -13,7 +13,7 @@ import click
 import pytest
 
 import pytest_riskguard
-from pytest_riskguard import baselines, evaluation, inference, ltr, risk, studies
+from pytest_riskguard import baselines, data, inference, ltr, risk, studies
 from pytest_riskguard import cli as parts
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.main import LazyCommand, cli
@@ -21,7 +21,7 @@ from pytest_riskguard.config.candidate_settings import CommandCandidate, Describ
 from pytest_riskguard.config.collection_settings import Collection, Documents, QrelsFile
 from pytest_riskguard.config.http_settings import Http, HttpCandidate
 from pytest_riskguard.config.schema import Config, GateModel, GateSettings
-from pytest_riskguard.formats.known import FORMATS
+from pytest_riskguard.data.known import FORMATS
 from pytest_riskguard.gates import kinds
 from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import JSON_TYPES, Outcome
@@ -266,7 +266,7 @@ def test_each_warning_code_is_in_the_reference():
 
 def test_each_public_name_is_in_the_reference():
     text = page("python.md")
-    for module in (pytest_riskguard, risk, studies, inference, ltr, evaluation, parts, baselines):
+    for module in (pytest_riskguard, risk, studies, inference, ltr, data, parts, baselines):
         under = section(text, f"`{module.__name__}`")
         missing = [name for name in module.__all__ if not re.search(rf"`{name}\b", under)]
         assert not missing, module.__name__

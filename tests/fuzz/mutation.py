@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_riskguard.formats.serialization import MAX_DEPTH
+from pytest_riskguard.serialization import MAX_DEPTH
 
 #: What stands in place of a value: every type, the ends of their ranges, and words that have a meaning.
 ODD_VALUES: tuple[Any, ...] = (

@@ -15,18 +15,18 @@ import numpy as np
 
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.config.load import load_config
+from pytest_riskguard.data.qrels import read_qrels
+from pytest_riskguard.data.rankings import rankings_as_run, write_run
+from pytest_riskguard.data.row_blocks import Chunk
+from pytest_riskguard.data.score_files import read_scores, write_scores
+from pytest_riskguard.data.topics import read_topics
+from pytest_riskguard.data.trec_files import fold_run
 from pytest_riskguard.errors import ConfigError, FileError, RiskguardError
-from pytest_riskguard.evaluation.judgements.qrels import read_qrels
-from pytest_riskguard.evaluation.runs.rankings import rankings_as_run, write_run
-from pytest_riskguard.evaluation.runs.row_blocks import Chunk
-from pytest_riskguard.evaluation.runs.trec_files import fold_run
-from pytest_riskguard.evaluation.score_files import read_scores, write_scores
-from pytest_riskguard.evaluation.topics import read_topics
-from pytest_riskguard.formats.serialization import JsonError
 from pytest_riskguard.reports import comparisons, markdown
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.terminal import failure as terminal
 from pytest_riskguard.run_context import Detail, Screen
+from pytest_riskguard.serialization import JsonError
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a file for each of a million inputs should not be written to a disk
 _FOLDER = tempfile.TemporaryDirectory(prefix="riskguard-fuzz-", dir=_MEMORY if _MEMORY.is_dir() else None)

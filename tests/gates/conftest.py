@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation import TopicScores, read_qrels
-from pytest_riskguard.evaluation.scoring.run_scores import score_run
+from pytest_riskguard.data import TopicScores, read_qrels
+from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.gates.evidence import Evidence
 
 

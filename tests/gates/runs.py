@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from pytest_riskguard.evaluation import TopicScores
-from pytest_riskguard.evaluation.judgements.qrels import Qrels
-from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.runs.rankings import rankings_as_run
-from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
-from pytest_riskguard.evaluation.scoring.run_scores import score_run
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.data import TopicScores
+from pytest_riskguard.data.measures import parse_measure
+from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.ranked_runs import RankedRun
+from pytest_riskguard.data.rankings import rankings_as_run
+from pytest_riskguard.data.run_scores import score_run
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.rankings.unjudged import Rejudged
 from pytest_riskguard.gates.verdict import Verdict
-from tests.evaluation.scoring.slow_judged_runs import judged_run
+from tests.data.scoring.slow_judged_runs import judged_run
 
 Rankings = Mapping[str, Sequence[str]]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from pytest_riskguard.evaluation import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.data import TopicScores
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference.intervals import METHODS

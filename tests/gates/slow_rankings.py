@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from pytest_riskguard.evaluation.judgements.grades import is_binary
-from pytest_riskguard.evaluation.judgements.qrels import Qrels
-from pytest_riskguard.evaluation.measures import cutoff_of, part_of, provider_of
-from pytest_riskguard.evaluation.runs.order import as_scored, untied
-from pytest_riskguard.evaluation.runs.row_blocks import Chunk, by_document
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.judged_runs import depth_of
-from pytest_riskguard.evaluation.scoring.provider_scores import evaluate
-from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.formats.given_file import AS_GIVEN, LabelRules
-from pytest_riskguard.formats.measure_names import DEFAULT_DEPTH
+from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
+from pytest_riskguard.data.grades import is_binary
+from pytest_riskguard.data.judged_runs import depth_of
+from pytest_riskguard.data.measure_names import DEFAULT_DEPTH
+from pytest_riskguard.data.measures import cutoff_of, part_of, provider_of
+from pytest_riskguard.data.order import as_scored, untied
+from pytest_riskguard.data.provider_scores import evaluate
+from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.row_blocks import Chunk, by_document
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.findings import (
     RankedDocument,
     ResponsibleTopic,

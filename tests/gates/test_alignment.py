@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import align, on_one_list, refuse_other_order
 from pytest_riskguard.gates.kinds import Gate, gate_of
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.alignment import clusters_of as clusters_by_number
 from pytest_riskguard.gates.evidence import Evidence

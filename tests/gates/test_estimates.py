@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.figures import paired_estimates, topic_counts
 from pytest_riskguard.gates.judge import explain, judge, rule
 from pytest_riskguard.gates.kinds import Gate

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.verdict import Verdict

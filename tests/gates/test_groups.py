@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.findings import TopicGroup
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, gate_of

@@ -9,8 +9,8 @@ import jsonschema
 import numpy as np
 import pytest
 
+from pytest_riskguard.data import TopicScores
 from pytest_riskguard.errors import ScoringError
-from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation.topics import Topics, read_topics
+from pytest_riskguard.data.topics import Topics, read_topics
 from pytest_riskguard.gates import figures, responsible, slices
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of

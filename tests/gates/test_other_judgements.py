@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation import read_qrels
-from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.scoring import possible_scores
-from pytest_riskguard.evaluation.scoring.judged_runs import depth_of
+from pytest_riskguard.data import possible_scores, read_qrels
+from pytest_riskguard.data.judged_runs import depth_of
+from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.rankings import other_judgements
 from pytest_riskguard.gates.rankings.unjudged import judge_next, judgements

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from pytest_riskguard.data import read_qrels
+from pytest_riskguard.data.measures import parse_measure
+from pytest_riskguard.data.ranked_runs import RankedRun
+from pytest_riskguard.data.run_scores import score_run, scored_run
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Question, RunFile
-from pytest_riskguard.evaluation import read_qrels
-from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
-from pytest_riskguard.evaluation.scoring.run_scores import score_run, scored_run
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings.documents import topic_documents

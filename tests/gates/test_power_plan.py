@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_riskguard.evaluation.document_titles import DocumentTitles
+from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.gates.findings import RankedDocument
 from pytest_riskguard.gates.rankings import Rankings, collected, restored
 from pytest_riskguard.gates.rankings.side_by_side import MAX_WINS, side_by_side, titled

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.data import TopicScores
 from pytest_riskguard.gates.findings import Slice
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.pool.judge import judge_pool

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_riskguard.data.scores import Repeated, TopicScores
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.scores import Repeated, TopicScores
 from pytest_riskguard.gates.slices import slices_of, within
 
 TAGS = {

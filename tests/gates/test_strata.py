@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import Strata, align
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge

@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation import read_qrels
-from pytest_riskguard.evaluation.judgements.qrels import Qrels, regraded
-from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.formats.given_file import LabelRules
+from pytest_riskguard.data import read_qrels
+from pytest_riskguard.data.given_file import LabelRules
+from pytest_riskguard.data.measures import parse_measure
+from pytest_riskguard.data.qrels import Qrels, regraded
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings import uncertain_labels
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnderJudges

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.errors import RunFormatError
-from pytest_riskguard.formats.serialization import JsonError
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import (
@@ -25,6 +24,7 @@ from pytest_riskguard.gates.verdict import (
     refused,
     unanswered,
 )
+from pytest_riskguard.serialization import JsonError
 from tests.gates.conftest import pair, topic_scores
 
 NEW, PROD, OLD, AGAIN = (topic_scores(name, [0.1, 0.2]) for name in ("new", "prod", "old", "again"))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation.scores import Repeated, TopicScores
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.data.scores import Repeated, TopicScores
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.verdict import VerdictWarning

@@ -11,23 +11,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation import TopicScores, read_qrels
-from pytest_riskguard.evaluation.judgements.grades import labels_for, scaled
-from pytest_riskguard.evaluation.judgements.qrels import Qrels
-from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.runs.rankings import Rankings, rankings_as_run
-from pytest_riskguard.evaluation.runs.run_files import open_run
-from pytest_riskguard.evaluation.runs.trec_files import fold_run
-from pytest_riskguard.evaluation.scoring import array_scores, judged_runs, unjudged_documents
-from pytest_riskguard.evaluation.scoring.ranked_runs import RankedDocuments, RankedRun
-from pytest_riskguard.evaluation.scoring.run_scores import score_run
-from pytest_riskguard.formats.given_file import AS_GIVEN, LabelRules
+from pytest_riskguard.data import TopicScores, array_scores, judged_runs, read_qrels
+from pytest_riskguard.data import unjudged as unjudged_documents
+from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
+from pytest_riskguard.data.grades import labels_for, scaled
+from pytest_riskguard.data.measures import parse_measure
+from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.ranked_runs import RankedDocuments, RankedRun
+from pytest_riskguard.data.rankings import Rankings, rankings_as_run
+from pytest_riskguard.data.run_files import open_run
+from pytest_riskguard.data.run_scores import score_run
+from pytest_riskguard.data.trec_files import fold_run
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings.documents import topic_documents
 from pytest_riskguard.gates.rankings.side_by_side import all_documents, depth_shown, side_by_side
 from pytest_riskguard.gates.rankings.unjudged import Rejudged, judge_next, judgements
-from tests.evaluation.scoring.slow_judged_runs import judged_run
+from tests.data.scoring.slow_judged_runs import judged_run
 from tests.gates import slow_rankings
 from tests.gates.runs import as_qrels
 

@@ -14,7 +14,7 @@ import pytest
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import CommandCandidate
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.formats.limits import ANSWER_BYTES
+from pytest_riskguard.limits import ANSWER_BYTES
 from pytest_riskguard.live_systems import commands
 from pytest_riskguard.live_systems.commands import command_search
 from pytest_riskguard.live_systems.retrieval import Retrieved, Topic, retrieve

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.data import TopicScores
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.gates.verdict import Inputs, Verdict

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.evaluation import read_scores
-from pytest_riskguard.evaluation.memory_runs import run
-from pytest_riskguard.evaluation.scoring.run_scores import score_run
+from pytest_riskguard.data import read_scores
+from pytest_riskguard.data.memory_runs import run
+from pytest_riskguard.data.run_scores import score_run
 
 psutil = pytest.importorskip("psutil")
 pd = pytest.importorskip("pandas")

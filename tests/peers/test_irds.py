@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_riskguard.data import read_qrels, read_topics
+from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.evaluation import read_qrels, read_topics
-from pytest_riskguard.formats.given_file import GivenFile
 from tests.strict import STRICT_LINE
 
 pytest.importorskip("ir_datasets")

@@ -10,8 +10,8 @@ import sys
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation import read_qrels, read_scores
-from pytest_riskguard.evaluation.scoring.run_scores import score_run
+from pytest_riskguard.data import read_qrels, read_scores
+from pytest_riskguard.data.run_scores import score_run
 
 TOPICS = [f"q{number}" for number in range(12)]
 MEASURES = ["nDCG@10", "nDCG", "AP", "RR", "P@5", "R@20", "Rprec", "Bpref", "Success@5"]

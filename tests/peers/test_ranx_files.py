@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_riskguard.data.qrels import read_qrels
+from pytest_riskguard.data.rankings import Rankings
+from pytest_riskguard.data.run_files import open_run
 from pytest_riskguard.errors import RunFormatError
-from pytest_riskguard.evaluation.judgements.qrels import read_qrels
-from pytest_riskguard.evaluation.runs.rankings import Rankings
-from pytest_riskguard.evaluation.runs.run_files import open_run
 
 ranx = pytest.importorskip("ranx")
 pytestmark = pytest.mark.slow  # importing ranx compiles

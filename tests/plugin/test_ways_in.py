@@ -10,7 +10,7 @@ import pytest
 
 from pytest_riskguard import check, score_run
 from pytest_riskguard.cli.main import run
-from pytest_riskguard.evaluation import read_qrels, read_topics
+from pytest_riskguard.data import read_qrels, read_topics
 from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
 from pytest_riskguard.reports.json import SCHEMA_FILE
 from tests.plugin import world

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation import read_qrels
-from pytest_riskguard.evaluation.scoring.run_scores import score_run
+from pytest_riskguard.data import read_qrels
+from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.risk import trisk, urisk
 from tests.published import web2012
 from tests.published.web2012 import TOPICS

@@ -17,7 +17,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 #: The tables as papers print them; a figure that is mistyped there is not what tests compute.
-PUBLISHED = Path(__file__).resolve().parents[1] / "data" / "published"
+PUBLISHED = Path(__file__).resolve().parents[1] / "reference_data" / "published"
 
 
 def of_paper(name: str, *columns: str) -> list[tuple[Any, ...]]:

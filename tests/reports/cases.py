@@ -12,8 +12,8 @@ from unittest import mock
 import numpy as np
 
 from pytest_riskguard import check
+from pytest_riskguard.data import TopicScores
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.gates.findings import (
     Exhibits,
     Explanation,

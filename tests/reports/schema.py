@@ -12,12 +12,12 @@ from typing import Any, get_args, get_type_hints
 
 from pydantic import create_model
 
-from pytest_riskguard.formats.serialization import UNLESS_EMPTY
 from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import JSON_TYPES
 from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.reports.json import SCHEMA, SCHEMA_FILE
 from pytest_riskguard.reports.provenance import Provenance
+from pytest_riskguard.serialization import UNLESS_EMPTY
 
 Schema = dict[str, Any]
 #: What a report has only where there is something to say.

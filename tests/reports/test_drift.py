@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.chain.history import drift
 from pytest_riskguard.reports.drift import explain
 

@@ -19,7 +19,7 @@ HOSTILE = "a](x) ![b](c) <script>alert(1)</script> @octocat \x1b[31m\u202e\ud800
 
 def judged(topic: str = "", **options: object) -> Verdict:
     """A verdict with the data of its charts, as a report has it."""
-    from pytest_riskguard.evaluation.scores import TopicScores
+    from pytest_riskguard.data.scores import TopicScores
     from pytest_riskguard.gates.judge import judge
     from pytest_riskguard.gates.kinds import gate_of
     from tests.plugin.world import LOSS, differences

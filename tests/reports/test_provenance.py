@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard.baselines.build import Build
-from pytest_riskguard.formats.metadata import Latency, checked_metadata, latency_of
-from pytest_riskguard.formats.serialization import JsonError, decoded, to_plain
+from pytest_riskguard.data.metadata import Latency, checked_metadata, latency_of
 from pytest_riskguard.gates.origins import Origin, Origins
 from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.provenance import Difference, Provenance, line, provenance_of
+from pytest_riskguard.serialization import JsonError, decoded, to_plain
 from tests.reports.hostile import EACH, verdict_with
 from tests.reports.test_hostile import assert_markdown, assert_plain
 

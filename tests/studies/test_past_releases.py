@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard import Verdict, check
-from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.data import TopicScores
 from pytest_riskguard.studies.replay import AnswerAt, PastRelease, Replay, replay
 
 ALPHAS = (0.0, 1.0, 5.0)

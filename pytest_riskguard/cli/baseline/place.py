@@ -26,7 +26,7 @@ from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
-    from pytest_riskguard.formats.given_file import GivenFile
+    from pytest_riskguard.data.given_file import GivenFile
 
 
 def opened(path: Path | None = None) -> Store:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from pytest_riskguard.baselines.entry import ScoreChange
     from pytest_riskguard.baselines.manifest import Manifest, Staleness
     from pytest_riskguard.baselines.store import Store
-    from pytest_riskguard.evaluation.judgements.qrels import Qrels
-    from pytest_riskguard.evaluation.scores import TopicScores
-    from pytest_riskguard.evaluation.topics import Topics
+    from pytest_riskguard.data.qrels import Qrels
+    from pytest_riskguard.data.scores import TopicScores
+    from pytest_riskguard.data.topics import Topics
 
 #: What each kind of baseline stands for.
 _MEANING = {
@@ -42,7 +42,7 @@ def list_(store: Path | None) -> int:
     with every file of every baseline.
     """
     from pytest_riskguard.baselines.remote_stores import digest_of, shown
-    from pytest_riskguard.formats.remote_files import is_address
+    from pytest_riskguard.data.remote import is_address
 
     if store is not None and is_address(store) and "#" not in str(store):
         click.echo(f"digest of all: {digest_of(store)}")  # the store can be read once this pins it
@@ -202,8 +202,8 @@ def verify(names: tuple[str, ...], *, qrels: Path | None, max_age: int | None) -
 
 def _collection(qrels: Path | None) -> tuple[Qrels | None, Topics | None]:
     """What the option names, else the judgements and topics of riskguard.yaml, if there is one."""
-    from pytest_riskguard.evaluation.collection import read_collection
-    from pytest_riskguard.evaluation.topics import read_topics
+    from pytest_riskguard.data.collection import read_collection
+    from pytest_riskguard.data.topics import read_topics
 
     if qrels is not None:
         return read_collection(qrels)

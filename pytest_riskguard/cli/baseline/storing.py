@@ -25,16 +25,16 @@ from pytest_riskguard.cli.baseline.place import (
 from pytest_riskguard.cli.baseline.stored import change_lines, in_a_line, means_of
 from pytest_riskguard.cli.check import code_from, live_systems
 from pytest_riskguard.cli.parameters import FILE, config_option, read_as, surroundings
+from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.errors import BaselineError, UsageError
-from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.text import counted, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.entry import Replacement
     from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.baselines.store import Store
-    from pytest_riskguard.evaluation.runs.rankings import Rankings
-    from pytest_riskguard.formats.given_file import GivenFile
+    from pytest_riskguard.data.given_file import GivenFile
+    from pytest_riskguard.data.rankings import Rankings
 
 _dry_run = click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
 
@@ -235,7 +235,7 @@ def rescore(name: str, *, place: Place) -> None:
 
 def _otherwise_known(place: Place, name: str) -> Mapping[str, tuple[str, ...]]:
     """The topics whose text, weight, cluster or stratum is not that of the stored baseline."""
-    from pytest_riskguard.evaluation.collection import read_collection
+    from pytest_riskguard.data.collection import read_collection
 
     with suppress(BaselineError):  # damaged, which rescoring says
         qrels, topics = read_collection(place.sources["qrels"] or Path(), place.sources["topics"])

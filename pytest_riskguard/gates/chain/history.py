@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.findings import ChainedRun, Lineage
 from pytest_riskguard.gates.kinds import Gate, NotInferior, NotSignificantlyRisky

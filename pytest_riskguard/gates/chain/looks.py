@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from annotated_types import Ge, Gt, Le, MinLen
 
-from pytest_riskguard.formats.serialization import rounded
+from pytest_riskguard.serialization import rounded
 
 #: Up to so many looks, a false alarm is about as likely as that of one gate; beyond, their mean number is known.
 BOUNDED_LOOKS = 50

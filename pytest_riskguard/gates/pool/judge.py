@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from pytest_riskguard.data.measures import least_and_greatest
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.measures import least_and_greatest
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import refuse_if_unanswered_decide, refuse_other_order
 from pytest_riskguard.gates.figures import (
     alphas_for,

@@ -9,9 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import STRATUM, Topics
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import STRATUM, Topics
 from pytest_riskguard.gates.alignment import NO_TOPICS, Aligned, clusters_of, on_one_list, refuse_unanswered
 from pytest_riskguard.gates.kinds import ANY, MEDIAN, Gate, NotSignificantlyRisky
 from pytest_riskguard.gates.limits import detects_max_mde

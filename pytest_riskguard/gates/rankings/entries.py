@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pytest_riskguard.formats.measure_names import DEFAULT_DEPTH, cutoff_in
-from pytest_riskguard.formats.serialization import UNWRITTEN
+from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, cutoff_in
 from pytest_riskguard.gates.findings import Count, RankedDocument
+from pytest_riskguard.serialization import UNWRITTEN
 from pytest_riskguard.text import web_address
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pytest_riskguard.formats.serialization import UNWRITTEN
 from pytest_riskguard.gates.findings import Count, Positive, Probability
+from pytest_riskguard.serialization import UNWRITTEN
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import quote
 
-from pytest_riskguard.evaluation.document_titles import DocumentTitles
-from pytest_riskguard.evaluation.measures import cutoff_of
-from pytest_riskguard.formats.measure_names import DEFAULT_DEPTH
+from pytest_riskguard.data.measure_names import DEFAULT_DEPTH
+from pytest_riskguard.data.measures import cutoff_of
+from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.gates.findings import RankedDocument
 from pytest_riskguard.gates.rankings.entries import MAX_DEPTH, Rankings
 from pytest_riskguard.gates.rankings.unjudged import Rejudged

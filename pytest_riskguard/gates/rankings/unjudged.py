@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.judged_runs import depth_of
-from pytest_riskguard.evaluation.scoring.possible_scores import possible_scores
-from pytest_riskguard.evaluation.scoring.ranked_runs import RankedRun
-from pytest_riskguard.evaluation.scoring.unjudged_documents import (
+from pytest_riskguard.data.given_file import LabelRules
+from pytest_riskguard.data.judged_runs import depth_of
+from pytest_riskguard.data.possible_scores import possible_scores
+from pytest_riskguard.data.ranked_runs import RankedRun
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import Topics
+from pytest_riskguard.data.unjudged import (
     UnjudgedDocuments,
     unjudged_documents,
     values_if_relevant,
 )
-from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.formats.given_file import LabelRules
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_riskguard.formats.serialization import rounded
 from pytest_riskguard.gates.findings import TopicDocuments
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import MARKS, WITH_CARE, tone
@@ -15,6 +14,7 @@ from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.html.charts import charts
 from pytest_riskguard.reports.sections import Part, sections
 from pytest_riskguard.reports.shown import OUTCOMES, Shown
+from pytest_riskguard.serialization import rounded
 from pytest_riskguard.text import clean, short, web_address
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pytest_riskguard.formats.serialization import rounded
 from pytest_riskguard.gates.findings import ResponsibleTopic, TopicColumns
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.whole_page import MAX_TOPIC
 from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.serialization import rounded
 from pytest_riskguard.text import clean
 
 #: Longest query, and name or value of a tag.

@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import POLICY, Gate, gate_of
 from pytest_riskguard.reports.wording.headlines import line

@@ -10,11 +10,11 @@ import jsonschema
 import numpy as np
 import pytest
 
+from pytest_riskguard.data.qrels import read_qrels
+from pytest_riskguard.data.run_scores import score_run
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.judgements.qrels import read_qrels
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring.run_scores import score_run
-from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.chain.history import Drift, drift, lineage_of, with_lineage
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.verdict import Verdict

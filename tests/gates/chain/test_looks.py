@@ -9,7 +9,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.chain.families import at_the_rules_level, in_families
 from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of, expected_false_alarms
 from pytest_riskguard.gates.judge import judge, rule

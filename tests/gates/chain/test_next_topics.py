@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.power_plan import next_topics, plan_from_baseline, plan_from_runs

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from pytest_riskguard import assert_no_drift, check
+from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.errors import RiskyError
-from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.chain.families import in_families
 from pytest_riskguard.gates.chain.history import with_lineage
 from pytest_riskguard.gates.judge import judge, rule

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool import against_references
 from pytest_riskguard.gates.pool.judge import judge_pool

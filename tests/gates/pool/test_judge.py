@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.data import TopicScores
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.pool.responsible import contributions

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.data import TopicScores
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Family
 from pytest_riskguard.risk import georisk

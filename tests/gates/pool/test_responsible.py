@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.flips import LeftOut
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.pool.responsible import (

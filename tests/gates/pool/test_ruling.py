@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.inference import holm
 from pytest_riskguard.inference.multiplicity import effective_levels

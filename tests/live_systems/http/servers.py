@@ -19,7 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.formats.engine_shapes import SHAPES
+from tests.data.engine_shapes import SHAPES
 
 Hits = list[tuple[str, float]]
 Search = Callable[[str, int], Hits]

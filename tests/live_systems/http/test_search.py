@@ -21,7 +21,7 @@ from pytest_riskguard.config.http_settings import HttpCandidate
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.live_systems.http import HttpSearch, http_search
 from pytest_riskguard.live_systems.retrieval import FailedSearchError, Topic
-from tests.formats.engine_shapes import SHAPES
+from tests.data.engine_shapes import SHAPES
 from tests.live_systems.http.servers import DOCUMENTS, INDEX, KEY, Instead, Server, fts, serving
 
 #: Where each engine has its index, below the address of its server, and what else a riskguard.yaml says.

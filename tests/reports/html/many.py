@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from pytest_riskguard.evaluation import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.data import TopicScores
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.findings import RankedDocument
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.data import TopicScores
 from pytest_riskguard.gates.findings import Explanation, Slice
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of

@@ -14,8 +14,8 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pytest
 
+from pytest_riskguard.data import TopicScores
 from pytest_riskguard.errors import ReportFormatError
-from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.gates.findings import Explanation, Slice
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.data import TopicScores
 from pytest_riskguard.gates.findings import (
     Exhibits,
     RankedDocument,

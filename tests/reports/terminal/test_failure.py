@@ -11,7 +11,7 @@ import pytest
 from rich.cells import cell_len
 
 from pytest_riskguard import check
-from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.data import TopicScores
 from pytest_riskguard.gates.findings import RankedDocument, TopicDocuments
 from pytest_riskguard.gates.rankings.label_findings import Judgements
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning

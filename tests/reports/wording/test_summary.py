@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.findings import RankedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of

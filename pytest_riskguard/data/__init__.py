@@ -1,0 +1,48 @@
+"""Files in, per-topic scores out: runs, qrels, topics, and scoring by ir-measures.
+
+The public names load on first use, so that what is kept of scores can be looked up without numpy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_riskguard.data.memory_runs import MemoryRun
+    from pytest_riskguard.data.qrels import read_qrels
+    from pytest_riskguard.data.rankings import write_run
+    from pytest_riskguard.data.score_files import read_scores, write_scores
+    from pytest_riskguard.data.score_frames import score_frame
+    from pytest_riskguard.data.scores import TopicScores
+    from pytest_riskguard.data.topics import read_topics
+
+
+__all__ = [
+    "MemoryRun",
+    "TopicScores",
+    "read_qrels",
+    "read_scores",
+    "read_topics",
+    "score_frame",
+    "write_run",
+    "write_scores",
+]
+
+_HOME = {
+    "MemoryRun": "data.memory_runs",
+    "TopicScores": "data.scores",
+    "read_qrels": "data.qrels",
+    "read_scores": "data.score_files",
+    "read_topics": "data.topics",
+    "score_frame": "data.score_frames",
+    "write_run": "data.rankings",
+    "write_scores": "data.score_files",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"pytest_riskguard.{_HOME[name]}"), name)

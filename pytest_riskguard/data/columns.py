@@ -1,0 +1,378 @@
+"""Named columns of tables and keys of JSON Lines, under the names that search tools give them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from pytest_riskguard.data.content import InputFile
+from pytest_riskguard.data.measure_names import AVERAGES, standard_name
+from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, Score, TopicRow
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.limits import DOCUMENTS
+from pytest_riskguard.text import did_you_mean
+
+#: What a column may hold -> its names, in lower case, the usual one first.
+SYNONYMS: Mapping[str, tuple[str, ...]] = {
+    "topic": (
+        "topic",
+        "qid",
+        "query_id",
+        "query-id",
+        "queryid",
+        "q_id",
+        "query id",
+        "topic_id",
+        "topicid",
+        "_id",
+        "id",
+    ),
+    "query": ("query", "query_text", "querytext", "query text", "text", "title", "keywords", "search_term"),
+    # docno before docid: frames of PyTerrier have both, and docid is a number inside the index
+    "document": (
+        *("document", "docno", "docid", "doc_id", "doc-id", "document_id", "documentid", "did", "pid", "passage_id"),
+        *("corpus-id", "corpus_id", "corpusid", "doc id", "product_id", "item_id", "objectid"),
+    ),
+    "grade": ("grade", "label", "rating", "relevance", "rel", "judgement", "judgment", "score", "gain"),
+    "score": ("score", "sim", "similarity", "relevance", "_score", "value"),
+    "rank": ("rank", "position", "pos", "doc position"),
+    "judge": ("judge", "rater", "assessor", "annotator", "user", "judge_id"),
+    "measure": ("measure", "metric"),
+    "value": ("value", "score"),
+    "weight": ("weight",),
+    "system": ("name", "system", "model", "run", "run_name"),
+}
+_IDS = ("_id", "id")
+_TEXTS_OF_DOCUMENTS = ("text", "title")
+#: Names that mean something else in a table of this kind.
+_OTHER: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
+    "judgements": {"topic": _IDS, "query": _TEXTS_OF_DOCUMENTS},
+    "rankings": {"topic": _IDS, "query": _TEXTS_OF_DOCUMENTS, "score": ("relevance", "value")},
+}
+
+
+def names_of(what: str, kind: Kind | None = None) -> tuple[str, ...]:
+    """The names of a column in a table of this kind, or in any; in one of documents, ``id`` names these."""
+    other = _OTHER.get(kind, {}) if kind else {}
+    names = tuple(name for name in SYNONYMS[what] if name not in other.get(what, ()))
+    return (*names, *_IDS) if what == "document" and other else names
+
+
+def places(
+    header: Iterable[str], wanted: Sequence[str], kind: Kind | None = None, given: Mapping[str, str] | None = None
+) -> dict[str, int]:
+    """Which column holds what, for those wanted that are there; no column is used twice.
+
+    Names are compared in lower case. Of several columns that could hold one thing, the one whose name comes first
+    among its synonyms is taken. ``given`` names the columns of some things, which then have no other.
+    """
+    names = [name.strip().lower() for name in header]
+    given = given or {}
+    found = {what: names.index(name.strip().lower()) for what, name in given.items() if name.strip().lower() in names}
+    for what in wanted:
+        free = [name for name in names_of(what, kind) if name in names and names.index(name) not in found.values()]
+        if free and what not in given:
+            found[what] = names.index(free[0])
+    return found
+
+
+def named(wanted: Sequence[str], kind: Kind | None = None) -> str:
+    """For a message: the columns that are needed, each with its usual names."""
+    return ", ".join(f"{what} ({', '.join(names_of(what, kind)[:4])}, ...)" for what in wanted)
+
+
+def number(cell: str) -> float:
+    """The finite number in a cell; NaN for anything else."""
+    try:
+        value = math.nan if "_" in cell else float(cell)
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) else math.nan
+
+
+def whole(value: float) -> float:
+    """A number to be written: without a decimal point where it needs none."""
+    return int(value) if float(value).is_integer() else float(value)
+
+
+# Rows with named columns, whether of a table, JSON Lines, Parquet or a frame in memory: what they say.
+#
+# Cells are text, or what JSON and Arrow have: numbers, None for nothing, lists and objects.
+
+
+#: What the columns of a table may hold, those that are hardest to mistake first.
+WANTED: Mapping[Kind, tuple[str, ...]] = {
+    "judgements": ("document", "topic", "query", "grade", "judge"),
+    "rankings": ("document", "topic", "query", "rank", "score"),
+    "topics": ("topic", "query", "weight"),
+    "scores": ("measure", "topic", "value", "system"),
+}
+_NEEDED: Mapping[Kind, tuple[str, ...]] = {
+    "judgements": ("document", "grade"),
+    "rankings": ("document",),
+    "topics": ("query",),
+    "scores": ("measure", "value"),
+}
+#: Columns without a meaning: the index that pandas writes.
+_INDEX = ("", "unnamed: 0", "__index_level_0__")
+#: The largest whole number that a float holds exactly.
+_MAX_EXACT = 2**53
+
+#: A row with its line in the file, if it has one.
+NumberedRow = tuple[int | None, Sequence[Any]]
+
+
+def missing_columns(header: Iterable[str], kind: Kind, given: Mapping[str, str] | None = None) -> str | None:
+    """What a header lacks to hold rows of this kind, for a message; None if nothing."""
+    header, given = list(header), given or {}
+    if unknown := next((what for what in given if what not in WANTED[kind]), None):
+        hint = did_you_mean(unknown, WANTED[kind])
+        raise UsageError(f"columns: {unknown!r} is not one of {', '.join(WANTED[kind])}{hint}")
+    columns = places(header, WANTED[kind], kind, given)
+    if absent := next((name for what, name in given.items() if what not in columns), None):
+        return f"it has no column {absent!r}, only {', '.join(map(repr, header[:20]))}"
+    missing = [what for what in _NEEDED[kind] if what not in columns]
+    if kind == "judgements" and "grade" not in given and "grade" in columns and _is_ranking(header, columns["grade"]):
+        return "its scores stand beside ranks: it holds rankings"
+    if not columns.keys() & {"topic", "query"}:
+        missing.append("topic")
+    if kind == "rankings" and not columns.keys() & {"rank", "score"}:
+        missing.append("score")
+    return f"it names no column for {named(missing, kind)}" if missing else None
+
+
+def _is_ranking(header: Sequence[str], grade: int) -> bool:
+    """Whether what could be a grade is called a score, and there are ranks, which no judgements have."""
+    return header[grade].strip().lower() == "score" and bool(places(header, ("rank",)))
+
+
+def known_columns(header: Iterable[str], kind: Kind) -> int:
+    """How many of the columns of this kind a header has."""
+    return len(places(header, WANTED[kind], kind))
+
+
+class NamedRows:
+    """The rows below a header.
+
+    ``refuse`` makes the error for a line, or for the whole if that is None; ``given`` names columns.
+    """
+
+    def __init__(
+        self,
+        header: Sequence[str],
+        rows: Iterable[NumberedRow],
+        kind: Kind,
+        refuse: Callable[[int | None, str], Exception],
+        given: Mapping[str, str] | None = None,
+    ) -> None:
+        self.header = [name.strip() for name in header]
+        self._rows, self._kind, self._refuse = rows, kind, refuse
+        if (problem := missing_columns(self.header, kind, given)) is not None:
+            raise refuse(None, f"expected named columns, but {problem}")
+        self._columns = places(self.header, WANTED[kind], kind, given)
+        lowered = [name.lower() for name in self.header]
+        for place in self._columns.values():
+            if lowered.count(lowered[place]) > 1:
+                raise refuse(
+                    None, f"expected one column {self.header[place]!r}, found {lowered.count(lowered[place])}"
+                )
+        self._by_text = "topic" not in self._columns
+        self._texts: dict[str, str] = {}
+
+    def judgements(self) -> Records[Judgement]:
+        """One for each row that has a grade: a query, or a document, without one has not been judged yet."""
+        return Records(self._judgements(), by_text=self._by_text, texts=self._texts)
+
+    def _judgements(self) -> Iterator[Judgement]:
+        for line, row in self._rows:
+            grade = self._number(line, row, "grade")
+            if grade is not None:
+                judge = self._text(line, row, "judge")
+                yield Judgement(self._topic(line, row), self._document(line, row), grade, judge, line)
+
+    def rankings(self) -> Records[Ranking]:
+        """One for each topic, ordered by score, or else by rank: that is then the order that users saw."""
+        by_topic = self._grouped
+        has_scores = "score" in self._columns and not (
+            "rank" in self._columns and all(hit.score is None for hits in by_topic.values() for hit in hits)
+        )
+        rows = (
+            self._by_score(topic, hits) if has_scores else self._by_rank(topic, hits)
+            for topic, hits in by_topic.items()
+        )
+        return Records(rows, by_text=self._by_text, texts=self._texts, is_ordered=not has_scores)
+
+    @cached_property
+    def _grouped(self) -> dict[str, list[_Hit]]:
+        by_topic: dict[str, list[_Hit]] = {}
+        most_documents = DOCUMENTS.value
+        for line, row in self._rows:
+            rank = self._number(line, row, "rank")
+            hit = _Hit(line, self._document(line, row), self._number(line, row, "score"), rank)
+            hits = by_topic.setdefault(self._topic(line, row), [])
+            hits.append(hit)
+            if len(hits) > most_documents:  # now: a packed table of few bytes may have millions of rows
+                raise self._refuse(None, DOCUMENTS.problem(len(hits)))
+        return by_topic
+
+    def _by_score(self, topic: str, hits: Sequence[_Hit]) -> Ranking:
+        scores = []
+        for hit in hits:
+            if hit.score is None:
+                raise self._refuse(hit.line, f"expected a number as the score of {hit.document!r}, found nothing")
+            scores.append(hit.score)
+        ranks = [int(hit.rank) for hit in hits if hit.rank is not None and float(hit.rank).is_integer()]
+        return Ranking(
+            topic, [hit.document for hit in hits], scores, hits[0].line, ranks if len(ranks) == len(hits) else None
+        )
+
+    def _by_rank(self, topic: str, hits: Sequence[_Hit]) -> Ranking:
+        at_rank: dict[float, str] = {}
+        for hit in hits:
+            if hit.rank is None:
+                raise self._refuse(hit.line, f"expected a number as the rank of {hit.document!r}, found nothing")
+            if hit.rank in at_rank:
+                two = f"{hit.rank:g} for both {at_rank[hit.rank]!r} and {hit.document!r}"
+                raise self._refuse(hit.line, f"expected each rank once in topic {topic!r}, found {two}")
+            at_rank[hit.rank] = hit.document
+        return Ranking(topic, [at_rank[rank] for rank in sorted(at_rank)], None, hits[0].line)
+
+    def scores(self) -> dict[str, list[Score]]:
+        """System -> its scores, one for each row; rows of averages are left out."""
+        by_system: dict[str, list[Score]] = {}
+        for line, row in self._rows:
+            topic, measure = self._filled(line, row, "topic"), self._filled(line, row, "measure")
+            if topic in AVERAGES:
+                continue
+            value = self._number(line, row, "value")
+            if value is None or not math.isfinite(value):
+                expected = f"expected a finite number as the {measure} of topic {topic!r:.60}"
+                raise self._refuse(line, f"{expected}, found {row[self._columns['value']]!r:.60}")
+            score = Score(topic, standard_name(measure), value, line)
+            by_system.setdefault(self._text(line, row, "system"), []).append(score)
+        return by_system
+
+    def topics(self) -> Records[TopicRow]:
+        """One for each row; further columns are tags."""
+        return Records(self._topics())
+
+    def _topics(self) -> Iterator[TopicRow]:
+        used = self._columns.values()
+        tags = [
+            (place, name)
+            for place, name in enumerate(self.header)
+            if place not in used and name.lower() not in _INDEX
+        ]
+        for line, row in self._rows:
+            weight = None
+            if "weight" in self._columns:
+                weight = self._number(line, row, "weight")
+                if weight is None or not weight > 0:
+                    found = row[self._columns["weight"]]
+                    raise self._refuse(line, f"expected a weight above 0, found {found!r:.60}")
+            values = {name: tag for place, name in tags if (tag := as_tag(row[place])) is not None}
+            topic = None if self._by_text else self._filled(line, row, "topic")
+            yield TopicRow(topic, self._filled(line, row, "query"), values, weight, line)
+
+    def _topic(self, line: int | None, row: Sequence[Any]) -> str:
+        """The topic of a row: its id, or its query text where there are no ids."""
+        if self._by_text:
+            return self._filled(line, row, "query")
+        topic, text = self._filled(line, row, "topic"), self._text(line, row, "query")
+        if text and self._texts.setdefault(topic, text) != text:
+            other = self._texts[topic]
+            raise self._refuse(
+                line, f"expected one query text for each topic, found {other!r:.60} and {text!r:.60} of {topic!r}"
+            )
+        return topic
+
+    def _document(self, line: int | None, row: Sequence[Any]) -> str:
+        return self._filled(line, row, "document")
+
+    def _filled(self, line: int | None, row: Sequence[Any], what: str) -> str:
+        if not (text := self._text(line, row, what)):
+            name = self.header[self._columns[what]]
+            raise self._refuse(line, f"expected a {what} in column {name!r}, found nothing")
+        return text
+
+    def _text(self, line: int | None, row: Sequence[Any], what: str) -> str:
+        """A cell as text; empty if there is none. A whole number is the id that it is, also as a float."""
+        place = self._columns.get(what)
+        cell = None if place is None else row[place]
+        match cell:
+            case str():
+                return cell.strip()
+            case bool():
+                pass
+            case int():
+                return str(cell)
+            case float() if math.isnan(cell):
+                return ""
+            case float() if cell.is_integer() and abs(cell) < _MAX_EXACT:
+                return str(int(cell))
+            case None:
+                return ""
+        raise self._refuse(line, f"expected text or a whole number as the {what}, found {cell!r:.60}")
+
+    def _number(self, line: int | None, row: Sequence[Any], what: str) -> float | None:
+        """The number in a cell; None where there is no such column or nothing in it."""
+        place = self._columns.get(what)
+        cell = None if place is None else row[place]
+        value = math.nan
+        match cell:
+            case None:
+                return None
+            case str():
+                if not (text := cell.strip()):
+                    return None
+                value = number(text)
+            case bool():
+                pass
+            case int() | float():
+                if cell != cell:  # what pandas has for nothing
+                    return None
+                value = float(cell)
+        if not math.isfinite(value):
+            raise self._refuse(line, f"expected a number as the {what}, found {cell!r:.60}")
+        return value
+
+
+class _Hit:
+    """A document of a ranking with what its row says."""
+
+    __slots__ = ("document", "line", "rank", "score")
+
+    def __init__(self, line: int | None, document: str, score: float | None, rank: float | None) -> None:
+        self.line, self.document, self.score, self.rank = line, document, score, rank
+
+
+def as_tag(cell: Any) -> str | None:
+    """What a further column says of a topic; None for lists and objects."""
+    match cell:
+        case str():
+            return cell.strip()
+        case bool():
+            return str(cell).lower()
+        case None:
+            return ""
+        case int():
+            return str(cell)
+        case float():
+            return "" if math.isnan(cell) else f"{cell:g}"
+    return None
+
+
+def with_header(rows: Iterator[NumberedRow]) -> tuple[list[str], Iterator[NumberedRow]]:
+    """The header of a table, its first row, and the rows below."""
+    _, header = next(rows, (1, ()))
+    return [str(name) for name in header], rows
+
+
+def of_length(columns: int, rows: Iterable[NumberedRow], file: InputFile) -> Iterator[NumberedRow]:
+    """The rows of a table below a header of so many columns; the error of the file for one of another length."""
+    for line, row in rows:
+        if len(row) != columns:
+            raise file.refuse(line, f"expected {columns} columns as in the header, found {len(row)}")
+        yield line, row

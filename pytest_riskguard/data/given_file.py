@@ -1,0 +1,145 @@
+"""What a team says about its judgements as a whole; scores depend on it as they do on the judgements."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class LabelRules:
+    """Settings that go with a file of judgements.
+
+    Attributes
+    ----------
+    scale : pair of float, optional
+        The lowest and the highest grade: others are refused, and the highest is the one that ERR expects.
+    relevant_from : float, optional
+        The lowest grade of a relevant document. By default any above 0 is relevant, which for whole grades is 1.
+    separator : str, optional
+        Document ids name passages, ``document`` ``separator`` ``passage``: a document counts with its best one.
+    is_complete : bool
+        A document without a judgement is not relevant, and nothing is said of it.
+    unjudged_relevance : float, optional
+        The probability that an unjudged document is relevant. It changes no score.
+    """
+
+    scale: tuple[float, float] | None = None
+    relevant_from: float | None = None
+    separator: str | None = None
+    is_complete: bool = False
+    unjudged_relevance: float | None = None
+
+    def is_relevant(self, grade: float) -> bool:
+        """Whether a document with this grade counts as relevant."""
+        return grade > 0 if self.relevant_from is None else grade >= self.relevant_from
+
+    @property
+    def ungraded(self) -> float | None:
+        """The grade of a document without one, which is unknown unless the judgements are complete."""
+        return 0 if self.is_complete else None
+
+    def digest(self, of_file: str) -> str:
+        """The digest of judgements under these rules: that of their file where the rules change no score."""
+        changing = (self.scale, self.relevant_from, self.separator)
+        if changing == (None, None, None):
+            return of_file
+        scale = None if self.scale is None else tuple(map(float, self.scale))
+        relevant_from = None if self.relevant_from is None else float(self.relevant_from)
+        return f"sha256:{hashlib.sha256(repr((of_file, scale, relevant_from, self.separator)).encode()).hexdigest()}"
+
+    def document(self, name: str) -> str:
+        """The document that an id names: what precedes the last separator, unless that is nothing."""
+        if not self.separator:
+            return name
+        return name.rpartition(self.separator)[0] or name
+
+    def by_document(self, judged: Mapping[str, float]) -> Mapping[str, float]:
+        """Grades of documents: the highest of their passages."""
+        if not self.separator:
+            return judged
+        grades: dict[str, float] = {}
+        for name, grade in judged.items():
+            document = self.document(name)
+            grades[document] = max(grade, grades.get(document, grade))
+        return grades
+
+
+#: Judgements as they are: any grade above 0 is relevant.
+AS_GIVEN = LabelRules()
+
+
+# A file as somebody names it, and what they say about how to read it.
+
+
+#: Which order counts where scores are equal: the one in which documents were returned, or that of trec_eval.
+Ties = Literal["as_returned", "docid"]
+TIES: tuple[Ties, ...] = ("as_returned", "docid")
+
+
+#: What the name of a collection of ir_datasets begins with.
+IRDS = "irds:"
+
+
+@dataclass(frozen=True)
+class GivenFile:
+    """A path with the settings that say how it is read; None is what its content and its format say.
+
+    Attributes
+    ----------
+    path : Path
+    format : str, optional
+        A name of ``data.known``.
+    part : str, optional
+        Which of the rankings that the file holds.
+    ties : 'as_returned' or 'docid', optional
+        For rankings.
+    labels : LabelRules
+        For judgements: what is said about them as a whole.
+    columns : mapping
+        For tables: what a column holds -> its name; for per-topic scores: measure -> column.
+    download : bool
+        For collections of ir_datasets: whether what is not on this machine may be downloaded.
+    strata : pairs of str and float
+        For topics: the strata that they were drawn from, and how much of all queries each is.
+    """
+
+    path: Path
+    format: str | None = None
+    part: str | None = None
+    ties: Ties | None = None
+    labels: LabelRules = AS_GIVEN
+    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    download: bool = False
+    strata: tuple[tuple[str, float], ...] = ()
+
+    def __reduce__(self) -> tuple[object, ...]:  # other processes read it too, and views of mappings cannot be sent
+        return GivenFile, tuple(dict(value) if name == "columns" else value for name, value in vars(self).items())
+
+    @classmethod
+    def of(cls, given: Path | str | GivenFile) -> GivenFile:
+        """A path alone, or what is one already. ``FILE#PART`` names a part where there is a FILE and no such path."""
+        if isinstance(given, GivenFile):
+            return given
+        path, text = Path(given), Path(given).as_posix()
+        if not _exists(path):
+            for place in (place for place in reversed(range(1, len(text) - 1)) if text[place] == "#"):
+                if _exists(Path(text[:place])):  # a part may have a slash in its name
+                    return cls(Path(text[:place]), part=text[place + 1 :])
+        return cls(path)
+
+
+def names_collection(path: Path) -> bool:
+    """Whether a path is ``irds:NAME``, and no file of that name."""
+    return path.as_posix().startswith(IRDS) and not _exists(path)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name that is too long, or has a NUL
+        return False

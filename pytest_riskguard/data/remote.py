@@ -1,0 +1,175 @@
+"""Files at addresses such as ``s3://bucket/run.gz``: listed, and copied to this machine while they are read.
+
+fsspec opens them, with the package that the user has installed for the address. Credentials are found where that
+package looks for them, never in an address.
+"""
+
+from __future__ import annotations
+
+import atexit
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from importlib.metadata import metadata
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from pytest_riskguard.data.content import imported
+from pytest_riskguard.data.input_files import ContentError, LimitError
+from pytest_riskguard.errors import FileError, MissingFileError, UsageError
+from pytest_riskguard.limits import REMOTE_SECONDS, Limit
+
+Result = TypeVar("Result")
+
+#: Opening, listing or copying one file may take that long.
+#: ``pathlib`` leaves one of the two slashes. One letter before the colon is a drive.
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+-]+):/+([^/].*)", re.DOTALL)
+_BLOCK = 2**20
+#: Extras of fsspec that are not called as their addresses begin.
+_EXTRAS = {"https": "http", "az": "abfs", "abfss": "abfs"}
+
+
+class Listed(NamedTuple):
+    """One file of a folder: its address, and its size in bytes, if that is known."""
+
+    address: Path
+    size: int | None
+
+
+def is_address(path: Path | str) -> bool:
+    """Whether a path is an address: a scheme, a colon and a slash."""
+    return _ADDRESS.fullmatch(Path(path).as_posix()) is not None
+
+
+def address_of(path: Path | str) -> str:
+    """The address that a path was made of; ``UsageError`` for one that hands over secrets or opens others."""
+    found = _ADDRESS.fullmatch(Path(path).as_posix())
+    if found is None:
+        raise ValueError(f"expected an address, found {str(path)!r}")
+    scheme, rest = found[1].lower(), found[2]
+    if "::" in rest or "::" in scheme:
+        raise UsageError(f"{scheme}: expected one address, found several joined by '::'; name the file itself")
+    if "@" in rest.split("/")[0] or "?" in rest:  # reports name files
+        raise UsageError(
+            f"{scheme}: expected an address without user, password or query, since reports name files; give "
+            "credentials as the package for this address expects them"
+        )
+    return f"{scheme}:///{rest}" if scheme in ("file", "local") else f"{scheme}://{rest}"
+
+
+def files_below(path: Path) -> dict[str, Listed]:
+    """The files of a folder and of all folders in it, by their paths in the folder; empty if there is no folder."""
+    address = address_of(path)
+
+    def found() -> dict[str, Listed]:
+        files, place = _file_system(address)
+        folder, infos = place.rstrip("/") + "/", files.find(place, detail=True)
+        named = {name[len(folder) :]: info for name, info in infos.items() if name.startswith(folder)}
+        return {name: Listed(path / name, info.get("size")) for name, info in named.items()}
+
+    return _in_time(address, found)
+
+
+@contextmanager
+def local_copy(path: Path, limit: Limit) -> Iterator[Path]:
+    """A copy of the file at an address, under its own name, until the block ends; a path that is none, as it is.
+
+    ``LimitError`` if it has more bytes than the limit allows, ``MissingFileError`` if it cannot be read. Errors of a
+    ``FileError`` about the copy name the address instead.
+    """
+    if not is_address(path):
+        yield path
+        return
+    folder = Path(tempfile.mkdtemp(prefix="riskguard-"))
+    copy = folder / Path(path).name
+    try:
+        _in_time(address_of(path), lambda: _copy(address_of(path), copy, limit))
+        yield copy
+    except FileError as error:
+        if error.path != copy:
+            raise
+        raise _about(path, error) from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def kept_copy(path: Path, limit: Limit) -> Path:
+    """A copy of the file at an address that is there until this process ends; errors as ``local_copy``."""
+    copies = ExitStack()
+    atexit.register(copies.close)
+    return copies.enter_context(local_copy(path, limit))
+
+
+def _about(path: Path, error: FileError) -> FileError:
+    """The same error about the address."""
+    where = "" if error.line is None else f":{error.line}"
+    moved = type(error)(path, error.line, error.problem.removeprefix(f"{error.path.name}{where}: "))
+    moved.args = (str(moved).replace(str(path), address_of(path), 1),)
+    return moved
+
+
+def _copy(address: str, copy: Path, limit: Limit) -> None:
+    files, place = _file_system(address)
+    most, total = limit.value, 0
+    with files.open(place, "rb") as source, copy.open("wb") as target:
+        while block := source.read(_BLOCK):
+            total += len(block)
+            if total > most:
+                raise LimitError(limit.problem(total))
+            target.write(block)
+
+
+def _file_system(address: str) -> tuple[Any, str]:
+    core = imported("fsspec.core", extra="remote", what=f"{address}: an address")
+    try:
+        files, place = core.url_to_fs(address)
+    except ImportError as problem:  # the package for this address
+        raise UsageError(f"{address}: {problem}{_remedy(address)}") from None
+    except ValueError as problem:  # there is no such package
+        raise UsageError(f"{address}: expected an address that fsspec can open ({problem})") from None
+    return files, place
+
+
+def _remedy(address: str) -> str:
+    """How to install what fsspec needs for an address, if one of its extras brings that."""
+    scheme = address.partition(":")[0]
+    extra = _EXTRAS.get(scheme, scheme)
+    return f": pip install 'fsspec[{extra}]'" if extra in (metadata("fsspec").get_all("Provides-Extra") or ()) else ""
+
+
+def _in_time(address: str, work: Callable[[], Result]) -> Result:
+    """What ``work`` returns or raises; ``MissingFileError`` for what packages raise, and when it takes too long.
+
+    A thread that hangs in a package cannot be ended; it is left behind, and ends with the process.
+    """
+    results: list[Result] = []
+    problems: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as problem:
+            problems.append(problem)
+
+    thread = threading.Thread(target=run, name="riskguard: remote file", daemon=True)
+    thread.start()
+    thread.join(seconds := REMOTE_SECONDS.value)
+    if results:
+        return results[0]
+    if not problems:
+        raise _missing(address, REMOTE_SECONDS.problem(seconds + 1))
+    problem = problems[0]
+    if isinstance(problem, FileNotFoundError):
+        raise _missing(address, "no such file") from None
+    if isinstance(problem, UsageError | ContentError | FileError) or not isinstance(problem, Exception):
+        raise problem
+    raise _missing(address, f"cannot be read ({type(problem).__name__}: {problem})") from None
+
+
+def _missing(address: str, problem: str) -> MissingFileError:
+    error = MissingFileError(Path(address), None, problem)
+    error.args = (f"{address}: {problem}",)
+    return error

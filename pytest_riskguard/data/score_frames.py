@@ -1,0 +1,95 @@
+"""Per-topic scores where the data lie: a pure function of frames, for engines that work on several machines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from pytest_riskguard.data import memory
+from pytest_riskguard.data.given_file import AS_GIVEN, TIES, LabelRules, Ties
+from pytest_riskguard.data.measures import ensure_available, parse_measure
+from pytest_riskguard.data.memory import Frame, InputData, is_frame
+from pytest_riskguard.data.qrels import Qrels, qrels_or_none
+from pytest_riskguard.data.rankings import Rankings
+from pytest_riskguard.data.run_files import rankings_of
+from pytest_riskguard.data.run_scores import values_of_rankings
+from pytest_riskguard.errors import QrelsFormatError, RunFormatError, UsageError
+
+
+def score_frame(
+    rankings: Frame,
+    judgements: Frame,
+    measures: Sequence[str],
+    *,
+    ties: Ties | None = None,
+    labels: LabelRules | None = None,
+) -> Any:
+    """Per-topic scores of a frame of rankings, as a frame of the same library.
+
+    The scores of a topic depend on its own rows alone: however queries are divided among calls, their scores are
+    those of ``score_run`` on all of them, to the last bit. What only a whole run shows is not checked, such as
+    document ids that are not those of the judgements, or rankings that are upside down.
+
+    Parameters
+    ----------
+    rankings : frame of pandas, Polars, PyArrow, or another library that narwhals knows
+        A row for each document, with columns for topic, document, and score or rank, under the names that search
+        tools give them. It may have no rows.
+    judgements : frame
+        Columns for topic, document and grade. Those of the same topics: a topic with a relevant document that
+        ``rankings`` do not answer is scored 0, and one without is left out.
+    measures : sequence of str
+        As ir-measures writes them: ``nDCG@10``, ``AP(rel=2)``.
+    ties : 'as_returned' or 'docid', optional
+        As ``run`` takes it.
+    labels : LabelRules, optional
+        What the settings of a ``collection`` say of judgements.
+
+    Returns
+    -------
+    frame with the columns ``topic``, ``measure`` and ``value``
+        A row for each topic and measure, topics sorted as text. ``read_scores`` takes it, and files of it.
+
+    Raises
+    ------
+    UsageError
+        A measure that does not exist or cannot be computed here.
+    DataError
+        A column that is missing, an id, score or grade that files could not hold, a document twice in a topic, a
+        grade above the scale of a measure.
+    TypeError
+        What is not a frame in memory.
+    """
+    if ties is not None and ties not in TIES:
+        raise UsageError(f"ties: expected one of {', '.join(TIES)}, found {ties!r}")
+    names = [measures] if isinstance(measures, str) else list(measures)
+    for name in names:
+        ensure_available(parse_measure(name))
+    qrels = _qrels(judgements, labels or AS_GIVEN)
+    answers = _rankings(rankings, ties)
+    rows = [] if qrels is None else list(values_of_rankings(answers, qrels, names))
+    import narwhals as nw
+
+    library = nw.get_native_namespace(nw.from_native(rankings, eager_only=True))
+    topics, scored, values = ([row[place] for row in rows] for place in range(3))
+    columns = {"topic": topics, "measure": scored, "value": values}
+    types = {"topic": nw.String(), "measure": nw.String(), "value": nw.Float64()}
+    return nw.from_dict(columns, types, backend=library).to_native()
+
+
+def _qrels(judgements: Frame, labels: LabelRules) -> Qrels | None:
+    given = InputData("judgements", reason=QrelsFormatError.reason)
+    return qrels_or_none(given, memory.judgements(_frame(judgements, given.name), given), labels)
+
+
+def _rankings(rankings: Frame, ties: Ties | None) -> Rankings:
+    given = InputData("rankings", reason=RunFormatError.reason)
+    records = memory.rankings(_frame(rankings, given.name), given)
+    return rankings_of(given, replace(records, rows=tuple(records.rows)), None, ties, is_part=True)
+
+
+def _frame(data: Frame, what: str) -> Frame:
+    if not is_frame(data):
+        raise TypeError(f"{what}: expected a frame, found {type(data).__name__}")
+    return data

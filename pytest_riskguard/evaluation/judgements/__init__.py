@@ -1,1 +1,0 @@
-"""Relevance judgements, the grades that measures take, several judges."""

@@ -1,1 +1,0 @@
-"""Runs: TREC text and other formats, the order of their documents."""

@@ -1,1 +1,0 @@
-"""From runs and judgements to per-topic scores."""

@@ -1,0 +1,281 @@
+"""What data in memory may be, and what an error says of those that may not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, cast
+from uuid import UUID
+
+import numpy as np
+import pytest
+from ir_measures import Qrel, ScoredDoc
+
+from pytest_riskguard import run, score_run
+from pytest_riskguard.data import read_qrels, read_topics
+from pytest_riskguard.data.given_file import LabelRules
+from pytest_riskguard.errors import DataError, RunFormatError
+from tests.data.memory.shapes import Query
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+
+GRADES = {"1": {"a": 1}, "2": {"a": 1}}
+COLUMNS: dict[str, list[Any]] = {"qid": ["1", "1", "2"], "docno": ["a", "b", "c"], "score": [2.0, 1.0, 3.0]}
+
+
+def frame(**columns: list[Any]) -> Any:
+    return pd.DataFrame(COLUMNS | columns)
+
+
+def ranked(data: Any) -> dict[str, list[str]]:
+    """Topic -> documents, as a run in memory ranks them."""
+    rankings = run(data).rankings(None)
+    return {topic: [document for document, _ in ranking] for topic, ranking in rankings.by_topic.items()}
+
+
+@dataclass
+class Hit:
+    query_id: int
+    doc_id: UUID
+    score: Decimal
+
+
+class PlainHit:
+    def __init__(self, topic: str, document: str, score: float) -> None:
+        self.topic, self.document, self.score, self._private = topic, document, score, 0
+
+
+FIRST = UUID(int=1)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ({"1": {"b": 1, "a": 2.5}}, {"1": ["a", "b"]}),
+        ({1: {7: np.float32(1), 8: np.int64(2)}}, {"1": ["8", "7"]}),
+        ({"1": ["b", "a"]}, {"1": ["b", "a"]}),
+        ({"1": np.array([5, 4])}, {"1": ["5", "4"]}),
+        ({"1": [("a", 1), ["b", 2]]}, {"1": ["b", "a"]}),
+        ({"1": (pair for pair in [("a", 1), ("b", 2)])}, {"1": ["b", "a"]}),
+        ({"1": [{"id": "b", "score": 1}, {"id": "a", "score": 2}]}, {"1": ["a", "b"]}),
+        ({"1": [{"doc_id": "b", "text": "x"}, {"doc_id": "a"}]}, {"1": ["b", "a"]}),
+        ({FIRST: {FIRST: 1.0}}, {str(FIRST): [str(FIRST)]}),
+        (frame(docno=[7, FIRST, pd.NA]).head(2), {"1": ["7", str(FIRST)]}),
+        ([ScoredDoc("1", "a", 1.0), ScoredDoc("1", "b", 2.0)], {"1": ["b", "a"]}),
+        (iter([Hit(1, FIRST, Decimal("1.5"))]), {"1": [str(FIRST)]}),
+        ([PlainHit("1", "a", 1.0)], {"1": ["a"]}),
+        ([{"qid": "1", "docno": "a", "score": 1}, {"docno": "b", "qid": "1", "score": 2}], {"1": ["b", "a"]}),
+        (frame(), {"1": ["a", "b"], "2": ["c"]}),
+        (frame().astype({"qid": "category"}).convert_dtypes(), {"1": ["a", "b"], "2": ["c"]}),
+        (frame().set_index("qid"), {"1": ["a", "b"], "2": ["c"]}),
+        (frame().set_index("qid").rename_axis(None), {"1": ["a", "b"], "2": ["c"]}),
+        (frame(rank=[1, 0, 0]).drop(columns="score"), {"1": ["b", "a"], "2": ["c"]}),
+        (pa.table(COLUMNS), {"1": ["a", "b"], "2": ["c"]}),
+        (pa.RecordBatch.from_pydict(COLUMNS), {"1": ["a", "b"], "2": ["c"]}),
+        (
+            pl.DataFrame(COLUMNS).with_columns(pl.col("score").cast(pl.Decimal(scale=2))),
+            {"1": ["a", "b"], "2": ["c"]},
+        ),
+    ],
+)
+def test_rankings(data, expected):
+    assert ranked(data) == expected
+
+
+def test_a_topic_without_scores_changes_no_order_of_another():
+    assert ranked({"1": {"a": 1, "b": 1}, "2": ["c", "d"]}) == {"1": ["b", "a"], "2": ["c", "d"]}
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (None, r"run: expected a mapping topic -> .*; found nothing\Z"),
+        (7, r"found 7 \(int\)"),
+        ("a.run", r"found 'a.run' \(str\)"),
+        (
+            frame()["score"],
+            r"a frame with columns .*; found 0 2.0 1 1.0 2 3.0 Name: score, dtype: float64 \(Series\)",
+        ),
+        ([("1", "a", 1.0)], r"run: expected rows with named fields, .*; found \('1', 'a', 1.0\) \(tuple\) as row 1"),
+        ([{"qid": "1", "docno": "a", "score": 1.0}, 3], r"found 3 \(int\) as row 2"),
+        (pl.DataFrame(COLUMNS).lazy(), r"run: expected a frame in memory, found polars LazyFrame; collect it first"),
+    ],
+)
+def test_another_shape_is_a_type_error(data, message):
+    with pytest.raises(TypeError, match=message):
+        run(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (
+            {"1": "a"},
+            "run: expected a mapping document -> score, or a sequence of documents, for topic '1', found 'a' (str)",
+        ),
+        (
+            {"1": {"a", "b"}},
+            "run: expected a mapping document -> score, or a sequence of documents, for topic '1', found {",
+        ),
+        ({"1": {"a": "2"}}, "run: expected a finite number as the score of 'a' in topic '1', found '2' (str)"),
+        ({"1": [("a", float("inf"))]}, "found inf (float)"),
+        ({"1": [("a", 1.0, 2)]}, "run: topic '1': expected (docid, score), found ('a', 1.0, 2)"),
+        ({"1": ["a", ("b", 2)]}, "run: topic '1': expected (docid, score), found 'a'"),
+        ({"1": [{"text": "a", "score": 1}]}, "in each hit of topic '1', found 'text', 'score'"),
+        (
+            {"1": [{"id": "a", "score": 1}, {"id": "b"}]},
+            "expected a finite number as the score of 'b' in topic '1', found nothing",
+        ),
+        ({1.5: ["a"]}, "run: expected text or a whole number as the topic, found 1.5 (float)"),
+        ({"1": {None: 1.0}}, "run: expected text or a whole number as the document, found nothing"),
+        ({" 1": ["a"]}, "run: expected a topic on one line, without spaces around it, found ' 1'"),
+        ({"1": ["a", "a"]}, "run: topic '1': expected each document once, found 'a' twice"),
+        (frame(score=[1.0, None, 2.0]), "run, row 2: expected a number as the score of 'b', found nothing"),
+        (frame(score=["1", "x", "2"]), "run, row 2: expected a number as the score, found 'x'"),
+        (frame(qid=["1", None, "2"]), "run, row 2: expected a topic in column 'qid', found nothing"),
+        (frame(qid=[1.5, 1, 2]), "run, row 1: expected text or a whole number as the topic, found 1.5"),
+        (frame(score=[np.array([1.0, 2.0]), 1.0, 2.0]), "run, row 1: expected a number as the score, found array("),
+        (
+            {"1": {"a": np.array([1.0, 2.0])}},
+            "expected a finite number as the score of 'a' in topic '1', found array(",
+        ),
+        ({"1": {"a": 10**400}}, "expected a finite number as the score of 'a' in topic '1', found 1000"),
+        (frame(docno=[np.True_, "b", "c"]), "run, row 1: expected text or a whole number as the document, found"),
+        (frame().drop(columns="docno"), "found the columns 'qid', 'score'"),
+        (frame().drop(columns="score"), "it names no column for score"),
+        (pd.concat([frame(), frame()[["score"]]], axis=1), "run: expected columns with different names"),
+        (frame(rank=[1, 2, 1], score=[1.0, 2.0, 1.0]), "every ranking is upside down"),
+        ([], "found the columns none"),
+    ],
+)
+def test_bad_rankings_are_refused_where_they_come_in(data, problem):
+    with pytest.raises(DataError) as raised:
+        run(data)
+    assert problem in str(raised.value)
+    assert raised.value.reason == RunFormatError.reason
+    with pytest.raises(DataError, match=r"\Amine[:,]"):
+        run(data, name="mine")
+
+
+def test_ranks_that_contradict_scores_are_named_and_count_when_asked_for():
+    topics, documents = ["1", "1", "2", "2", "3", "3"], ["a", "b"] * 3
+    data = pd.DataFrame({"qid": topics, "docno": documents, "score": [2.0, 1.0] * 3, "rank": [2, 1, 1, 2, 0, 1]})
+    contradicted = run(data).rankings(None)
+    assert contradicted.contradicted == ("1",)
+    assert ranked(data)["1"] == ["a", "b"]
+    as_returned = run(data, ties="as_returned").rankings(None)
+    assert [document for document, _ in as_returned.by_topic["1"]] == ["b", "a"]
+
+
+@pytest.mark.slow  # importing ranx takes seconds
+def test_a_run_is_named_by_its_caller_or_by_ranx():
+    ranx = pytest.importorskip("ranx")
+    theirs = ranx.Run({"1": {"a": 1.0}}, name="bm25")
+    assert (run(theirs).name, run(theirs, name="mine").name, run(GRADES).name) == ("bm25", "mine", "")
+    assert score_run(theirs, GRADES, ["RR"])[0].name == "bm25"
+    assert score_run(theirs, GRADES, ["RR"], name="mine")[0].name == "mine"
+    with pytest.raises(TypeError, match="run: expected a ranx Run, found a ranx Qrels"):
+        run(ranx.Qrels(GRADES))
+    with pytest.raises(TypeError, match="judgements: expected a ranx Qrels, found a ranx Run"):
+        read_qrels(theirs)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ties": "rank"}, "ties: expected one of as_returned, docid, found 'rank'"),
+        ({"metadata": {"a": 1}}, "metadata: "),
+    ],
+)
+def test_options_of_a_run(options, message):
+    with pytest.raises(ValueError, match=message):
+        run(GRADES, **options)
+
+
+@pytest.mark.parametrize(
+    ("data", "grades"),
+    [
+        ({"1": {"a": 1.0, "b": 0.5}}, {"1": {"a": 1, "b": 0.5}}),
+        ({"1": {"a"}, "2": ["b"]}, {"1": {"a": 1}, "2": {"b": 1}}),
+        ([Qrel("1", "a", 2)], {"1": {"a": 2}}),
+        (frame().rename(columns={"score": "label"}), {"1": {"a": 2, "b": 1}, "2": {"c": 3}}),
+        (frame(score=[None, 1.0, float("nan")]), {"1": {"b": 1}}),
+        (pl.DataFrame(COLUMNS | {"score": [None, 1, 2]}), {"1": {"b": 1}, "2": {"c": 2}}),
+    ],
+)
+def test_judgements(data, grades):
+    assert read_qrels(data).grades == grades
+
+
+def test_several_judges_agree_or_not():
+    data = frame(docno=["a", "a", "c"], judge=["Ann", "Bob", "Ann"]).rename(columns={"score": "rating"})
+    qrels = read_qrels(data)
+    assert qrels.grades == {"1": {"a": 1.5}, "2": {"c": 3}}
+    assert qrels.agreement is not None
+    assert (qrels.agreement.judges, qrels.agreement.disputed) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        ({"1": {"a": "high"}}, "judgements: expected a number as the grade of 'a' in topic '1', found 'high' (str)"),
+        ({"1": {"a": True}}, "found True (bool)"),
+        (
+            {"1": 1},
+            "expected a mapping document -> grade, or a set of relevant documents, for topic '1', found 1",
+        ),
+        ({"1": {"a": 1e9}}, "judgements: expected a number from -1000 to 1000 as the grade, found 1000000000.0"),
+        ({"1": ["a", "a"]}, "judgements: expected each document once per topic, found 'a' of topic '1' twice"),
+        ({}, "judgements: expected judgements, found none"),
+        ({"1": {"a": 0}}, "judgements: expected at least one relevant document"),
+        (frame().drop(columns="score"), "it names no column for grade"),
+    ],
+)
+def test_bad_judgements(data, problem):
+    with pytest.raises(DataError) as raised:
+        read_qrels(data)
+    assert problem in str(raised.value)
+    assert raised.value.reason == "bad_qrels"
+
+
+def test_topics_have_texts_weights_and_tags():
+    mapping = read_topics({"1": {"query": "red dress", "lang": "de", "weight": 2}, "2": {"text": "tv", "weight": 1}})
+    assert dict(mapping.queries) == {"1": "red dress", "2": "tv"}
+    assert ({**mapping.tags["1"]}, {**mapping.weights}) == ({"lang": "de"}, {"1": 2.0, "2": 1.0})
+    table = pl.DataFrame({"qid": [1, 2], "query": ["red dress", "tv"], "lang": ["de", None], "weight": [2, 1]})
+    assert read_topics(table).tags["1"] == {"lang": "de"}
+    assert (
+        read_topics({"1": "red dress", "2": "tv"}).digest
+        == read_topics([Query("1", "red dress"), Query("2", "tv")]).digest
+    )
+    bad: Any
+    for bad, problem in (({"1": 3}, "a query text for topic '1', found 3"), ({"1": {"lang": "de"}}, "under `query`")):
+        with pytest.raises(DataError, match=problem):
+            read_topics(bad)
+    with pytest.raises(DataError, match="expected a weight of every topic or of none, found none of '2'"):
+        read_topics(cast(Any, {"1": {"query": "red dress", "weight": 2}, "2": "tv"}))
+    with pytest.raises(DataError, match="expected a weight above 0 for topic '1', found 0"):
+        read_topics({"1": {"query": "tv", "weight": 0}})
+    with pytest.raises(TypeError, match="topics: expected a mapping topic -> query text"):
+        read_topics(7)  # type: ignore[arg-type]
+
+
+def test_a_tag_of_a_topic_may_be_missing():
+    topics = read_topics({"1": {"query": "red dress", "lang": None, "size": float("nan")}})
+    assert topics.tags["1"] == {"lang": "", "size": ""}
+
+
+def test_the_rules_of_a_collection_hold_for_judgements_in_memory():
+    grades = {"1": {"a": 0.7, "b": 0.2}, "2": {"a": 0.4}}
+    qrels = read_qrels(grades, labels=LabelRules(relevant_from=0.5))
+    assert (qrels.topics, qrels.without_relevant) == (("1",), ("2",))
+    assert score_run({"1": ["b", "a"]}, qrels, ["RR"])[0].values.tolist() == [0.5]
+    judged = [{"qid": "1", "docid": "a", "rating": rating, "judge": judge} for judge, rating in enumerate([0, 0, 3])]
+    with pytest.raises(DataError, match="expected at least one relevant document"):
+        read_qrels(judged)
+
+
+def test_columns_that_say_nothing_here_may_hold_anything():
+    assert ranked(frame(vector=[[0.1], None, object()])) == {"1": ["a", "b"], "2": ["c"]}

@@ -1,0 +1,94 @@
+"""Twenty runs on Cranfield and eight of TREC 2012 Web, against values that other tools computed."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pytest_riskguard.data import read_qrels, read_scores
+from pytest_riskguard.data.run_scores import score_run
+
+WEB_RUNS = [
+    f"{model}-{part}" for model in ("ql", "rm") for part in ("cata", "cata-filtered", "catb", "catb-filtered")
+]
+
+
+def table(path: Path) -> dict[str, dict[str, str]]:
+    with path.open(newline="") as file:
+        return {row["topic"]: row for row in csv.DictReader(file)}
+
+
+@pytest.fixture(scope="module")
+def cranfield(shared):
+    return shared / "data/cranfield_runs"
+
+
+@pytest.fixture(scope="module")
+def web(shared):
+    return shared / "data/web2012_runs"
+
+
+@pytest.mark.slow
+def test_cranfield_scores_are_those_of_trec_eval(cranfield):
+    # scores_*.csv: pytrec_eval-terrier 0.5.11, ten decimals; the same as trec_eval 10.0-rc3 to its four.
+    qrels = read_qrels(cranfield / "qrels.txt")
+    expected = {
+        measure: table(cranfield / f"scores_{name}.csv")
+        for measure, name in (("AP", "ap"), ("nDCG@10", "ndcg10"), ("RR", "rr"))
+    }
+    runs = sorted((cranfield / "runs").glob("*.run.gz"))
+    assert len(runs) == 20
+    for run in runs:
+        for scores in score_run(run, qrels, list(expected)):
+            rows = expected[scores.measure]
+            assert set(scores.topics) == set(rows)
+            column = [float(rows[topic][scores.name]) for topic in scores.topics]
+            assert_allclose(scores.values, column, rtol=0, atol=5.1e-11)
+
+
+def test_a_run_that_answers_little_scores_zero_elsewhere(cranfield):
+    qrels = read_qrels(cranfield / "qrels.txt")
+    (scores,) = score_run(cranfield / "runs/fts5_and.run.gz", qrels, ["nDCG@10"])
+    with gzip.open(cranfield / "runs/fts5_and.run.gz", "rt") as file:
+        answered = {line.split()[0] for line in file}
+    assert set(scores.unanswered) == set(scores.topics) - answered
+    assert len(scores.unanswered) == 221
+    # means.csv: the mean over all 225 topics.
+    with (cranfield / "means.csv").open(newline="") as file:
+        mean = next(float(row["nDCG@10"]) for row in csv.DictReader(file) if row["run"] == "fts5_and")
+    assert np.mean(scores.values) == pytest.approx(mean, abs=5e-7)
+
+
+@pytest.mark.parametrize("run", WEB_RUNS)
+def test_err_and_ndcg_are_those_of_gdeval(web, run):
+    # gdeval.pl 1.3 of NIST, -c -k 20, five decimals: atol is half a fifth place, plus the representation.
+    qrels = read_qrels(web / "qrels.adhoc.txt.gz")
+    ndcg, err = score_run(web / f"runs/{run}.run.gz", qrels, ["nDCG(dcg='exp-log2')@20", "ERR@20"])
+    gdeval = table(web / f"gdeval/{run}.gdeval.csv")
+    assert set(err.topics) == set(gdeval) - {"amean"}
+    assert_allclose(err.values, [float(gdeval[t]["err@20"]) for t in err.topics], rtol=0, atol=5.0001e-6)
+    assert_allclose(ndcg.values, [float(gdeval[t]["ndcg@20"]) for t in ndcg.topics], rtol=0, atol=5.0001e-6)
+
+
+def test_web_2012_scores_are_those_of_trec_eval(web):
+    # scores_*.csv: pytrec_eval, eight decimals.
+    qrels = read_qrels(web / "qrels.adhoc.txt.gz")
+    expected = {
+        measure: table(web / f"scores_{name}.csv")
+        for measure, name in (("AP", "map"), ("nDCG@20", "ndcg_cut_20"), ("RR", "recip_rank"))
+    }
+    for run in WEB_RUNS:
+        for scores in score_run(web / f"runs/{run}.run.gz", qrels, list(expected)):
+            column = [float(expected[scores.measure][topic][f"{run}.run"]) for topic in scores.topics]
+            assert_allclose(scores.values, column, rtol=0, atol=5.1e-9)
+
+
+def test_a_table_of_systems_reads_as_measures_of_the_users_own(cranfield):
+    scores = read_scores(cranfield / "scores_ap.csv")
+    assert len(scores) == 20
+    assert len(scores[0].topics) == 225

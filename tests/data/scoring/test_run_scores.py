@@ -1,0 +1,307 @@
+from __future__ import annotations
+
+import logging
+import random
+import re
+from dataclasses import replace
+
+import ir_measures
+import numpy as np
+import pytest
+
+from pytest_riskguard.data import array_scores, read_qrels
+from pytest_riskguard.data.measures import parse_measure
+from pytest_riskguard.data.rankings import rankings_as_run
+from pytest_riskguard.data.run_scores import score_run
+from pytest_riskguard.data.scores import Repeated
+from pytest_riskguard.errors import DataError, MissingFileError, ScoringError, UsageError
+
+MEASURES = [
+    *("AP", "AP@5", "AP(rel=2)", "AP(judged_only=True)", "nDCG", "nDCG@5", "nDCG(gains={1:7,2:9})@5"),
+    *(
+        "RR",
+        "RR@5",
+        "RR(rel=2)",
+        "R@5",
+        "R(rel=2)@5",
+        "P@5",
+        "P(rel=2)@3",
+        "Rprec",
+        "Bpref",
+        "infAP",
+        "IPrec@0.3",
+    ),
+    *(
+        "SetP",
+        "SetRelP",
+        "SetR",
+        "SetF",
+        "SetF(beta=2.0)",
+        "SetAP",
+        "Success@1",
+        "NumRet",
+        "NumRelRet",
+        "NumQ",
+    ),
+    *("NumRel", "Judged@5", "Judged", "Compat", "Compat(p=0.8)", "nDCG(judged_only=True)@5"),
+]
+
+
+@pytest.fixture
+def collection(write):
+    """A qrels file and a run of 50 topics, ids of all kinds, many ties, answered in part."""
+    rng = random.Random(7)
+    topics = [f"{'us-' if number % 3 else 'käse.'}{number}" for number in range(50)]
+    judged = [
+        f"{topic} 0 d{doc} {3 if doc == 0 else rng.choice([-2, -1, 0, 0, 1, 2, 3])}"
+        for topic in topics
+        for doc in range(20)
+    ]
+    rows = [
+        f"{topic} Q0 d{doc} {rank} {rng.choice([-1.5, 0, 2e-3, 7])} my.run.v1"
+        for topic in topics[5:]
+        for rank, doc in enumerate(rng.sample(range(40), 15))
+    ]
+    return read_qrels(write("qrels.txt", "\n".join(judged))), rows
+
+
+def whole(measure, qrels, rows):
+    """ir-measures asked for the whole run at once."""
+    split = [row.split() for row in rows]
+    run = [ir_measures.ScoredDoc(fields[0], fields[2], float(fields[4])) for fields in split]
+    judged = [
+        ir_measures.Qrel(topic, doc, grade) for topic, docs in qrels.grades.items() for doc, grade in docs.items()
+    ]
+    return {metric.query_id: metric.value for metric in ir_measures.iter_calc([parse_measure(measure)], judged, run)}
+
+
+@pytest.mark.parametrize("kernels", ["on", "off"])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_values_are_those_of_ir_measures_on_the_whole_run(collection, write, monkeypatch, measure, kernels):
+    if kernels == "off":
+        monkeypatch.setattr(array_scores, "_PROVIDERS", {})
+    qrels, rows = collection
+    (scores,) = score_run(write("a.run", "\n".join(rows)), qrels, [measure])
+    assert dict(zip(scores.topics, scores.values.tolist(), strict=True)) == whole(measure, qrels, rows)
+    assert len(set(scores.values.tolist())) > 1 or measure in ("NumQ", "NumRel")
+
+
+def test_measures_asked_for_together_are_those_asked_for_alone(collection, write):
+    # In one call of ir-measures, nDCG takes over the gains or the judged_only of another measure.
+    qrels, rows = collection
+    path = write("a.run", "\n".join(rows))
+    together = score_run(path, qrels, MEASURES)
+    assert [scores.measure for scores in together] == [str(parse_measure(text)) for text in MEASURES]
+    for text, scores in zip(MEASURES, together, strict=True):
+        assert dict(zip(scores.topics, scores.values.tolist(), strict=True)) == whole(text, qrels, rows)
+
+
+@pytest.mark.parametrize("change", ["interleaved", "gzip", "crlf", "memory"])
+def test_no_way_in_changes_a_value(collection, write, change):
+    qrels, rows = collection
+    measures = ["AP", "nDCG@5", "RR@5", "ERR@5", "Judged@5"]
+    expected = score_run(write("a.run", "\n".join(rows)), qrels, measures)
+    if change == "memory":
+        rankings: dict[str, list[tuple[str, float]]] = {}
+        for row in rows:
+            fields = row.split()
+            rankings.setdefault(fields[0], []).append((fields[2], float(fields[4])))
+        found = score_run(rankings, qrels, measures)
+    else:
+        lines = list(rows)
+        if change == "interleaved":
+            random.Random(3).shuffle(lines)
+        end = "\r\n" if change == "crlf" else "\n"
+        found = score_run(write("b.run.gz" if change == "gzip" else "b.run", end.join(lines)), qrels, measures)
+    for one, other in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(one.values, other.values)
+        assert (one.topics, one.unanswered) == (other.topics, other.unanswered)
+
+
+def test_each_kind_of_topic_is_counted_where_it_belongs(write):
+    qrels = read_qrels(write("q", "2 0 a 1\n10 0 a 1\n3 0 a 0\n"))
+    run = write("my.system.v2.run.gz", "10 Q0 a 1 1 t\n3 Q0 a 1 1 t\n7 Q0 a 1 1 t\n5 Q0 a 1 1 t\n")
+    (scores,) = score_run(run, qrels, ["AP"], queries={"10": "ten"})
+    assert scores.topics == ("10", "2")
+    assert scores.values.tolist() == [1.0, 0.0]
+    assert scores.unanswered == ("2",)
+    assert scores.unknown == ("5", "7")
+    assert scores.without_relevant == ("3",)
+    assert scores.name == "my.system.v2"
+    assert score_run(run, qrels, ["AP"], name="prod")[0].name == "prod"
+    assert scores.queries == {"10": "ten"}
+    assert scores.from_run
+    assert scores.qrels_digest == qrels.digest
+    assert scores.digest is not None
+
+
+def test_ties_of_trec_eval_go_by_32_bit_score_then_docid_descending(write):
+    qrels = read_qrels(write("q", "1 0 b 1\n2 0 a 1\n3 0 b 1\n"))
+    near = 1 + 2**-30  # the same as 1 in 32 bits
+    run = {"1": [("a", 1.0), ("b", 1.0)], "2": [("a", near), ("b", 1.0)], "3": [("a", near), ("b", 1.0)]}
+    (scores,) = score_run(run, qrels, ["RR"])
+    assert scores.values.tolist() == [1.0, 0.5, 1.0]
+
+
+def test_a_cutoff_on_rr_keeps_the_ties_of_its_own_provider(write):
+    qrels = read_qrels(write("q", "1 0 b 1\n"))
+    plain, cut = score_run({"1": [("a", 1.0), ("b", 1.0)]}, qrels, ["RR", "RR@10"])
+    assert (plain.values[0], cut.values[0]) == (1.0, 0.5)
+
+
+def test_99_percent_ties_are_ranked_by_docid_descending(write):
+    qrels = read_qrels(write("q", "1 0 d50 1\n"))
+    run = write("a.run", "".join(f"1 Q0 d{doc:02} 1 {2 if doc == 0 else 1} t\n" for doc in range(100)))
+    (scores,) = score_run(run, qrels, ["RR"])
+    assert scores.values[0] == 1 / 51  # d00, then d99 down to d50
+
+
+def test_a_run_without_a_judged_topic_is_incomparable(write):
+    qrels = read_qrels(write("q.txt", "1 0 a 1\n2 0 a 0\n"))
+    with pytest.raises(
+        DataError,
+        match=re.escape(
+            "a.run: expected topics of q.txt with a relevant document, such as topic 1; found only topics q1, q2"
+        ),
+    ) as caught:
+        score_run(write("a.run", "q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\n"), qrels, ["AP"])
+    assert caught.value.reason == "no_common_topic"
+    none: list[dict[str, list[tuple[str, float]]]] = [{}, {"1": []}, {"2": [("a", 1.0)]}]
+    for rankings in none:
+        with pytest.raises(DataError, match="found none") as caught:
+            score_run(rankings, qrels, ["AP"])
+        assert caught.value.reason == "no_common_topic"
+
+
+def test_rankings_carry_the_digest_of_the_run_they_would_be_written_as(write):
+    qrels = read_qrels(write("q", "1 0 a 1\n"))
+    run = rankings_as_run({"1": [("a", 1.0)]})
+    (scores,) = score_run(run, qrels, ["AP"])
+    assert (scores.digest, scores.name) == (run.digest, "candidate")
+    assert score_run(run, qrels, ["AP"], name="live")[0].name == "live"
+
+
+def test_one_measure_may_be_given_as_text(write):
+    qrels = read_qrels(write("q", "1 0 a 1\n"))
+    assert [scores.measure for scores in score_run({"1": [("a", 1.0)]}, qrels, "AP")] == ["AP"]
+
+
+def test_a_grade_above_the_scale_names_the_measure_to_write(write):
+    qrels = read_qrels(write("q.txt", "1 0 a 5\n2 0 a 1\n"))
+    found = "found 5 (topic '1', document 'a'); write ERR(max_rel=5)@20"
+    problem = f"q.txt: ERR@20 expects grades of at most 4, {found}"
+    with pytest.raises(DataError, match=re.escape(problem)) as caught:
+        score_run({"2": [("a", 1.0)]}, qrels, ["ERR@20"])
+    assert caught.value.reason == "bad_qrels"
+    (scores,) = score_run({"1": [("a", 1.0)]}, qrels, ["ERR(max_rel=5)@20"])
+    assert scores.values.tolist() == [31 / 32, 0.0]
+    (scores,) = score_run({"1": [("a", 1.0)]}, qrels, ["nDCG(dcg='exp-log2')@20"])
+    assert scores.values.tolist() == [1.0, 0.0]
+
+
+def test_measures_are_checked_before_the_run_is_read(tmp_path, write):
+    qrels = read_qrels(write("q", "1 0 a 1\n"))
+    with pytest.raises(UsageError, match="did you mean 'nDCG@10'"):
+        score_run(tmp_path / "none.run", qrels, ["AP", "ndcg@10"])
+    with pytest.raises(MissingFileError):
+        score_run(tmp_path / "none.run", qrels, ["AP"])
+
+
+class Provider(ir_measures.providers.Provider):
+    """Answers as it is told to."""
+
+    NAME = "told"
+
+    def __init__(self, answer):
+        super().__init__()
+        self.answer = answer
+
+    def supports(self, measure):
+        return True
+
+    def iter_calc(self, run):  # type: ignore[override]
+        return self.answer(run)
+
+    def evaluator(self, measures, qrels):
+        self.measure = measures[0]
+        return self
+
+
+@pytest.mark.parametrize(
+    ("answers", "problem"),
+    [
+        ([("1", 0.5)], "gave no value of AP for topic 2"),
+        ([("1", 0.5), ("2", 0.5), ("3", 0.5)], "ir-measures unexpectedly gave a value of AP for topic '3'"),
+        ([("1", 0.5), ("2", 0.5), ("1", 0.5)], "gave a second value of AP for topic '1'"),
+        ([("1", 0.5), ("2", 1.5)], "expected AP of topic '2' in [0.0, 1.0], found 1.5"),
+        ([("1", 0.5), ("2", float("nan"))], "expected AP of topic '2' in [0.0, 1.0], found nan"),
+        ([("1", -0.1), ("2", 0.5)], "expected AP of topic '1' in [0.0, 1.0], found -0.1"),
+        (ZeroDivisionError("by zero"), "could not compute AP (ZeroDivisionError: by zero)"),
+    ],
+)
+def test_every_value_must_belong_to_a_topic_that_was_asked_for(write, monkeypatch, answers, problem):
+    qrels = read_qrels(write("q", "1 0 a 1\n2 0 a 1\n"))
+
+    def answer(run):
+        if isinstance(answers, Exception):
+            raise answers
+        return [ir_measures.Metric(topic, ir_measures.AP, value) for topic, value in answers]
+
+    provider = Provider(answer)
+    monkeypatch.setattr(array_scores, "_PROVIDERS", {})
+    monkeypatch.setattr("pytest_riskguard.data.grades.provider_of", lambda _: provider)
+    with pytest.raises(ScoringError, match=re.escape(problem)) as caught:
+        score_run({"1": [("a", 1.0)], "2": [("a", 1.0)]}, qrels, ["AP"])
+    assert caught.value.reason == "bad_scores"
+
+
+def test_an_undefined_value_is_an_error_and_not_a_zero(write):
+    qrels = read_qrels(write("q", "1 0 a 1\n2 0 a 1\n"))
+    with pytest.raises(ScoringError, match="no value of Accuracy for topic 2"):
+        score_run({"1": [("b", 2.0), ("a", 1.0)], "2": [("b", 2.0)]}, qrels, ["Accuracy"])
+
+
+def test_loggers_are_left_as_they_were(write):
+    qrels = read_qrels(write("q", "1 0 a 1\n"))
+    score_run({"1": [("a", 1.0)]}, qrels, ["AP"])
+    assert not logging.getLogger("ir_measures.cwl_eval").disabled
+
+
+@pytest.mark.parametrize(("measure", "differing"), [("R@20", ("1",)), ("R@5", ())])
+def test_answers_that_differ_only_where_a_measure_looks_deeper_are_different(write, measure, differing):
+    docids = [f"d{place:02d}" for place in range(30)]
+    qrels = read_qrels(write("deep", "".join(f"{topic} 0 d{place} 1\n" for topic in "12" for place in (11, 15))))
+    answers = {topic: [(docid, 1.0) for docid in docids] for topic in "12"}
+    second = answers | {"1": [pair for pair in answers["1"] if pair[0] != "d15"]}  # beyond the first ten
+    run = replace(
+        rankings_as_run(answers, as_returned=True),
+        again=rankings_as_run(second, as_returned=True),
+        asked_again=("1", "2"),
+    )
+    repeated = score_run(run, qrels, [measure])[0].repeated
+    assert repeated is not None
+    assert repeated.differing == differing
+
+
+@pytest.mark.parametrize(
+    ("asked", "changed", "is_refused"), [(10, 2, False), (10, 3, True), (2, 1, False), (2, 2, True), (1, 1, True)]
+)
+def test_two_topics_of_many_are_no_change_of_all_answers(write, asked, changed, is_refused):
+    topics = [str(number) for number in range(asked)]
+    qrels = read_qrels(write("plain", "".join(f"{topic} 0 good 1\n" for topic in topics)))
+    first = dict.fromkeys(topics, (("good", 2.0), ("bad", 1.0)))
+    second = first | dict.fromkeys(topics[:changed], (("bad", 2.0), ("good", 1.0)))
+    run = replace(rankings_as_run(first), again=rankings_as_run(second), asked_again=tuple(topics))
+    if is_refused:
+        with pytest.raises(DataError, match="asked twice, it answered") as caught:
+            score_run(run, qrels, ["Success@1"])
+        assert caught.value.reason == "bad_run"
+    else:
+        (scored,) = score_run(run, qrels, ["Success@1"])
+        assert scored.repeated.differing == tuple(topics[:changed])
+
+
+def test_the_change_of_repeated_answers_is_an_average_over_the_topics_asked_twice():
+    repeated = Repeated(("a", "b", "c", "d"), ("a", "b"), (0.5, 0.2, 1.0, 0.3), (0.3, 0.4, 1.0, 0.3))
+    assert repeated.change == pytest.approx(0.1)
+    assert repeated.means == pytest.approx((0.5, 0.5))

@@ -1,0 +1,90 @@
+"""Unjudged documents of two runs are found; deeper ones than a report shows count where they stand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pytest_riskguard.data.identifiers import Identifiers
+from pytest_riskguard.data.measures import parse_measure
+from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.ranked_runs import RankedDocuments, RankedRun
+from pytest_riskguard.data.rankings import rankings_as_run
+from pytest_riskguard.data.unjudged import matches, unjudged_documents, values_if_relevant
+from tests.data.scoring.slow_judged_runs import judged_run
+
+QRELS = Qrels("qrels.txt", "sha256:0", {"t": {"b": 0, "e": 1}, "u": {"b": 1}}, ("t", "u"))
+
+
+def runs(measure: str, *rankings: dict[str, str], qrels: Qrels = QRELS) -> list[RankedRun]:
+    made = (
+        rankings_as_run({t: [(name, float(-rank)) for rank, name in enumerate(names)] for t, names in run.items()})
+        for run in rankings
+    )
+    return [RankedRun(judged_run(run, qrels), qrels, parse_measure(measure)) for run in made]
+
+
+def found(measure: str, *rankings: dict[str, str], topics: tuple[str, ...] = ("t", "u"), qrels: Qrels = QRELS):
+    unjudged = unjudged_documents(topics, *runs(measure, *rankings, qrels=qrels))
+    best = np.min(np.where(unjudged.found, unjudged.ranks, unjudged.depth + 1), axis=1)
+    columns = (unjudged.topics, unjudged.documents, unjudged.ranks.tolist(), unjudged.favours, best)
+    return {
+        (int(t), name): (*ranks, int(side), int(best)) for t, name, ranks, side, best in zip(*columns, strict=True)
+    }
+
+
+def test_unjudged_documents_are_those_that_no_row_of_the_qrels_names():
+    one, other = {"t": "abcde", "u": "b"}, {"t": "cbfad", "u": "xb"}
+    assert found("nDCG@3", one, other) == {
+        (0, "a"): (1, 4, 1, 1),
+        (0, "c"): (3, 1, -1, 1),
+        (0, "f"): (0, 3, -1, 3),
+        (1, "x"): (0, 1, -1, 1),
+    }
+    assert set(found("nDCG@3", one, other, topics=("u",))) == {(1, "x")}
+    whole = Qrels("qrels.txt", "sha256:0", {"t": dict.fromkeys("abcdef", 1)}, ("t",))
+    assert found("nDCG@3", {"t": one["t"]}, {"t": other["t"]}, topics=("t",), qrels=whole) == {}
+
+
+def test_topics_searched_one_at_a_time_give_the_same(monkeypatch):
+    one, other = {"t": "abcde", "v": "xyzvwpqrsbu"}, {"t": "cbfad", "u": "xb", "v": "bcdefghijklx"}
+    qrels = Qrels("qrels.txt", "sha256:0", {topic: {"b": 1} for topic in "tuv"}, ("t", "u", "v"))
+    for measure, topics in (("AP", ("t", "u", "v")), ("nDCG@3", ("t", "v"))):
+        together = found(measure, one, other, topics=topics, qrels=qrels)
+        monkeypatch.setattr("pytest_riskguard.data.unjudged.DOCUMENTS_AT_ONCE", 1)
+        assert found(measure, one, other, topics=topics, qrels=qrels) == together
+        monkeypatch.undo()
+
+
+def test_a_document_is_known_below_the_ranks_that_are_searched():
+    one, other = {"t": "xyzuvwpqrsb", "u": "b"}, {"t": "bcdefghijklx", "u": "b"}
+    ranks = found("AP", one, other)[0, "x"]
+    assert ranks == (1, 12, 1, 1)
+
+
+def test_where_it_is_relevant_it_also_counts_for_the_run_that_lacks_it():
+    (run,) = runs("AP", {"t": "axe", "u": "b"})
+    none, first = (values_if_relevant(run, *map(np.array, ([0], [1], [row]))).tolist() for row in (-1, 0))
+    assert none == [(1 / 3) / 2]
+    assert first == [(1 + 2 / 3) / 2]
+    both = values_if_relevant(run, np.array([0, 0, 1]), np.array([2, 0, 1]), np.array([0, 1, -1]))
+    assert both.tolist() == [1.0, 1 / 3, 1 / 2]
+    assert values_if_relevant(run, *(np.zeros(0, dtype=np.int64),) * 3).tolist() == []
+
+
+def test_a_topic_that_a_run_does_not_answer_scores_nothing():
+    (run,) = runs("AP", {"u": "b"})
+    assert values_if_relevant(run, np.array([0, 1]), np.array([1, 1]), np.array([-1, -1])).tolist() == [0.0, 0.5]
+
+
+def documents(*named: tuple[int, str]) -> RankedDocuments:
+    topics = np.array([topic for topic, _ in named], dtype=np.int64)
+    rows = np.arange(len(named))
+    return RankedDocuments(rows, topics, Identifiers.of([name for _, name in named]), rows + 1)
+
+
+def test_the_same_id_in_another_topic_is_another_document():
+    one, other = documents((0, "a"), (0, "b"), (1, "a")), documents((1, "b"), (1, "a"), (2, "a"))
+    assert matches(one, other).tolist() == [-1, -1, 1]
+    assert matches(other, one).tolist() == [-1, 2, -1]
+    assert matches(one, documents()).tolist() == [-1, -1, -1]
+    assert matches(documents(), one).tolist() == []

@@ -1,0 +1,143 @@
+"""Files of titles and addresses: JSON Lines and tables, of which only what is wanted is kept."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.data.titles import MAX_TITLE, DocumentTitles, read_titles
+from pytest_riskguard.errors import DocumentsFormatError, MissingFileError
+
+
+def written(folder: Path, content: str) -> Path:
+    path = folder / "documents.txt"
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def read(path: Path, *wanted: str) -> list[tuple[str, str | None, str | None]]:
+    return list(read_titles(path, wanted))
+
+
+@pytest.mark.parametrize("key", ["id", "_id", "docid"])
+def test_json_lines_have_an_id_a_title_and_an_address(tmp_path, key):
+    lines = [
+        {key: "a", "title": " Title \n of a ", "url": "https://host/a", "body": "text"},
+        {key: "b", "title": None},
+        {key: 7, "title": "Seven"},
+        {key: "unwanted", "title": 3},
+    ]
+    path = written(tmp_path, "\n" + "\n\n".join(map(json.dumps, lines)) + "\n")
+    assert read(path, "a", "b", "7") == [
+        ("a", "Title of a", "https://host/a"),
+        ("b", None, None),
+        ("7", "Seven", None),
+    ]
+
+
+def test_a_table_has_a_header_and_may_be_compressed(tmp_path):
+    path = tmp_path / "documents.tsv.gz"
+    path.write_bytes(gzip.compress(b"Title\tdocid\turl\r\nA \xc3\xa9\ta\t\r\nB\tb\thttp://host/b\r\n"))
+    assert read(path, "a", "b") == [("a", "A é", None), ("b", "B", "http://host/b")]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "//host/a",
+        "/a",
+        "ftp://host/a",
+        "https://",
+        "https://h/a b",
+        "http://[/",
+    ],
+)
+def test_only_addresses_of_the_web_are_kept(tmp_path, url):
+    assert read(written(tmp_path, json.dumps({"id": "a", "url": url})), "a") == [("a", None, None)]
+
+
+def test_credentials_in_an_address_are_dropped_and_long_titles_cut(tmp_path):
+    line = {"id": "a", "title": "x" * 1000, "url": "https://user:secret@host:8080/a?b#c"}
+    ((_, title, url),) = read(written(tmp_path, json.dumps(line)), "a")
+    assert title == "x" * (MAX_TITLE - 1) + "…"
+    assert url == "https://host:8080/a?b#c"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "expected one JSON object per line, or a table with a header, found an empty file"),
+        ('{"id": "a"}\n{"id": ', r"documents.txt:2: expected a JSON object in each line, found something else"),
+        ('{"id": "a"}\n[1]\n', r"documents.txt:2: expected a JSON object in each line"),
+        ('{"id": "a"}\n' + '{"a":' * 100_000, "documents.txt:2: expected a JSON object in each line"),
+        ('{"title": "a"}\n', r"documents.txt:1: expected an id under one of id, _id, docid.*, found None"),
+        ('{"id": true}\n', "expected an id under one of .*, found True"),
+        ('{"id": "a", "title": 3}\n', "documents.txt:1: expected text as title, found 3"),
+        ("a\tTitle of a\n", "documents.txt:1: expected JSON Lines, or a header with tabs that names id, _id, docid"),
+        ("name\tbody\n", "that names id, _id, docid, found neither"),
+        ("id\ttitle\ttitle\n", "expected a name of its own for every column"),
+        ("id\ttitle\na\n", "documents.txt:2: expected 2 columns with tabs between them, found 1"),
+        ('{"id": "a\x00"}\n', "NUL byte"),
+    ],
+)
+def test_errors_say_where_and_what_was_expected(tmp_path, content, problem):
+    with pytest.raises(DocumentsFormatError, match=problem):
+        read(written(tmp_path, content), "a")
+
+
+def test_documents_that_may_be_wanted_later_are_read_at_once(tmp_path):
+    path = written(tmp_path, '{"id": "a", "title": "A"}\n{"id": "b", "title": "B"}\n{"id": "a", "title": "again"}\n')
+    titles = DocumentTitles(path)
+    assert titles.of(["a", "x"], lambda: ["b"]) == ({"a": "A"}, {})
+    path.unlink()
+    assert titles.of(["b", "a", "x"]) == ({"a": "A", "b": "B"}, {})
+    with pytest.raises(MissingFileError):
+        titles.of(["c"])
+
+
+def parquet(folder: Path, rows: int = 300) -> Path:
+    arrow, writer = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = folder / "documents.parquet"
+    columns = {"id": [f"d{number}" for number in range(rows)], "title": ["the same title"] * rows}
+    writer.write_table(arrow.table(columns), path, compression="zstd")
+    return path
+
+
+def test_parquet_may_hold_ids_as_decimals_and_texts_as_bytes(tmp_path):
+    arrow, writer = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "documents.parquet"
+    writer.write_table(arrow.table({"id": [1.0, 2.0], "title": [b"One", None]}), path)
+    assert read(path, "1", "2") == [("1", "One", None), ("2", None, None)]
+    writer.write_table(arrow.table({"id": [b"a"], "title": ["A"]}), path)
+    assert read(path, "a") == [("a", "A", None)]
+    writer.write_table(arrow.table({"id": [1.5]}), path)
+    with pytest.raises(DocumentsFormatError, match=r":1: expected an id under one of .*, found 1\.5"):
+        read(path, "1")
+
+
+def test_damaged_parquet_is_refused_or_read(tmp_path):
+    path = parquet(tmp_path)
+    whole = path.read_bytes()
+    assert read(path, "d7") == [("d7", "the same title", None)]
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        try:
+            rows = read(path, "d7")
+        except DocumentsFormatError:
+            continue
+        assert len(rows) <= 300
+    path.write_bytes(whole[:-20])
+    with pytest.raises(DocumentsFormatError, match="expected a whole Parquet file"):
+        read(path, "d7")
+
+
+def test_parquet_that_unpacks_to_more_than_the_limit_is_refused(tmp_path, set_limit):
+    path = parquet(tmp_path, rows=100_000)
+    set_limit("CORPUS_BYTES", path.stat().st_size + 1000)
+    with pytest.raises(DocumentsFormatError, match="RISKGUARD_LIMITS"):
+        read(path, "d7")

@@ -1,0 +1,137 @@
+"""Every format is read in every way to the same verdict, byte for byte, as the TREC form of the same data."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+import pytest
+import yaml
+
+from pytest_riskguard.cli.main import run as riskguard
+from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.known import FORMATS
+from pytest_riskguard.engine import Engine
+from pytest_riskguard.engine.sources import Question, RunFile, ScoreFile
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.reports.json import dumps
+from tests.data import written
+from tests.data.world import WORLD, Case, World
+
+CASES: tuple[Case, ...] = tuple(
+    case
+    for module in iter_modules(written.__path__)
+    for case in import_module(f"{written.__name__}.{module.name}").CASES
+)
+MEASURE = "nDCG@10"
+#: The files of the collection and its systems as the riskguard command names them, by what they hold.
+TREC = {"judgements": "qrels.txt", "topics": "topics.tsv", "rankings": "candidate.run", "scores": "candidate.scores"}
+
+
+def write_folder(folder: Path, case: Case | None, world: World) -> dict[str, str]:
+    """The collection and two systems in TREC's formats, one of them as the case has it; the names of the files."""
+    folder.mkdir()
+    (folder / "qrels.txt").write_bytes(world.qrels)
+    (folder / "topics.tsv").write_bytes(world.topics)
+    (folder / "candidate.run").write_bytes(world.run)
+    (folder / "prod.run").write_bytes(world.baseline_run)
+    rows = "".join(f"{topic}\t{score!r}\n" for topic, score in sorted(world.scores.items()))
+    (folder / "candidate.scores").write_text(f"topic\tAP\n{rows}")
+    (folder / "prod.csv").write_text("topic,AP\n" + "".join(f"{topic},0.5\n" for topic in world.scores))
+    names = dict(TREC)
+    if case is not None:
+        names[case.kind] = case.name
+        (folder / case.file).write_bytes(case.content(WORLD))
+    return names
+
+
+#: What is said of labels: judges, and documents that had to be looked up.
+LABELS = ("judges: ", "unjudged documents")
+
+
+def given(folder: Path, names: dict[str, str], kind: str, case: Case | None) -> GivenFile:
+    file = GivenFile.of(folder / names[kind])
+    return file if case is None or case.kind != kind else GivenFile(file.path, format=case.format, part=file.part)
+
+
+def by_python(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
+    """The verdict of the engine, without what several judges make it look up in the rankings."""
+    files = {kind: given(folder, names, kind, case) for kind in names}
+    engine = Engine(qrels=files["judgements"], topics=files["topics"])
+    gate = gate_of("no-risk", "not_significantly_risky", alpha=1.0)
+    if case is not None and case.kind == "scores":
+        candidate = ScoreFile(files["scores"].path, "candidate", given=files["scores"])
+        question = Question(gate, candidate, ScoreFile(folder / "prod.csv"), "AP")
+    else:
+        run = files["rankings"]
+        question = Question(gate, RunFile(run.path, "candidate", given=run), RunFile(folder / "prod.run"), MEASURE)
+    report = json.loads(dumps([replace(engine.verdict(question), documents=None, judgements=None)]))
+    return without_provenance(json.dumps({**report, "rankings": []}))
+
+
+def by_compare(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
+    """The report of ``riskguard compare``."""
+    formats = {} if case is None or case.format is None else {case.kind: case.format}
+    line = ["compare", "--json", "report.json", "--quiet"]
+    if case is not None and case.kind == "scores":
+        line += [names["scores"], "--scores", "--baseline", "prod.csv", "--measure", "AP"]
+    else:
+        line += [names["rankings"], "--baseline", "prod.run", "--measure", MEASURE]
+        write_collection(folder, names, case)
+    for kind, name in formats.items():
+        line += ["--set", f"format={name}"] if kind in ("rankings", "scores") else []
+    assert riskguard(line) in (0, 1)
+    return without_provenance((folder / "report.json").read_text())
+
+
+def write_collection(folder: Path, names: dict[str, str], case: Case | None) -> None:
+    """A riskguard.yaml that names judgements and topics, with their format."""
+    files = {"qrels": {"path": names["judgements"]}, "topics": {"path": names["topics"]}}
+    if case is not None and case.format is not None and case.kind in ("judgements", "topics"):
+        files["qrels" if case.kind == "judgements" else "topics"]["format"] = case.format
+    (folder / "riskguard.yaml").write_text(yaml.safe_dump({"collection": files}))
+
+
+def without_provenance(report: str) -> bytes:
+    """A report without the names of systems, where they come from, and what single judges say: TREC has none."""
+    data: dict[str, Any] = json.loads(report)
+    data.pop("provenance", None)
+    for verdict in data["verdicts"]:
+        if verdict["judgements"] is not None:
+            verdict["judgements"]["judges"] = None
+        verdict["figures"] = [line for line in verdict["figures"] if not line.startswith(LABELS)]
+    (name,) = {verdict["candidate"] for verdict in data["verdicts"]}
+    return json.dumps(data, indent=1).replace(name, "candidate").encode()
+
+
+WAYS = (by_python, pytest.param(by_compare, marks=pytest.mark.slow))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_a_file_says_the_same_as_its_trec_form(case: Case, way, tmp_path, monkeypatch):
+    for module in case.needs:
+        pytest.importorskip(module)
+    world = WORLD if case.has_ids else WORLD.named_by_text()
+    reference_case = case if case.kind == "scores" else None
+    expected = answer(tmp_path / "trec", None, world, way, reference_case, monkeypatch)
+    assert answer(tmp_path / "case", case, world, way, case, monkeypatch) == expected
+
+
+def answer(folder: Path, case: Case | None, world: World, way, asked: Case | None, monkeypatch) -> bytes:
+    names = write_folder(folder, case, world)
+    monkeypatch.chdir(folder)
+    if case is None and asked is not None:  # the question is that of the case, the file is not
+        asked = Case("csv", asked.kind, TREC[asked.kind], lambda _: b"")
+    return way(folder, names, asked)
+
+
+def test_every_format_has_a_file_of_each_kind_that_it_can_hold():
+    have = {(case.known, case.kind) for case in CASES}
+    elsewhere = ("irds", "ranx-lz4")  # these have tests beside the packages that read them
+    can_hold = {(known.name, kind) for known in FORMATS if known.name not in elsewhere for kind in known.reads}
+    assert have == can_hold

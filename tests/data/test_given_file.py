@@ -1,0 +1,54 @@
+"""Which file is meant, and which of its parts; systems are called after their files, whatever format these have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.known import system_name
+from pytest_riskguard.data.run_files import open_run
+from pytest_riskguard.errors import RunFormatError
+
+
+@pytest.mark.parametrize(
+    ("name", "system"),
+    [
+        ("bm25.run.gz", "bm25"),
+        ("bm25.v1.2.txt", "bm25.v1.2"),
+        ("scores.csv", "scores"),
+        ("scores.tsv.gz", "scores"),
+        ("a.run.txt", "a.run"),
+        ("a.res", "a"),
+        ("a.json", "a"),
+        ("plain", "plain"),
+        ("a.docx", "a.docx"),
+        (".run", ".run"),
+        (".gz", ".gz"),
+    ],
+)
+def test_a_system_is_named_by_its_file(name, system):
+    assert system_name(Path("folder.run") / name) == system
+
+
+def test_a_part_of_a_file_keeps_its_name():
+    assert system_name(GivenFile(Path("predictions.json"), part="en/test")) == "predictions#en/test"
+
+
+def test_a_part_of_a_file_may_have_a_slash_in_its_name(write):
+    path = write("predictions.json", "{}")
+    assert GivenFile.of(f"{path}#en/test") == GivenFile(path, part="en/test")
+    assert GivenFile.of(path) == GivenFile(path)
+    assert GivenFile.of(path.with_name("gone.json#en")).part is None
+    other = write("predictions.json#en", "{}")
+    assert GivenFile.of(other) == GivenFile(other)
+    assert GivenFile.of(f"{other}#a") == GivenFile(other, part="a")
+
+
+@pytest.mark.parametrize("content", ["qid,docno,score\nq1,d1,1\n", "q1 Q0 d1 1 1 x\n", '{"q1": {"d1": 1}}'])
+def test_a_part_of_a_file_without_parts_is_refused(write, content):
+    with pytest.raises(
+        RunFormatError, match=r"run: expected a file with several rankings, found one .*leave out #june"
+    ):
+        open_run(f"{write('run', content)}#june")

@@ -1,0 +1,116 @@
+"""No format gives an id longer than a row of a run may be, or a text longer than a line, in however few bytes."""
+
+from __future__ import annotations
+
+import json
+import resource
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.data.content import InputFile
+from pytest_riskguard.data.known import OWN, format_named
+from pytest_riskguard.data.rankings import rankings_as_run
+from pytest_riskguard.data.run_files import open_run
+from pytest_riskguard.errors import DataError, FileError, RunFormatError
+from tests.data.test_every_format import CASES
+from tests.data.world import WORLD, Case
+
+IN_A_ROW = "expected at most 2,048 bytes in a row of a run or of qrels, found"
+IN_A_LINE = "expected at most 1,048,576 bytes in a line, found"
+LONG = 20_000_000
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if (case.known, case.kind) not in OWN], ids=lambda case: case.id
+)
+def test_every_format_refuses_what_is_too_long(
+    case: Case, tmp_path: Path, set_limit: Callable[[str, int], None]
+) -> None:
+    for module in case.needs:
+        pytest.importorskip(module)
+    path = tmp_path / case.file
+    path.write_bytes(case.content(WORLD))
+    set_limit("LINE_BYTES" if case.kind == "topics" else "ROW_BYTES", 1)  # topics may have texts alone
+    file = InputFile(path, error=FileError, part=case.part)
+    with pytest.raises(FileError, match="RISKGUARD_LIMITS"):
+        list(format_named(case.known, case.kind).reader(case.kind)(file).rows)
+
+
+def table(length: int) -> Any:
+    pa = pytest.importorskip("pyarrow")
+    return pa.table({"query_id": ["q1"], "doc_id": ["x" * length], "score": [1.0]})
+
+
+def parquet(path: Path, compression: str | None, length: int) -> None:
+    pytest.importorskip("pyarrow.parquet").write_table(table(length), path, compression=compression)
+
+
+def arrow(path: Path, compression: str | None, length: int, *, stream: bool = False) -> None:
+    ipc, content = pytest.importorskip("pyarrow.ipc"), table(length)
+    options = ipc.IpcWriteOptions(compression=compression)
+    with (ipc.new_stream if stream else ipc.new_file)(str(path), content.schema, options=options) as writer:
+        writer.write_table(content)
+
+
+def views(path: Path) -> None:
+    """A column whose rows all name the same long text."""
+    pa, ipc = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.ipc")
+    _, view, text = pa.array(["x" * 1_000_000], type=pa.string_view()).buffers()
+    repeated = pa.py_buffer(np.tile(np.frombuffer(view, dtype=np.uint8)[:16], 60_000).tobytes())
+    column = pa.Array.from_buffers(pa.string_view(), 60_000, [None, repeated, text])
+    content = pa.table({"query_id": column, "doc_id": column, "score": np.ones(60_000)})
+    with ipc.new_file(str(path), content.schema) as writer:
+        writer.write_table(content)
+
+
+def jsonl(path: Path) -> None:
+    path.write_text(json.dumps({"query_id": "q1", "doc_id": "x" * LONG, "score": 1}))
+
+
+def ranx(path: Path) -> None:
+    path.write_text(json.dumps({"q1": {"x" * LONG: 1.0}}))
+
+
+def elasticsearch(path: Path) -> None:
+    hits = {"hits": [{"_id": "x" * LONG, "_score": 1.0}]}
+    path.write_text(json.dumps([{"query_id": "q1", "took": 1, "hits": hits}]))
+
+
+RATIO = "expected at most 100 times the compressed size after decompression"
+BOMBS: dict[str, tuple[str, Callable[[Path], None], str]] = {
+    "packed parquet": ("a.parquet", lambda path: parquet(path, "zstd", 100_000_000), RATIO),
+    "plain parquet": ("a.parquet", lambda path: parquet(path, None, LONG), IN_A_LINE),
+    "packed arrow": ("a.arrow", lambda path: arrow(path, "zstd", 100_000_000), RATIO),
+    "packed stream": ("a.arrows", lambda path: arrow(path, "lz4", 100_000_000, stream=True), RATIO),
+    "plain arrow": ("a.arrow", lambda path: arrow(path, None, LONG), IN_A_LINE),
+    "an id of a line": ("a.arrow", lambda path: arrow(path, None, 1_000_000), IN_A_ROW),
+    "views": ("a.arrow", views, "bytes of text in a run, found 60,000,000,000"),
+    "json list": ("a.json", ranx, IN_A_ROW),
+    "json line": ("a.jsonl", jsonl, IN_A_LINE),
+    "engine": ("a.json", elasticsearch, IN_A_ROW),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_text_that_is_too_long_is_refused_before_it_exhausts_anything(tmp_path: Path, name: str) -> None:
+    file, write, expected = BOMBS[name]
+    write(tmp_path / file)
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    with pytest.raises(RunFormatError, match=expected):
+        open_run(tmp_path / file)
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    assert after.ru_utime - before.ru_utime < 5
+    assert after.ru_maxrss - before.ru_maxrss < 200_000  # kilobytes
+
+
+def test_a_live_answer_has_no_longer_ids_either() -> None:
+    with pytest.raises(DataError, match=rf"topic 'q1': docid 'x+…': {IN_A_ROW} 3,000"):
+        rankings_as_run({"q1": [("x" * 3000, 1.0)]})
+    assert rankings_as_run({"q1": [("x" * 2048, 1.0)]}).by_topic
+    with pytest.raises(DataError, match=f"{IN_A_ROW} 2,049"):
+        rankings_as_run({"q1": [("é" * 1024 + "x", 1.0)]})

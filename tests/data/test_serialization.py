@@ -1,0 +1,139 @@
+"""Dataclasses as plain JSON types, and back."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Annotated
+
+import pytest
+from annotated_types import Interval, MinLen
+from hypothesis import strategies as st
+
+from pytest_riskguard.gates.findings import Lines, RankedDocument
+from pytest_riskguard.serialization import (
+    MAX_DEPTH,
+    JsonError,
+    Words,
+    decoded,
+    parsed,
+    rounded,
+    to_plain,
+)
+
+
+def test_a_number_has_12_significant_digits_and_zero_no_sign():
+    assert rounded(1 / 3) == 0.333333333333
+    assert rounded(-2e5 / 3) == -66666.6666667
+    assert math.copysign(1, rounded(-0.0)) == 1
+    assert rounded(math.inf) is rounded(math.nan) is None
+
+
+def test_what_was_written_reads_back():
+    for made in (RankedDocument("d", None, 1, None, -0.5), Lines((0.1, 0.2), {"a": (1.5, None)})):
+        assert decoded(type(made), to_plain(made)) == made
+
+
+#: Texts that look like the lines of JSON.
+TEXTS = st.sampled_from(["", "a", '"', "},\n  {", "},\n    {", "{}", "[", "\u2028", "\ud800", "\\"]) | st.text(
+    max_size=3
+)
+VALUES = st.recursive(
+    TEXTS | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.none() | st.booleans(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=30,
+)
+
+
+def test_unknown_fields_are_left_out():
+    assert decoded(Lines, {"x": [], "lines": {}, "new": 1}) == Lines((), {})
+
+
+def test_a_lone_surrogate_is_kept_in_an_id_and_refused_in_a_word():
+    document = {"document": "\ud800", "grade": 1, "baseline_rank": 1, "candidate_rank": 2, "effect": 0.0}
+    assert decoded(RankedDocument, document).document == "\ud800"
+    with pytest.raises(ValueError, match=r"^word: expected text without lone surrogates, found '\\ud800'$"):
+        decoded(Constrained, {"word": "\ud800"})
+
+
+@dataclass(frozen=True)
+class Constrained:
+    """A field for each kind of constraint."""
+
+    word: Annotated[str, Words(("a", "b"))] = "a"
+    later: Annotated[str | None, Words(("a", None), open=True)] = None
+    share: Annotated[float, Interval(ge=0, le=1)] | None = None
+    level: Annotated[float, Interval(gt=0, lt=1)] = 0.5
+    items: Annotated[tuple[int, ...], MinLen(2)] = (1, 2)
+
+
+def test_what_keeps_to_its_constraints_reads_back():
+    for made in (Constrained(), Constrained("b", "of a later version", 1.0, 0.9, (1, 2, 3))):
+        assert decoded(Constrained, to_plain(made)) == made
+    assert math.isnan(decoded(Constrained, {"level": None}).level)
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        ({"word": "c"}, "made.word: expected 'a' or 'b', found 'c'"),
+        ({"share": 1.1}, "made.share: expected a number, at most 1, found 1.1"),
+        ({"share": -0.1}, "made.share: expected a number, at least 0, found -0.1"),
+        ({"level": 1}, "made.level: expected a number below 1, found 1"),
+        ({"level": 0}, "made.level: expected a number above 0, found 0"),
+        ({"items": [1]}, r"made.items: expected at least 2, found \[1\]"),
+    ],
+)
+def test_what_breaks_a_constraint_is_named_with_its_place(data, problem):
+    with pytest.raises(ValueError, match=f"^{problem}$"):
+        decoded(Constrained, data, where="made")
+
+
+@pytest.mark.parametrize(
+    ("data", "where"),
+    [
+        ({"x": [0.1]}, "missing key 'made.lines'"),
+        ({"x": [0.1, "x"], "lines": {}}, r"made\.x\[1\]: expected a number, found text"),
+        ({"x": {}, "lines": {}}, "made.x: expected a list, found an object"),
+        ([], "made: expected an object, found a list"),
+    ],
+)
+def test_what_is_not_as_it_should_be_is_named_with_its_place(data, where):
+    with pytest.raises(ValueError, match=where):
+        decoded(Lines, data, where="made")
+
+
+def nested(depth: int, opening: str, closing: str) -> bytes:
+    return f'{{"a": {opening * depth}{closing * depth}}}'.encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b'{"a": 9223372036854775808}', "9223372036854775808 is a whole number of more than 64 bits"),
+        (b'{"a": [-' + b"1" * 5000 + b"]}", "is a whole number of more than 64 bits"),
+        (b'{"a": 1e309}', "1e309 is larger than any number of 64 bits"),
+        (b'{"a": -1' + b"0" * 400 + b".5}", "is larger than any number of 64 bits"),
+        (b'{"a": -Infinity}', "-Infinity is not a number"),
+        (b'{"a": {"b": 1, "b": 2}}', "key 'b' appears twice"),
+        (nested(MAX_DEPTH, "[", "]"), f"nested too deeply (more than {MAX_DEPTH} levels)"),
+        (nested(100_000, "[", "]"), f"nested too deeply (more than {MAX_DEPTH} levels)"),
+        (nested(MAX_DEPTH, '{"a": [', "]}"), f"nested too deeply (more than {MAX_DEPTH} levels)"),
+    ],
+)
+def test_what_other_programs_could_not_read_is_refused(content, problem):
+    with pytest.raises(JsonError, match=re.escape(problem)):
+        parsed(content)
+
+
+def test_numbers_and_levels_up_to_the_limits_are_read():
+    assert parsed(b'{"a": [-9223372036854775807, 1e308, 5e-324]}') == {"a": [-(2**63) + 1, 1e308, 5e-324]}
+    assert parsed(nested(MAX_DEPTH - 1, "[", "]"))
+
+
+def test_more_values_than_the_limit_are_refused_before_they_take_memory(set_limit):
+    set_limit("JSON_VALUES", 4)
+    assert parsed(b'{"a": [1, 2, 3]}') == {"a": [1, 2, 3]}
+    with pytest.raises(JsonError, match=r"at most 4 values in a JSON file, found 5; .*RISKGUARD_LIMITS"):
+        parsed(b'{"a": [1, 2, 3, 4]}')

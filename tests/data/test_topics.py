@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_riskguard.data import read_topics
+from pytest_riskguard.errors import DataError, TopicsFormatError
+
+
+def test_two_columns_need_no_header(write):
+    topics = read_topics(write("t.tsv", 'q1\treset "my" password\r\n\nq2\t\n'))
+    assert topics.queries == {"q1": 'reset "my" password', "q2": ""}
+    assert topics.tags == {"q1": {}, "q2": {}}
+    assert topics.weights == {}
+    assert topics.path_name == "t.tsv"
+    assert topics.digest is not None
+
+
+@pytest.mark.parametrize("header", ["topic\tquery", "ID\tText", "qid\ttitle", "query_id\tquery"])
+def test_a_header_is_known_by_its_first_two_names(write, header):
+    assert read_topics(write("t.tsv", f"\ufeff{header}\n1\ta b\n")).queries == {"1": "a b"}
+
+
+def test_further_columns_are_tags_and_weight_is_a_number(write):
+    topics = read_topics(write("t.tsv.gz", "id\tquery\tWeight\tmarket\n1\ta\t2.5\tde\n2\tb\t1e-3\tus\n"))
+    assert topics.weights == {"1": 2.5, "2": 0.001}
+    assert topics.tags == {"1": {"market": "de"}, "2": {"market": "us"}}
+
+
+IN_ANY_CASE = [
+    ("t.tsv", "id\tquery\tCluster\tSTRATUM\tMarket\n1\ta\tc\thead\tde\n"),
+    ("t.csv", "id,query,Cluster,STRATUM,Market\n1,a,c,head,de\n"),
+    ("t.jsonl", '{"_id": "1", "text": "a", "metadata": {"Cluster": "c", "STRATUM": "head", "Market": "de"}}\n'),
+    ("t.jsonl", '{"id": "1", "query": "a", "Cluster": "c", "STRATUM": "head", "Market": "de"}\n'),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), IN_ANY_CASE)
+def test_clusters_and_strata_are_known_in_any_case(write, name, text):
+    topics = read_topics(write(name, text))
+    assert (topics.clusters, topics.strata) == ({"1": "c"}, {"1": "head"})
+    assert topics.tags["1"]["Market"] == "de"
+
+
+def test_clusters_in_memory_are_known_in_any_case():
+    data = {"1": {"query": "a", "Cluster": "c", "Stratum": "head"}}
+    topics = read_topics(data)
+    assert (topics.clusters, topics.strata) == ({"1": "c"}, {"1": "head"})
+    data["1"]["cluster"] = "d"
+    with pytest.raises(DataError, match="expected one column 'cluster', in any case, found 2"):
+        read_topics(data)
+
+
+def test_a_first_topic_that_looks_half_like_a_header_is_a_topic(write):
+    assert read_topics(write("t.tsv", "topic\tsomething\n")).queries == {"topic": "something"}
+
+
+TWO = "expected 2 columns (id, query text) with a tab between them"
+MORE = "(further columns need a header line)"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("1\ta\n2 b\n", f":2: {TWO} {MORE}, found 1: '2 b'"),
+        ("1\ta\tx\n", f":1: {TWO} {MORE}, found 3"),
+        (
+            "id\tquery\tmarket\n1\ta\n",
+            ":2: expected 3 columns (id, query, market) with tabs between them, found 2",
+        ),
+        ("id\tquery\n1\ta\tb\n", ":2: expected 2 columns (id, query) with tabs between them, found 3"),
+        ("1\ta\n1\tb\n", ":2: expected each topic once, found topic '1' also on line 1"),
+        ("1\ta\n \tb\n", ":2: expected a topic id, found an empty one"),
+        ("id\tquery\tx\tx\n", ":1: expected a name of its own for every column, found 'x' in column 4"),
+        (
+            "id\tquery\tcluster\tCluster\n",
+            ":1: expected a name of its own for every column, found 'cluster' in column 4",
+        ),
+        ("id\tquery\t\n", ":1: expected a name of its own for every column, found '' in column 3"),
+        ("id\tquery\tweight\n1\ta\t0\n", ":2: expected a weight that is a number above 0, found '0'"),
+        ("id\tquery\tweight\n1\ta\tnan\n", ":2: expected a weight that is a number above 0, found 'nan'"),
+        ("id\tquery\tweight\n1\ta\tx\n", ":2: expected a weight that is a number above 0, found 'x'"),
+        ("id\tquery\n", ": expected 2 columns (id, query text) with a tab between them, found an empty file"),
+        ("", f": {TWO}, found an empty file"),
+        ("<<<<<<< HEAD\n1\ta\n", f":1: {TWO} {MORE}; found a merge conflict"),
+        ("version https://git-lfs.github.com/spec/v1\n", f":1: {TWO} {MORE}; found a Git LFS pointer"),
+    ],
+)
+def test_what_is_no_table_of_topics_is_refused_with_file_and_line(write, text, problem):
+    path = write("t.tsv", text)
+    with pytest.raises(TopicsFormatError, match=re.escape(f"{path}{problem}")):
+        read_topics(path)
+
+
+def test_cranfield_as_found_reads(shared):
+    topics = read_topics(shared / "data/cranfield_runs/queries.tsv")
+    assert len(topics.queries) == 225
+    assert topics.queries["3"].startswith("what problems of heat conduction in composite slabs")

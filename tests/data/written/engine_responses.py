@@ -1,0 +1,59 @@
+"""Responses of search engines as a team keeps them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from tests.data.engine_shapes import SHAPES, typesense
+from tests.data.world import Case, World
+
+Shape = Callable[..., dict[str, Any]]
+
+
+def _responses(shape: Shape, world: World) -> dict[str, dict[str, Any]]:
+    return {topic: shape(world.texts[topic], list(scores.items())) for topic, scores in world.scored.items()}
+
+
+def _lines(rows: Iterable[Any]) -> bytes:
+    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+
+def _beside(shape: Shape, world: World) -> bytes:
+    """JSON Lines with an id beside each response."""
+    return _lines({"query_id": topic, "response": response} for topic, response in _responses(shape, world).items())
+
+
+def _alone(shape: Shape, world: World) -> bytes:
+    """JSON Lines with the responses alone, which repeat the text of the query."""
+    return _lines(_responses(shape, world).values())
+
+
+def _by_id(shape: Shape, world: World) -> bytes:
+    """One JSON object."""
+    return json.dumps(_responses(shape, world), indent=2).encode()
+
+
+def _several(key: str, shape: Shape, world: World) -> bytes:
+    """Responses to one request, in the order of the topics file."""
+    return json.dumps({"took": 9, key: list(_responses(shape, world).values())}).encode()
+
+
+_ALGOLIA = SHAPES["algolia"]
+_TYPESENSE = partial(typesense, scale=1)  # the scores of the collection are whole numbers already
+CASES = (
+    Case("elasticsearch", "rankings", "candidate.jsonl", partial(_beside, SHAPES["elasticsearch"])),
+    Case("elasticsearch", "rankings", "candidate.json", partial(_several, "responses", SHAPES["elasticsearch"])),
+    Case("solr", "rankings", "candidate.jsonl", partial(_beside, SHAPES["solr"])),
+    Case("solr", "rankings", "candidate.json", partial(_by_id, SHAPES["solr"])),
+    Case("vespa", "rankings", "candidate.jsonl", partial(_beside, SHAPES["vespa"])),
+    Case("algolia", "rankings", "candidate.jsonl", partial(_beside, _ALGOLIA)),
+    Case("algolia", "rankings", "candidate.ndjson", partial(_alone, _ALGOLIA), keyed_by_text=True),
+    Case("algolia", "rankings", "candidate.json", partial(_several, "results", _ALGOLIA), keyed_by_text=True),
+    Case("typesense", "rankings", "candidate.jsonl", partial(_beside, _TYPESENSE)),
+    Case("typesense", "rankings", "candidate.json", partial(_several, "results", _TYPESENSE), keyed_by_text=True),
+    Case("meilisearch", "rankings", "candidate.jsonl", partial(_beside, SHAPES["meilisearch"])),
+    Case("meilisearch", "rankings", "candidate.ndjson", partial(_alone, SHAPES["meilisearch"]), keyed_by_text=True),
+)

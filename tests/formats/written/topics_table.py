@@ -1,7 +1,0 @@
-"""Topics as a table with tabs."""
-
-from __future__ import annotations
-
-from tests.formats.world import Case
-
-CASES = (Case("tsv", "topics", "queries.tsv", lambda world: world.topics),)
