@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
-from pytest_riskguard.data.grades import is_binary
 from pytest_riskguard.data.judged_runs import depth_of
 from pytest_riskguard.data.measure_names import DEFAULT_DEPTH
-from pytest_riskguard.data.measures import cutoff_of, part_of, provider_of
+from pytest_riskguard.data.measures import cutoff_of, provider_of
 from pytest_riskguard.data.order import as_scored, untied
-from pytest_riskguard.data.provider_scores import evaluate
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.row_blocks import Chunk, by_document
 from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.scoring import is_binary, parts_of
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.findings import (
     RankedDocument,
@@ -41,6 +40,7 @@ from pytest_riskguard.gates.rankings.documents import (
 )
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.rankings.unjudged import Answer, ToJudge
+from tests.data.scoring import plain
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -128,7 +128,7 @@ def scores_of(measure: Measure, variants: Iterable[Variant]) -> list[float]:
             scores.append(float(measure.DEFAULT))
             continue
         ranked = untied(ranking[: cutoff_of(measure)])
-        scores.append(evaluate(measure, {"t": dict(grades)}, {"t": ranked}, "rankings")["t"])
+        scores.append(plain.scores(measure, {"t": ranked}, {"t": grades})["t"])
     return scores
 
 
@@ -359,12 +359,13 @@ def _as_sum(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments | None:
 
     One score gives the factor that all documents share; if it gives the other score too, the measure is a sum.
     """
-    part = part_of(moves.measure)
-    if part is None:
+    parts_of_arrays = parts_of(moves.measure)
+    if parts_of_arrays is None:
         return None
     worth: dict[str, tuple[float, float]] = {}
     for document, grade in moves.grades.items():
-        parts = [0.0 if rank is None else part(grade, rank) for rank in moves.rank(document)]
+        ranks = np.array([rank or 0 for rank in moves.rank(document)])
+        parts = parts_of_arrays(np.array([grade, grade], dtype=np.float64), ranks).tolist()
         if any(parts):
             worth[document] = parts[0], parts[1]
     raw = [math.fsum(side) for side in zip(*worth.values(), strict=True)] or [0.0, 0.0]
