@@ -176,3 +176,15 @@ def first_rows(starts: IntArray, lengths: IntArray) -> IntArray:
     rows = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
     rows += np.arange(len(rows))
     return rows
+
+
+def begins_of(ids: Ids) -> BoolArray:
+    """For each id, whether it differs from the one before; the first does."""
+    differs = np.ones(len(ids), dtype=np.bool_)
+    words, lengths = ids.words(0), ids.lengths
+    np.not_equal(words[1:], words[:-1], out=differs[1:])
+    differs[1:] |= lengths[1:] != lengths[:-1]
+    if lengths.max(initial=0) > WORD_BYTES:
+        alike = np.flatnonzero(~differs & (lengths > WORD_BYTES))
+        differs[alike] = ~ids.same(alike, ids, alike - 1)
+    return differs
