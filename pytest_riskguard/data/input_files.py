@@ -200,6 +200,8 @@ _HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
 MAX_LINES = 10
 
 _Row = TypeVar("_Row")
+#: Lines with their numbers.
+Lines = Iterator[tuple[int, bytes]]
 #: What a line should hold and what it holds; None of a good line.
 LineCheck = Callable[[bytes], tuple[str, str] | None]
 
@@ -275,7 +277,7 @@ class InputFile:
         except ContentError as problem:
             raise self.refuse(None, str(problem)) from None
 
-    def texts(self, longest: Limit = LINE_BYTES) -> Iterator[tuple[int, bytes]]:
+    def texts(self, longest: Limit = LINE_BYTES) -> Lines:
         """Whole lines, about a million bytes at a time, with the number of the first of them, from 1.
 
         Each text ends with a line feed, but for the last of the file. Refuses bytes that are not UTF-8, NUL, and too
@@ -294,7 +296,7 @@ class InputFile:
         if rest:
             yield number, self._checked(number, rest)
 
-    def lines(self, longest: Limit = LINE_BYTES) -> Iterator[tuple[int, bytes]]:
+    def lines(self, longest: Limit = LINE_BYTES) -> Lines:
         """The lines, blank ones too, without their line feeds, each with its number."""
         most = longest.value
         for first, text in self.texts(longest):
@@ -318,7 +320,8 @@ class InputFile:
 
         def text() -> Iterator[str]:
             nonlocal number
-            for number, line in self.lines():
+            for place, line in self.lines():
+                number = place
                 yield line.decode() + "\n"
 
         try:
@@ -407,7 +410,7 @@ class InputFile:
         """The error to raise for one line, which it quotes; it says so if git left a pointer or a conflict there."""
         return self.refuse(number, _problem(line, expected, found))
 
-    def refuse_lines(self, number: int, line: bytes, rest: Iterator[tuple[int, bytes]], check: LineCheck) -> FileError:
+    def refuse_lines(self, number: int, line: bytes, rest: Lines, check: LineCheck) -> FileError:
         """The error to raise for a line and the bad ones among the ``rest``, whose numbers it gives."""
         problem = _problem(line, *(check(line) or ("another line", "this one")))
         others: list[int] = []

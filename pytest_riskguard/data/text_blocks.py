@@ -150,7 +150,7 @@ def _words_anywhere(edges: IntArray, kinds: Characters, fields: int, longest: in
 
 
 def _cells(text: bytes, characters: Characters, fields: int, separator: int, longest: int) -> _Places:
-    if b'"' in text or not text.isascii() and _WIDE_SPACE.search(text):
+    if b'"' in text or (not text.isascii() and _WIDE_SPACE.search(text)):
         raise RefusedError
     feeds: BoolArray = characters == _FEED
     edges = np.flatnonzero((characters == separator) | feeds)

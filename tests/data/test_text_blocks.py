@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.ids import Ids
+from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.text_blocks import RefusedError, numbers, text_blocks
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.limits import Limit
 
+SetLimit = Callable[[str, int], None]
 LONGEST = 60
 MOST = Limit(LONGEST, "bytes in a line of a test")
 
@@ -100,7 +101,7 @@ def test_usual_text_is_not_refused(separator: str | None, end: str) -> None:
         (b"a,b\n" * 13, ","),
     ],
 )
-def test_what_is_unusual_is_refused(content: bytes, separator: str | None, set_limit: Callable[[str, int], None]) -> None:
+def test_what_is_unusual_is_refused(content: bytes, separator: str | None, set_limit: SetLimit) -> None:
     set_limit("LINES", 12)
     file = InputFile(Path("a.txt"), error=FileError, content=content)
     with pytest.raises((RefusedError, FileError)):
