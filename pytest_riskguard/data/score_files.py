@@ -26,7 +26,7 @@ from pytest_riskguard.data.memory import Input, InputData, ScoresData
 from pytest_riskguard.data.records import Records, Score
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.text_files import LineReader
-from pytest_riskguard.errors import MissingFileError, ScoresFormatError, ScoringError, UsageError
+from pytest_riskguard.errors import FileError, MissingFileError, ScoresFormatError, ScoringError, UsageError
 from pytest_riskguard.limits import CELLS, TOPICS
 from pytest_riskguard.text import nearest
 
@@ -398,6 +398,6 @@ def _range(name: str, measure: Measure) -> str:
     return f"{name} from {low:g} to {high:g}"
 
 
-def _refuse(lines: _Lines, number: int, row: list[str], expected: str, found: str) -> ScoresFormatError:
+def _refuse(lines: _Lines, number: int, row: list[str], expected: str, found: str) -> FileError:
     # A line that does not belong to the table may be a conflict marker or a pointer that git left there.
     return lines.refuse_line(number, ",".join(row).encode(), expected, found)
