@@ -19,7 +19,7 @@ from pytest_riskguard.data.columns import (
     of_length,
     with_header,
 )
-from pytest_riskguard.data.content import InputFile, Misfit
+from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.detection import format_of
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import is_folder
