@@ -13,8 +13,7 @@ from pathlib import Path
 from pytest_riskguard.baselines import atomic_folder, queries
 from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, StoredReplicate
 from pytest_riskguard.baselines.remote_stores import shown
-from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.input_files import ContentError, LimitError, open_regular, read_limited
+from pytest_riskguard.data.input_files import ContentError, InputFile, LimitError, open_regular, read_limited
 from pytest_riskguard.data.score_files import read_score_table
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, ScoresFormatError

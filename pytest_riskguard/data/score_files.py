@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,10 +18,9 @@ from pytest_riskguard.data.columns import (
     of_length,
     with_header,
 )
-from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.detection import format_of
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.input_files import is_folder
+from pytest_riskguard.data.input_files import InputFile, Misfit, is_folder
 from pytest_riskguard.data.known import system_name
 from pytest_riskguard.data.measure_names import are_measures, from_ir_measures, from_trec_eval, known
 from pytest_riskguard.data.memory import InputData, ScoresData
@@ -161,14 +159,13 @@ def read_score_table(
 
     The digest is that of the file's text, or of what was read where ``file.columns`` names columns.
     """
-    lines = file.lines()
     table = file.table("\t" if "\t" in file.first_line else ",")
     line, header = next(table, (0, []))
     if not header:
-        raise lines.refuse_empty(_TABLE)
+        raise file.refuse(None, f"expected {_TABLE}, found an empty file")
     header = [cell.strip() for cell in header]
     if "topic" not in file.columns and header[0].lower() not in SYNONYMS["topic"]:
-        raise lines.refuse_line(line, file.first_line.encode(), _TABLE, "another first line")
+        raise file.refuse_line(line, file.first_line.encode(), _TABLE, "another first line")
     topic_place, places = _places(file, line, header)
     names = chosen(file, places, measures, line=line)
     rows: list[Row] = []
@@ -180,8 +177,7 @@ def read_score_table(
             if (value := number(cell)) != value:
                 raise _bad_row(file, line, row, f"a finite number in column {column!r}", repr(cell))
             rows.append((row[topic_place].strip(), column, value, line))
-        lines.check_size(rows=1 + len(rows) // len(names), columns=len(header))
-    digest = None if file.columns else f"sha256:{hashlib.sha256(file.content).hexdigest()}"
+    digest = None if file.columns else file.digest
     return tuple(replace(one, name=name) for one in scores_of_rows(file, rows, digest=digest))
 
 
@@ -208,7 +204,7 @@ def _places(file: InputFile, line: int, header: Sequence[str]) -> tuple[int, dic
 
 def _bad_row(file: InputFile, line: int, row: Sequence[str], expected: str, found: str) -> Exception:
     # A line that does not belong to the table may be a conflict marker or a pointer that git left there.
-    return file.lines().refuse_line(line, ",".join(row).encode(), expected, found)
+    return file.refuse_line(line, ",".join(row).encode(), expected, found)
 
 
 # What tools print: a line, or an object, for each topic and measure, and averages under the topic ``all``.
