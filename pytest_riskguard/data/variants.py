@@ -13,7 +13,7 @@ from pytest_riskguard.data.array_scores import has_kernel, kernel_of
 from pytest_riskguard.data.columns import whole
 from pytest_riskguard.data.given_file import LabelRules
 from pytest_riskguard.data.grades import labels_for
-from pytest_riskguard.data.identifiers import IntArray
+from pytest_riskguard.data.ids import IntArray
 from pytest_riskguard.data.kernels import CountedRows
 from pytest_riskguard.data.measures import cutoff_of
 from pytest_riskguard.data.order import untied
