@@ -20,6 +20,7 @@ from pytest_riskguard.cli.parameters import (
     NamedPath,
     asked_alphas,
     config_given,
+    import_measures_from,
     surroundings,
 )
 from pytest_riskguard.data.given_file import GivenFile
@@ -144,7 +145,9 @@ class Inputs:
         self.files = tuple(file for file in given_files if file is not None)
         by_default: Response = "warn" if settings is None else settings.on_changed_inputs
         self._store = None if store is None else Store(store)
+        folder = Path.cwd() if settings is None else settings.path.parent
         measures = () if collection.scores else collection.measures or self.declared.measures
+        import_measures_from(folder, (*measures, *(() if settings is None else settings.all_measures)))
         self.engine = Engine(
             qrels=given.qrels,
             topics=given.topics,
@@ -153,7 +156,7 @@ class Inputs:
             on_changed_inputs=collection.settings.get("on_changed_inputs", by_default),
             report=report,
             titles=DocumentTitles(documents, address),
-            folder=Path.cwd() if settings is None else settings.path.parent,
+            folder=folder,
         )
 
     def candidates(

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.document_ids import FIRST_RANKS, Judged, JudgedTally, chance, mismatch
-from pytest_riskguard.data.identifiers import BoolArray, Identifiers, IntArray, first_rows, rows_of
+from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, first_rows, rows_of
 from pytest_riskguard.data.judgement_arrays import judgement_rows
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.errors import DataError
@@ -44,12 +44,12 @@ class Examined:
         The topics, by their places in ``Qrels.topics``.
     offsets : array of int64, shape (n_topics + 1,)
         The documents of topic i are ``documents[offsets[i]:offsets[i + 1]]``, from rank 1 on in the order as written.
-    documents : Identifiers
+    documents : Ids
     """
 
     places: IntArray
     offsets: IntArray
-    documents: Identifiers
+    documents: Ids
 
     @classmethod
     def joined(cls, parts: Sequence[Examined]) -> Examined:
@@ -58,7 +58,7 @@ class Examined:
         lengths = np.concatenate([np.diff(part.offsets) for part in parts])
         chosen = _sample(places)
         chosen = chosen[np.argsort(places[chosen])]
-        documents = Identifiers.joined([part.documents for part in parts])
+        documents = Ids.joined([part.documents for part in parts])
         rows = rows_of(np.append(0, np.cumsum(lengths)), chosen)
         return cls(places[chosen], np.append(0, np.cumsum(lengths[chosen])), documents.at(rows).compact())
 
@@ -77,7 +77,7 @@ class Sample:
         self._parts: list[Examined] = []
         self._least_likely = np.uint32(2**32 - 1)
 
-    def add(self, places: IntArray, offsets: IntArray, documents: Identifiers, written: IntArray | None) -> None:
+    def add(self, places: IntArray, offsets: IntArray, documents: Ids, written: IntArray | None) -> None:
         """Take the first documents of those of these topics that may be examined.
 
         ``written`` has the rows of the documents by topic and rank; None if that is their order.
@@ -171,7 +171,7 @@ class Count:
         return 1 - math.fsum(terms) > UNLIKELY
 
 
-def are_by_chance(qrels: Qrels, places: IntArray, offsets: IntArray, documents: Identifiers) -> bool:
+def are_by_chance(qrels: Qrels, places: IntArray, offsets: IntArray, documents: Ids) -> bool:
     """Whether nothing tells a run's matches from those of another index.
 
     False for a run with few different rankings, which hardly depend on the queries.
@@ -183,7 +183,7 @@ def are_by_chance(qrels: Qrels, places: IntArray, offsets: IntArray, documents: 
         Topics of the run, each once, by their places in ``qrels.topics``.
     offsets : array of int64, shape (n_topics + 1,)
         The documents of topic i are ``documents[offsets[i]:offsets[i + 1]]``, from rank 1 on.
-    documents : Identifiers
+    documents : Ids
     """
     if not _has_different_rankings(offsets, documents):
         return False
@@ -191,7 +191,7 @@ def are_by_chance(qrels: Qrels, places: IntArray, offsets: IntArray, documents: 
     return any(count.other for count in counts) and all(count.is_chance for count in counts)
 
 
-def matches(qrels: Qrels, places: IntArray, offsets: IntArray, documents: Identifiers) -> tuple[Count, ...]:
+def matches(qrels: Qrels, places: IntArray, offsets: IntArray, documents: Ids) -> tuple[Count, ...]:
     """How many documents are judged, and how many relevant, in all counted ranks and in the first; as above."""
     counts = tuple(Count() for _ in range(4))
     for first in range(0, len(places), _TOPICS_AT_ONCE):
@@ -201,9 +201,7 @@ def matches(qrels: Qrels, places: IntArray, offsets: IntArray, documents: Identi
     return counts
 
 
-def _add(
-    counts: tuple[Count, ...], qrels: Qrels, places: IntArray, offsets: IntArray, documents: Identifiers
-) -> None:
+def _add(counts: tuple[Count, ...], qrels: Qrels, places: IntArray, offsets: IntArray, documents: Ids) -> None:
     """Count the matches of some topics too."""
     ranks = np.arange(1, len(documents) + 1) - np.repeat(offsets[:-1], np.diff(offsets))
     depths = ranks <= MAX_RANKS, ranks <= FIRST_RANKS
@@ -219,7 +217,7 @@ def _add(
             count.other += int(np.count_nonzero(theirs & ~mine & is_counted))
 
 
-def _has_different_rankings(offsets: IntArray, documents: Identifiers) -> bool:
+def _has_different_rankings(offsets: IntArray, documents: Ids) -> bool:
     rankings: set[tuple[str, ...]] = set()
     for start, stop in itertools.pairwise(offsets.tolist()):
         rankings.add(tuple(documents.at(slice(start, min(stop, start + FIRST_RANKS))).strings()))

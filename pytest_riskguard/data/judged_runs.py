@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.document_ids import Judged
-from pytest_riskguard.data.identifiers import BoolArray, Identifiers, IntArray
+from pytest_riskguard.data.ids import BoolArray, Ids, IntArray
 from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH
 from pytest_riskguard.data.measures import cutoff_of
 from pytest_riskguard.data.order import Order
@@ -56,7 +56,7 @@ class JudgedRun:
         The kept documents of topic i are the rows ``offsets[i]:offsets[i + 1]``, by rank in the order as written.
     judgements : array of int32, shape (n_rows,)
         The row of the document's judgement in ``Qrels.arrays``; -1 if it is not judged.
-    unjudged : Identifiers
+    unjudged : Ids
         The ids of the rows whose judgement is -1, in their order.
     ranks : mapping Order -> array of int32, shape (n_rows,)
         From 1; equal arrays may be shared. A reading knows all orders, ``narrowed`` only some.
@@ -74,7 +74,7 @@ class JudgedRun:
     retrieved: IntArray
     offsets: IntArray
     judgements: Rows
-    unjudged: Identifiers
+    unjudged: Ids
     ranks: Mapping[Order, Ranks]
     judged: Judged
     unknown: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class JudgedRun:
         found: BoolArray = np.diff(np.searchsorted(rows, self.offsets)) > 0
         return found
 
-    def ids_of_unjudged(self, rows: IntArray) -> Identifiers:
+    def ids_of_unjudged(self, rows: IntArray) -> Ids:
         """The ids of some rows, none of them judged."""
         if not len(rows):
             return self.unjudged.at(rows)

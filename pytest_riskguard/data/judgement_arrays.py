@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.identifiers import Identifiers, IntArray, Places, Words, rows_of
+from pytest_riskguard.data.ids import Ids, IntArray, Places, Words, rows_of
 
 #: Odd numbers without a pattern in their bits, which spread pairs of topic and document over all values.
 _TOPIC, _PAIR = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xA0761D6478BD642F)
@@ -28,14 +28,14 @@ class JudgementArrays:
         In ``Qrels.arrays`` the scored topics, sorted as text.
     offsets : array, shape (n_topics + 1,)
         The judgements of topic i are the rows ``offsets[i]:offsets[i + 1]``.
-    documents : Identifiers, shape (n_rows,)
+    documents : Ids, shape (n_rows,)
     grades : array of float64, shape (n_rows,)
         As the file gives them, by document where its ids name passages.
     """
 
     topics: tuple[str, ...]
     offsets: IntArray
-    documents: Identifiers
+    documents: Ids
     grades: npt.NDArray[np.float64]
 
     @classmethod
@@ -45,7 +45,7 @@ class JudgementArrays:
         return cls(
             tuple(topics),
             np.cumsum([0, *map(len, judged)], dtype=np.int64),
-            Identifiers.of([document for of_topic in judged for document in of_topic]),
+            Ids.of([document for of_topic in judged for document in of_topic]),
             np.array([grade for of_topic in judged for grade in of_topic.values()], dtype=np.float64),
         )
 
@@ -77,7 +77,7 @@ class JudgementArrays:
         return np.fromiter(map(self.places.__getitem__, topics), dtype=np.int64, count=len(topics))
 
 
-def judgement_rows(arrays: JudgementArrays, places: IntArray, offsets: IntArray, documents: Identifiers) -> IntArray:
+def judgement_rows(arrays: JudgementArrays, places: IntArray, offsets: IntArray, documents: Ids) -> IntArray:
     """The judgement of each document.
 
     Pairs of topic and document are compared by a hash first, and byte by byte where the hashes are equal.
@@ -89,7 +89,7 @@ def judgement_rows(arrays: JudgementArrays, places: IntArray, offsets: IntArray,
         Scored topics, each once: their places in ``arrays.topics``.
     offsets : array of int64, shape (n_topics + 1,)
         The documents of topic i are the rows ``offsets[i]:offsets[i + 1]``.
-    documents : Identifiers, shape (n_rows,)
+    documents : Ids, shape (n_rows,)
 
     Returns
     -------
@@ -118,7 +118,7 @@ def judgement_rows(arrays: JudgementArrays, places: IntArray, offsets: IntArray,
     return found
 
 
-def _pairs(documents: Identifiers, topics: IntArray, lengths: IntArray) -> Words:
+def _pairs(documents: Ids, topics: IntArray, lengths: IntArray) -> Words:
     """A hash of each document together with its topic, whose high bits differ most."""
     salts = (topics.astype(np.uint64) + np.uint64(1)) * _TOPIC
     pairs: Words = (documents.hashes ^ np.repeat(salts, lengths)) * _PAIR

@@ -1,8 +1,8 @@
 """From a measure's text to an ir-measures measure, its range, and what computes it.
 
-The text is ``Name(key=value, ...)@cutoff`` as ir-measures writes it, or ``package.module:function``, a Python function
-of one query's ranking. It is parsed here because ir-measures' own parser needs parts of ``ast`` that Python 3.14 no
-longer has, and because some arguments that it accepts (a cutoff of 0, for one) make trec_eval abort the whole
+The text is ``Name(key=value, ...)@cutoff`` as ir-measures writes it, or ``package.module:function``, a function in
+Python of one query's ranking. It is parsed here because ir-measures' own parser needs parts of ``ast`` that Python
+3.14 no longer has, and because some arguments that it accepts (a cutoff of 0, for one) make trec_eval abort the whole
 interpreter. No function is imported before scores are asked for: the columns of a table have names, too.
 """
 
@@ -164,6 +164,11 @@ def cutoff_of(measure: Measure) -> int | None:
     return cutoff if isinstance(cutoff, int) and not measure.params.get("judged_only", False) else None
 
 
+def is_function(text: str) -> bool:
+    """Whether a text names a function in Python, which may not exist."""
+    return _FUNCTION.fullmatch(text.strip()) is not None
+
+
 def function_of(measure: Measure) -> MeasureFunction | None:
     """The function that computes a measure, imported now, or added by a plugin; None for measures of ir-measures.
 
@@ -180,8 +185,8 @@ def function_of(measure: Measure) -> MeasureFunction | None:
         function: MeasureFunction = attrgetter(attribute)(importlib.import_module(module))
     except Exception as error:
         raise UsageError(
-            f"measure {name!r} cannot be imported ({type(error).__name__}: {error}); expected package.module:function "
-            "that Python can import (in pytest, the setting `pythonpath` adds folders)"
+            f"measure {name!r} cannot be imported ({type(error).__name__}: {error}); expected package.module:function"
+            " that Python can import (in pytest, the setting `pythonpath` adds folders)"
         ) from error
     if not callable(function):
         raise UsageError(f"measure {name!r}: expected a function, found {type(function).__name__}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.identifiers import Identifiers, IntArray
+from pytest_riskguard.data.ids import Ids, IntArray
 from pytest_riskguard.data.judged_runs import JudgedRun, kept_depth
 from pytest_riskguard.data.measures import provider_of
 from pytest_riskguard.data.order import Order, order_of
@@ -35,7 +35,7 @@ class RankedDocuments:
 
     rows: IntArray
     topics: IntArray
-    documents: Identifiers
+    documents: Ids
     ranks: IntArray
 
     def __len__(self) -> int:

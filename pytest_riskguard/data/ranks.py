@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.identifiers import (
+from pytest_riskguard.data.ids import (
     WORD_BYTES,
     BoolArray,
-    Identifiers,
+    Ids,
     IntArray,
     Words,
     rows_of,
@@ -86,7 +86,7 @@ class RankColumns:
         return None if self._numbers is None else self._numbers[rows]
 
 
-def _keys(ranks: Identifiers) -> Words:
+def _keys(ranks: Ids) -> Words:
     """Each rank as a number, different for different texts of at most 7 bytes; longer ones are ``_NO_RANK``."""
     lengths = ranks.lengths.astype(np.uint64)
     keys = ranks.words(0) | (lengths << _LENGTH_BITS)
@@ -106,10 +106,10 @@ def _are_usual(keys: Words, lines: npt.NDArray[np.int32], offsets: IntArray) -> 
 
 @functools.lru_cache(maxsize=4)
 def _usual_keys(bits: int) -> Words:
-    return _keys(Identifiers.of(map(str, range(2**bits))))
+    return _keys(Ids.of(map(str, range(2**bits))))
 
 
-def _numbers(ranks: Identifiers, keys: Words, offsets: IntArray) -> tuple[IntArray, BoolArray]:
+def _numbers(ranks: Ids, keys: Words, offsets: IntArray) -> tuple[IntArray, BoolArray]:
     """The ranks as numbers that are in the same order, and which topics they number: all different."""
     numbers, is_digits = _digits(keys)
     is_numbered = np.ones(len(offsets) - 1, dtype=bool)
@@ -214,9 +214,7 @@ def _goes_on(scores: npt.NDArray[np.floating], offsets: IntArray) -> BoolArray:
     return found
 
 
-def _places(
-    scores: Floats, offsets: IntArray, documents: Identifiers, numbers: IntArray | None
-) -> dict[Order, IntArray]:
+def _places(scores: Floats, offsets: IntArray, documents: Ids, numbers: IntArray | None) -> dict[Order, IntArray]:
     """For each order the rows of each topic from rank 1 on; orders that agree share an array."""
     stable = _by_score(scores, offsets)
     places = dict.fromkeys(Order, stable)
@@ -263,7 +261,7 @@ def _by_score(scores: Floats, offsets: IntArray) -> IntArray:
     return places
 
 
-def _by_id(documents: Identifiers, groups: IntArray) -> IntArray:
+def _by_id(documents: Ids, groups: IntArray) -> IntArray:
     """The rows by group and, within groups, by their bytes; rows of a group stand together."""
     order, place = np.arange(len(groups)), 0
     first, _ = _bounds(groups)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.given_file import LabelRules
-from pytest_riskguard.data.identifiers import Identifiers, IntArray, rows_of
+from pytest_riskguard.data.ids import Ids, IntArray, rows_of
 from pytest_riskguard.data.order import as_written
 
 TOPICS_PER_CHUNK = 20
@@ -58,17 +58,17 @@ class RowBlock:
     topics : tuple of str
     offsets : array, shape (n_topics + 1,)
         The rows of topic i are ``offsets[i]:offsets[i + 1]``.
-    documents : Identifiers, shape (n_rows,)
+    documents : Ids, shape (n_rows,)
     scores : array of float64, shape (n_rows,)
-    ranks : Identifiers, shape (n_rows,), or None
+    ranks : Ids, shape (n_rows,), or None
         The rank column as it is written; None of rankings without one.
     """
 
     topics: tuple[str, ...]
     offsets: IntArray
-    documents: Identifiers
+    documents: Ids
     scores: npt.NDArray[np.float64]
-    ranks: Identifiers | None
+    ranks: Ids | None
 
     @classmethod
     def of(cls, chunk: Chunk) -> RowBlock:
@@ -78,9 +78,9 @@ class RowBlock:
         return cls(
             tuple(chunk),
             offsets,
-            Identifiers.of([name for documents in chunk.values() for name in documents]),
+            Ids.of([name for documents in chunk.values() for name in documents]),
             np.array([score for documents in chunk.values() for score in documents.values()], dtype=np.float64),
-            Identifiers.of(ranks) if len(ranks) == offsets[-1] else None,
+            Ids.of(ranks) if len(ranks) == offsets[-1] else None,
         )
 
     def only(self, topics: IntArray) -> RowBlock:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.document_ids import FIRST_RANKS, GradesAsScores, Judged
 from pytest_riskguard.data.examined_ids import Examined, Sample
-from pytest_riskguard.data.identifiers import BoolArray, Identifiers, IntArray, rows_of, topics_with
+from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, rows_of, topics_with
 from pytest_riskguard.data.judged_runs import JudgedRun, Ranks, Rows
 from pytest_riskguard.data.judgement_arrays import judgement_rows
 from pytest_riskguard.data.order import Order, RankColumn
@@ -37,7 +37,7 @@ class _Part(NamedTuple):
     values: FloatArray
     as_written: FloatArray
     judgements: Rows
-    unjudged: Identifiers
+    unjudged: Ids
     ranks: Mapping[Order, Ranks]
 
 
@@ -125,7 +125,7 @@ class RunReader:
                 parts.append(self._part(scored, places[places >= 0], sample))
             del block  # before the next one is read
         if not parts:
-            none = RowBlock((), np.zeros(1, dtype=np.int64), Identifiers.of(()), np.zeros(0), None)
+            none = RowBlock((), np.zeros(1, dtype=np.int64), Ids.of(()), np.zeros(0), None)
             parts.append(self._part(none, np.zeros(0, dtype=np.int64), sample))
         return self._joined(parts, sample.examined(), tuple(sorted(unknown)))
 
@@ -177,7 +177,7 @@ class RunReader:
         places, counts, judgements = column("places"), column("counts"), column("judgements")
         order = np.argsort(places, kind="stable")
         rows = rows_of(np.append(0, np.cumsum(counts)), order)
-        unjudged = Identifiers.joined([part.unjudged for part in parts])
+        unjudged = Ids.joined([part.unjudged for part in parts])
         before = np.cumsum(judgements < 0)  # how many rows up to each have an id of their own
         judgements = judgements[rows]
         if not np.array_equal(order, np.arange(len(order))):

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pytest_riskguard import plugins
 from pytest_riskguard.data import kernels
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
-from pytest_riskguard.data.identifiers import rows_of
+from pytest_riskguard.data.ids import rows_of
 from pytest_riskguard.data.judged_runs import JudgedRun
 from pytest_riskguard.data.kernels import FloatArray, IntArray, JudgedRows, Kernel
 from pytest_riskguard.data.measures import (
@@ -27,6 +28,7 @@ from pytest_riskguard.data.measures import (
     cutoff_of,
     function_of,
     has_kernel,
+    is_function,
     provider_of,
     within_bounds,
 )
@@ -338,18 +340,19 @@ def _called(
 ) -> float:
     """What a function says of one ranking."""
     ranking = as_scored(list(documents), list(documents.values()), "riskguard")
+    what = f"measure {measure}"
+    if not is_function(str(measure)):
+        what = f"plugin {plugins.added('riskguard_measures')[str(measure.NAME)][0]!r}: {what}"
     try:
         value = float(function(list(ranking[: cutoff_of(measure)]), dict(grades)))
     except Exception as problem:
         place = traceback.extract_tb(problem.__traceback__)[-1]
         raise ScoringError(
-            f"{source}: measure {measure} failed on topic {topic!r} ({type(problem).__name__}: {problem}; "
+            f"{source}: {what} failed on topic {topic!r} ({type(problem).__name__}: {problem}; "
             f"{Path(place.filename).name}:{place.lineno})"
         ) from problem
     if not within_bounds(measure, value):
-        raise ScoringError(
-            f"{source}: measure {measure} gave {value:g} for topic {topic!r}, expected a number from 0 to 1"
-        )
+        raise ScoringError(f"{source}: {what} gave {value:g}, expected a number from 0 to 1 (topic {topic!r})")
     return value
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.identifiers import WORD_BYTES, Identifiers, IntArray
+from pytest_riskguard.data.ids import WORD_BYTES, Ids, IntArray
 from pytest_riskguard.data.row_blocks import MAX_RUN_SCORE
 from pytest_riskguard.data.text_files import ESCAPED, unescaped
 
@@ -37,7 +37,7 @@ class Columns:
     places : array of int64, shape (n_topics,)
         Where in the text the topics of these rows stand.
     topics : tuple of bytes, shape (n_topics,)
-    documents, ranks : Identifiers, shape (n_rows,)
+    documents, ranks : Ids, shape (n_rows,)
         They share a text.
     scores : array of float64, shape (n_rows,)
     lines : int
@@ -47,9 +47,9 @@ class Columns:
     begins: IntArray
     places: IntArray
     topics: tuple[bytes, ...]
-    documents: Identifiers
+    documents: Ids
     scores: FloatArray
-    ranks: Identifiers
+    ranks: Ids
     lines: int = 0
 
     def rows(self, first: int, last: int) -> Columns:
@@ -81,7 +81,7 @@ class Columns:
         text = np.concatenate([part.documents.text for part in trimmed])
         begins = np.cumsum([0, *(len(part.documents.text) for part in trimmed[:-1])])
         documents, ranks = (
-            Identifiers(
+            Ids(
                 text,
                 np.concatenate([column.starts + begin for column, begin in zip(columns, begins, strict=True)]),
                 np.concatenate([column.lengths for column in columns]),
@@ -107,7 +107,7 @@ def columns_of(text: bytes, *, longest: int) -> Columns:
     characters = np.frombuffer(text, dtype=np.uint8)
     starts, ends, lines = _places(characters, _FIELDS, longest)
     topics, second, documents, ranks, numbers, _tags = (
-        Identifiers(characters, *places) for places in zip(starts, ends - starts, strict=True)
+        Ids(characters, *places) for places in zip(starts, ends - starts, strict=True)
     )
     marks = second.lengths == len(ESCAPED)
     if marks.any() and (marks := marks & (second.text[second.starts] == ESCAPED[0])).any():
@@ -117,7 +117,7 @@ def columns_of(text: bytes, *, longest: int) -> Columns:
     return Columns(begins, starts[0][begins], names, documents, _scores(numbers), ranks, lines)
 
 
-def _scores(numbers: Identifiers) -> FloatArray:
+def _scores(numbers: Ids) -> FloatArray:
     """Numbers as ``float`` reads them."""
     if not len(numbers):
         return np.zeros(0)
@@ -182,23 +182,23 @@ def _places_anywhere(
     return starts, ends, int(np.count_nonzero(feeds))
 
 
-def _unescaped(rows: IntArray, *columns: Identifiers) -> list[Identifiers]:
+def _unescaped(rows: IntArray, *columns: Ids) -> list[Ids]:
     """Topics, documents and ranks with the ids of some rows decoded; these stand after the end of the text."""
     topics, documents, ranks = columns
     added, size = [topics.text], len(topics.text)
     changed = []
     for ids in (topics, documents):
-        names = Identifiers.of([unescaped(name) for name in ids.at(rows).strings()])
+        names = Ids.of([unescaped(name) for name in ids.at(rows).strings()])
         starts, lengths = ids.starts.copy(), ids.lengths.copy()
         starts[rows], lengths[rows] = names.starts + size, names.lengths
         added.append(names.text)
         size += len(names.text)
         changed.append((starts, lengths))
     text = np.concatenate(added)
-    return [Identifiers(text, *places) for places in (*changed, (ranks.starts, ranks.lengths))]
+    return [Ids(text, *places) for places in (*changed, (ranks.starts, ranks.lengths))]
 
 
-def _differs_from_before(ids: Identifiers) -> npt.NDArray[np.bool_]:
+def _differs_from_before(ids: Ids) -> npt.NDArray[np.bool_]:
     """For each id, whether it differs from the one before; the first does."""
     differs = np.ones(len(ids), dtype=np.bool_)
     words, lengths = ids.words(0), ids.lengths
@@ -215,7 +215,5 @@ def _trimmed(part: Columns) -> Columns:
     begin = min(int(column.starts.min(initial=len(column.text))) for column in (part.documents, part.ranks))
     end = max(int((column.starts + column.lengths).max(initial=0)) for column in (part.documents, part.ranks))
     text = part.documents.text[begin:end]
-    documents, ranks = (
-        Identifiers(text, column.starts - begin, column.lengths) for column in (part.documents, part.ranks)
-    )
+    documents, ranks = (Ids(text, column.starts - begin, column.lengths) for column in (part.documents, part.ranks))
     return replace(part, documents=documents, ranks=ranks)

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pytest_riskguard.data.identifiers import first_rows
+from pytest_riskguard.data.ids import first_rows
 from pytest_riskguard.data.judged_runs import depth_of
 from pytest_riskguard.data.kernels import BoolArray, FloatArray, IntArray, JudgedRows, places_within
 from pytest_riskguard.data.measures import has_kernel

@@ -18,7 +18,7 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.examined_ids import OTHER_TOPICS, UNLIKELY, Count, are_by_chance, matches
 from pytest_riskguard.data.given_file import GivenFile, LabelRules
-from pytest_riskguard.data.identifiers import Identifiers, IntArray
+from pytest_riskguard.data.ids import Ids, IntArray
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.rankings import Rankings, rankings_as_run, write_run
 from pytest_riskguard.data.run_scores import score_run
@@ -196,9 +196,9 @@ def test_matches_with_the_own_topic_are_rounded_up():
     assert Count(own=30, other=4).is_chance
 
 
-def columns_of(run: Mapping[str, Sequence[str]], qrels: Qrels) -> tuple[IntArray, IntArray, Identifiers]:
+def columns_of(run: Mapping[str, Sequence[str]], qrels: Qrels) -> tuple[IntArray, IntArray, Ids]:
     places = np.array([qrels.topics.index(topic) for topic in run])
-    return places, np.cumsum([0, *map(len, run.values())]), Identifiers.of(itertools.chain(*run.values()))
+    return places, np.cumsum([0, *map(len, run.values())]), Ids.of(itertools.chain(*run.values()))
 
 
 def slow_matches(run: Mapping[str, Sequence[str]], qrels: Qrels) -> list[Count]:

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_riskguard.data import examined_ids as module
 from pytest_riskguard.data.examined_ids import ENOUGH_JUDGED, MAX_RANKS, Examined, Sample
-from pytest_riskguard.data.identifiers import Identifiers
+from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.errors import DataError
 
@@ -20,7 +20,7 @@ def added(rankings: list[list[str]], written: IntArray | None = None) -> Examine
     """The sample of these topics, which are added together."""
     sample = Sample()
     offsets = np.cumsum([0, *map(len, rankings)])
-    documents = Identifiers.of([document for ranking in rankings for document in ranking])
+    documents = Ids.of([document for ranking in rankings for document in ranking])
     sample.add(np.arange(len(rankings)), offsets, documents, written)
     return sample.examined()
 
@@ -44,13 +44,11 @@ def test_topics_that_are_not_examined_are_dropped_while_a_run_is_read(monkeypatc
     monkeypatch.setattr(module, "MAX_TOPICS", 20)
     sample, held = Sample(), []
     for place in range(500):
-        sample.add(np.array([place]), np.array([0, 1]), Identifiers.of([f"d{place}"]), None)
+        sample.add(np.array([place]), np.array([0, 1]), Ids.of([f"d{place}"]), None)
         held.append(sum(len(part.places) for part in sample._parts))
     assert max(held) <= 25
     assert sum(later < earlier for earlier, later in itertools.pairwise(held)) < 40  # most are never held
-    whole = Examined.joined(
-        [Examined(np.arange(500), np.arange(501), Identifiers.of(f"d{place}" for place in range(500)))]
-    )
+    whole = Examined.joined([Examined(np.arange(500), np.arange(501), Ids.of(f"d{place}" for place in range(500)))])
     assert list(sample.examined().rankings(1)) == list(whole.rankings(1))
 
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_riskguard.data import input_files, trec_columns, trec_files
-from pytest_riskguard.data.identifiers import Identifiers
+from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.row_blocks import RowBlock
 from pytest_riskguard.data.trec_files import fold_blocks
 from pytest_riskguard.data.trec_rows import InterleavedError, contiguous, grouped, lines_of
@@ -151,7 +151,7 @@ def test_equal_hashes_make_reading_slower_and_not_wrong(text, repeated, write, m
     path = write("a.run", text + "4 Q0 doc4-3 10 0 tag\n" * repeated)
     expected = outcome(by_lines, path)
     assert ("expected each document once" in expected) == repeated
-    monkeypatch.setattr(Identifiers, "hashes", property(lambda ids: np.zeros(len(ids), dtype=np.uint64)))
+    monkeypatch.setattr(Ids, "hashes", property(lambda ids: np.zeros(len(ids), dtype=np.uint64)))
     assert outcome(by_columns, path) == expected
 
 

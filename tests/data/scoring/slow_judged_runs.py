@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from pytest_riskguard.data.document_ids import JudgedTally
-from pytest_riskguard.data.identifiers import Identifiers
+from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.judged_runs import JudgedRun
 from pytest_riskguard.data.order import Order, RankColumn, as_scored, as_written
 from pytest_riskguard.data.qrels import Qrels
@@ -63,7 +63,7 @@ def judged_run(
         retrieved=np.array([len(topics[topic]) for topic in answered], dtype=np.int64),
         offsets=np.cumsum([0, *lengths], dtype=np.int64),
         judgements=np.array(rows, dtype=np.int32),
-        unjudged=Identifiers.of(unjudged),
+        unjudged=Ids.of(unjudged),
         ranks={order: np.array(of_order, dtype=np.int32) for order, of_order in ranks.items()},
         judged=tally.total,
         unknown=tuple(sorted(topics.keys() - qrels.grades.keys())),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pytest_riskguard.data import judgement_arrays as arrays
 from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.given_file import LabelRules
-from pytest_riskguard.data.identifiers import Identifiers
+from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.judged_runs import JudgedRun
 from pytest_riskguard.data.order import Order
 from pytest_riskguard.data.qrels import Qrels
@@ -87,7 +87,7 @@ def test_documents_with_the_same_hash_are_told_apart(monkeypatch, weakened):
     qrels = qrels_of(grades)
     run = {topic: Documents((name, float(-rank)) for rank, name in enumerate(DOCUMENTS)) for topic in grades}
     expected = slow_judged_runs.judged_run([run], qrels)
-    monkeypatch.setattr(Identifiers, "hashes", property(lambda ids: weakened(ids.lengths.astype(np.uint64))))
+    monkeypatch.setattr(Ids, "hashes", property(lambda ids: weakened(ids.lengths.astype(np.uint64))))
     monkeypatch.setattr(arrays, "_TOPIC", np.uint64(0))
     read = RunReader(qrels, [], depth=slow_judged_runs.DEPTH, source="run").read([RowBlock.of(run)])
     assert_same(read.named("sha256:0", None).run, expected)

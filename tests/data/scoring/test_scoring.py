@@ -122,8 +122,8 @@ def test_documents_judged_besides(kind, data):
         variants.append((place, rows + [-1] * len(missed), grades))
     topics = np.array([qrels.topics.index(run.topics[place]) for place, _, _ in variants], dtype=np.int64)
     counts = np.array([len(rows) for _, rows, _ in variants], dtype=np.int64)
-    rows = np.array([row for _, rows, _ in variants for row in rows], dtype=np.int64)
-    grades = np.array([grade for _, _, grades in variants for grade in grades.values()], dtype=np.float64)
+    all_rows = np.array([row for _, rows, _ in variants for row in rows], dtype=np.int64)
+    new_grades = np.array([grade for _, _, judged in variants for grade in judged.values()], dtype=np.float64)
     for text in (*some_measures(data.draw), data.draw(st.sampled_from(["SetF", "infAP"]))):
         ranked = RankedRun(run, qrels, parse_measure(text))
         expected = [
@@ -132,7 +132,7 @@ def test_documents_judged_besides(kind, data):
         ]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("pytest_riskguard.data.unjudged.ROWS_AT_ONCE", data.draw(st.sampled_from([3, 1000])))
-            values = values_if_judged(ranked, topics, counts, rows, grades)
+            values = values_if_judged(ranked, topics, counts, all_rows, new_grades)
         assert values.tolist() == pytest.approx(expected, rel=0, abs=1e-12), text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytest_riskguard.data.identifiers import Identifiers
+from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.ranked_runs import RankedDocuments, RankedRun
@@ -79,7 +79,7 @@ def test_a_topic_that_a_run_does_not_answer_scores_nothing():
 def documents(*named: tuple[int, str]) -> RankedDocuments:
     topics = np.array([topic for topic, _ in named], dtype=np.int64)
     rows = np.arange(len(named))
-    return RankedDocuments(rows, topics, Identifiers.of([name for _, name in named]), rows + 1)
+    return RankedDocuments(rows, topics, Ids.of([name for _, name in named]), rows + 1)
 
 
 def test_the_same_id_in_another_topic_is_another_document():

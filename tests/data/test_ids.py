@@ -4,33 +4,33 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.data.identifiers import Identifiers
+from pytest_riskguard.data.ids import Ids
 
 #: Few letters, so that ids often begin alike; zero bytes and letters of several bytes.
 IDS = st.lists(st.text(alphabet="ab\0é", max_size=20) | st.text(max_size=5), max_size=12)
 
 
-def scattered(ids: list[str], *, between: str) -> Identifiers:
+def scattered(ids: list[str], *, between: str) -> Ids:
     """The ids in reverse in a text with other bytes between and none after the last."""
-    whole = Identifiers.of([part for name in reversed(ids) for part in (between, name)])
+    whole = Ids.of([part for name in reversed(ids) for part in (between, name)])
     return whole.at(np.arange(len(whole))[1::2][::-1])
 
 
 @given(IDS, st.sampled_from(["", "a", "long between them"]))
 def test_ids_are_the_same_wherever_their_text_is(ids, between):
-    plain, other = Identifiers.of(ids), scattered(ids, between=between)
+    plain, other = Ids.of(ids), scattered(ids, between=between)
     assert plain.strings() == other.strings() == ids
     np.testing.assert_array_equal(plain.hashes, other.hashes)
     assert plain.same(np.arange(len(ids)), other, np.arange(len(ids))).all()
     compact = other.compact()
     assert compact.strings() == ids
     assert len(compact.text) == len("".join(ids).encode())
-    assert Identifiers.joined([plain, other]).strings() == ids * 2
+    assert Ids.joined([plain, other]).strings() == ids * 2
 
 
 @given(IDS)
 def test_only_equal_ids_are_the_same(ids):
-    here, there = Identifiers.of(ids), scattered(ids, between="a")
+    here, there = Ids.of(ids), scattered(ids, between="a")
     one, other = np.divmod(np.arange(len(ids) ** 2), max(len(ids), 1))
     expected = [ids[a] == ids[b] for a, b in zip(one, other, strict=True)]
     assert here.same(one, there, other).tolist() == expected
@@ -46,7 +46,7 @@ def test_words_are_the_bytes_of_an_id_and_zeros(ids, data):
 
 
 def test_hashes_go_with_the_ids_that_are_chosen():
-    ids = Identifiers.of(["a", "bc", "d" * 30])
+    ids = Ids.of(["a", "bc", "d" * 30])
     before = ids.at(np.array([2, 0]))
     hashes = ids.hashes
     np.testing.assert_array_equal(before.hashes, hashes[[2, 0]])

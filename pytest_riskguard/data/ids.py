@@ -28,7 +28,7 @@ _MASKS = np.array([(1 << (8 * count)) - 1 for count in range(WORD_BYTES + 1)], d
 
 
 @dataclass(frozen=True, eq=False)
-class Identifiers:
+class Ids:
     """Ids in UTF-8, whose order by bytes is that of their text.
 
     Attributes
@@ -44,7 +44,7 @@ class Identifiers:
     lengths: IntArray
 
     @classmethod
-    def of(cls, ids: Iterable[str]) -> Identifiers:
+    def of(cls, ids: Iterable[str]) -> Ids:
         """Texts as identifiers."""
         encoded = [name.encode() for name in ids]
         lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
@@ -52,7 +52,7 @@ class Identifiers:
         return cls(text, np.cumsum(lengths) - lengths, lengths)
 
     @classmethod
-    def joined(cls, parts: Sequence[Identifiers]) -> Identifiers:
+    def joined(cls, parts: Sequence[Ids]) -> Ids:
         """The ids of several columns as one, without the text between them."""
         compact = [part.compact() for part in parts]
         if not compact:
@@ -63,21 +63,21 @@ class Identifiers:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def at(self, places: Places | npt.NDArray[np.bool_] | slice) -> Identifiers:
+    def at(self, places: Places | npt.NDArray[np.bool_] | slice) -> Ids:
         """Some of the ids; they share the text."""
-        some = Identifiers(self.text, self.starts[places], self.lengths[places])
+        some = Ids(self.text, self.starts[places], self.lengths[places])
         if "hashes" in self.__dict__:
             some.__dict__["hashes"] = self.hashes[places]
         return some
 
-    def compact(self) -> Identifiers:
+    def compact(self) -> Ids:
         """The same ids with a text of their own that holds nothing else."""
         starts = starts_of(self.lengths)
         size = int(self.lengths.sum())
         if size == len(self.text) and np.array_equal(starts, self.starts):
             return self
         text = self.text[first_rows(self.starts.astype(np.int64), self.lengths.astype(np.int64))]
-        return Identifiers(text, starts, self.lengths)
+        return Ids(text, starts, self.lengths)
 
     def slices(self) -> list[bytes]:
         """All ids as bytes."""
@@ -138,7 +138,7 @@ class Identifiers:
         words &= _MASKS.take(left, mode="clip")
         return words
 
-    def same(self, rows: IntArray, others: Identifiers, other_rows: IntArray) -> npt.NDArray[np.bool_]:
+    def same(self, rows: IntArray, others: Ids, other_rows: IntArray) -> npt.NDArray[np.bool_]:
         """Whether ids are the same, pair by pair: row ``rows[i]`` here and ``other_rows[i]`` of the others."""
         equal: npt.NDArray[np.bool_] = self.lengths[rows] == others.lengths[other_rows]
         pairs, place = np.flatnonzero(equal), 0
@@ -176,3 +176,15 @@ def first_rows(starts: IntArray, lengths: IntArray) -> IntArray:
     rows = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
     rows += np.arange(len(rows))
     return rows
+
+
+def begins_of(ids: Ids) -> BoolArray:
+    """For each id, whether it differs from the one before; the first does."""
+    differs = np.ones(len(ids), dtype=np.bool_)
+    words, lengths = ids.words(0), ids.lengths
+    np.not_equal(words[1:], words[:-1], out=differs[1:])
+    differs[1:] |= lengths[1:] != lengths[:-1]
+    if lengths.max(initial=0) > WORD_BYTES:
+        alike = np.flatnonzero(~differs & (lengths > WORD_BYTES))
+        differs[alike] = ~ids.same(alike, ids, alike - 1)
+    return differs
