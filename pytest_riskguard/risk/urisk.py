@@ -14,9 +14,9 @@ from typing import overload
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtr
 
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, loss_weight, mean, per_topic
+from pytest_riskguard.risk.distributions import stdtr
 from pytest_riskguard.risk.tradeoff import tradeoff as trade_off
 
 #: A win or a loss is more than this. Measures such as ERR give differences of 1e-8 to documents deep in a ranking,
@@ -106,7 +106,7 @@ def mean_test_of(estimate: float, squares: float | None, *, n: int, freedom: flo
     error = math.sqrt(squares / (n - 1)) / math.sqrt(n)
     statistic = estimate / error
     degrees = n - 1 if freedom is None else freedom
-    return RiskTest(estimate, error, statistic, float(2 * stdtr(degrees, -abs(statistic))))
+    return RiskTest(estimate, error, statistic, 2 * stdtr(degrees, -abs(statistic)))
 
 
 def standardised(x: npt.ArrayLike) -> FloatArray:
