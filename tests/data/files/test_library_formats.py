@@ -72,7 +72,7 @@ def ranked(path, **how):
         ("a.tsv", "q1\td1\t0.7\n", r"the third column of its first line is not a rank but '0.7'; name the columns"),
         ("a.tsv", "q1\td1\t1\thigh\n", r"the fourth column of its first line is not a score but 'high'"),
         ("a.tsv", "q1\td1\t1\nq1\td2\n", r"a\.tsv:2: expected 3 columns as in the first line, found 2"),
-        ("a.tsv", "q1\td1\t1\nq1\td2\tx\n", r"a\.tsv:2: expected a whole number as the rank, found 'x'"),
+        ("a.tsv", "q1\td1\t1\nq1\td2\tx\n", r"a\.tsv:2: expected a number as the rank, found 'x'"),
         ("a.tsv", "q1\td1\t1\nq1\td2\t1\n", r"a\.tsv:2: expected each rank once in topic 'q1', found 1 for both"),
         ("a.tsv", "q1\td1\t1\nq1\td1\t2\n", r"expected each document once, found 'd1' twice"),
         ("a.csv", "qid,docno,score\n", r"a\.csv: expected rankings, found none"),
@@ -143,14 +143,6 @@ def test_a_first_line_may_be_long(write):
     assert len(line) > 2**17
     other = line.replace('"1"', '"2"', 1)
     assert len(ranked(write("predictions.jsonl", f"{line}\n{other}\n"))["2"]) == 5000
-
-
-def test_documents_of_a_topic_are_counted_while_rows_are_read(write, set_limit):
-    """A packed table of few bytes may have millions of rows: none is read after those that are too many."""
-    set_limit("DOCUMENTS", 2)
-    rows = "qid,docid,score\n" + "".join(f"q1,d{n},{n}\n" for n in range(3)) + "no row\n"
-    with pytest.raises(RunFormatError, match=r"expected at most 2 documents in a topic, found 3"):
-        open_run(write("a.csv", rows))
 
 
 def test_columns_of_lists_are_passed_over_and_sizes_limited(tmp_path, monkeypatch, set_limit):
