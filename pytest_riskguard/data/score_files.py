@@ -18,10 +18,9 @@ from pytest_riskguard.data.columns import (
     of_length,
     with_header,
 )
-from pytest_riskguard.data.detection import format_of
+from pytest_riskguard.data.formats import format_of, system_name
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import InputFile, Misfit, is_folder
-from pytest_riskguard.data.known import system_name
 from pytest_riskguard.data.measure_names import are_measures, from_ir_measures, from_trec_eval, known
 from pytest_riskguard.data.memory import InputData, ScoresData
 from pytest_riskguard.data.records import Kind
@@ -44,7 +43,7 @@ def read_scores(
     *,
     name: str | None = None,
 ) -> tuple[TopicScores, ...]:
-    """Read per-topic scores: a file in any format of ``data.known``, plain or gzip, or data in memory.
+    """Read per-topic scores: a file in any format of ``data.formats``, plain or gzip, or data in memory.
 
     A folder of Parquet files, as Spark and Dask write them, is read as one. Data are a mapping topic -> measure ->
     value, a frame or rows with topic, measure and value, a frame with a column for each measure, or a ranx ``Run``
