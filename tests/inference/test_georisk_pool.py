@@ -14,9 +14,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from pytest_riskguard.inference import holm
 from pytest_riskguard.inference._bootstrap.replicates import draw_counts
 from pytest_riskguard.inference.georisk_pool import METHODS, _above, pool_inference
+from pytest_riskguard.inference.multiplicity import holm
 from tests.inference._bootstrap.direct_georisk import georisk, replicate
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.995)
