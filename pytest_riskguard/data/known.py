@@ -253,7 +253,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "msmarco",
         "MS MARCO: query, passage and rank with tabs, no header",
-        "libraries",
+        "text_tables",
         reads=("rankings",),
         suffixes=(".txt", ".tsv"),
     ),
