@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from pytest_riskguard.baselines.scored import Scored
-from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.data.cache import RunScores, Wanted, file_scores
 from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
@@ -37,6 +36,8 @@ from pytest_riskguard.gates.origins import Origin
 
 if TYPE_CHECKING:
     from ir_measures import Measure
+
+    from pytest_riskguard.baselines.store import Store
 
 
 @dataclass(frozen=True)
