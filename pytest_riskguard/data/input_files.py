@@ -101,8 +101,8 @@ def blocks(path: Path, limit: Limit, *, size: int | None = None) -> Iterator[byt
     most, ratio, total = limit.value, RATIO.value, 0
     with open_regular(path) as file:
         try:
-            _refuse_size(file, limit)
             is_packed = file.read(2) == GZIP
+            _refuse_size(file, limit, spare=FREE_BYTES if is_packed else 0)
             file.seek(0)
             text: Any = gzip.GzipFile(fileobj=file) if is_packed else file
             while block := text.read(size or _BLOCK):
@@ -127,9 +127,9 @@ def _refuse_irregular(path: Path, mode: int) -> None:
         raise MissingFileError(path, None, "expected a regular file, found a pipe, socket or device")
 
 
-def _refuse_size(file: BinaryIO, limit: Limit) -> None:
+def _refuse_size(file: BinaryIO, limit: Limit, *, spare: int = 0) -> None:
     size = os.fstat(file.fileno()).st_size
-    if size > limit.value:
+    if size > limit.value + spare:
         raise LimitError(limit.problem(size))
 
 
