@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_riskguard.data import memory
+from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.columns import (
     SYNONYMS,
     WANTED,
@@ -85,7 +86,7 @@ def read_scores(
 
 
 def _named(
-    given: memory.Input, scores: Sequence[TopicScores], measures: Sequence[str] | None, name: str
+    given: Input, scores: Sequence[TopicScores], measures: Sequence[str] | None, name: str
 ) -> tuple[TopicScores, ...]:
     by_measure = {str(one.measure): one for one in scores}
     return tuple(replace(by_measure[one], name=name) for one in chosen(given, by_measure, measures))

@@ -27,8 +27,8 @@ from pytest_riskguard.limits import CELLS, ROW_BYTES, TOPICS
 from pytest_riskguard.text import nearest
 
 if TYPE_CHECKING:
+    from pytest_riskguard.data.checks import Input
     from pytest_riskguard.data.document_ids import Judged
-    from pytest_riskguard.data.memory import Input
 
 FloatArray = npt.NDArray[np.float64]
 #: A score in a file: topic, measure, value and line.
