@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_riskguard.data.content import InputFile, Misfit, imported
 from pytest_riskguard.data.ids import Ids
-from pytest_riskguard.data.input_files import FREE_BYTES
+from pytest_riskguard.data.input_files import FREE_BYTES, InputFile, Misfit, imported
 from pytest_riskguard.data.named_columns import (
     Table,
     judgements_of,
     missing_columns,
     rankings_of,
-    scores_of,
+    score_rows_of,
     topics_of,
 )
 from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
@@ -146,7 +145,7 @@ def _table(file: InputFile, schema: pa.Schema, read: Callable[[str], pa.ChunkedA
         with _whole(file):
             return column_of(read(names[place]), lambda ids: _refuse_long(file, names[place], ids))
 
-    return Table(file, names, cache(column))
+    return Table(file, names, column)
 
 
 def _is_flat(kind: pa.DataType) -> bool:
@@ -239,7 +238,7 @@ def parquet_topics(file: InputFile) -> Records[TopicRow]:
 
 def parquet_scores(file: InputFile) -> tuple[TopicScores, ...]:
     """A row for each topic and measure, of the one system in the file, or of the one that ``file.part`` names."""
-    by_system = scores_of(parquet_table(file), file.columns)
+    by_system = score_rows_of(parquet_table(file), file.columns)
     return scores_of_rows(file, file.chosen(by_system, "system") if by_system else ())
 
 

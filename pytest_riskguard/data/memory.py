@@ -17,18 +17,21 @@ import numpy as np
 
 from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.given_file import Ties
-from pytest_riskguard.data.measure_names import AVERAGES, are_measures
+from pytest_riskguard.data.ids import Ids
+from pytest_riskguard.data.measure_names import are_measures
 from pytest_riskguard.data.named_columns import (
     SYNONYMS,
+    Column,
     Table,
     judgements_of,
     named,
     places,
     run_of_table,
+    score_rows_of,
     topics_of,
 )
 from pytest_riskguard.data.records import Judgement, Records, TopicRow
-from pytest_riskguard.data.scores import TopicScores, scores_of
+from pytest_riskguard.data.scores import TopicScores, scores_of_rows
 from pytest_riskguard.data.tables import Run
 from pytest_riskguard.errors import DataError, ScoringError
 from pytest_riskguard.text import clean
@@ -377,36 +380,33 @@ def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[T
 
 
 def _scores_of(table: Table, system: str | None) -> tuple[TopicScores, ...]:
-    """The rows of one system, without those of averages."""
-    columns = places(table.names, ["measure", "topic", "value", "system"])
-    if not columns.keys() >= {"measure", "value"}:
-        columns = places(table.names, ["topic", "system"])
+    if not places(table.names, ["measure", "value"]).keys() >= {"measure", "value"}:
+        table = _long(table)
+    by_system = score_rows_of(table)
+    if len(by_system) > 1 and system not in by_system:
+        problem = f"expected the scores of one system, found those of {', '.join(by_system)}: say whose with `name=`"
+        raise table.given.refuse(None, problem)
+    return scores_of_rows(table.given, by_system.get(system or "") or next(iter(by_system.values()), []))
+
+
+def _long(table: Table) -> Table:
+    """A table with a column for each measure as one with a row for each."""
+    columns = places(table.names, ["topic", "system"])
     if "topic" not in columns:
         listed = ", ".join(map(repr, table.names[:10])) or "none"
         raise table.given.refuse(None, f"expected a column for {named(['topic'])}; found the columns {listed}")
-    topics = table.text(columns["topic"], "topic").strings()
-    systems = table.text(columns["system"], "system").strings() if "system" in columns else [""] * len(topics)
-    present = dict.fromkeys(systems)
-    if len(present) > 1 and system not in present:
-        problem = f"expected the scores of one system, found those of {', '.join(present)}: say whose with `name=`"
-        raise table.given.refuse(None, problem)
-    rows = [
-        row
-        for row, (topic, owner) in enumerate(zip(topics, systems, strict=True))
-        if topic not in AVERAGES and (len(present) == 1 or owner == system)
+    others = [place for place in range(len(table.names)) if place not in columns.values()]
+    measured = [place for place in others if table.names[place].lower() not in SYNONYMS["query"]]
+    texts = {what: table.text(place, what) for what, place in columns.items()}
+    rows = np.tile(np.arange(len(texts["topic"])), len(measured))
+    measures = Ids.of([table.names[place] for place in measured])
+    values = [np.zeros(0), *(table.numbers(place, table.names[place]) for place in measured)]
+    cells: list[Column] = [
+        measures.at(np.repeat(np.arange(len(measured)), len(texts["topic"]))),
+        np.concatenate(values),
+        *(ids.at(rows) for ids in texts.values()),
     ]
-    found: list[tuple[str, str, float, int]] = []
-    if "measure" in columns:
-        measures = table.text(columns["measure"], "measure").strings()
-        values = table.numbers(columns["value"], "value")
-        found = [(topics[row], measures[row], float(values[row]), row + 1) for row in rows]
-    else:
-        for place, name in enumerate(table.names):
-            if place not in columns.values() and name.lower() not in SYNONYMS["query"]:
-                values = table.numbers(place, name)
-                found += [(topics[row], name, float(values[row]), row + 1) for row in rows]
-    names, scored, numbers, lines = map(list, zip(*found, strict=True)) if found else ([], [], [], [])
-    return scores_of(table.given, names, scored, numbers, lines=lines)
+    return Table(table.given, ["measure", "value", *texts], lambda place: cells[place], rows + 1)
 
 
 def topic_values(series: Any, what: str) -> dict[Any, Any]:

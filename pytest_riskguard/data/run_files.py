@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.content import InputFile
-from pytest_riskguard.data.detection import format_of
+from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.input_files import is_folder
 from pytest_riskguard.data.order import RankColumn, as_listed, as_written
