@@ -34,7 +34,7 @@ def as_bytes(verdict: Verdict) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def trec(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trec(tmp_path_factory):
     """The folder with the data set in TREC's formats."""
     folder = tmp_path_factory.mktemp("trec")
     for name, system in {"baseline": BASELINE, "worse": WORSE, "better": BETTER}.items():
