@@ -53,35 +53,10 @@ class Format:
         return function
 
 
-def _responses(name: str, title: str) -> Format:
-    """Responses of a search engine that a team has kept."""
-    return Format(
-        name,
-        f"{title} responses (JSON, JSON Lines)",
-        "engines",
-        ("rankings",),
-        suffixes=(".json", ".jsonl", ".ndjson"),
-    )
-
-
 _JUDGING_TOOLS: tuple[Format, ...] = (
     Format(
         "quepid",
-        "ratings of a Quepid case (CSV, JSON)",
-        "quepid",
-        reads=("judgements",),
-        suffixes=(".csv", ".txt", ".json"),
-    ),
-    Format(
-        "quepid-book",
-        "judgements of a Quepid book (CSV, JSON)",
-        "quepid",
-        reads=("judgements",),
-        suffixes=(".csv", ".txt", ".json"),
-    ),
-    Format(
-        "quepid-snapshot",
-        "Quepid snapshots (CSV, JSON) and its detailed export",
+        "Quepid: ratings of a case, books, snapshots, the detailed export (CSV, JSON)",
         "quepid",
         reads=("judgements", "rankings"),
         suffixes=(".csv", ".txt", ".json"),
@@ -180,12 +155,13 @@ FORMATS: tuple[Format, ...] = (
         reads=("judgements", "topics"),
         suffixes=(".tsv", ".jsonl"),
     ),
-    _responses("elasticsearch", "Elasticsearch and OpenSearch _search and _msearch"),
-    _responses("solr", "Solr select"),
-    _responses("vespa", "Vespa search"),
-    _responses("algolia", "Algolia search"),
-    _responses("typesense", "Typesense search and multi_search"),
-    _responses("meilisearch", "Meilisearch search and multi-search"),
+    Format(
+        "responses",
+        "responses of Elasticsearch, OpenSearch, Solr, Vespa, Algolia, Typesense, Meilisearch (JSON, JSON Lines)",
+        "engines",
+        reads=("rankings",),
+        suffixes=(".json", ".jsonl", ".ndjson"),
+    ),
     Format(
         "ranx-scores",
         "scores of ranx (JSON: measure, topic, number) and pytrec_eval (topic, measure, number)",
