@@ -40,8 +40,8 @@ from pytest_riskguard.data.rankings import Rankings, write_run
 from pytest_riskguard.data.remote import kept_copy
 from pytest_riskguard.data.run_files import open_file, open_run
 from pytest_riskguard.data.run_scores import score_run
-from pytest_riskguard.data.score_files import read_scores, write_scores
-from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.score_files import read_scores
+from pytest_riskguard.data.scores import TopicScores, write_scores
 from pytest_riskguard.data.topics import Topics, read_topics
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.limits import RUN_BYTES

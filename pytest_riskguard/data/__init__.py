@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from pytest_riskguard.data.memory_runs import MemoryRun
     from pytest_riskguard.data.qrels import read_qrels
     from pytest_riskguard.data.rankings import write_run
-    from pytest_riskguard.data.score_files import read_scores, write_scores
+    from pytest_riskguard.data.score_files import read_scores
     from pytest_riskguard.data.score_frames import score_frame
-    from pytest_riskguard.data.scores import TopicScores
+    from pytest_riskguard.data.scores import TopicScores, write_scores
     from pytest_riskguard.data.topics import read_topics
 
 
@@ -36,7 +36,7 @@ _HOME = {
     "read_topics": "data.topics",
     "score_frame": "data.score_frames",
     "write_run": "data.rankings",
-    "write_scores": "data.score_files",
+    "write_scores": "data.scores",
 }
 
 

@@ -20,8 +20,8 @@ from pytest_riskguard.data.rankings import Rankings, rankings_as_run, write_run
 from pytest_riskguard.data.records import KINDS, AmbiguousTextError, Kind, Ranking, Records, TopicKeys
 from pytest_riskguard.data.row_blocks import Chunk
 from pytest_riskguard.data.run_files import open_file
-from pytest_riskguard.data.score_files import read_scores, write_scores
-from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.score_files import read_scores
+from pytest_riskguard.data.scores import TopicScores, write_scores
 from pytest_riskguard.data.topics import Topics, read_topics, write_topics
 from pytest_riskguard.data.trec_files import fold_run
 from pytest_riskguard.errors import DataError, FileError, UsageError

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from pytest_riskguard.data.columns import SYNONYMS
-from pytest_riskguard.data.content import InputFile, Misfit
-from pytest_riskguard.data.json_nodes import at, nodes
+from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.json_nodes import at, nodes, outline
+from pytest_riskguard.data.named_columns import SYNONYMS
 from pytest_riskguard.data.records import Kind, Ranking, Records
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.text import clean
@@ -91,7 +91,7 @@ class Engine:
     def check(self, answer: Any) -> None:
         """``AnswerError`` if an answer is an error, holds a part only or has another shape."""
         if not isinstance(answer, dict) or (self.found(answer) is None and not self.is_error(answer)):
-            raise AnswerError(f"expected an answer of {self.title}, found {_outline(answer)}")
+            raise AnswerError(f"expected an answer of {self.title}, found {outline(answer)}")
         problem, status = self.problem(answer), answer.get("status")
         if problem is None and isinstance(status, int) and status >= 400:
             problem = f"error {status}"
@@ -134,13 +134,6 @@ def whole_scores(scores: Sequence[object]) -> list[float] | None:
 
 def _message(*parts: object) -> str:
     return clean(": ".join(str(part) for part in parts if part != ""))
-
-
-def _outline(answer: object) -> str:
-    if isinstance(answer, dict):
-        keys = ", ".join(repr(key)[:40] for key in list(answer)[:5])
-        return f"an object with {keys}" if keys else "an empty object"
-    return "a list" if isinstance(answer, list) else repr(answer)[:60]
 
 
 class Elasticsearch(Engine):
@@ -216,9 +209,7 @@ class Vespa(Engine):
         """Documents that were not searched, other than by match-phase, which a rank profile asks for."""
         share, degraded = at(answer, "root.coverage.coverage"), at(answer, "root.coverage.degraded")
         reasons = [name for name, holds in degraded.items() if holds] if isinstance(degraded, dict) else []
-        is_whole = at(answer, "root.coverage.full") in (None, True)
-        if share is not None:
-            is_whole = is_whole and isinstance(share, int | float) and share >= 100
+        is_whole = share in (None, 100) and at(answer, "root.coverage.full") in (None, True)
         problem = super().problem(answer)
         if problem is None and reasons != ["match-phase"] and (reasons or not is_whole):
             return _message(f"only {share} % of the documents were searched", ", ".join(reasons))
@@ -313,7 +304,7 @@ _SEVERAL = ("responses", "results")
 
 def only_answer(answer: Any) -> Any:
     """The answer to a request for one query, also where the engine answers several to a request."""
-    several = next((found for key in _SEVERAL if (found := at(answer, key)) is not None), None)
+    several = at(answer, "responses") or at(answer, "results")
     return several[0] if isinstance(several, list) and len(several) == 1 else answer
 
 
@@ -363,21 +354,17 @@ def responses_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 
 def responses_rankings(file: InputFile) -> Records[Ranking]:
     """The hits of each answer, in their order."""
-    rows, started = _rows(file), list[_Row]()
-    for row in rows:  # the first may be errors, which do not show whose they are
-        started.append(row)
-        if row.engine is None or row.engine.found(row.answer) is not None:
-            break
-    engine = next((row.engine for row in reversed(started) if row.engine), None)
-    if engine is None:
+    rows = _rows(file)
+    first = next(rows, None)
+    if first is None or (engine := first.engine) is None:
         raise file.refuse(None, "expected answers of a search engine, found none")
-    first, texts = started[0], dict[str, str]()
+    texts = dict[str, str]()
     by = "id" if first.topic is not None else "order"
     if first.topic is None and first.text is not None:
         by = "text"
 
     def rankings() -> Iterator[Ranking]:
-        for number, row in enumerate(chain(started, rows), 1):
+        for number, row in enumerate(chain([first], rows), 1):
             if by == "order" and (row.topic is not None or row.text is not None):
                 raise file.refuse(row.line, f"expected response {number} without an id, like the first; found one")
             topic = {"id": row.topic, "text": row.text, "order": str(number)}[by]

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from pytest_riskguard.data.columns import as_tag, number
-from pytest_riskguard.data.content import InputFile, Misfit
+from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.named_columns import as_tag, number
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.text import clean
 
@@ -27,6 +27,16 @@ def at(value: Any, path: str) -> Any:
     return value
 
 
+def outline(value: Any) -> str:
+    """A JSON value in an error."""
+    if isinstance(value, dict):
+        keys = ", ".join(f"{key!r:.40}" for key in list(value)[:5])
+        return f"an object with the keys {keys}" if keys else "an empty object"
+    if isinstance(value, list):
+        return "a list"
+    return "null" if value is None else f"{value!r:.60}"
+
+
 class JsonNode:
     """One value of a file. All methods raise the file's error, with the place, such as ``queries[3].ratings``."""
 
@@ -40,7 +50,7 @@ class JsonNode:
     def __getitem__(self, key: str) -> JsonNode:
         """The value of a key that must be there and not be null."""
         if (node := self.find(key)) is None:
-            raise self.refuse(f"expected a key {key!r}, found {'null' if key in self.value else self._shown()}")
+            raise self.refuse(f"expected a key {key!r}, found {'null' if key in self.value else outline(self.value)}")
         return node
 
     def find(self, path: str) -> JsonNode | None:
@@ -60,14 +70,14 @@ class JsonNode:
     def items(self) -> Iterator[JsonNode]:
         """The values of a list."""
         if not isinstance(self.value, list):
-            raise self.refuse(f"expected a list, found {self._shown()}")
+            raise self.refuse(f"expected a list, found {outline(self.value)}")
         for place, value in enumerate(self.value):
             yield self._below(value, f"[{place}]")
 
     def text(self) -> str:
         """A text that is not blank."""
         if not isinstance(self.value, str) or not self.value.strip():
-            raise self.refuse(f"expected a text, found {self._shown()}")
+            raise self.refuse(f"expected a text, found {outline(self.value)}")
         return self.value.strip()
 
     def identifier(self) -> str:
@@ -84,7 +94,7 @@ class JsonNode:
         elif isinstance(self.value, int | float) and not isinstance(self.value, bool):
             value = float(self.value)
         if value != value:
-            raise self.refuse(f"expected a number, found {self._shown()}")
+            raise self.refuse(f"expected a number, found {outline(self.value)}")
         return value
 
     def tags(self, *without: str) -> dict[str, str]:
@@ -104,19 +114,11 @@ class JsonNode:
 
     def _object(self) -> dict[str, Any]:
         if not isinstance(self.value, dict):
-            raise self.refuse(f"expected an object, found {self._shown()}")
+            raise self.refuse(f"expected an object, found {outline(self.value)}")
         return self.value
 
     def _below(self, value: Any, step: str) -> JsonNode:
         return JsonNode(self.file, value, self.line, above=self, step=step)
-
-    def _shown(self) -> str:
-        if isinstance(self.value, dict):
-            keys = ", ".join(f"{key!r:.40}" for key in list(self.value)[:5])
-            return f"an object with the keys {keys}" if keys else "an empty object"
-        if isinstance(self.value, list):
-            return "a list"
-        return "null" if self.value is None else f"{self.value!r:.60}"
 
 
 def nodes(file: InputFile) -> Iterator[JsonNode]:
@@ -125,6 +127,16 @@ def nodes(file: InputFile) -> Iterator[JsonNode]:
     for line, value in file.json_lines() if whole is None else [(None, whole)]:
         node = JsonNode(file, value, line)
         yield from node.items() if isinstance(value, list) else [node]
+
+
+def without(file: InputFile, *marks: str) -> Misfit | None:
+    """None for JSON, or a first line of JSON, that has all places of one of the marks, which spaces separate."""
+    value = None
+    if file.looks_like_json:
+        value = file.first_object if file.json_or_none is None else file.json_or_none
+    if any(all(at(value, place) is not None for place in mark.split()) for mark in marks):
+        return None
+    return Misfit(f"it is not JSON that has {' or '.join(marks[:3])}", 0 if value is None else 1)
 
 
 def require(misfit: Misfit | None, file: InputFile) -> None:

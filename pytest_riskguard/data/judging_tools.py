@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from pytest_riskguard.data.columns import number
-from pytest_riskguard.data.content import InputFile, Misfit
 from pytest_riskguard.data.engines import ENGINES
-from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, nodes
+from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, nodes, without
+from pytest_riskguard.data.named_columns import number
 from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
-from pytest_riskguard.errors import FileError
 from pytest_riskguard.text import clean, listed
 
 # OpenSearch's Search Relevance Workbench: judgement lists, query sets, pairwise experiments and evaluation results,
@@ -24,21 +23,13 @@ _MARKS: Mapping[Kind, tuple[str, ...]] = {
     "topics": ("querySetQueries", "queryText"),
     "rankings": ("documentIds", "results.0.snapshots", "results.0.evaluationId"),
 }
-#: Documents that are looked at to find out what a file is.
-_LOOKED_AT = 100
-_RESULT_INDEX = "search-relevance-evaluation-result"
+#: Where the first document is: stored ones have their fields below ``_source``.
+_FIRST = ("", "0.", "_source.", "0._source.", "hits.hits.0._source.")
 
 
 def workbench_fits(file: InputFile, kind: Kind) -> Misfit | None:
-    """Whether a document of the file has what the Workbench keeps of this kind."""
-    marks = _MARKS[kind]
-    try:
-        first = islice(_documents(file), _LOOKED_AT) if file.looks_like_json else ()
-        if any(at(document.value, mark) is not None for document in first for mark in marks):
-            return None
-    except FileError:  # other JSON, or none
-        pass
-    return Misfit(f"no document in it has {' or '.join(map(repr, marks))}")
+    """Whether the first document of the file has what the Workbench keeps of this kind."""
+    return without(file, *(f"{first}{mark}" for first in _FIRST for mark in _MARKS[kind]))
 
 
 def _documents(file: InputFile) -> Iterator[JsonNode]:
@@ -111,11 +102,9 @@ def workbench_rankings(file: InputFile) -> Records[Ranking]:
         if len(experiments) != 1:
             raise file.refuse(None, f"expected one experiment, found {len(experiments)}; export them one by one")
         results = list(_finished(experiments[0])["results"].items())
-        if any(result.find("snapshots") is None for result in results):
-            raise experiments[0]["results"].refuse(
-                "expected 'snapshots' with document ids; a pointwise experiment keeps them in the index "
-                f"{_RESULT_INDEX}: export its documents"
-            )
+        if results and results[0].find("snapshots") is None:
+            kept = "a pointwise experiment keeps them in the index search-relevance-evaluation-result"
+            raise results[0].refuse(f"expected 'snapshots' with document ids; {kept}: export its documents")
         ranked = [
             (snapshot["searchConfigurationId"].identifier(), result["query_text"], snapshot["docIds"])
             for result in results
@@ -156,20 +145,15 @@ _TEXT_KEYS = frozenset({"query", "query_text", "query_string", "model_text", "te
 
 def rank_eval_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the file is a request (judgements, topics) or a response (rankings)."""
-    value = file.json_or_none
     if kind == "rankings":
-        response = at(value, "rank_eval") or value
-        if isinstance(at(response, "details"), dict) and "metric_score" in response:
-            return None
-        return Misfit("it has no 'details' and 'metric_score', as a response of _rank_eval has")
-    return None if at(value, "requests.0.ratings") is not None else Misfit("it has no list 'requests' with 'ratings'")
+        return without(file, "details metric_score", "rank_eval.details rank_eval.metric_score")
+    return without(file, "requests.0.ratings")
 
 
 def rank_eval_judgements(file: InputFile) -> Records[Judgement]:
     """The ratings of each request; its id is the topic."""
-    rated = [
-        (request["id"].identifier(), rating) for request in _requests(file) for rating in request["ratings"].items()
-    ]
+    requests = [(request["id"].identifier(), request) for request in _requests(file)]
+    rated = [(topic, rating) for topic, request in requests for rating in request["ratings"].items()]
     documents = _documents_of([rating for _, rating in rated])
     return Records(
         Judgement(topic, document, rating["rating"].number())
@@ -249,13 +233,10 @@ _GROUPS = ("topics", "query_groups", "queries")
 
 
 def rre_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether the file has topics, groups of queries or queries with relevant documents."""
-    level = [file.json_or_none]
-    for _ in range(len(_GROUPS) + 1):
-        if any(isinstance(one, dict) and "relevant_documents" in one for one in level):
-            return None
-        level = [inner for one in level for name in _GROUPS if (inner := at(one, f"{name}.0")) is not None]
-    return Misfit("it has no topics, query_groups or queries with 'relevant_documents'")
+    """Whether a first query, its group or its topic has relevant documents."""
+    above = ("", "query_groups.0.", "topics.0.", "topics.0.query_groups.0.", "topics.0.queries.0.")
+    inside = (f"{place}{name}.0.relevant_documents" for place in above for name in _GROUPS)
+    return without(file, *inside, *(f"{name}.0 relevant_documents" for name in _GROUPS))
 
 
 def rre_judgements(file: InputFile) -> Records[Judgement]:

@@ -8,17 +8,15 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from pytest_riskguard.data import text_tables as tables
-from pytest_riskguard.data.columns import NamedRows, NumberedRow, number, places
-from pytest_riskguard.data.content import InputFile, Misfit, imported
 from pytest_riskguard.data.given_file import IRDS, names_collection
-from pytest_riskguard.data.json_nodes import at, chosen, nodes, require
+from pytest_riskguard.data.input_files import InputFile, Misfit, imported
+from pytest_riskguard.data.json_nodes import at, chosen, nodes, require, without
+from pytest_riskguard.data.named_columns import places
 from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
 from pytest_riskguard.errors import FileError, MissingFileError
 from pytest_riskguard.text import did_you_mean
 
 Numbers = Mapping[str, Mapping[str, float]]
-#: JSON is read with smaller numbers only, CBOR has none that are too large.
-_LARGEST = 2**64
 
 
 # JSON as ranx and pytrec_eval have it: ``{topic: {document: number}}``.
@@ -36,11 +34,9 @@ def _misfit(value: Any) -> Misfit | None:
     for topic, documents in value.items():
         if not isinstance(documents, dict):
             return Misfit(f"{topic!r:.60} is not an object of documents and numbers", 2)
-        for document, score in documents.items():
-            if isinstance(score, bool) or not isinstance(score, int | float):
-                return Misfit(f"{document!r:.60} of {topic!r:.60} has no number", 3)
-            if abs(score) > _LARGEST and isinstance(score, int):
-                return Misfit(f"{document!r:.60} of {topic!r:.60} has a number of more than 64 bits", 3)
+        other = next((one for one, number in documents.items() if type(number) not in (int, float)), None)
+        if other is not None:
+            return Misfit(f"{other!r:.60} of {topic!r:.60} has no number", 3)
     columns = places(value, ("document", "topic", "grade", "score", "rank"))
     if "document" in columns and len(columns) >= 3:  # pandas wrote it, whose columns look like topics
         return Misfit("it is a frame by columns; write it with orient='records' (pandas)", 4)
@@ -153,14 +149,7 @@ def _holds_rankings(topics: Any) -> bool:
 
 def sentence_transformers_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the first line has these keys."""
-    results = at(file.first_object, "results")
-    hits = results if isinstance(results, list) else [None]
-    if at(file.first_object, "query_id") is not None and all(
-        isinstance(hit, dict) and {"corpus_id", "score"} <= hit.keys() for hit in hits
-    ):
-        return None
-    keys = "query_id, query and results, a list of objects with corpus_id and score"
-    return Misfit(f"its first line does not have {keys}", 0 if results is None else 2)
+    return without(file, "query_id results.0.corpus_id", "query_id query results")
 
 
 def sentence_transformers_rankings(file: InputFile) -> Records[Ranking]:
@@ -208,51 +197,6 @@ def beir_topics(file: InputFile) -> Records[TopicRow]:
             yield TopicRow(query["_id"].identifier(), query["text"].text(), tags, None, query.line)
 
     return Records(topics())
-
-
-# Runs as MS MARCO has them: query, passage and rank with tabs and without a header; a score may follow.
-
-
-_COLUMNS = ("qid", "pid", "rank", "score")
-_MSMARCO_EXPECTED = "3 columns (qid, pid, rank) or 4 (with the score) between tabs or spaces"
-
-
-def msmarco_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether the first line has an id, another one, and a rank, which is where rankings start."""
-    cells = file.first_line.split()
-    nearness = 2 if "\t" in file.first_line else 0
-    if file.looks_like_json or len(cells) not in (3, 4):
-        return Misfit(f"its first line does not have {_MSMARCO_EXPECTED}")
-    if not _is_rank(cells[2]):
-        return Misfit(
-            f"the third column of its first line is not a rank but {cells[2]!r:.40}; name the columns in a first "
-            "line, such as qid, docid, score",
-            nearness,
-        )
-    if len(cells) == 4 and number(cells[3]) != number(cells[3]):
-        return Misfit(f"the fourth column of its first line is not a score but {cells[3]!r:.40}", nearness)
-    return None
-
-
-def msmarco_rankings(file: InputFile) -> Records[Ranking]:
-    """The documents of each topic by their scores, or else by their ranks."""
-    columns = _COLUMNS[: len(file.first_line.split())]
-    return NamedRows(columns, _msmarco_rows(file, len(columns)), "rankings", file.refuse).rankings()
-
-
-def _msmarco_rows(file: InputFile, columns: int) -> Iterator[NumberedRow]:
-    for line, content in file.lines():
-        if not (cells := content.decode().split()):
-            continue
-        if len(cells) != columns:
-            raise file.refuse(line, f"expected {columns} columns as in the first line, found {len(cells)}")
-        if not _is_rank(cells[2]):
-            raise file.refuse(line, f"expected a whole number as the rank, found {cells[2]!r:.60}")
-        yield line, cells
-
-
-def _is_rank(cell: str) -> bool:
-    return cell.isascii() and cell.isdigit()
 
 
 # Collections of the package ir_datasets, ``irds:NAME``: what is on this machine, or may be downloaded.

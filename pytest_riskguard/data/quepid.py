@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pytest_riskguard.data.columns import SYNONYMS, number
-from pytest_riskguard.data.content import InputFile, Misfit
-from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, require
+from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, require, without
+from pytest_riskguard.data.named_columns import SYNONYMS, number
 from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
 
 _RATED = (["query", "docid"], ["query", "doc_id"])
@@ -30,23 +30,16 @@ Rows = Iterator[tuple[int, list[str]]]
 def quepid_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the file is JSON of Quepid, or a table with its columns."""
     if file.looks_like_json:
-        value = file.json_or_none
         if kind == "rankings":
-            snapshots = (at(value, place) for place in ("snapshots.0", "0"))
-            is_quepid = any(isinstance(at(one, "docs"), dict) and at(one, "queries") for one in (value, *snapshots))
-        else:
-            is_quepid = at(value, "queries.0.query") is not None and at(value, "queries.0.ratings") is not None
-            is_quepid = is_quepid or isinstance(at(value, "query_doc_pairs"), list)
-        return None if is_quepid else Misfit("it is not JSON with ratings, a book or snapshots of Quepid")
+            return without(file, "docs queries", "0.docs 0.queries", "snapshots.0.docs")
+        return without(file, "queries.0.query queries.0.ratings", "query_doc_pairs")
     header = [cell.strip(' "') for cell in file.first_line.split(",")]
     names = [name.lower() for name in header]
     if _DETAILED.issubset(header) or (kind == "rankings" and _SNAPSHOT.issubset(header)):
         return None
-    if kind == "judgements" and names[:2] in _RATED and len(names) > 2:
-        others = _NO_JUDGES.intersection(names[2:])
-        if names[2:] == ["rating"] or not others:
-            return None
-        return Misfit(f"its column {sorted(others)[0]!r} is not the name of a judge")
+    is_rated = kind == "judgements" and names[:2] in _RATED and len(names) > 2
+    if is_rated and (names[2:] == ["rating"] or _NO_JUDGES.isdisjoint(names[2:])):
+        return None
     return Misfit("its first line does not have the columns of ratings, a book or a snapshot of Quepid")
 
 

@@ -17,7 +17,7 @@ from pytest_riskguard.data.input_files import ContentError, blocks
 from pytest_riskguard.data.row_blocks import Chunk, Documents, RowBlock, chunked
 from pytest_riskguard.data.trec_columns import Columns, RefusedError, columns_of
 from pytest_riskguard.data.trec_rows import InterleavedError, contiguous, grouped, lines_of, topic_of
-from pytest_riskguard.errors import RunFormatError
+from pytest_riskguard.errors import FileError
 from pytest_riskguard.limits import DOCUMENTS, LINES, ROW_BYTES, RUN_BYTES, TOPICS
 
 _BOM = b"\xef\xbb\xbf"
@@ -266,7 +266,7 @@ def _topics(blocks: Iterator[RowBlock]) -> Iterator[tuple[str, Documents]]:
         yield from block.chunk().items()
 
 
-def refuse_inverted(path: Path, topic: str) -> RunFormatError:
+def refuse_inverted(path: Path, topic: str) -> FileError:
     """The error to raise for a run whose scores rise with the rank; it shows the second row of a topic."""
     lines = lines_of(path)
     rows = ((number, line) for number, line in lines if topic_of(line) == topic)

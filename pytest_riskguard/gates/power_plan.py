@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
@@ -31,6 +30,7 @@ from pytest_riskguard.inference.power_analysis import (
     topics_needed,
 )
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, mean
+from pytest_riskguard.risk.distributions import ndtri
 from pytest_riskguard.risk.urisk import mean_test
 
 

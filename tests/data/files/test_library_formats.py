@@ -72,7 +72,7 @@ def ranked(path, **how):
         ("a.tsv", "q1\td1\t0.7\n", r"the third column of its first line is not a rank but '0.7'; name the columns"),
         ("a.tsv", "q1\td1\t1\thigh\n", r"the fourth column of its first line is not a score but 'high'"),
         ("a.tsv", "q1\td1\t1\nq1\td2\n", r"a\.tsv:2: expected 3 columns as in the first line, found 2"),
-        ("a.tsv", "q1\td1\t1\nq1\td2\tx\n", r"a\.tsv:2: expected a whole number as the rank, found 'x'"),
+        ("a.tsv", "q1\td1\t1\nq1\td2\tx\n", r"a\.tsv:2: expected a number as the rank, found 'x'"),
         ("a.tsv", "q1\td1\t1\nq1\td2\t1\n", r"a\.tsv:2: expected each rank once in topic 'q1', found 1 for both"),
         ("a.tsv", "q1\td1\t1\nq1\td1\t2\n", r"expected each document once, found 'd1' twice"),
         ("a.csv", "qid,docno,score\n", r"a\.csv: expected rankings, found none"),
@@ -97,10 +97,12 @@ MTEB = {"mteb_model_meta": {"model_name": "m"}, "de": {"test": {"q": {"d": 1}}},
 
 def test_one_part_of_several_predictions_is_named(write):
     path = write("predictions.json", json.dumps(MTEB))
-    with pytest.raises(RunFormatError, match=r"found 2: 'de/test', 'en/test'; name one of them, such as .*#de/test"):
+    with pytest.raises(RunFormatError, match=r"found 2: 'de/test', 'en/test'; name one, as in .*#de/test"):
         open_run(path)
-    with pytest.raises(RunFormatError, match=r"expected a subset and split named 'test', found 'de/test', 'en/test'"):
+    with pytest.raises(RunFormatError, match=r"expected one subset and split, found 2: 'de/test', 'en/test'"):
         open_run(GivenFile(path, part="test"))
+    with pytest.raises(RunFormatError, match=r"expected a subset and split named 'fr', found 'de/test', 'en/test'"):
+        open_run(GivenFile(path, part="fr"))
     assert ranked(path, part="en/test") == ranked(path, part="en") == {"q": ["e"]}
 
 
@@ -115,13 +117,16 @@ def test_predictions_of_sentence_transformers_need_ids_and_numbers(write):
     path = write("predictions.jsonl", f'{good}\n{{"query_id": "2", "query": "x", "results": []}}\n')
     assert ranked(path) == {"1": ["7"]}  # a query without results is not answered
     for bad, problem in (
-        ('{"query_id": null, "results": []}', r":2: expected text as query_id, found None"),
-        ('{"query_id": "2", "results": [{"corpus_id": "a"}]}', r":2: expected results with a corpus_id and a number"),
+        ('{"query_id": null, "results": []}', r":2: expected a key 'query_id', found null"),
+        (
+            '{"query_id": "2", "results": [{"corpus_id": "a"}]}',
+            r":2: results\[0\]: expected a key 'score', found an object",
+        ),
         (
             '{"query_id": "2", "results": [{"corpus_id": "a", "score": true}]}',
-            r":2: expected results with a corpus_id and a number",
+            r":2: results\[0\].score: expected a number, found True",
         ),
-        ('{"query_id": "2", "results": 1}', r":2: expected an object with query_id"),
+        ('{"query_id": "2", "results": 1}', r":2: results: expected a list, found 1"),
     ):
         with pytest.raises(RunFormatError, match=problem):
             open_run(write("predictions.jsonl", f"{good}\n{bad}\n"))
@@ -131,7 +136,7 @@ def test_queries_of_beir_have_tags_and_its_corpus_is_no_topics_file(write):
     line = '{"_id": "1", "text": "red", "metadata": {"lang": "en", "n": 2, "links": ["x"], "none": null}}\n'
     topics = read_topics(write("queries.jsonl", line))
     assert (topics.queries, topics.tags) == ({"1": "red"}, {"1": {"lang": "en", "n": "2"}})
-    with pytest.raises(TopicsFormatError, match=r":2: expected an object with text as 'text', found None"):
+    with pytest.raises(TopicsFormatError, match=r":2: expected a key 'text', found null"):
         read_topics(write("queries.jsonl", f'{line}{{"_id": "2", "text": null}}\n'))
     with pytest.raises(TopicsFormatError, match=r"its objects have titles and texts: they are documents"):
         read_topics(write("corpus.jsonl", '{"_id": "1", "title": "Red", "text": "A red shoe"}\n'))
@@ -143,14 +148,6 @@ def test_a_first_line_may_be_long(write):
     assert len(line) > 2**17
     other = line.replace('"1"', '"2"', 1)
     assert len(ranked(write("predictions.jsonl", f"{line}\n{other}\n"))["2"]) == 5000
-
-
-def test_documents_of_a_topic_are_counted_while_rows_are_read(write, set_limit):
-    """A packed table of few bytes may have millions of rows: none is read after those that are too many."""
-    set_limit("DOCUMENTS", 2)
-    rows = "qid,docid,score\n" + "".join(f"q1,d{n},{n}\n" for n in range(3)) + "no row\n"
-    with pytest.raises(RunFormatError, match=r"expected at most 2 documents in a topic, found 3"):
-        open_run(write("a.csv", rows))
 
 
 def test_columns_of_lists_are_passed_over_and_sizes_limited(tmp_path, monkeypatch, set_limit):
