@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -12,8 +13,8 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.ids import Ids, IntArray, begins_of
-from pytest_riskguard.data.measure_names import AVERAGES, standard_name
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, Score, TopicRow
+from pytest_riskguard.data.measure_names import AVERAGES
+from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
 from pytest_riskguard.data.text_blocks import FloatArray, RefusedError, numbers
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.limits import DOCUMENTS
@@ -130,6 +131,8 @@ def number(cell: str) -> float:
 # Columns: texts as ``Ids`` (nothing has no length), numbers as an array (nothing is NaN), or any values of Python.
 
 
+#: Topic, measure, value and line.
+ScoreRow = tuple[str, str, float, int | None]
 Column = Ids | npt.NDArray[np.integer] | npt.NDArray[np.floating] | Sequence[Any]
 _NOTHING = type(None)
 #: The largest whole number that a float holds exactly.
@@ -182,6 +185,21 @@ def stripped(ids: Ids) -> Ids:
     return Ids(np.concatenate([ids.text, texts.text]), starts, lengths)
 
 
+def _whole_numbers(column: npt.NDArray[Any]) -> Ids | None:
+    """Numbers as ids, NaN as nothing; None where one is not whole, or may be another as a float."""
+    filled = np.ones(len(column), dtype=bool)
+    if column.dtype.kind == "f":
+        filled = ~np.isnan(column)
+        column = np.where(filled, column, 0)
+        if not ((np.abs(column) < _MAX_EXACT) & (column == np.floor(column))).all():
+            return None
+        column = column.astype(np.int64)
+    width = 21  # of the longest number of 64 bits, with its sign
+    digits = column.astype(f"S{width}").view(np.uint8)
+    lengths = np.count_nonzero(digits.reshape(-1, width), axis=1)
+    return Ids(digits, width * np.arange(len(column)), np.where(filled, lengths, 0))
+
+
 class Table:
     """Columns under their names.
 
@@ -195,7 +213,8 @@ class Table:
         column: Callable[[int], Column],
         lines: npt.NDArray[np.integer] | Sequence[int | None] | None = None,
     ) -> None:
-        self.given, self.names, self.column, self.lines = given, [name.strip() for name in names], column, lines
+        self.given, self.names, self.lines = given, [name.strip() for name in names], lines
+        self.column = cache(column)
 
     def line(self, row: int) -> int | None:
         """The line of a row, for an error."""
@@ -211,6 +230,8 @@ class Table:
         column = self.column(place)
         if isinstance(column, Ids):
             return stripped(column)
+        if isinstance(column, np.ndarray) and (ids := _whole_numbers(column)) is not None:
+            return ids
         texts = [
             cell.strip() if type(cell) is str else self._text(row, cell, what)
             for row, cell in enumerate(_cells(column))
@@ -427,20 +448,14 @@ def topics_of(table: Table, given: Mapping[str, str] = _NONE) -> Records[TopicRo
     return Records(rows)
 
 
-def scores_of(table: Table, given: Mapping[str, str] = _NONE) -> dict[str, list[Score]]:
-    """System -> its scores, one for each row; rows of averages are left out."""
+def score_rows_of(table: Table, given: Mapping[str, str] = _NONE) -> dict[str, list[ScoreRow]]:
+    """System -> topic, measure, value and line of each of its scores; rows of averages are left out."""
     found = _Rows(table, "scores", given)
     topics = found.filled("topic").strings()
-    measures = {name: standard_name(name) for name in set(found.filled("measure").strings())}
     systems = found.text("system").strings() if "system" in found.columns else [""] * len(topics)
-    rows = zip(topics, found.text("measure").strings(), found.numbers("value").tolist(), systems, strict=True)
-    by_system: dict[str, list[Score]] = {}
-    for row, (topic, measure, value, system) in enumerate(rows):
-        if topic in AVERAGES:
-            continue
-        if math.isnan(value):
-            raise table.refuse(
-                row, f"expected a finite number as the {measure} of topic {topic!r:.60}, found nothing"
-            )
-        by_system.setdefault(system, []).append(Score(topic, measures[measure], value, table.line(row)))
+    columns = (topics, found.filled("measure").strings(), found.numbers("value").tolist(), systems)
+    by_system: dict[str, list[ScoreRow]] = {}
+    for row, (topic, measure, value, system) in enumerate(zip(*columns, strict=True)):
+        if topic not in AVERAGES:
+            by_system.setdefault(system, []).append((topic, measure, value, table.line(row)))
     return by_system

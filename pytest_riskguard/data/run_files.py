@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_riskguard.data.content import InputFile
-from pytest_riskguard.data.detection import format_of
+from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.input_files import is_folder
 from pytest_riskguard.data.memory import Input

@@ -18,11 +18,11 @@ import numpy as np
 from pytest_riskguard.data.array_scores import has_kernel, values_by_order
 from pytest_riskguard.data.document_ids import same_file
 from pytest_riskguard.data.examined_ids import refuse_other_ids
+from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.grades import check_labels
 from pytest_riskguard.data.input_files import ContentError
 from pytest_riskguard.data.judged_runs import LEAST_DEPTH, JudgedRun, depth_for
-from pytest_riskguard.data.known import system_name
 from pytest_riskguard.data.measures import bounds, parse_measure, provider_of
 from pytest_riskguard.data.memory import JudgementsData, RankingsData
 from pytest_riskguard.data.memory_runs import MemoryRun, as_memory_run
@@ -82,7 +82,7 @@ def score_run(
     Parameters
     ----------
     run : path, GivenFile, Rankings, or data in memory
-        A file in any format of ``data.known``, plain or gzip; or what ``run`` takes or returns.
+        A file in any format of ``data.formats``, plain or gzip; or what ``run`` takes or returns.
     qrels : Qrels, or what ``read_qrels`` takes
     measures : sequence of str
         As ir-measures writes them: ``nDCG@10``, ``AP(rel=2)``.

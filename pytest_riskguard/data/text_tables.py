@@ -57,20 +57,21 @@ def csv_fits(file: InputFile, kind: Kind) -> Misfit | None:
 
 def csv_judgements(file: InputFile) -> Records[Judgement]:
     """A row for each judged document; rows without a grade are left out."""
-    return judgements_of(_csv_table(file, "judgements"), file.columns)
+    return judgements_of(csv_table(file, "judgements"), file.columns)
 
 
 def csv_rankings(file: InputFile) -> Records[Ranking]:
     """A row for each document; where there are no scores, the rank counts."""
-    return rankings_of(_csv_table(file, "rankings"), file.columns)
+    return rankings_of(csv_table(file, "rankings"), file.columns)
 
 
 def csv_topics(file: InputFile) -> Records[TopicRow]:
     """A row for each topic; further columns are tags."""
-    return topics_of(_csv_table(file, "topics"), file.columns)
+    return topics_of(csv_table(file, "topics"), file.columns)
 
 
-def _csv_table(file: InputFile, kind: Kind) -> Table:
+def csv_table(file: InputFile, kind: Kind) -> Table:
+    """The rows below a header."""
     delimiter = _delimiter(file, kind) or ","
     header = _cells(file.first_line, delimiter)
     try:
@@ -88,7 +89,7 @@ def block_table(
     """Rows of text as columns, of which those are kept that hold something; ``below`` the first line, the header."""
     found = places(header, WANTED[kind], kind, file.columns)
     kept = range(len(header)) if kind == "topics" else sorted(found.values())
-    numeric = {place for what, place in found.items() if what in ("rank", "score", "grade")}
+    numeric = {place for what, place in found.items() if what in ("rank", "score", "grade", "value")}
     lines: list[IntArray] = []
     parts: dict[int, list[Column]] = {place: [] for place in kept}
     for block in text_blocks(file, len(header), longest=LINE_BYTES, separator=separator):

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from pytest_riskguard.baselines.scored import Scored
-from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.data.cache import RunScores, Wanted, file_scores
+from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.grades import scaled
 from pytest_riskguard.data.judged_runs import JudgedRun, depth_for, kept_depth
-from pytest_riskguard.data.known import system_name
 from pytest_riskguard.data.measures import measure_name, parse_measure
 from pytest_riskguard.data.memory_runs import MemoryRun
 from pytest_riskguard.data.metadata import Latency
@@ -37,6 +36,8 @@ from pytest_riskguard.gates.origins import Origin
 
 if TYPE_CHECKING:
     from ir_measures import Measure
+
+    from pytest_riskguard.baselines.store import Store
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import shapiro
 
-from pytest_riskguard.inference import Interval
-from pytest_riskguard.inference.intervals import METHODS, intervals
+from pytest_riskguard.inference.intervals import METHODS, Interval, intervals
 from pytest_riskguard.risk.tradeoff import linear
 from pytest_riskguard.risk.urisk import minus
 from tests.published import web2012

@@ -27,7 +27,7 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.limits import limit_of, margin_of
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, LabelInterval, UnderJudges
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.inference import Interval
+from pytest_riskguard.inference.intervals import Interval
 from pytest_riskguard.risk.distributions import stdtrit
 from pytest_riskguard.risk.tradeoff import tradeoff
 

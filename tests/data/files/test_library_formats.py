@@ -9,9 +9,8 @@ from decimal import Decimal
 import pytest
 
 from pytest_riskguard.data.content import InputFile
-from pytest_riskguard.data.detection import kinds_of
+from pytest_riskguard.data.formats import FORMATS, kinds_of
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.known import FORMATS
 from pytest_riskguard.data.rankings import Rankings
 from pytest_riskguard.data.run_files import open_run
 from pytest_riskguard.data.topics import read_topics
@@ -76,7 +75,7 @@ def ranked(path, **how):
         ("a.tsv", "q1\td1\t1\nq1\td2\t1\n", r"a\.tsv:2: expected each rank once in topic 'q1', found 1 for both"),
         ("a.tsv", "q1\td1\t1\nq1\td1\t2\n", r"expected each document once, found 'd1' twice"),
         ("a.csv", "qid,docno,score\n", r"a\.csv: expected rankings, found none"),
-        ("a.parquet", b"PAR1 and no more", r"expected a whole Parquet file"),
+        ("a.parquet", b"PAR1 and no more", r"expected a whole file of Arrow or Parquet"),
         ("a.feather", b"ARROW1\0\0 and no more", r"expected a whole file of Arrow"),
         ("a.feather", b"FEA1 and more", r"expected Feather of version 2, found version 1"),
     ],
@@ -157,7 +156,7 @@ def test_columns_of_lists_are_passed_over_and_sizes_limited(tmp_path, monkeypatc
     parquet.write_table(pa.table(rows), path)
     assert ranked(path) == {"q1": ["b", "a"]}
     parquet.write_table(pa.table({**rows, "docno": [b"\xff", b"b"]}), path)
-    with pytest.raises(RunFormatError, match=r"expected a whole file of Arrow or Parquet: 'utf-8' codec"):
+    with pytest.raises(RunFormatError, match=r"expected a whole file of Arrow or Parquet: Invalid UTF8"):
         open_run(path)
     long = pa.table(
         {"qid": ["q"] * 1000, "docno": [str(n) for n in range(1000)], "score": [float(n) for n in range(1000)]}
