@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_riskguard.data.columns import missing_columns
-from pytest_riskguard.data.content import InputFile, Misfit, imported
 from pytest_riskguard.data.ids import Ids
-from pytest_riskguard.data.input_files import FREE_BYTES
-from pytest_riskguard.data.memory import Table
+from pytest_riskguard.data.input_files import FREE_BYTES, InputFile, Misfit, imported
+from pytest_riskguard.data.named_columns import (
+    Table,
+    judgements_of,
+    missing_columns,
+    rankings_of,
+    score_rows_of,
+    topics_of,
+)
 from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
 from pytest_riskguard.data.scores import TopicScores, scores_of_rows
 from pytest_riskguard.errors import FileError
@@ -140,7 +145,7 @@ def _table(file: InputFile, schema: pa.Schema, read: Callable[[str], pa.ChunkedA
         with _whole(file):
             return column_of(read(names[place]), lambda ids: _refuse_long(file, names[place], ids))
 
-    return Table(file, tuple(names), column, file.columns)
+    return Table(file, names, column)
 
 
 def _is_flat(kind: pa.DataType) -> bool:
@@ -218,22 +223,22 @@ def parquet_fits(file: InputFile, kind: Kind) -> Misfit | None:
 
 def parquet_judgements(file: InputFile) -> Records[Judgement]:
     """A row for each judged document; null as the grade means not judged."""
-    return parquet_table(file).named_rows("judgements").judgements()
+    return judgements_of(parquet_table(file), file.columns)
 
 
 def parquet_rankings(file: InputFile) -> Records[Ranking]:
     """A row for each document; where there are no scores, the rank counts."""
-    return parquet_table(file).named_rows("rankings").rankings()
+    return rankings_of(parquet_table(file), file.columns)
 
 
 def parquet_topics(file: InputFile) -> Records[TopicRow]:
     """A row for each topic; further columns are tags."""
-    return parquet_table(file).named_rows("topics").topics()
+    return topics_of(parquet_table(file), file.columns)
 
 
 def parquet_scores(file: InputFile) -> tuple[TopicScores, ...]:
     """A row for each topic and measure, of the one system in the file, or of the one that ``file.part`` names."""
-    by_system = parquet_table(file).named_rows("scores").scores()
+    by_system = score_rows_of(parquet_table(file), file.columns)
     return scores_of_rows(file, file.chosen(by_system, "system") if by_system else ())
 
 
@@ -344,14 +349,14 @@ def arrow_fits(file: InputFile, kind: Kind) -> Misfit | None:
 
 def arrow_judgements(file: InputFile) -> Records[Judgement]:
     """A row for each judged document; null as the grade means not judged."""
-    return arrow_table(file).named_rows("judgements").judgements()
+    return judgements_of(arrow_table(file), file.columns)
 
 
 def arrow_rankings(file: InputFile) -> Records[Ranking]:
     """A row for each document; where there are no scores, the rank counts."""
-    return arrow_table(file).named_rows("rankings").rankings()
+    return rankings_of(arrow_table(file), file.columns)
 
 
 def arrow_topics(file: InputFile) -> Records[TopicRow]:
     """A row for each topic; further columns are tags."""
-    return arrow_table(file).named_rows("topics").topics()
+    return topics_of(arrow_table(file), file.columns)

@@ -26,14 +26,13 @@ from typing import Any, cast
 import numpy as np
 
 from pytest_riskguard import __version__, run_context
-from pytest_riskguard.data.document_ids import Judged
 from pytest_riskguard.data.formats import added_formats
 from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.data.input_files import open_regular
 from pytest_riskguard.data.judged_runs import JudgedRun
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.run_scores import ScoredRun
-from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.scores import Judged, TopicScores
 from pytest_riskguard.errors import MissingFileError, RiskguardError, ScoringError, UsageError
 from pytest_riskguard.limits import RUN_BYTES, factor
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.document_ids import Judged
 from pytest_riskguard.data.ids import BoolArray, Ids, IntArray
 from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH
 from pytest_riskguard.data.measures import cutoff_of
 from pytest_riskguard.data.order import Order
 from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.scores import Judged
 
 if TYPE_CHECKING:
     from ir_measures import Measure

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.document_ids import FIRST_RANKS, GradesAsScores, Judged
-from pytest_riskguard.data.examined_ids import Examined, Sample
+from pytest_riskguard.data.examined_ids import Sample
+from pytest_riskguard.data.id_checks import FIRST_RANKS, FirstDocuments
 from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, rows_of, topics_with
 from pytest_riskguard.data.judged_runs import JudgedRun, Ranks, Rows
 from pytest_riskguard.data.judgement_arrays import judgement_rows
@@ -19,6 +19,7 @@ from pytest_riskguard.data.provider_scores import values_of
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.ranks import KINDS, Codes, RankedRows, ranked
 from pytest_riskguard.data.row_blocks import TOPICS_PER_CHUNK, RowBlock, by_document
+from pytest_riskguard.data.scores import Judged
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -58,7 +59,7 @@ class RunReading:
         Those without a kernel, which ir-measures computes while the run is read.
     values, as_written : array of float64, shape (n_topics, n_measures)
         In the order of each measure's provider, and in the order as written.
-    examined : Examined
+    examined : FirstDocuments
         The first documents of the topics whose ids are examined.
     """
 
@@ -69,7 +70,7 @@ class RunReading:
     measures: tuple[str, ...]
     values: FloatArray
     as_written: FloatArray
-    examined: Examined
+    examined: FirstDocuments
 
     def named(self, digest: str, contradicted: Sequence[str] | None) -> RunReading:
         """The reading of a whole run with this digest.
@@ -91,12 +92,6 @@ class RunReading:
 
     def _is_any(self, *kinds: RankColumn) -> BoolArray:
         return np.isin(self.rank_columns, [KINDS.index(kind) for kind in kinds])
-
-    def grades_as_scores(self, qrels: Qrels) -> GradesAsScores:
-        """In how many topics documents and scores are exactly those of the judgements."""
-        several = np.diff(qrels.arrays.offsets)[self.places] > 1
-        same = int(np.count_nonzero(self.as_judged))
-        return GradesAsScores(same, int(np.count_nonzero(self.as_judged & several)), len(self.places) - same)
 
 
 class RunReader:
@@ -168,7 +163,7 @@ class RunReader:
         same: BoolArray = ~topics_with(differs, block.offsets) & (sizes == np.diff(block.offsets))
         return same
 
-    def _joined(self, parts: Sequence[_Part], examined: Examined, unknown: tuple[str, ...]) -> RunReading:
+    def _joined(self, parts: Sequence[_Part], examined: FirstDocuments, unknown: tuple[str, ...]) -> RunReading:
         """What was kept of all blocks, with the topics sorted."""
 
         def column(name: str) -> Any:

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_riskguard.data.array_scores import has_kernel, values_by_order
-from pytest_riskguard.data.document_ids import same_file
-from pytest_riskguard.data.examined_ids import refuse_other_ids
 from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.grades import check_labels
+from pytest_riskguard.data.id_checks import refuse_judgements, refuse_other_ids
 from pytest_riskguard.data.input_files import ContentError
 from pytest_riskguard.data.judged_runs import LEAST_DEPTH, JudgedRun, depth_for
 from pytest_riskguard.data.measures import bounds, parse_measure, provider_of
@@ -257,11 +256,9 @@ def _check(reading: RunReading, qrels: Qrels, source: Path | str) -> None:
         instead = f"found only {topics_named(run.unknown)}" if run.unknown else "found none"
         expected = f"expected topics of {qrels.path_name} with a relevant document, such as"
         raise DataError(f"{file}: {expected} {topics_named(qrels.topics)}; {instead}", reason="no_common_topic")
-    has_judged = np.zeros(len(qrels.topics), dtype=bool)
-    has_judged[reading.places] = run.has_judged
+    has_judged = run.has_judged[np.searchsorted(reading.places, reading.examined.places)]
     refuse_other_ids(file, qrels, run.judged, reading.examined, has_judged)
-    if reading.grades_as_scores(qrels).is_certain:
-        raise DataError(same_file(file, qrels.path_name), reason="bad_run")
+    refuse_judgements(file, qrels, reading.places, reading.as_judged)
 
 
 def _with_repeated(

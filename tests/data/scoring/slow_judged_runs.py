@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from pytest_riskguard.data.document_ids import JudgedTally
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.judged_runs import JudgedRun
 from pytest_riskguard.data.order import Order, RankColumn, as_scored, as_written
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.rankings import Rankings
 from pytest_riskguard.data.row_blocks import Chunk, Documents, by_document
+from pytest_riskguard.data.scores import Judged
 
 #: A provider that ranks in each order by scores.
 _PROVIDERS = {
@@ -34,7 +34,7 @@ def judged_run(
         digest, contradicted, chunks = chunks.digest, set(chunks.contradicted), chunks.chunks()
     topics = {topic: documents for chunk in chunks for topic, documents in by_document(chunk, qrels.rules).items()}
     answered = sorted(topics.keys() & set(qrels.topics))
-    tally = JudgedTally()
+    with_judged = first = judged_first = 0
     rows: list[int] = []
     unjudged: list[str] = []
     ranks: dict[Order, list[int]] = {order: [] for order in Order}
@@ -46,9 +46,11 @@ def judged_run(
         if written.rank_column in _CONTRADICTING:
             contradicted.add(topic)
         judged = _places(qrels, topic)
-        tally.add(topic, rankings[Order.WRITTEN], qrels.grades[topic])
-        first = {document for ranking in rankings.values() for document in ranking[:depth]}
-        kept = [document for document in rankings[Order.WRITTEN] if document in judged or document in first]
+        with_judged += not judged.keys().isdisjoint(documents)
+        first += len(rankings[Order.WRITTEN][:10])
+        judged_first += len(judged.keys() & rankings[Order.WRITTEN][:10])
+        shown = {document for ranking in rankings.values() for document in ranking[:depth]}
+        kept = [document for document in rankings[Order.WRITTEN] if document in judged or document in shown]
         lengths.append(len(kept))
         rows += [judged.get(document, -1) for document in kept]
         unjudged += [document for document in kept if document not in judged]
@@ -65,7 +67,7 @@ def judged_run(
         judgements=np.array(rows, dtype=np.int32),
         unjudged=Ids.of(unjudged),
         ranks={order: np.array(of_order, dtype=np.int32) for order, of_order in ranks.items()},
-        judged=tally.total,
+        judged=Judged(len(answered), with_judged, judged_first / max(first, 1)),
         unknown=tuple(sorted(topics.keys() - qrels.grades.keys())),
         contradicted=tuple(sorted(contradicted)),
     )

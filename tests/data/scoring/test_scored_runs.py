@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Mapping
 from dataclasses import fields
 
@@ -23,7 +22,6 @@ from pytest_riskguard.data.rankings import rankings_as_run
 from pytest_riskguard.data.row_blocks import Chunk, Documents, RowBlock
 from pytest_riskguard.data.run_reading import RunReader
 from pytest_riskguard.data.run_scores import score_run, scored_run
-from pytest_riskguard.errors import DataError
 from tests.data.scoring import slow_judged_runs
 
 DOCUMENTS = [f"d{number}" for number in range(30)]
@@ -127,40 +125,6 @@ def test_scores_do_not_depend_on_how_many_ranks_are_kept(collection, write):
         for field in fields(one):
             if field.name != "values":
                 assert getattr(one, field.name) == getattr(other, field.name), field.name
-
-
-def test_large_runs_are_examined_by_topics_that_do_not_depend_on_the_order_of_reading(monkeypatch):
-    monkeypatch.setattr("pytest_riskguard.data.examined_ids.MAX_TOPICS", 20)
-    qrels = qrels_of({f"t{topic}": {f"d{topic}": 1} for topic in range(100)})
-    chunk: Chunk = {topic: Documents({f"x{topic}": 2.0, "y": 1.0}) for topic in qrels.topics}
-    reader = RunReader(qrels, [], depth=10, source="run")
-    topics = list(chunk)
-    random.Random(1).shuffle(topics)
-    whole = reader.read([RowBlock.of(chunk)]).examined
-    other = reader.read(RowBlock.of({topic: chunk[topic]}) for topic in topics).examined
-    np.testing.assert_array_equal(whole.places, other.places)
-    np.testing.assert_array_equal(whole.offsets, other.offsets)
-    assert whole.documents.strings() == other.documents.strings()
-    assert [names for _, names in whole.rankings(1)] == [[f"xt{place}"] for place in _numbers(qrels, whole.places)]
-    assert len(whole.places) == 20
-    gaps = np.diff(whole.places)
-    assert gaps.max() < 15  # they are spread over all topics
-
-
-def _numbers(qrels: Qrels, places: np.ndarray) -> list[str]:
-    """The numbers in the names of topics."""
-    return [qrels.topics[place].removeprefix("t") for place in places]
-
-
-def test_a_sample_says_that_it_is_one(monkeypatch):
-    monkeypatch.setattr("pytest_riskguard.data.examined_ids.MAX_TOPICS", 20)
-    judged = {f"q{topic}": {f"page{topic}": 1, f"other{topic}": 0} for topic in range(50)}
-    run = {f"q{topic}": [(f"PAGE{topic}", 2.0), (f"other{topic}", 1.0)] for topic in range(50)}
-    with pytest.raises(DataError, match=re.escape("in 20 of the 20 topics that were examined they differ in upper")):
-        score_run(run, judged, ["AP"])
-    unlike = {f"q{topic}": [(f"doc{topic}", 2.0)] for topic in range(50)}
-    with pytest.raises(DataError, match="no judged document in any topic that it answers"):
-        score_run(unlike, judged, ["AP"])
 
 
 def test_rankings_in_memory_keep_the_same(collection, write):
