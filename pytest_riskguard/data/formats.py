@@ -96,12 +96,8 @@ FORMATS: tuple[Format, ...] = (
     _format("arrow", "arrow", "judgements rankings topics", ".arrow .feather .ipc .arrows"),
     # ranx, compressed (LZ4)
     _format("ranx-lz4", "libraries", "judgements rankings", ".lz4"),
-    # ratings of a Quepid case (CSV, JSON)
-    _format("quepid", "quepid", "judgements", ".csv .txt .json"),
-    # judgements of a Quepid book (CSV, JSON)
-    _format("quepid-book", "quepid", "judgements", ".csv .txt .json"),
-    # Quepid snapshots (CSV, JSON) and its detailed export
-    _format("quepid-snapshot", "quepid", "judgements rankings", ".csv .txt .json", parts="rankings"),
+    # Quepid: ratings of a case, books, snapshots, the detailed export (CSV, JSON)
+    _format("quepid", "quepid", "judgements rankings", ".csv .txt .json", parts="rankings"),
     # ratings for learning to rank (rating qid:id # docid text)
     _format("ltr", "judging_tools", "judgements", ".txt .ltr"),
     # OpenSearch Search Relevance Workbench
@@ -124,18 +120,8 @@ FORMATS: tuple[Format, ...] = (
     _format("sentence-transformers", "libraries", "rankings", ".jsonl"),
     # BEIR: qrels with a header (TSV), queries.jsonl
     _format("beir", "libraries", "judgements topics", ".tsv .jsonl"),
-    # Elasticsearch and OpenSearch _search and _msearch responses (JSON, JSON Lines)
-    _format("elasticsearch", "engines", "rankings", ".json .jsonl .ndjson"),
-    # Solr select responses (JSON, JSON Lines)
-    _format("solr", "engines", "rankings", ".json .jsonl .ndjson"),
-    # Vespa search responses (JSON, JSON Lines)
-    _format("vespa", "engines", "rankings", ".json .jsonl .ndjson"),
-    # Algolia search responses (JSON, JSON Lines)
-    _format("algolia", "engines", "rankings", ".json .jsonl .ndjson"),
-    # Typesense search and multi_search responses (JSON, JSON Lines)
-    _format("typesense", "engines", "rankings", ".json .jsonl .ndjson"),
-    # Meilisearch search and multi-search responses (JSON, JSON Lines)
-    _format("meilisearch", "engines", "rankings", ".json .jsonl .ndjson"),
+    # responses of Elasticsearch, OpenSearch, Solr, Vespa, Algolia, Typesense, Meilisearch (JSON, JSON Lines)
+    _format("responses", "engines", "rankings", ".json .jsonl .ndjson"),
     # scores of ranx (JSON: measure, topic, number) and pytrec_eval (topic, measure, number)
     _format("ranx-scores", "score_files", "scores", ".json"),
     # trec_eval -q: measure, topic, value
