@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.checks import Input
+from pytest_riskguard.data.checks import Input, run_of
+from pytest_riskguard.data.given_file import Ties
 from pytest_riskguard.data.ids import Ids, IntArray, begins_of
 from pytest_riskguard.data.measure_names import AVERAGES
 from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
+from pytest_riskguard.data.tables import Run
 from pytest_riskguard.data.text_blocks import FloatArray, RefusedError, numbers
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.limits import DOCUMENTS
@@ -320,7 +322,8 @@ class _Rows:
 
     def __init__(self, table: Table, kind: Kind, given: Mapping[str, str]) -> None:
         if (problem := missing_columns(table.names, kind, given)) is not None:
-            raise table.given.refuse(None, f"expected named columns, but {problem}")
+            listed = ", ".join(map(repr, table.names[:10])) or "none"
+            raise table.given.refuse(None, f"expected named columns, but {problem}; found the columns {listed}")
         self.table, self.columns = table, places(table.names, WANTED[kind], kind, given)
         lowered = [name.lower() for name in table.names]
         for place in self.columns.values():
@@ -389,6 +392,25 @@ def rankings_of(table: Table, given: Mapping[str, str] = _NONE) -> Records[Ranki
         raise table.refuse(row, f"expected a number as the score of {document!r}, found nothing")
     grouped = _grouped(found, topics.strings(), documents.strings(), scores, ranks)
     return Records(grouped, by_text=found.by_text, texts=texts, is_ordered=scores is None)
+
+
+def run_of_table(
+    table: Table, given: Mapping[str, str] = _NONE, ties: Ties | None = None, *, ranked: bool = True
+) -> Run:
+    """The run of a table with a row for each document; without scores, its ranks are the order that users saw.
+
+    ``ranked`` says whether ranks beside scores are compared with them.
+    """
+    found = _Rows(table, "rankings", given)
+    documents = found.filled("document")
+    topics, texts = found.topics(np.arange(len(documents)))
+    scores, ranks = (found.numbers(what) if what in found.columns else None for what in ("score", "rank"))
+    if scores is not None and ranks is not None and np.isnan(scores).all():
+        scores = None
+    if scores is not None and not ranked:
+        ranks = None
+    lines, by_text = table.lines, found.by_text
+    return run_of(table.given, topics, documents, scores, ranks, lines=lines, by_text=by_text, texts=texts, ties=ties)
 
 
 def _grouped(

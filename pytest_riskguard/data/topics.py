@@ -11,10 +11,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_riskguard.data import memory
+from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.memory import Input, InputData, TopicsData
+from pytest_riskguard.data.memory import InputData, TopicsData
 from pytest_riskguard.data.records import Records, TopicRow, derived_id
 from pytest_riskguard.data.text_files import LineReader
 from pytest_riskguard.data.text_tables import TEXT_NAMES, TOPIC_NAMES

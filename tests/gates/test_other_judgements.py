@@ -166,7 +166,7 @@ def test_a_list_ends_where_every_way_of_judging_the_rest_gives_the_verdict():
     assert settled > 5
 
 
-def test_of_the_four_cases_that_go_by_rank_none_shows_that_a_document_decides(shared: Path):
+def test_of_the_four_cases_that_go_by_rank_none_shows_that_a_document_decides(shared):
     """Judging d1 of t00, which the candidate ranks higher, turns a pass into a failure."""
     folder = shared / "data" / "judge_next_counterexample"
     gate = gate_of("g", alpha=1.0, tolerance=0.05)

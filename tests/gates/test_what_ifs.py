@@ -216,7 +216,7 @@ REAL = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("collection", "measure"), [("cranfield_runs", "AP"), ("web2012_runs", "nDCG@10")])
-def test_real_runs(shared: Path, collection, measure, monkeypatch):
+def test_real_runs(shared, collection, measure, monkeypatch):
     monkeypatch.setattr(judged_runs, "MAX_DEPTH", 1000)  # so that no rank is unknown
     folder = shared / "data" / collection
     file, baseline, candidates = REAL[collection]
