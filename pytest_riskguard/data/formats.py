@@ -9,24 +9,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
+from pytest_riskguard.data.headers import SYNONYMS, number
 from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hint
-from pytest_riskguard.data.named_columns import (
-    SYNONYMS,
-    Table,
-    judgements_of,
-    number,
-    rankings_of,
-    score_rows_of,
-    topics_of,
-)
 from pytest_riskguard.data.records import KINDS, Judgement, Kind, Ranking, Records, limited
-from pytest_riskguard.data.scores import scores_of_rows
 from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.text import did_you_mean
+
+if TYPE_CHECKING:
+    from pytest_riskguard.data.named_columns import Table
 
 
 @dataclass(frozen=True)
@@ -65,14 +59,17 @@ class Format:
 
 def _of_table(table: Callable[[InputFile, Kind], Table], kind: Kind, file: InputFile) -> Any:
     """What the named columns of a file hold."""
+    from pytest_riskguard.data import named_columns as columns
+    from pytest_riskguard.data.scores import scores_of_rows
+
     match kind:
         case "judgements":
-            return judgements_of(table(file, kind), file.columns)
+            return columns.judgements_of(table(file, kind), file.columns)
         case "rankings":
-            return rankings_of(table(file, kind), file.columns)
+            return columns.rankings_of(table(file, kind), file.columns)
         case "topics":
-            return topics_of(table(file, kind), file.columns)
-    return scores_of_rows(file, file.chosen(score_rows_of(table(file, kind), file.columns), "system"))
+            return columns.topics_of(table(file, kind), file.columns)
+    return scores_of_rows(file, file.chosen(columns.score_rows_of(table(file, kind), file.columns), "system"))
 
 
 def _format(name: str, module: str, reads: str, suffixes: str, *, writes: str = "", parts: str = "") -> Format:
@@ -222,6 +219,8 @@ class AddedFormat(Format):
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The plugin's function, with its mappings as rows."""
         if kind == "scores":
+            from pytest_riskguard.data.scores import scores_of_rows
+
             return lambda file: scores_of_rows(file, self._rows(file, kind))
         return lambda file: limited(Records(self._rows(file, kind)), file.refuse)
 

@@ -17,19 +17,10 @@ import numpy as np
 
 from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.given_file import Ties
+from pytest_riskguard.data.headers import SYNONYMS, named, places
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.measure_names import are_measures
-from pytest_riskguard.data.named_columns import (
-    SYNONYMS,
-    Column,
-    Table,
-    judgements_of,
-    named,
-    places,
-    run_of_table,
-    score_rows_of,
-    topics_of,
-)
+from pytest_riskguard.data.named_columns import Column, Table, judgements_of, run_of_table, score_rows_of, topics_of
 from pytest_riskguard.data.records import Judgement, Records, TopicRow
 from pytest_riskguard.data.scores import TopicScores, scores_of_rows
 from pytest_riskguard.data.tables import Run
