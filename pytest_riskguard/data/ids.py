@@ -82,7 +82,7 @@ class Ids:
         text = np.empty(size, dtype=np.uint8)
         by_length = np.argsort(self.lengths, kind="stable")
         found, begins = np.unique(self.lengths[by_length], return_index=True)
-        for length, rows in zip(found.tolist(), np.split(by_length, begins[1:]), strict=True):
+        for length, rows in zip(found.tolist(), np.split(by_length, begins[1:]), strict=False):
             if length:  # ids of one length are copied as wholes
                 _wholes(text, length)[starts[rows]] = _wholes(self.text, length)[self.starts[rows]]
         return Ids(text, starts, self.lengths)
