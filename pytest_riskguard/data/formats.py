@@ -43,7 +43,7 @@ class Format:
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The function that reads what a file of this format holds."""
-        if kind == "scores":
+        if kind in ("scores", "topics"):
             return self._function(kind)
         return lambda file: limited(self._function(kind)(file), file.refuse)
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.run_files import open_run
-from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError, TopicsFormatError
 from tests.data.files.judging_tools.test_quepid_snapshot import opened
 
