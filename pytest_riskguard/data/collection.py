@@ -11,7 +11,7 @@ from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.memory import InputData, TopicsData
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.topics import Topics, keys_of, topics_of_rows
+from pytest_riskguard.data.topics import Topics, keys_of
 from pytest_riskguard.errors import TopicsFormatError
 
 
@@ -31,13 +31,12 @@ def read_topics(given: Path | str | GivenFile | TopicsData) -> Topics:
     """
     if not isinstance(given, Path | str | GivenFile):
         data = InputData("topics", reason=TopicsFormatError.reason)
-        return topics_of_rows(data, memory.topics(given, data).rows)
+        return memory.topics(given, data)
     given = GivenFile.of(given)
     file = InputFile(
         given.path, error=TopicsFormatError, part=given.part, columns=given.columns, download=given.download
     )
-    found = format_of(file, "topics", named=given.format).reader("topics")(file)
-    topics = found if isinstance(found, Topics) else topics_of_rows(file, found.rows)
+    topics: Topics = format_of(file, "topics", named=given.format).reader("topics")(file)
     return replace(topics, shares=dict(given.strata))
 
 

@@ -27,11 +27,9 @@ from pytest_riskguard.data.named_columns import (
     packed,
     places,
     rankings_of,
+    topics_of_table,
 )
-from pytest_riskguard.data.named_columns import (
-    topics_of as topics_of_table,
-)
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
+from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
 from pytest_riskguard.data.text_blocks import RefusedError, numbers, text_blocks
 from pytest_riskguard.data.topics import CLUSTER, STRATUM, WEIGHT, Topics, topics_of
 from pytest_riskguard.limits import LINE_BYTES
@@ -68,7 +66,7 @@ def csv_rankings(file: InputFile) -> Records[Ranking]:
     return rankings_of(csv_table(file, "rankings"), file.columns)
 
 
-def csv_topics(file: InputFile) -> Records[TopicRow]:
+def csv_topics(file: InputFile) -> Topics:
     """A row for each topic; further columns are tags."""
     return topics_of_table(csv_table(file, "topics"), file.columns)
 
@@ -248,7 +246,7 @@ def jsonl_rankings(file: InputFile) -> Records[Ranking]:
     return rankings_of(_jsonl_table(file), file.columns)
 
 
-def jsonl_topics(file: InputFile) -> Records[TopicRow]:
+def jsonl_topics(file: InputFile) -> Topics:
     """An object for each topic; further texts and numbers are tags."""
     return topics_of_table(_jsonl_table(file), file.columns)
 

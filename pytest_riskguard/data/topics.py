@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.input_files import bytes_beyond
-from pytest_riskguard.data.records import TopicKeys, TopicRow, derived_id
+from pytest_riskguard.data.records import TopicKeys, derived_id
 from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES, TOPICS
 
 WEIGHT = "weight"
@@ -19,6 +19,8 @@ WEIGHT = "weight"
 CLUSTER = "cluster"
 #: The tag that says from which part of all queries a topic was drawn.
 STRATUM = "stratum"
+#: A topic in a file: its id, if it has one, its text, its tags, and the line.
+Row = tuple[str | None, str, Mapping[str, str], int | None]
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -161,18 +163,12 @@ def topics_of(
     return Topics(names, texts, columns, weights, given.name, digest)
 
 
-def topics_of_rows(given: Input, rows: Iterable[TopicRow]) -> Topics:
+def topics_of_rows(given: Input, rows: Sequence[Row]) -> Topics:
     """As ``topics_of``, from rows, whose tags may differ."""
-    rows = list(rows)
-    names = dict.fromkeys(name for row in rows for name in row.tags)
-    return topics_of(
-        given,
-        [row.topic for row in rows],
-        [row.text for row in rows],
-        {name: [row.tags.get(name) for row in rows] for name in names},
-        [row.weight for row in rows],
-        lines=[row.line for row in rows],
-    )
+    topics, texts, tags, lines = zip(*rows, strict=True) if rows else ((), (), (), ())
+    names = dict.fromkeys(name for tagged in tags for name in tagged)
+    columns = {name: [tagged.get(name) for tagged in tags] for name in names}
+    return topics_of(given, topics, texts, columns, lines=lines)
 
 
 def keys_of(topics: Topics | None) -> TopicKeys:

@@ -12,7 +12,7 @@ from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.alignment import align, on_one_list, refuse_other_order
-from pytest_riskguard.gates.kinds import Gate, gate_of
+from pytest_riskguard.gates.kinds import gate_of
 
 STRICT, LENIENT = gate_of("g"), gate_of("g", missing="zero")
 
@@ -219,9 +219,7 @@ ONE_OF_TWO = (
         ),
     ],
 )
-def test_an_order_of_equal_scores_that_decides_is_refused(
-    gate: Gate, candidate: TopicScores, others: list[TopicScores], changes: str
-):
+def test_an_order_of_equal_scores_that_decides_is_refused(gate, candidate, others, changes):
     with pytest.raises(DataError) as refused:
         refuse_other_order(gate, candidate, others, "pass", lower_is_worse)
     assert refused.value.reason == "order_as_written"

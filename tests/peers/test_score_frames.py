@@ -134,7 +134,7 @@ def test_what_cannot_be_scored_is_refused():
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """Scores in three parts, as Spark writes them."""
     scored = score_frame(*frames(5), ["AP", "nDCG@5"])
     folder = tmp_path / "scores"

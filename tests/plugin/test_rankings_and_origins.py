@@ -26,7 +26,7 @@ def test_b(riskguard):
 
 
 @pytest.fixture
-def judged(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
+def judged(pytester, monkeypatch):
     """Judge with these settings, and return the run and its report."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "2000000000")
     write_world(pytester.path, LOSS)
