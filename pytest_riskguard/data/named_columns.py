@@ -174,10 +174,7 @@ def _cells(column: Column) -> Sequence[Any]:
 
 def stripped(ids: Ids) -> Ids:
     """Texts without white space around them."""
-    filled = np.flatnonzero(ids.lengths)
-    first = ids.text[ids.starts[filled]]
-    last = ids.text[ids.starts[filled] + ids.lengths[filled] - 1]
-    rows = filled[(first - 0x21 > 0x5D) | (last - 0x21 > 0x5D)]  # not between ! and ~
+    rows = np.flatnonzero(ids.odd & (ids.lengths > 0))
     before = ids.at(rows).strings()
     after = [text.strip() for text in before]
     if before == after:
