@@ -28,8 +28,8 @@ class Format:
     """One format of files.
 
     For the format ``csv`` its ``module`` in ``data`` has ``csv_fits(file, kind)``, which returns None or why the file
-    does not fit, and either ``csv_table(file, kind)``, which gives named columns, or a function such as
-    ``csv_judgements(file)`` for each kind that it ``reads``. Of ``parts`` a file may hold several, ``FILE#PART``.
+    does not fit, and for each kind that it ``reads`` a function such as ``csv_judgements(file)``, or for all of them
+    ``csv_table(file, kind)``, which gives named columns. Of ``parts`` a file may hold several, ``FILE#PART``.
     """
 
     name: str
@@ -46,11 +46,10 @@ class Format:
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The function that reads what a file of this format holds."""
-        if (table := self._function("table")) is not None:
-            read = partial(_of_table, table, kind)
-        else:
-            read = self._function(kind)
-        return read if kind == "scores" else lambda file: limited(read(file), file.refuse)
+        read = self._function(kind) or partial(_of_table, self._function("table"), kind)
+        if kind in ("judgements", "rankings"):
+            return lambda file: limited(read(file), file.refuse)
+        return read
 
     def _function(self, name: str) -> Any:
         module = import_module(f"pytest_riskguard.data.{self.module}")
@@ -68,7 +67,7 @@ def _of_table(table: Callable[[InputFile, Kind], Table], kind: Kind, file: Input
         case "rankings":
             return columns.rankings_of(table(file, kind), file.columns)
         case "topics":
-            return columns.topics_of(table(file, kind), file.columns)
+            return columns.topics_of_table(table(file, kind), file.columns)
     return scores_of_rows(file, file.chosen(columns.score_rows_of(table(file, kind), file.columns), "system"))
 
 

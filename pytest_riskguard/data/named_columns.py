@@ -16,9 +16,10 @@ from pytest_riskguard.data.given_file import Ties
 from pytest_riskguard.data.headers import WANTED, missing_columns, number, places
 from pytest_riskguard.data.ids import Ids, IntArray, begins_of
 from pytest_riskguard.data.measure_names import AVERAGES
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
+from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
 from pytest_riskguard.data.tables import Run
 from pytest_riskguard.data.text_blocks import FloatArray, RefusedError, numbers
+from pytest_riskguard.data.topics import Topics, topics_of
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.limits import DOCUMENTS
 
@@ -208,6 +209,11 @@ def as_tag(cell: Any) -> str | None:
     return None
 
 
+def whole(value: float) -> float:
+    """A number to be written: without a decimal point where it needs none."""
+    return int(value) if float(value).is_integer() else float(value)
+
+
 # What a table holds, by its kind.
 
 
@@ -334,34 +340,23 @@ def _grouped(
         yield Ranking(topic, [at_rank[rank] for rank in sorted(at_rank)], None, line)
 
 
-def topics_of(table: Table, given: Mapping[str, str] = _NONE) -> Records[TopicRow]:
+def topics_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Topics:
     """One for each row; further columns are tags."""
     found = _Rows(table, "topics", given)
     texts = found.filled("query").strings()
-    ids: list[str] | list[None] = [None] * len(texts) if found.by_text else found.filled("topic").strings()
-    weights: list[float] | list[None] = [None] * len(texts)
+    topics: list[str] | list[None] = [None] * len(texts) if found.by_text else found.filled("topic").strings()
+    weights: list[float] = []
     if "weight" in found.columns:
-        values = found.numbers("weight")
-        for row in np.flatnonzero(~(values > 0)).tolist():
+        weights = found.numbers("weight").tolist()
+        for row in (row for row, weight in enumerate(weights) if not weight > 0):
             cell = _cells(table.column(found.columns["weight"]))[row]
             raise table.refuse(row, f"expected a weight above 0, found {cell!r:.60}")
-        weights = values.tolist()
     tags = {
         name: table.tag(place)
         for place, name in enumerate(table.names)
         if place not in found.columns.values() and name.lower() not in _INDEX
     }
-    rows = (
-        TopicRow(
-            ids[row],
-            text,
-            {name: tag for name, cells in tags.items() if (tag := cells[row]) is not None},
-            weights[row],
-            table.line(row),
-        )
-        for row, text in enumerate(texts)
-    )
-    return Records(rows)
+    return topics_of(table.given, topics, texts, tags, weights, lines=list(map(table.line, range(len(texts)))))
 
 
 def score_rows_of(table: Table, given: Mapping[str, str] = _NONE) -> dict[str, list[ScoreRow]]:
