@@ -8,15 +8,16 @@ from types import MappingProxyType
 from typing import Any
 
 from pytest_riskguard.data import memory
-from pytest_riskguard.data.columns import SYNONYMS
+from pytest_riskguard.data.checks import keyed
 from pytest_riskguard.data.given_file import TIES, Ties
 from pytest_riskguard.data.memory import InputData, RankingsData, is_of_ranx, is_series
 from pytest_riskguard.data.metadata import checked_metadata
-from pytest_riskguard.data.rankings import Rankings
+from pytest_riskguard.data.named_columns import SYNONYMS
+from pytest_riskguard.data.rankings import Rankings, rankings_as_run
 from pytest_riskguard.data.records import TopicKeys, derived_id
-from pytest_riskguard.data.run_files import rankings_of
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.tables import Run
 from pytest_riskguard.errors import DataError, RunFormatError, ScoresFormatError
 
 
@@ -87,16 +88,19 @@ def run(
         raise ValueError(f"metadata: {error}") from None
     label = name or (getattr(data, "name", None) if is_of_ranx(data) else None) or ""
     given = InputData(label or "run", reason=RunFormatError.reason)
-    records = memory.rankings(data, given)
-    rows = tuple(records.rows)
-    kept = replace(records, rows=rows)
-    checked = rankings_of(given, kept, None, ties)  # bad data are refused where they come in
-    texts = {derived_id(row.topic): row.topic for row in rows} if records.by_text else dict(records.texts)
+    found = memory.rankings(data, given, ties)
+    texts = {derived_id(text): text for text in found.topics} if found.source.by_text else dict(found.source.texts)
 
     def rankings(keys: TopicKeys | None) -> Rankings:
-        return rankings_of(given, kept, keys, ties) if kept.by_text else checked
+        return as_rankings(keyed(given, found, keys or TopicKeys()))
 
     return MemoryRun(rankings, label, about, MappingProxyType(texts))
+
+
+def as_rankings(run: Run) -> Rankings:
+    """A run as rows, for what does not take columns yet."""
+    rankings = rankings_as_run({topic: documents.items() for topic, documents in run.by_topic().items()})
+    return replace(rankings, contradicted=run.source.contradicted, ties=run.source.ties)
 
 
 def as_memory_run(data: RankingsData | MemoryRun, name: str) -> MemoryRun:

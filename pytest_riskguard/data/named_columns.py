@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.checks import Input
+from pytest_riskguard.data.checks import Input, run_of
+from pytest_riskguard.data.given_file import Ties
 from pytest_riskguard.data.ids import Ids, IntArray, begins_of
 from pytest_riskguard.data.measure_names import AVERAGES
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
+from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
+from pytest_riskguard.data.tables import Run
 from pytest_riskguard.data.text_blocks import FloatArray, RefusedError, numbers
+from pytest_riskguard.data.topics import Topics, topics_of
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.limits import DOCUMENTS
 from pytest_riskguard.text import did_you_mean
@@ -171,10 +174,7 @@ def _cells(column: Column) -> Sequence[Any]:
 
 def stripped(ids: Ids) -> Ids:
     """Texts without white space around them."""
-    filled = np.flatnonzero(ids.lengths)
-    first = ids.text[ids.starts[filled]]
-    last = ids.text[ids.starts[filled] + ids.lengths[filled] - 1]
-    rows = filled[(first - 0x21 > 0x5D) | (last - 0x21 > 0x5D)]  # not between ! and ~
+    rows = np.flatnonzero(ids.odd & (ids.lengths > 0))
     before = ids.at(rows).strings()
     after = [text.strip() for text in before]
     if before == after:
@@ -312,6 +312,11 @@ def as_tag(cell: Any) -> str | None:
     return None
 
 
+def whole(value: float) -> float:
+    """A number to be written: without a decimal point where it needs none."""
+    return int(value) if float(value).is_integer() else float(value)
+
+
 # What a table holds, by its kind.
 
 
@@ -320,7 +325,8 @@ class _Rows:
 
     def __init__(self, table: Table, kind: Kind, given: Mapping[str, str]) -> None:
         if (problem := missing_columns(table.names, kind, given)) is not None:
-            raise table.given.refuse(None, f"expected named columns, but {problem}")
+            listed = ", ".join(map(repr, table.names[:10])) or "none"
+            raise table.given.refuse(None, f"expected named columns, but {problem}; found the columns {listed}")
         self.table, self.columns = table, places(table.names, WANTED[kind], kind, given)
         lowered = [name.lower() for name in table.names]
         for place in self.columns.values():
@@ -391,6 +397,25 @@ def rankings_of(table: Table, given: Mapping[str, str] = _NONE) -> Records[Ranki
     return Records(grouped, by_text=found.by_text, texts=texts, is_ordered=scores is None)
 
 
+def run_of_table(
+    table: Table, given: Mapping[str, str] = _NONE, ties: Ties | None = None, *, ranked: bool = True
+) -> Run:
+    """The run of a table with a row for each document; without scores, its ranks are the order that users saw.
+
+    ``ranked`` says whether ranks beside scores are compared with them.
+    """
+    found = _Rows(table, "rankings", given)
+    documents = found.filled("document")
+    topics, texts = found.topics(np.arange(len(documents)))
+    scores, ranks = (found.numbers(what) if what in found.columns else None for what in ("score", "rank"))
+    if scores is not None and ranks is not None and np.isnan(scores).all():
+        scores = None
+    if scores is not None and not ranked:
+        ranks = None
+    lines, by_text = table.lines, found.by_text
+    return run_of(table.given, topics, documents, scores, ranks, lines=lines, by_text=by_text, texts=texts, ties=ties)
+
+
 def _grouped(
     found: _Rows, topics: list[str], documents: list[str], scores: FloatArray | None, ranks: FloatArray | None
 ) -> Iterator[Ranking]:
@@ -418,34 +443,23 @@ def _grouped(
         yield Ranking(topic, [at_rank[rank] for rank in sorted(at_rank)], None, line)
 
 
-def topics_of(table: Table, given: Mapping[str, str] = _NONE) -> Records[TopicRow]:
+def topics_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Topics:
     """One for each row; further columns are tags."""
     found = _Rows(table, "topics", given)
     texts = found.filled("query").strings()
-    ids: list[str] | list[None] = [None] * len(texts) if found.by_text else found.filled("topic").strings()
-    weights: list[float] | list[None] = [None] * len(texts)
+    topics: list[str] | list[None] = [None] * len(texts) if found.by_text else found.filled("topic").strings()
+    weights: list[float] = []
     if "weight" in found.columns:
-        values = found.numbers("weight")
-        for row in np.flatnonzero(~(values > 0)).tolist():
+        weights = found.numbers("weight").tolist()
+        for row in (row for row, weight in enumerate(weights) if not weight > 0):
             cell = _cells(table.column(found.columns["weight"]))[row]
             raise table.refuse(row, f"expected a weight above 0, found {cell!r:.60}")
-        weights = values.tolist()
     tags = {
         name: table.tag(place)
         for place, name in enumerate(table.names)
         if place not in found.columns.values() and name.lower() not in _INDEX
     }
-    rows = (
-        TopicRow(
-            ids[row],
-            text,
-            {name: tag for name, cells in tags.items() if (tag := cells[row]) is not None},
-            weights[row],
-            table.line(row),
-        )
-        for row, text in enumerate(texts)
-    )
-    return Records(rows)
+    return topics_of(table.given, topics, texts, tags, weights, lines=list(map(table.line, range(len(texts)))))
 
 
 def score_rows_of(table: Table, given: Mapping[str, str] = _NONE) -> dict[str, list[ScoreRow]]:

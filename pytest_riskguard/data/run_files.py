@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.input_files import is_folder
-from pytest_riskguard.data.memory import Input
 from pytest_riskguard.data.order import RankColumn, as_listed, as_written
 from pytest_riskguard.data.rankings import Rankings, rankings_as_run
 from pytest_riskguard.data.records import AmbiguousTextError, Ranking, Records, TopicKeys

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from pytest_riskguard.data import memory
 from pytest_riskguard.data.given_file import AS_GIVEN, TIES, LabelRules, Ties
-from pytest_riskguard.data.measures import ensure_available, parse_measure
+from pytest_riskguard.data.measures import parse_measure, provider_of
 from pytest_riskguard.data.memory import Frame, InputData, is_frame
+from pytest_riskguard.data.memory_runs import as_rankings
 from pytest_riskguard.data.qrels import Qrels, qrels_or_none
 from pytest_riskguard.data.rankings import Rankings
-from pytest_riskguard.data.run_files import rankings_of
 from pytest_riskguard.data.run_scores import values_of_rankings
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError, UsageError
 
@@ -65,7 +64,7 @@ def score_frame(
         raise UsageError(f"ties: expected one of {', '.join(TIES)}, found {ties!r}")
     names = [measures] if isinstance(measures, str) else list(measures)
     for name in names:
-        ensure_available(parse_measure(name))
+        provider_of(parse_measure(name))
     qrels = _qrels(judgements, labels or AS_GIVEN)
     answers = _rankings(rankings, ties)
     rows = [] if qrels is None else list(values_of_rankings(answers, qrels, names))
@@ -85,8 +84,8 @@ def _qrels(judgements: Frame, labels: LabelRules) -> Qrels | None:
 
 def _rankings(rankings: Frame, ties: Ties | None) -> Rankings:
     given = InputData("rankings", reason=RunFormatError.reason)
-    records = memory.rankings(_frame(rankings, given.name), given)
-    return rankings_of(given, replace(records, rows=tuple(records.rows)), None, ties, is_part=True)
+    run = memory.rankings(_frame(rankings, given.name), given, ties, ranked=ties == "as_returned")
+    return as_rankings(run)
 
 
 def _frame(data: Frame, what: str) -> Frame:

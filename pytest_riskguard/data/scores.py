@@ -27,7 +27,7 @@ from pytest_riskguard.limits import CELLS, ROW_BYTES, TOPICS
 from pytest_riskguard.text import nearest
 
 if TYPE_CHECKING:
-    from pytest_riskguard.data.memory import Input
+    from pytest_riskguard.data.checks import Input
 
 FloatArray = npt.NDArray[np.float64]
 #: A score in a file: topic, measure, value and line.

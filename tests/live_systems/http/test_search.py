@@ -211,12 +211,12 @@ def test_an_expression_may_say_that_hits_are_missing():
 
 
 WRONG = [
-    ("elasticsearch", "/halp", r"/halp/_search: it answered 404: error 404: index_not_found_exception: no such"),
+    ("elasticsearch", "/halp", r"/halp/_search: it answered 404: error: index_not_found_exception: no such"),
     ("elasticsearch", "/a/b", r"it answered 400: \{\"error\": \"no handler found for uri \[/a/b/_search\]"),
     ("solr", "/solr/halp", r"/solr/halp/select: it answered 404: <html>$"),
-    ("solr", f"/solr/{INDEX}?defType=nonsense", "it answered 400: error 400: Unknown query parser 'nonsense'"),
+    ("solr", f"/solr/{INDEX}?defType=nonsense", "it answered 400: error: Unknown query parser 'nonsense'"),
     ("vespa", "/serach", "/serach/search/: it answered 404: <html>"),
-    ("algolia", "/1/indexes/halp", "it answered 404: error 404: Index does not exist"),
+    ("algolia", "/1/indexes/halp", "it answered 404: error: Index does not exist"),
     ("typesense", f"/collections/{INDEX}", "it answered 400: error: Parameter `query_by` is required."),
     ("typesense", "/collections/halp", "it answered 404: error: Not Found"),
     ("meilisearch", "/indexes/halp", "it answered 404: error: index_not_found: Index `x` not found."),
@@ -294,7 +294,7 @@ def test_an_answer_that_is_none_is_a_failure(instead, expected):
 
 PARTIAL: dict[str, tuple[dict[str, Any], str]] = {
     "elasticsearch": ({"terminated_early": True}, "Elasticsearch: the search was terminated early"),
-    "opensearch": ({"_shards": {"total": 2, "failures": [{}]}}, "Elasticsearch: 1 of 2 shards failed"),
+    "opensearch": ({"_shards": {"total": 2, "failures": [{}]}}, "Elasticsearch: shards failed"),
     "solr": ({"responseHeader": {"status": 0, "partialResults": True}}, "Solr: its results are partial"),
     "vespa": ({"root": {"coverage": {"coverage": 60, "full": False}}}, "Vespa: only 60 % of the documents"),
     "algolia": ({"exhaustiveNbHits": False, "timeoutCounts": True}, "Algolia: the search timed out"),
