@@ -15,22 +15,21 @@ from uuid import UUID
 import numpy as np
 
 from pytest_riskguard.data.given_file import Ties
+from pytest_riskguard.data.headers import SYNONYMS, named, places
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.measure_names import are_measures
 from pytest_riskguard.data.named_columns import (
-    SYNONYMS,
     Column,
     Table,
     judgements_of,
-    named,
-    places,
     run_of_table,
     score_rows_of,
-    topics_of,
+    topics_of_table,
 )
-from pytest_riskguard.data.records import Judgement, Records, TopicRow
+from pytest_riskguard.data.records import Judgement, Records
 from pytest_riskguard.data.scores import TopicScores, scores_of_rows
 from pytest_riskguard.data.tables import Run
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError, ScoringError
 from pytest_riskguard.text import clean
 
@@ -337,13 +336,13 @@ def judgements(data: Any, given: InputData) -> Records[Judgement]:
     return judgements_of(_by_topic(given, data, list(map(len, graded)), document=documents, grade=grades))
 
 
-def topics(data: Any, given: InputData) -> Records[TopicRow]:
+def topics(data: Any, given: InputData) -> Topics:
     """Topics in memory; a mapping has the text of each, or a mapping with it and perhaps a weight and tags."""
     if isinstance(data, Mapping):
         about = [value if isinstance(value, Mapping) else {"query": value} for value in data.values()]
         data = [{"topic": key, **value} for key, value in zip(data, about, strict=True)]
     shapes = f"a mapping topic -> query text, {_TABLE} query, or rows with these fields"
-    return topics_of(_table(data, given, shapes))
+    return topics_of_table(_table(data, given, shapes))
 
 
 def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[TopicScores, ...]:
@@ -410,8 +409,8 @@ def topic_values(series: Any, what: str) -> dict[Any, Any]:
     is_numbered = type(index).__name__ == "RangeIndex" and (index.name, index.start, index.step) == (None, 0, 1)
     if index is None or callable(index) or is_numbered or index.nlevels != 1:
         raise TypeError(
-            f"{what}: expected an index of topics, found {'row numbers' if is_numbered else 'another series'}; give "
-            "a mapping topic -> score, or set it with `frame.set_index('qid')`; if numbers are the topics, name it by "
+            f"{what}: expected an index of topics, found {'row numbers' if is_numbered else 'another one'}; give "
+            "a mapping topic -> score, or set it with `frame.set_index('qid')`; if numbers are the topics, name it "
             "`series.rename_axis('topic')`"
         )
     keys = index.to_list()

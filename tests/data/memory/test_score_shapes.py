@@ -108,12 +108,12 @@ def test_bad_scores(data, problem):
     [
         (
             pl.Series([0.5, 0.4]),
-            "candidate: expected an index of topics, found another series; give a mapping",
+            "candidate: expected an index of topics, found another one; give a mapping",
         ),
         (pd.Series([0.5, 0.4]), "candidate: expected an index of topics, found row numbers; "),
         (
             pd.Series([0.5], index=pd.MultiIndex.from_tuples([("1", "a")], names=["qid", "docno"])),
-            r"found another series; ",
+            r"found another one; ",
         ),
     ],
 )
