@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Any
 
 from pytest_riskguard.data.engines import ENGINES
+from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, nodes, without
-from pytest_riskguard.data.named_columns import number
 from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
 from pytest_riskguard.data.topics import Topics, topics_of, topics_of_rows
 from pytest_riskguard.text import clean, listed

@@ -9,9 +9,10 @@ from typing import Any
 
 from pytest_riskguard.data import text_tables as tables
 from pytest_riskguard.data.given_file import IRDS, names_collection
+from pytest_riskguard.data.headers import places
 from pytest_riskguard.data.input_files import InputFile, Misfit, imported
 from pytest_riskguard.data.json_nodes import at, chosen, nodes, require, without
-from pytest_riskguard.data.named_columns import places
+from pytest_riskguard.data.named_columns import judgements_of
 from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
 from pytest_riskguard.data.topics import Topics, topics_of_rows
 from pytest_riskguard.errors import FileError, MissingFileError
@@ -185,7 +186,7 @@ def beir_fits(file: InputFile, kind: Kind) -> Misfit | None:
 
 def beir_judgements(file: InputFile) -> Records[Judgement]:
     """A row for each judged document."""
-    return tables.csv_judgements(file)
+    return judgements_of(tables.csv_table(file, "judgements"), file.columns)
 
 
 def beir_topics(file: InputFile) -> Topics:

@@ -15,9 +15,9 @@ from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
+from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.judgement_arrays import JudgementArrays
 from pytest_riskguard.data.memory import InputData, JudgementsData
-from pytest_riskguard.data.named_columns import whole
 from pytest_riskguard.data.records import Agreement, AmbiguousTextError, Judgement, Records, TopicKeys
 from pytest_riskguard.data.text_files import ESCAPED, MAX_GRADE, LineReader, escaped, unescaped
 from pytest_riskguard.errors import QrelsFormatError
