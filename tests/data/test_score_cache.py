@@ -39,13 +39,8 @@ class Asked:
     """Asks for scores of a run file, as a process of its own would, and counts how often the run is read."""
 
     def __init__(self, folder, monkeypatch):
-        self.qrels, self.topics, self.path, self.readings = (
-            folder / "qrels.txt",
-            folder / "t.tsv",
-            folder / "a.run",
-            0,
-        )
-        self.labels, self.read = LabelRules(), sources.scored_run
+        self.qrels, self.topics, self.path = folder / "qrels.txt", folder / "topics.tsv", folder / "a.run"
+        self.labels, self.read, self.readings = LabelRules(), scored_run, 0
         for path, text in ((self.qrels, QRELS), (self.topics, TOPICS), (self.path, RUN)):
             path.write_text(text)
 
