@@ -18,6 +18,7 @@ from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.cache import find, folder, keep
 from pytest_riskguard.data.given_file import GivenFile, LabelRules
 from pytest_riskguard.data.measures import parse_measure
+from pytest_riskguard.data.run_scores import scored_run
 from pytest_riskguard.engine.sources import RunFile, ScoreCache
 from pytest_riskguard.errors import UsageError
 from tests.plugin import world
