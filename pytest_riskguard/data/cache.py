@@ -187,11 +187,12 @@ def _software() -> str:
 
 def _is_covered(measure: str) -> bool:
     """Whether a measure, and what computes it in this process, are of packages that the key covers."""
-    from pytest_riskguard.data.measures import parse_measure, provider_of
+    from pytest_riskguard.data.measures import function_of, parse_measure, provider_of
 
     try:
         parsed = parse_measure(measure)
-        return all(type(part).__module__.partition(".")[0] in _COVERED for part in (parsed, provider_of(parsed)))
+        packages = {type(part).__module__.partition(".")[0] for part in (parsed, provider_of(parsed))}
+        return function_of(parsed) is None and packages <= {*_COVERED}
     except (RiskguardError, ValueError):  # the reading says what is wrong
         return False
 

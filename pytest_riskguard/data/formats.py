@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,15 @@ from typing import Any
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
 from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hint
-from pytest_riskguard.data.named_columns import SYNONYMS, number
+from pytest_riskguard.data.named_columns import (
+    SYNONYMS,
+    Table,
+    judgements_of,
+    number,
+    rankings_of,
+    score_rows_of,
+    topics_of,
+)
 from pytest_riskguard.data.records import KINDS, Judgement, Kind, Ranking, Records, limited
 from pytest_riskguard.data.scores import scores_of_rows
 from pytest_riskguard.errors import FileError, UsageError
@@ -25,8 +34,8 @@ class Format:
     """One format of files.
 
     For the format ``csv`` its ``module`` in ``data`` has ``csv_fits(file, kind)``, which returns None or why the file
-    does not fit, and for each kind that it ``reads`` a function such as ``csv_judgements(file)``. Of ``parts`` a file
-    may hold several, ``FILE#PART``.
+    does not fit, and either ``csv_table(file, kind)``, which gives named columns, or a function such as
+    ``csv_judgements(file)`` for each kind that it ``reads``. Of ``parts`` a file may hold several, ``FILE#PART``.
     """
 
     name: str
@@ -43,14 +52,27 @@ class Format:
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The function that reads what a file of this format holds."""
-        if kind == "scores":
-            return self._function(kind)
-        return lambda file: limited(self._function(kind)(file), file.refuse)
+        if (table := self._function("table")) is not None:
+            read = partial(_of_table, table, kind)
+        else:
+            read = self._function(kind)
+        return read if kind == "scores" else lambda file: limited(read(file), file.refuse)
 
-    def _function(self, name: str) -> Callable[..., Any]:
+    def _function(self, name: str) -> Any:
         module = import_module(f"pytest_riskguard.data.{self.module}")
-        function: Callable[..., Any] = getattr(module, f"{self.name.replace('-', '_')}_{name}")
-        return function
+        return getattr(module, f"{self.name.replace('-', '_')}_{name}", None)
+
+
+def _of_table(table: Callable[[InputFile, Kind], Table], kind: Kind, file: InputFile) -> Any:
+    """What the named columns of a file hold."""
+    match kind:
+        case "judgements":
+            return judgements_of(table(file, kind), file.columns)
+        case "rankings":
+            return rankings_of(table(file, kind), file.columns)
+        case "topics":
+            return topics_of(table(file, kind), file.columns)
+    return scores_of_rows(file, file.chosen(score_rows_of(table(file, kind), file.columns), "system"))
 
 
 def _format(name: str, module: str, reads: str, suffixes: str, *, writes: str = "", parts: str = "") -> Format:

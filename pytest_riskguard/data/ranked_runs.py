@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.grades import labels_for
 from pytest_riskguard.data.ids import Ids, IntArray
 from pytest_riskguard.data.judged_runs import JudgedRun, kept_depth
 from pytest_riskguard.data.measures import provider_of
 from pytest_riskguard.data.order import Order, order_of
 from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.scoring import labels_for
 
 if TYPE_CHECKING:
     from ir_measures import Measure

@@ -15,11 +15,11 @@ from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, rows_of, topics_
 from pytest_riskguard.data.judged_runs import JudgedRun, Ranks, Rows
 from pytest_riskguard.data.judgement_arrays import judgement_rows
 from pytest_riskguard.data.order import Order, RankColumn
-from pytest_riskguard.data.provider_scores import values_of
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.ranks import KINDS, Codes, RankedRows, ranked
 from pytest_riskguard.data.row_blocks import TOPICS_PER_CHUNK, RowBlock, by_document
 from pytest_riskguard.data.scores import Judged
+from pytest_riskguard.data.scoring import values_in_file
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -151,7 +151,7 @@ class RunReader:
         if self._measures:
             for start in range(0, len(block.topics), TOPICS_PER_CHUNK):
                 topics = np.arange(start, min(start + TOPICS_PER_CHUNK, len(block.topics)))
-                found = values_of(block.only(topics).chunk(), self._measures, self._qrels, self._source)
+                found = values_in_file(block.only(topics).chunk(), self._measures, self._qrels, self._source)
                 values[topics], as_written[topics] = (of_order.T for of_order in found)
         return values, as_written
 

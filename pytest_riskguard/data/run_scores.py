@@ -15,18 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_riskguard.data.array_scores import has_kernel, values_by_order
 from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
-from pytest_riskguard.data.grades import check_labels
 from pytest_riskguard.data.id_checks import refuse_judgements, refuse_other_ids
 from pytest_riskguard.data.input_files import ContentError
 from pytest_riskguard.data.judged_runs import LEAST_DEPTH, JudgedRun, depth_for
-from pytest_riskguard.data.measures import bounds, parse_measure, provider_of
+from pytest_riskguard.data.measures import bounds, has_kernel, parse_measure, provider_of
 from pytest_riskguard.data.memory import JudgementsData, RankingsData
 from pytest_riskguard.data.memory_runs import MemoryRun, as_memory_run
 from pytest_riskguard.data.order import Order, order_of
-from pytest_riskguard.data.provider_scores import topics_named
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.rankings import Rankings
 from pytest_riskguard.data.records import TopicKeys
@@ -35,6 +32,7 @@ from pytest_riskguard.data.row_blocks import RowBlock
 from pytest_riskguard.data.run_files import open_file
 from pytest_riskguard.data.run_reading import FloatArray, RunReader, RunReading
 from pytest_riskguard.data.scores import NOTICEABLE, Repeated, TopicScores
+from pytest_riskguard.data.scoring import check_labels, topics_named, values_by_order
 from pytest_riskguard.data.trec_files import fold_blocks, refuse_inverted
 from pytest_riskguard.errors import DataError, RunFormatError
 from pytest_riskguard.limits import RUN_BYTES

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_riskguard.data import memory
 from pytest_riskguard.data.given_file import AS_GIVEN, TIES, LabelRules, Ties
-from pytest_riskguard.data.measures import ensure_available, parse_measure
+from pytest_riskguard.data.measures import parse_measure, provider_of
 from pytest_riskguard.data.memory import Frame, InputData, is_frame
 from pytest_riskguard.data.memory_runs import as_rankings
 from pytest_riskguard.data.qrels import Qrels, qrels_or_none
@@ -64,7 +64,7 @@ def score_frame(
         raise UsageError(f"ties: expected one of {', '.join(TIES)}, found {ties!r}")
     names = [measures] if isinstance(measures, str) else list(measures)
     for name in names:
-        ensure_available(parse_measure(name))
+        provider_of(parse_measure(name))
     qrels = _qrels(judgements, labels or AS_GIVEN)
     answers = _rankings(rankings, ties)
     rows = [] if qrels is None else list(values_of_rankings(answers, qrels, names))

@@ -16,7 +16,6 @@ from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.data.cache import RunScores, Wanted, file_scores
 from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
-from pytest_riskguard.data.grades import scaled
 from pytest_riskguard.data.judged_runs import JudgedRun, depth_for, kept_depth
 from pytest_riskguard.data.measures import measure_name, parse_measure
 from pytest_riskguard.data.memory_runs import MemoryRun
@@ -328,7 +327,7 @@ class ScoreCache:
     def _keep(self, source: Ranked | Stored, run: JudgedRun, measures: Iterable[Measure]) -> JudgedRun:
         """Hold a run as far as reports about these measures, and those that will be asked for, need it."""
         asked = [*measures, *map(parse_measure, self._measures)]
-        run = run.narrowed({rank_order(scaled(measure, self.qrels.rules)) for measure in asked})
+        run = run.narrowed({rank_order(measure) for measure in asked})
         self._runs.keep((source, self._stamps(source)), run)
         return run
 

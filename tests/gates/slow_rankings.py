@@ -17,7 +17,6 @@ from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.judged_runs import depth_of
 from pytest_riskguard.data.measures import cutoff_of, provider_of
 from pytest_riskguard.data.order import as_scored, untied
-from pytest_riskguard.data.provider_scores import evaluate
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.row_blocks import Chunk, by_document
 from pytest_riskguard.data.scores import TopicScores
@@ -27,6 +26,7 @@ from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.rankings.unjudged import Answer, ToJudge
+from tests.data.scoring import plain
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -114,7 +114,7 @@ def scores_of(measure: Measure, variants: Iterable[Variant]) -> list[float]:
             scores.append(float(measure.DEFAULT))
             continue
         ranked = untied(ranking[: cutoff_of(measure)])
-        scores.append(evaluate(measure, {"t": dict(grades)}, {"t": ranked}, "rankings")["t"])
+        scores.append(plain.scores(measure, {"t": ranked}, {"t": grades})["t"])
     return scores
 
 
