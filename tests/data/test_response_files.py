@@ -77,11 +77,11 @@ def rows(*answers: dict[str, Any]) -> list[dict[str, Any]]:
 SOLR = answers("solr")
 ES = answers("elasticsearch")
 MIXED: list[tuple[Any, str]] = [
-    (rows(SOLR["q2"], SOLR["q1"]), r"k\.jsonl:2: expected the query's id beside response 2, found none"),
+    (rows(SOLR["q2"], SOLR["q1"]), r"k\.jsonl:2: expected response 2 to name its query by its id, as"),
     (rows(SOLR["q2"]) * 2, r"k\.jsonl:2: expected each topic once, found 'q2' again"),
     (
         [{"responses": [ES["q2"]]}, {"query_id": "q1"} | ES["q1"]],
-        r":2: expected response 2 without an id",
+        r":2: expected response 2 to name its query by its order",
     ),
     ([ES["q1"]], "only answer of Elasticsearch has neither the query's id nor its text beside it"),
     (
