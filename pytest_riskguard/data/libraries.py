@@ -9,10 +9,12 @@ from typing import Any
 
 from pytest_riskguard.data import text_tables as tables
 from pytest_riskguard.data.given_file import IRDS, names_collection
+from pytest_riskguard.data.headers import places
 from pytest_riskguard.data.input_files import InputFile, Misfit, imported
 from pytest_riskguard.data.json_nodes import at, chosen, nodes, require, without
-from pytest_riskguard.data.named_columns import places
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
+from pytest_riskguard.data.named_columns import judgements_of
+from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
+from pytest_riskguard.data.topics import Topics, topics_of_rows
 from pytest_riskguard.errors import FileError, MissingFileError
 from pytest_riskguard.text import did_you_mean
 
@@ -178,7 +180,7 @@ def beir_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 
 def beir_judgements(file: InputFile) -> Records[Judgement]:
     """A row for each judged document."""
-    return tables.csv_judgements(file)
+    return judgements_of(tables.csv_table(file, "judgements"), file.columns)
 
 
 # Collections of the package ir_datasets, ``irds:NAME``: what is on this machine, or may be downloaded.
@@ -199,10 +201,10 @@ def irds_judgements(file: InputFile) -> Records[Judgement]:
     return Records(Judgement(str(row.query_id), str(row.doc_id), float(row.relevance)) for row in rows)
 
 
-def irds_topics(file: InputFile) -> Records[TopicRow]:
+def irds_topics(file: InputFile) -> Topics:
     """A row for each query, with the text that ir_datasets searches with by default."""
     rows = _collection_rows(file, "topics")
-    return Records(TopicRow(str(row.query_id), " ".join(row.default_text().split())) for row in rows)
+    return topics_of_rows(file, [(str(row.query_id), " ".join(row.default_text().split()), {}, None) for row in rows])
 
 
 def _collection_rows(file: InputFile, kind: Kind) -> list[Any]:
