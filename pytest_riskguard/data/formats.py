@@ -114,8 +114,8 @@ FORMATS: tuple[Format, ...] = (
     _format("mteb", "libraries", "rankings", ".json", parts="rankings"),
     # sentence-transformers predictions (JSON Lines)
     _format("sentence-transformers", "libraries", "rankings", ".jsonl"),
-    # BEIR: qrels with a header (TSV), queries.jsonl
-    _format("beir", "libraries", "judgements topics", ".tsv .jsonl"),
+    # BEIR: qrels with a header (TSV)
+    _format("beir", "libraries", "judgements", ".tsv"),
     # responses of Elasticsearch, OpenSearch, Solr, Vespa, Algolia, Typesense, Meilisearch (JSON, JSON Lines)
     _format("responses", "engines", "rankings", ".json .jsonl .ndjson"),
     # scores of ranx (JSON: measure, topic, number) and pytrec_eval (topic, measure, number)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from pytest_riskguard.baselines.scored import Scored
-from pytest_riskguard.data.cache import RunScores, Wanted, file_scores
+from pytest_riskguard.data import cache
 from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
@@ -320,10 +320,20 @@ class ScoreCache:
         return scored
 
     def _score_run(self, source: Ranked, measures: Sequence[str]) -> dict[str | None, TopicScores]:
-        scored = self._read_run(source, measures)
-        if scored.was_read:
-            self._keep(source, scored.fetch(), map(parse_measure, measures))
-        return {scores.measure: scores for scores in scored.scores}
+        """The scores of a run, which is read unless the cache on disk has them."""
+        run = self._cache_key(source)
+        found = cache.find(run, self.qrels, measures, name=label(source), queries=self.queries)
+        if found is None:
+            scored = self._read_run(source, measures)
+            self._keep(source, scored.run, map(parse_measure, measures))
+            found = scored.scores, scored.ties
+            if run == self._cache_key(source):  # the file may have changed while it was read
+                cache.keep(run, self.qrels, *found)
+        scores, self._ties[source, self._stamps(source)] = found
+        return {one.measure: one for one in scores}
+
+    def _cache_key(self, source: Ranked) -> str | None:
+        return cache.key_of_file(source.file, self._texts) if isinstance(source, RunFile) else None
 
     def _keep(self, source: Ranked | Stored, run: JudgedRun, measures: Iterable[Measure]) -> JudgedRun:
         """Hold a run as far as reports about these measures, and those that will be asked for, need it."""
@@ -332,17 +342,12 @@ class ScoreCache:
         self._runs.keep((source, self._stamps(source)), run)
         return run
 
-    def _read_run(self, source: Ranked, measures: Sequence[str]) -> RunScores:
-        """The scores of a run, which is read unless the cache on disk has them."""
-        wanted = Wanted(self.qrels, measures, self._depth(measures[0]), label(source), self.queries)
-        if isinstance(source, RunFile):
-            scored = file_scores(
-                source.file, wanted, lambda names: _read_run(self._run(source), wanted, names), texts=self._texts
-            )
-        else:
-            scored = RunScores.of(_read_run(self._run(source), wanted, measures))
-        self._ties[source, self._stamps(source)] = scored.ties
-        return scored
+    def _read_run(self, source: Ranked, measures: Sequence[str]) -> ScoredRun:
+        """A run scored with some measures."""
+        opened = self._run(source)
+        run = GivenFile(opened, format="trec") if isinstance(opened, Path) else opened  # a file to be streamed
+        depth = self._depth(measures[0])
+        return scored_run(run, self.qrels, measures, name=label(source), queries=self.queries, depth=depth)
 
     def _depth(self, measure: str) -> int:
         """How many ranks are kept whole: the same for each reading, so that each finds what another has kept."""
@@ -447,7 +452,7 @@ class ScoreCache:
         if isinstance(source, Stored):
             depth = self._depth(measure)
             return self.store_of(source).judged_run(source.name, measure, qrels=self.qrels, depth=depth)
-        return self._read_run(source, (measure,)).fetch()
+        return self._read_run(source, (measure,)).run
 
     def _stamps(self, source: Ranked | ScoreFile | Stored) -> tuple[Stamp, ...]:
         """What differs when the source or the collection is rewritten."""
@@ -476,9 +481,3 @@ def _stamp(given: Path | GivenFile | Qrels | Topics | None) -> Stamp:
         max(file.st_mtime_ns for file in files),
         max(file.st_ctime_ns for file in files),  # which nobody can set to what it was
     )
-
-
-def _read_run(opened: Path | Rankings | GivenFile, wanted: Wanted, measures: Sequence[str]) -> ScoredRun:
-    """Read a run and score it with some measures; a path is of a file to be streamed."""
-    run = GivenFile(opened, format="trec") if isinstance(opened, Path) else opened
-    return scored_run(run, wanted.qrels, measures, name=wanted.name, queries=wanted.queries, depth=wanted.depth)
