@@ -152,7 +152,7 @@ def _plain(cell: object) -> object:
         return cell
     if kind.__name__ in ("NAType", "NaTType"):
         return None
-    if isinstance(cell, UUID | str):
+    if isinstance(cell, UUID | str) or kind.__module__.startswith("ir_measures"):  # a measure
         return str(cell)
     if isinstance(cell, Integral):
         return int(cell)
