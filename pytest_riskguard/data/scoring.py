@@ -280,11 +280,13 @@ def values_in_file(
     Returns those in the order of each measure's provider, and those in the order as written.
     """
     judged = {topic: qrels.grades[topic] for topic in chunk}
-    written = {
-        topic: untied(as_written(list(documents), list(documents.values()), documents.ranks).ranking)
-        for topic, documents in chunk.items()
-        if has_ties(documents.values())
-    }
+    written = {}
+    for topic, documents in chunk.items():
+        if has_ties(documents.values()):
+            ranking = as_written(list(documents), list(documents.values()), documents.ranks).ranking
+            # Compat gives documents that are not retrieved the score 0: the others stay on their side of it
+            above = len(ranking) + 1 if max(documents.values()) < 0 else 0
+            written[topic] = {document: score - above for document, score in untied(ranking).items()}
     values, others = np.empty((2, len(measures), len(chunk)))
     for row, measure in enumerate(measures):
         labels = labels_for(measure, judged, qrels.rules)
