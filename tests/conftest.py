@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy.fft
+import numpy.random  # noqa: F401 - pytester forgets what its runs load, and C modules of numpy load only once
 import pytest
 from hypothesis import HealthCheck, settings
 

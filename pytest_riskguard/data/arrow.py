@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pytest_riskguard.data.headers import missing_columns
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.input_files import FREE_BYTES, InputFile, Misfit, imported
-from pytest_riskguard.data.named_columns import (
-    Table,
-    missing_columns,
-)
+from pytest_riskguard.data.named_columns import Table
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.given_file import Ties
-from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, begins_of, topics_with
+from pytest_riskguard.data.ids import Ids, IntArray, begins_of, topics_with
 from pytest_riskguard.data.ranking import NO_RANK, Order, RankColumn, lines_of, rank_columns, ranking, topic_of_rows
 from pytest_riskguard.data.records import AmbiguousTextError, TopicKeys
 from pytest_riskguard.data.tables import FloatArray, Run, Source, digest_of
@@ -31,8 +31,6 @@ Lines = npt.NDArray[np.integer] | Sequence[int | None]
 MAX_RUN_SCORE = (2 - 2**-23) * 2.0**127
 LARGEST = f"{MAX_RUN_SCORE:.5g}, the largest number of 32 bits"
 _NO_TEXTS: Mapping[str, str] = MappingProxyType({})
-#: Bytes that hold an id together, of ids in ASCII.
-_FIRST, _LAST = 0x21, 0x7E
 #: An odd number without a pattern in its bits: the same document in two topics has different keys.
 _SPREAD = np.uint64(0xD6E8FEB86659FD93)
 _NO_CODES = np.zeros(0, dtype=np.int8)
@@ -75,7 +73,7 @@ class _Rows:
         self._lengths(ids, limit)
         if is_text:
             return ids
-        for row in _suspicious(ids).tolist():
+        for row in np.flatnonzero(ids.odd).tolist():
             (text,) = ids.at(slice(row, row + 1)).strings()
             if not is_identifier(text):
                 raise self.error(row, f"expected a {what} on one line, without spaces around it, found {text!r:.60}")
@@ -158,20 +156,6 @@ def _is_whole(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _suspicious(ids: Ids) -> IntArray:
-    """The rows whose ids may be empty, or have white space or control characters; all that are not ASCII."""
-    if not len(ids):
-        return np.zeros(0, dtype=np.int64)
-    text = np.append(ids.text, np.uint8(0))  # an empty id may start at the end
-    first, last = text[ids.starts], text[ids.starts + np.maximum(ids.lengths, 1) - 1]
-    odd: BoolArray = ids.lengths == 0
-    for edge in (first, last):
-        odd |= (edge < _FIRST) | (edge > _LAST)
-    inside = np.cumsum(np.append(0, (ids.text < 0x20) | (ids.text > _LAST)), dtype=np.int64)
-    odd |= inside[ids.starts + ids.lengths] > inside[ids.starts]
-    return np.flatnonzero(odd)
 
 
 def run_of(

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
+from pytest_riskguard.data.headers import SYNONYMS
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import at, nodes, outline
-from pytest_riskguard.data.named_columns import SYNONYMS
 from pytest_riskguard.data.records import Kind, Ranking, Records
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.text import clean

@@ -9,24 +9,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
+from pytest_riskguard.data.headers import SYNONYMS, number
 from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hint
-from pytest_riskguard.data.named_columns import (
-    SYNONYMS,
-    Table,
-    judgements_of,
-    number,
-    rankings_of,
-    score_rows_of,
-    topics_of,
-)
 from pytest_riskguard.data.records import KINDS, Judgement, Kind, Ranking, Records, limited
-from pytest_riskguard.data.scores import scores_of_rows
 from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.text import did_you_mean
+
+if TYPE_CHECKING:
+    from pytest_riskguard.data.named_columns import Table
 
 
 @dataclass(frozen=True)
@@ -34,8 +28,8 @@ class Format:
     """One format of files.
 
     For the format ``csv`` its ``module`` in ``data`` has ``csv_fits(file, kind)``, which returns None or why the file
-    does not fit, and either ``csv_table(file, kind)``, which gives named columns, or a function such as
-    ``csv_judgements(file)`` for each kind that it ``reads``. Of ``parts`` a file may hold several, ``FILE#PART``.
+    does not fit, and for each kind that it ``reads`` a function such as ``csv_judgements(file)``, or for all of them
+    ``csv_table(file, kind)``, which gives named columns. Of ``parts`` a file may hold several, ``FILE#PART``.
     """
 
     name: str
@@ -52,11 +46,10 @@ class Format:
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The function that reads what a file of this format holds."""
-        if (table := self._function("table")) is not None:
-            read = partial(_of_table, table, kind)
-        else:
-            read = self._function(kind)
-        return read if kind == "scores" else lambda file: limited(read(file), file.refuse)
+        read = self._function(kind) or partial(_of_table, self._function("table"), kind)
+        if kind in ("judgements", "rankings"):
+            return lambda file: limited(read(file), file.refuse)
+        return read
 
     def _function(self, name: str) -> Any:
         module = import_module(f"pytest_riskguard.data.{self.module}")
@@ -65,14 +58,17 @@ class Format:
 
 def _of_table(table: Callable[[InputFile, Kind], Table], kind: Kind, file: InputFile) -> Any:
     """What the named columns of a file hold."""
+    from pytest_riskguard.data import named_columns as columns
+    from pytest_riskguard.data.scores import scores_of_rows
+
     match kind:
         case "judgements":
-            return judgements_of(table(file, kind), file.columns)
+            return columns.judgements_of(table(file, kind), file.columns)
         case "rankings":
-            return rankings_of(table(file, kind), file.columns)
+            return columns.rankings_of(table(file, kind), file.columns)
         case "topics":
-            return topics_of(table(file, kind), file.columns)
-    return scores_of_rows(file, file.chosen(score_rows_of(table(file, kind), file.columns), "system"))
+            return columns.topics_of_table(table(file, kind), file.columns)
+    return scores_of_rows(file, file.chosen(columns.score_rows_of(table(file, kind), file.columns), "system"))
 
 
 def _format(name: str, module: str, reads: str, suffixes: str, *, writes: str = "", parts: str = "") -> Format:
@@ -222,6 +218,8 @@ class AddedFormat(Format):
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The plugin's function, with its mappings as rows."""
         if kind == "scores":
+            from pytest_riskguard.data.scores import scores_of_rows
+
             return lambda file: scores_of_rows(file, self._rows(file, kind))
         return lambda file: limited(Records(self._rows(file, kind)), file.refuse)
 

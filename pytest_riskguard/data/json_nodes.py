@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.named_columns import as_tag, number
+from pytest_riskguard.data.named_columns import as_tag
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.text import clean
 

@@ -8,10 +8,11 @@ from itertools import islice
 from typing import Any
 
 from pytest_riskguard.data.engines import ENGINES
+from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, nodes, without
-from pytest_riskguard.data.named_columns import number
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
+from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
+from pytest_riskguard.data.topics import Topics, topics_of, topics_of_rows
 from pytest_riskguard.text import clean, listed
 
 # OpenSearch's Search Relevance Workbench: judgement lists, query sets, pairwise experiments and evaluation results,
@@ -73,16 +74,15 @@ def workbench_judgements(file: InputFile) -> Records[Judgement]:
     return Records(rows, by_text=True)
 
 
-def workbench_topics(file: InputFile) -> Records[TopicRow]:
+def workbench_topics(file: InputFile) -> Topics:
     """The queries of a query set, or of the file that is uploaded for one; their further fields are tags."""
     queries = list(_documents(file))
     if queries and queries[0].find("queryText") is None:
         query_set = _chosen(file, "query set", [one for one in queries if one.find("querySetQueries") is not None])
         queries = list(query_set["querySetQueries"].items())
-    return Records(
-        TopicRow(None, query["queryText"].text(), query.tags("queryText", "referenceAnswer"), line=query.line)
-        for query in queries
-    )
+    tags = [query.tags("queryText", "referenceAnswer") for query in queries]
+    rows = [(None, query["queryText"].text(), of, query.line) for query, of in zip(queries, tags, strict=True)]
+    return topics_of_rows(file, rows)
 
 
 def workbench_rankings(file: InputFile) -> Records[Ranking]:
@@ -161,9 +161,10 @@ def rank_eval_judgements(file: InputFile) -> Records[Judgement]:
     )
 
 
-def rank_eval_topics(file: InputFile) -> Records[TopicRow]:
+def rank_eval_topics(file: InputFile) -> Topics:
     """The id of each request, and the only text that its query or its parameters have."""
-    return Records(TopicRow(request["id"].identifier(), _text_of(request)) for request in _requests(file))
+    requests = list(_requests(file))
+    return topics_of(file, [request["id"].identifier() for request in requests], list(map(_text_of, requests)))
 
 
 def _requests(file: InputFile) -> Iterator[JsonNode]:

@@ -9,10 +9,12 @@ from typing import Any
 
 from pytest_riskguard.data import text_tables as tables
 from pytest_riskguard.data.given_file import IRDS, names_collection
+from pytest_riskguard.data.headers import places
 from pytest_riskguard.data.input_files import InputFile, Misfit, imported
 from pytest_riskguard.data.json_nodes import at, chosen, nodes, require, without
-from pytest_riskguard.data.named_columns import places
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
+from pytest_riskguard.data.named_columns import judgements_of
+from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
+from pytest_riskguard.data.topics import Topics, topics_of_rows
 from pytest_riskguard.errors import FileError, MissingFileError
 from pytest_riskguard.text import did_you_mean
 
@@ -184,19 +186,17 @@ def beir_fits(file: InputFile, kind: Kind) -> Misfit | None:
 
 def beir_judgements(file: InputFile) -> Records[Judgement]:
     """A row for each judged document."""
-    return tables.csv_judgements(file)
+    return judgements_of(tables.csv_table(file, "judgements"), file.columns)
 
 
-def beir_topics(file: InputFile) -> Records[TopicRow]:
+def beir_topics(file: InputFile) -> Topics:
     """An object for each query; texts and numbers of its ``metadata`` are tags."""
-
-    def topics() -> Iterator[TopicRow]:
-        for query in nodes(file):
-            metadata = query.find("metadata")
-            tags = {} if metadata is None else metadata.tags()
-            yield TopicRow(query["_id"].identifier(), query["text"].text(), tags, None, query.line)
-
-    return Records(topics())
+    rows = []
+    for query in nodes(file):
+        metadata = query.find("metadata")
+        tags = {} if metadata is None else metadata.tags()
+        rows.append((query["_id"].identifier(), query["text"].text(), tags, query.line))
+    return topics_of_rows(file, rows)
 
 
 # Collections of the package ir_datasets, ``irds:NAME``: what is on this machine, or may be downloaded.
@@ -217,10 +217,10 @@ def irds_judgements(file: InputFile) -> Records[Judgement]:
     return Records(Judgement(str(row.query_id), str(row.doc_id), float(row.relevance)) for row in rows)
 
 
-def irds_topics(file: InputFile) -> Records[TopicRow]:
+def irds_topics(file: InputFile) -> Topics:
     """A row for each query, with the text that ir_datasets searches with by default."""
     rows = _collection_rows(file, "topics")
-    return Records(TopicRow(str(row.query_id), " ".join(row.default_text().split())) for row in rows)
+    return topics_of_rows(file, [(str(row.query_id), " ".join(row.default_text().split()), {}, None) for row in rows])
 
 
 def _collection_rows(file: InputFile, kind: Kind) -> list[Any]:

@@ -17,22 +17,21 @@ import numpy as np
 
 from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.given_file import Ties
+from pytest_riskguard.data.headers import SYNONYMS, named, places
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.measure_names import are_measures
 from pytest_riskguard.data.named_columns import (
-    SYNONYMS,
     Column,
     Table,
     judgements_of,
-    named,
-    places,
     run_of_table,
     score_rows_of,
-    topics_of,
+    topics_of_table,
 )
-from pytest_riskguard.data.records import Judgement, Records, TopicRow
+from pytest_riskguard.data.records import Judgement, Records
 from pytest_riskguard.data.scores import TopicScores, scores_of_rows
 from pytest_riskguard.data.tables import Run
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError, ScoringError
 from pytest_riskguard.text import clean
 
@@ -346,13 +345,13 @@ def judgements(data: Any, given: InputData) -> Records[Judgement]:
     return judgements_of(_by_topic(given, data, list(map(len, graded)), document=documents, grade=grades))
 
 
-def topics(data: Any, given: InputData) -> Records[TopicRow]:
+def topics(data: Any, given: InputData) -> Topics:
     """Topics in memory; a mapping has the text of each, or a mapping with it and perhaps a weight and tags."""
     if isinstance(data, Mapping):
         about = [value if isinstance(value, Mapping) else {"query": value} for value in data.values()]
         data = [{"topic": key, **value} for key, value in zip(data, about, strict=True)]
     shapes = f"a mapping topic -> query text, {_TABLE} query, or rows with these fields"
-    return topics_of(_table(data, given, shapes))
+    return topics_of_table(_table(data, given, shapes))
 
 
 def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[TopicScores, ...]:

@@ -10,9 +10,9 @@ from typing import Any
 from pytest_riskguard.data import memory
 from pytest_riskguard.data.checks import keyed
 from pytest_riskguard.data.given_file import TIES, Ties
+from pytest_riskguard.data.headers import SYNONYMS
 from pytest_riskguard.data.memory import InputData, RankingsData, is_of_ranx, is_series
 from pytest_riskguard.data.metadata import checked_metadata
-from pytest_riskguard.data.named_columns import SYNONYMS
 from pytest_riskguard.data.rankings import Rankings, rankings_as_run
 from pytest_riskguard.data.records import TopicKeys, derived_id
 from pytest_riskguard.data.score_files import read_scores

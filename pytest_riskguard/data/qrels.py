@@ -12,10 +12,10 @@ from types import MappingProxyType
 
 from pytest_riskguard.data import memory
 from pytest_riskguard.data.checks import Input
-from pytest_riskguard.data.columns import whole
 from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
+from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.judgement_arrays import JudgementArrays
 from pytest_riskguard.data.memory import InputData, JudgementsData
 from pytest_riskguard.data.records import Agreement, AmbiguousTextError, Judgement, Records, TopicKeys

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from pytest_riskguard.data.headers import SYNONYMS, number
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, require, without
-from pytest_riskguard.data.named_columns import SYNONYMS, number
 from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
 
 _RATED = (["query", "docid"], ["query", "doc_id"])

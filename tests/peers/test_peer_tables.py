@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.rankings import Rankings
 from pytest_riskguard.data.run_files import open_run
-from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.data.trec_files import fold_run
 
 TEXTS = {f"q{number}": f'red shoes; "size {number}", wide' for number in range(8)}

@@ -8,12 +8,12 @@ from decimal import Decimal
 
 import pytest
 
+from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.formats import FORMATS, kinds_of
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.rankings import Rankings
 from pytest_riskguard.data.run_files import open_run
-from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import DataError, QrelsFormatError, RunFormatError, TopicsFormatError, UsageError
 
 
