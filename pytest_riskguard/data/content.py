@@ -58,6 +58,8 @@ class InputFile:
     ) -> None:
         self.path, self.part, self.download = Path(path), part, download
         self.columns = dict(columns or {})
+        self.keys: TopicKeys | None = None
+        self.labels, self.ties = AS_GIVEN, cast("Ties | None", None)
         self._error, self._limit, self._given = error, limit, content
 
     @property

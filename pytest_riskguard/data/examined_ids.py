@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.document_ids import FIRST_RANKS, Judged, JudgedTally, chance, mismatch
 from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, first_rows, rows_of
-from pytest_riskguard.data.judgement_arrays import judgement_rows
+from pytest_riskguard.data.qrels import judgement_rows
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.errors import DataError
 

@@ -36,6 +36,8 @@ class InputData:
 
     def __init__(self, name: str, *, reason: str) -> None:
         self.name, self._reason = name, reason
+        self.keys: TopicKeys | None = None
+        self.labels, self.ties = AS_GIVEN, cast("Ties | None", None)
 
     def refuse(self, line: int | None, problem: str) -> DataError:
         """The error to raise; ``line`` is the row, from 1."""

@@ -13,7 +13,7 @@ from pytest_riskguard.data.document_ids import FIRST_RANKS, GradesAsScores, Judg
 from pytest_riskguard.data.examined_ids import Examined, Sample
 from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, rows_of, topics_with
 from pytest_riskguard.data.judged_runs import JudgedRun, Ranks, Rows
-from pytest_riskguard.data.judgement_arrays import judgement_rows
+from pytest_riskguard.data.qrels import judgement_rows
 from pytest_riskguard.data.order import Order, RankColumn
 from pytest_riskguard.data.provider_scores import values_of
 from pytest_riskguard.data.qrels import Qrels
