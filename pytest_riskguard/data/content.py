@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -61,6 +62,7 @@ class InputFile:
         self.keys: TopicKeys | None = None
         self.labels, self.ties = AS_GIVEN, cast("Ties | None", None)
         self._error, self._limit, self._given = error, limit, content
+        self._digest: str | None = None
 
     @property
     def name(self) -> str:
@@ -77,8 +79,21 @@ class InputFile:
     @cached_property
     def content(self) -> bytes:
         """All bytes, decompressed, without a byte order mark."""
-        content = self._given if self._given is not None else b"".join(self._blocks())
-        return content.removeprefix(b"\xef\xbb\xbf")
+        return b"".join(self.blocks())
+
+    def blocks(self) -> Iterator[bytes]:
+        """The same about a million bytes at a time; after the last of them ``digest`` is known."""
+        digest = hashlib.sha256()
+        for index, block in enumerate(self._blocks() if self._given is None else [self._given]):
+            digest.update(block)
+            yield block if index else block.removeprefix(b"\xef\xbb\xbf")
+        self._digest = f"sha256:{digest.hexdigest()}"
+
+    @property
+    def digest(self) -> str:
+        """``sha256:<hex>`` of the decompressed bytes."""
+        assert self._digest is not None, "known once the whole file has been read"
+        return self._digest
 
     @cached_property
     def first_line(self) -> str:
