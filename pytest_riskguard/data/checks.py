@@ -33,7 +33,6 @@ class Input(Protocol):
     collection say of its judgements, ``ties`` which order of documents counts, where that is said.
     """
 
-
     keys: TopicKeys | None
     labels: LabelRules
     ties: Ties | None
@@ -64,6 +63,11 @@ class Rows:
     def error(self, row: int, problem: str) -> DataError:
         """The error to raise."""
         return self.given.refuse(self.line(row), problem)
+
+    def limit(self, limit: Limit, found: int) -> None:
+        """Refuse a table that holds more than a limit allows."""
+        if found > limit.value:
+            raise self.given.refuse(None, limit.problem(found))
 
     def ids(self, column: Text, what: str, *, is_text: bool = False) -> Ids:
         """A column of ids, none too long, each on one line without spaces around it; texts may be any."""

@@ -17,7 +17,7 @@ from pytest_riskguard.data.given_file import names_collection
 from pytest_riskguard.data.input_files import ContentError, blocks
 from pytest_riskguard.data.text_files import LineReader
 from pytest_riskguard.errors import FileError, UsageError
-from pytest_riskguard.limits import TABLE_BYTES, Limit
+from pytest_riskguard.limits import LINE_BYTES, TABLE_BYTES, Limit
 from pytest_riskguard.serialization import JsonError, parsed_value
 
 #: Bytes from which a format is recognised.
@@ -157,9 +157,9 @@ class InputFile:
         """How many bytes it may have."""
         return self._limit
 
-    def lines(self) -> LineReader[FileError]:
+    def lines(self, line_size: Limit = LINE_BYTES) -> LineReader[FileError]:
         """The lines, with their numbers."""
-        return LineReader(self.path, error=self._error, content=self.content)
+        return LineReader(self.path, error=self._error, line_size=line_size, content=self.content)
 
     def table(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         """The rows of a table that are not blank, the header first, with the number of each row's last line."""

@@ -12,88 +12,22 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.document_ids import FIRST_RANKS, Judged, JudgedTally, chance, mismatch
-from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, first_rows, rows_of
-from pytest_riskguard.data.qrels import judgement_rows
-from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.document_ids import FIRST_RANKS, JudgedTally, chance, mismatch
+from pytest_riskguard.data.ids import BoolArray, Ids, IntArray
+from pytest_riskguard.data.qrels import Qrels, judgement_rows
 from pytest_riskguard.errors import DataError
 
 #: How many topics are examined; of fewer, all are.
 MAX_TOPICS = 2_000
 #: How many topics a message takes its examples from.
 SHOWN_TOPICS = 3
-#: How many times as many are held before those that are not examined are dropped.
-_MOST_HELD = 1.25
 #: Spreads the places of topics over all 32-bit numbers: neighbours are far apart, and any first few spread evenly.
 _SPREAD = np.uint32(0x9E3779B1)
-
-
-@dataclass(frozen=True, eq=False)
-class Examined:
-    """The first documents of some topics.
-
-    Attributes
-    ----------
-    places : array of int64, shape (n_topics,)
-        The topics, by their places in ``Qrels.topics``.
-    offsets : array of int64, shape (n_topics + 1,)
-        The documents of topic i are ``documents[offsets[i]:offsets[i + 1]]``, from rank 1 on in the order as written.
-    documents : Ids
-    """
-
-    places: IntArray
-    offsets: IntArray
-    documents: Ids
-
-    @classmethod
-    def joined(cls, parts: Sequence[Examined]) -> Examined:
-        """The sample of all topics from those of some, each in one part."""
-        places = np.concatenate([part.places for part in parts])
-        lengths = np.concatenate([np.diff(part.offsets) for part in parts])
-        chosen = _sample(places)
-        chosen = chosen[np.argsort(places[chosen])]
-        documents = Ids.joined([part.documents for part in parts])
-        rows = rows_of(np.append(0, np.cumsum(lengths)), chosen)
-        return cls(places[chosen], np.append(0, np.cumsum(lengths[chosen])), documents.at(rows).compact())
-
-    def rankings(self, most: int) -> Iterator[tuple[int, list[str]]]:
-        """The place of each topic and its first documents, at most so many."""
-        for place, start, stop in zip(
-            self.places.tolist(), self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True
-        ):
-            yield place, self.documents.at(slice(start, min(stop, start + most))).strings()
-
-
-class Sample:
-    """Collects the topics that are examined while a run is read."""
-
-    def __init__(self) -> None:
-        self._parts: list[Examined] = []
-        self._least_likely = np.uint32(2**32 - 1)
-
-    def add(self, places: IntArray, offsets: IntArray, documents: Ids, written: IntArray | None) -> None:
-        """Take the first documents of those of these topics that may be examined.
-
-        ``written`` has the rows of the documents by topic and rank; None if that is their order.
-        """
-        topics = np.flatnonzero(_priority(places) <= self._least_likely)
-        lengths = np.minimum(np.diff(offsets)[topics], MAX_RANKS)
-        rows = first_rows(offsets[topics], lengths)
-        some = documents.at(rows if written is None else written[rows]).compact()
-        self._parts.append(Examined(places[topics], np.append(0, np.cumsum(lengths)), some))
-        if sum(len(part.places) for part in self._parts) > _MOST_HELD * MAX_TOPICS:
-            self._parts = [Examined.joined(self._parts)]
-            self._least_likely = _priority(self._parts[0].places).max()
-
-    def examined(self) -> Examined:
-        """The topics that are examined if no others come."""
-        return Examined.joined(self._parts)
 
 
 def _sample(places: IntArray) -> IntArray:
@@ -109,35 +43,31 @@ def _priority(places: IntArray) -> npt.NDArray[np.uint32]:
     return priority
 
 
-def refuse_other_ids(
-    source: str, qrels: Qrels, judged: Judged, examined: Examined, has_judged: npt.NDArray[np.bool_]
-) -> None:
-    """``DataError`` if a run's ids are not those of the judgements.
-
-    Parameters
-    ----------
-    source : str
-        The run's name in messages.
-    qrels : Qrels
-    judged : Judged
-        The figures of all topics.
-    examined : Examined
-        The topics that the run's ids are judged by, sorted.
-    has_judged : array of bool, shape (n_topics of the judgements,)
-        The topics for which the run retrieves a judged document, at any rank.
-    """
-    tally = JudgedTally(whole=judged)
-    for place, ranking in examined.rankings(FIRST_RANKS):
-        topic = qrels.topics[place]
-        tally.add(topic, ranking, qrels.grades[topic], has_judged=bool(has_judged[place]))
+def refuse_other_ids(source: str, qrels: Qrels, run: Run, judged: JudgedRun) -> None:
+    """``DataError`` if a run's ids are not those of the judgements; ``run`` has the scored topics."""
+    places = qrels.arrays.places_of(run.topics)
+    chosen = _sample(places)
+    some = run.at(chosen)
+    ranks = ranking(some.scores, some.ranks, some.offsets, some.documents).ranks[Order.WRITTEN]
+    rows = np.lexsort((ranks, topic_of_rows(some.offsets)))
+    first = rows[ranks[rows] <= MAX_RANKS]
+    documents = some.documents.at(first)
+    offsets = np.append(0, np.cumsum(np.minimum(np.diff(some.offsets), MAX_RANKS)))
+    has_judged = judged.has_judged[chosen].tolist()
+    tally = JudgedTally(whole=judged.judged)
+    shown: dict[str, list[str]] = {}
+    for place, topic in enumerate(some.topics):
+        start, stop = offsets[place], min(offsets[place + 1], offsets[place] + FIRST_RANKS)
+        ids = documents.at(slice(int(start), int(stop))).strings()
+        tally.add(topic, ids, qrels.grades[topic], has_judged=has_judged[place])
+        if len(shown) < SHOWN_TOPICS:
+            shown[topic] = ids
     if (problem := mismatch(source, tally, qrels)) is not None:
         raise DataError(problem, reason="ids_do_not_match")
-    if judged.share >= ENOUGH_JUDGED:
+    if judged.judged.share >= ENOUGH_JUDGED:
         return
-    if are_by_chance(qrels, examined.places, examined.offsets, examined.documents):
-        shown = itertools.islice(examined.rankings(FIRST_RANKS), SHOWN_TOPICS)
-        sample = {qrels.topics[place]: ranking for place, ranking in shown}
-        raise DataError(chance(source, sample, qrels), reason="ids_do_not_match")
+    if are_by_chance(qrels, places[chosen], offsets, documents):
+        raise DataError(chance(source, shown, qrels), reason="ids_do_not_match")
 
 
 #: Each topic is compared with that many others, spread evenly over all.

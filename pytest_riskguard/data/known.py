@@ -45,7 +45,12 @@ class Format:
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The function that reads what a file of this format holds, with ids and texts of a sensible length."""
-        return lambda file: limited(self._function(kind)(file), file.refuse)
+
+        def read(file: InputFile) -> Any:
+            found = self._function(kind)(file)
+            return limited(found, file.refuse) if isinstance(found, Records) else found
+
+        return read
 
     def _function(self, name: str) -> Callable[..., Any]:
         module = import_module(f"pytest_riskguard.data.{self.module}")
@@ -257,7 +262,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "trec",
         "TREC (columns with spaces between them)",
-        "text_tables",
+        "trec",
         reads=("judgements", "rankings"),
         writes=("judgements", "rankings"),
         suffixes=(".run", ".txt", ".res", ".trec", ".qrels"),

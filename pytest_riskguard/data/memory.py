@@ -8,12 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from numbers import Integral
 from os import PathLike
-from typing import Any, Protocol, SupportsFloat
+from typing import Any, Protocol, SupportsFloat, cast
 from uuid import UUID
 
 from pytest_riskguard.data.columns import SYNONYMS, WANTED, NamedRows, NumberedRow, missing_columns, named, places
+from pytest_riskguard.data.given_file import AS_GIVEN, Ties
 from pytest_riskguard.data.measure_names import AVERAGES, standard_name
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, Score, TopicRow
+from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, Score, TopicKeys, TopicRow
 from pytest_riskguard.data.score_formats import are_measures
 from pytest_riskguard.data.text_files import is_identifier
 from pytest_riskguard.errors import DataError, ScoringError

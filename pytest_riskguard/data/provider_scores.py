@@ -8,16 +8,18 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.grades import Grades, labels_for, providers_for, scaled
-from pytest_riskguard.data.measures import bounds, cutoff_of, provider_of, within_bounds
-from pytest_riskguard.data.order import Written, as_scored, as_written, has_ties, untied
+from pytest_riskguard.data.ids import topics_with
+from pytest_riskguard.data.measures import bounds, provider_of, within_bounds
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.row_blocks import Chunk
+from pytest_riskguard.data.ranking import Order, Ranks, order_of
+from pytest_riskguard.data.runs import Run
 from pytest_riskguard.errors import ScoringError
 from pytest_riskguard.text import listed
 
@@ -27,47 +29,27 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.float64]
 
 
-def values_of(chunk: Chunk, measures: Sequence[Measure], qrels: Qrels, source: str) -> tuple[FloatArray, FloatArray]:
-    """The values of each measure (rows) for each topic of a chunk (columns), all of them scored topics.
+def values_of(
+    part: Run, ranks: Mapping[Order, Ranks], measures: Sequence[Measure], qrels: Qrels, source: str
+) -> tuple[FloatArray, FloatArray]:
+    """The values of each measure (rows) for each topic of a part of a run (columns), all of them scored topics.
 
     Returns those in the order of each measure's provider, and those in the order as written.
     """
-    judged = {topic: qrels.grades[topic] for topic in chunk}
-    tied = _tied(chunk)
-    values, others = np.empty((2, len(measures), len(chunk)))
+    answers = part.by_topic()
+    judged = {topic: qrels.grades[topic] for topic in answers}
+    written = ranks[Order.WRITTEN]
+    values, others = np.empty((2, len(measures), len(answers)))
     for row, measure in enumerate(measures):
         labels = labels_for(measure, judged, qrels.rules)
-        scores = evaluate(scaled(measure, qrels.rules), labels, chunk, source)
-        values[row] = others[row] = [scores[topic] for topic in chunk]
-        reordered = {
-            topic: untied(written.ranking)
-            for topic, written in tied.items()
-            if _is_other_order(measure, written, chunk[topic], labels[topic])
-        }
-        if reordered:
-            again = evaluate(scaled(measure, qrels.rules), labels, reordered, source)
-            others[row] = [again.get(topic, scores[topic]) for topic in chunk]
+        scores = evaluate(scaled(measure, qrels.rules), labels, answers, source)
+        values[row] = others[row] = [scores[topic] for topic in answers]
+        differs = topics_with(ranks[order_of(str(provider_of(measure).NAME))] != written, part.offsets)
+        if np.any(differs):
+            by_rank = replace(part, scores=-written.astype(np.float64)).at(np.flatnonzero(differs)).by_topic()
+            again = evaluate(scaled(measure, qrels.rules), labels, by_rank, source)
+            others[row] = [again.get(topic, scores[topic]) for topic in answers]
     return values, others
-
-
-def _tied(chunk: Chunk) -> dict[str, Written]:
-    """The topics with equal scores, as they are written."""
-    tied = {}
-    for topic, documents in chunk.items():
-        if has_ties(documents.values()):
-            tied[topic] = as_written(list(documents), list(documents.values()), documents.ranks)
-    return tied
-
-
-def _is_other_order(
-    measure: Measure, written: Written, documents: Mapping[str, float], grades: Mapping[str, float]
-) -> bool:
-    """Whether a measure sees other grades in the order as written than in the one that its provider ranks by."""
-    last = cutoff_of(measure)
-    if last is not None and not has_ties(written.scores[: last + 1]):
-        return False
-    ranked = as_scored(list(documents), list(documents.values()), provider_of(measure).NAME)
-    return any(grades.get(a) != grades.get(b) for a, b in zip(ranked[:last], written.ranking[:last], strict=True))
 
 
 def evaluate(

@@ -21,9 +21,9 @@ from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.data.ids import Ids, IntArray, Places, Words, rows_of
 from pytest_riskguard.data.memory import InputData, JudgementsData
 from pytest_riskguard.data.records import Agreement, AmbiguousTextError, Judgement, Records, TopicKeys
-from pytest_riskguard.data.text_files import MAX_GRADE, escaped
+from pytest_riskguard.data.text_files import MAX_GRADE
 from pytest_riskguard.errors import QrelsFormatError
-from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, TOPICS, Limit
+from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, TOPICS
 
 FloatArray = npt.NDArray[np.float64]
 Grades = Mapping[str, Mapping[str, float]]
@@ -319,6 +319,7 @@ def read_qrels(
 
 
 def of_records(given: Input, records: Records[Judgement]) -> Qrels:
+    """The judgements that a reader gave as rows."""
     rows = list(records.rows)
     return qrels_of(
         given,
@@ -343,7 +344,6 @@ def qrels_of(
     by_text: bool = False,
     texts: Mapping[str, str] = MappingProxyType({}),
     digest: str | None = None,
-    checked: bool = False,
 ) -> Qrels:
     """The judgements whose rows are given.
 
@@ -354,7 +354,7 @@ def qrels_of(
         ``by_text`` says that topics are query texts; without judges one person judged.
     grades : numbers, shape (n_rows,)
         NaN or None for a document that has not been judged.
-    lines, texts, digest, checked
+    lines, texts, digest
         As for ``run_of``.
 
     Raises
@@ -366,8 +366,8 @@ def qrels_of(
     values = np.asarray(grades, dtype=np.float64)
     rows = Rows(given, lines)
     judged = np.flatnonzero(~np.isnan(values))
-    names = rows.ids(topics, "query" if by_text else "topic", is_text=by_text or checked).at(judged)
-    ids = rows.ids(documents, "docid", is_text=checked).at(judged)
+    names = rows.ids(topics, "query" if by_text else "topic", is_text=by_text).at(judged)
+    ids = rows.ids(documents, "docid").at(judged)
     by = None if judges is None else rows.ids(judges, "judge", is_text=True).at(judged)
     rows, values = rows.at(judged), values[judged]
     if np.any(too_large := ~(np.abs(values) <= MAX_GRADE)):
@@ -377,8 +377,35 @@ def qrels_of(
     places, heads = grouped(names)
     if by_text:
         places, heads, texts = _by_id(given, places, heads)
-    _limit(given, JUDGEMENTS, len(values))
-    _limit(given, TOPICS, len(heads))
+    return _qrels(rows, places, heads, ids, values, by, texts, digest)
+
+
+def qrels_of_groups(
+    given: Input,
+    places: IntArray,
+    names: tuple[str, ...],
+    documents: Ids,
+    grades: FloatArray,
+    *,
+    lines: IntArray,
+    digest: str,
+) -> Qrels:
+    """As ``qrels_of``, of rows that are checked, and whose topics are places among ``names``, sorted as text."""
+    return _qrels(Rows(given, lines), places, names, documents, grades, None, {}, digest)
+
+
+def _qrels(
+    rows: Rows,
+    places: IntArray,
+    heads: tuple[str, ...],
+    ids: Ids,
+    values: FloatArray,
+    by: Ids | None,
+    texts: Mapping[str, str],
+    digest: str | None,
+) -> Qrels:
+    rows.limit(JUDGEMENTS, len(values))
+    rows.limit(TOPICS, len(heads))
     order = np.argsort(places, kind="stable")
     if not np.array_equal(order, np.arange(len(order))):
         places, ids, values, rows = places[order], ids.at(order), values[order], rows.at(order)
@@ -389,16 +416,11 @@ def qrels_of(
     elif (pair := repeated(places, ids)) is not None:
         raise _twice(rows, heads, places, ids, values, *pair)
     offsets = np.searchsorted(places, np.arange(len(heads) + 1)).astype(np.int64)
-    _limit(given, DOCUMENTS, int(np.diff(offsets).max(initial=0)))
+    rows.limit(DOCUMENTS, int(np.diff(offsets).max(initial=0)))
     table = JudgementArrays(heads, offsets, ids, values)
     digest = digest or digest_of([Ids.of(heads), ids], offsets, values)
     texts = MappingProxyType({topic: text for topic, text in texts.items() if topic in table.places})
-    return _under_rules(given, table, digest, texts, agreement, by_judge)
-
-
-def _limit(given: Input, limit: Limit, found: int) -> None:
-    if found > limit.value:
-        raise given.refuse(None, limit.problem(found))
+    return _under_rules(rows.given, table, digest, texts, agreement, by_judge)
 
 
 def _by_id(
@@ -491,13 +513,3 @@ def _by_document(given: Input, table: JudgementArrays, rules: LabelRules) -> Jud
         raise given.refuse(None, f"expected {what}, found {found}")
     judged = {topic: rules.by_document(table.of_topic(place)) for topic, place in table.places.items()}
     return JudgementArrays.of(judged, table.topics)
-
-
-def write_qrels(grades: Grades) -> bytes:
-    """Judgements in TREC's format: topics and documents sorted as text, whole grades without a decimal point."""
-    lines = []
-    for topic in sorted(grades):
-        for document in sorted(grades[topic]):
-            iteration, topic_field, document_field = escaped("0", topic, document)
-            lines.append(f"{topic_field} {iteration} {document_field} {grades[topic][document]!r}\n")
-    return "".join(lines).encode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -12,12 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Input, Lines, Numbers, Rows, Text, digest_of, grouped, repeated
-from pytest_riskguard.data.given_file import Ties
+from pytest_riskguard.data.content import InputFile
+from pytest_riskguard.data.detection import format_of
+from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.ids import Ids, IntArray, rows_of, topics_with
+from pytest_riskguard.data.input_files import ContentError, is_folder
 from pytest_riskguard.data.metadata import Latency, latency_of
 from pytest_riskguard.data.ranking import NO_RANK, Order, RankColumn, lines_of, rank_columns, ranking, topic_of_rows
-from pytest_riskguard.data.records import AmbiguousTextError, TopicKeys
-from pytest_riskguard.limits import DOCUMENTS, TOPICS
+from pytest_riskguard.data.records import AmbiguousTextError, Ranking, Records, TopicKeys
+from pytest_riskguard.data.remote import is_address, local_copy
+from pytest_riskguard.errors import MissingFileError, RunFormatError
+from pytest_riskguard.limits import DOCUMENTS, RUN_BYTES, TOPICS
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -227,7 +233,7 @@ def run_of(
     ordered: bool = False,
     digest: str | None = None,
     notes: tuple[str, ...] = (),
-    checked: bool = False,
+    is_part: bool = False,
 ) -> Run:
     """The run whose rows are given: one document each, with its topic and its score.
 
@@ -240,15 +246,15 @@ def run_of(
     lines : whole numbers, shape (n_rows,), optional
         For errors.
     by_text : bool
-        Whether ``topics`` are query texts; ``keyed`` finds their ids.
+        Whether ``topics`` are query texts, which the keys of ``given``, or later ``keyed``, replace by ids.
     texts : mapping topic -> query text
     ordered : bool
         Whether the order of documents is that which users saw, and counts where scores contradict it, unless the
         ties of ``given`` say otherwise.
     digest : str, optional
         Default: that of the content.
-    checked : bool
-        Whether ids are known to be on one line, as fields between white space are.
+    is_part : bool
+        Whether there are more rankings, so that nothing is said about most of them.
 
     Raises
     ------
@@ -257,31 +263,66 @@ def run_of(
         contradict most scores, or more than a limit allows.
     """
     rows = Rows(given, lines)
-    of_row, names = grouped(rows.ids(topics, "query" if by_text else "topic", is_text=by_text or checked))
-    ids = rows.ids(documents, "docid", is_text=checked)
-    found = _scores(rows, names, of_row, ids, scores)
-    placed = None if ranks is None else _ranks(ranks)
-    if np.any(of_row[1:] < of_row[:-1]):
-        order = np.argsort(of_row, kind="stable")
-        of_row, ids, found = of_row[order], ids.at(order), None if found is None else found[order]
-        placed = None if placed is None else placed[order]
-        rows = rows.at(order)
-    offsets = np.searchsorted(of_row, np.arange(len(names) + 1)).astype(np.int64)
-    for limit, count in ((TOPICS, len(names)), (DOCUMENTS, int(np.diff(offsets).max(initial=0)))):
-        if count > limit.value:
-            raise given.refuse(None, limit.problem(count))
+    places, names = grouped(rows.ids(topics, "query" if by_text else "topic", is_text=by_text))
+    ids = rows.ids(documents, "docid")
+    found = None if scores is None else _scores(rows, names, places, ids, np.asarray(scores, dtype=np.float64))
+    source = Source(texts=texts, by_text=by_text, notes=notes, digest=digest or "")
     counts = given.ties or ("as_returned" if ordered or found is None else "docid")
-    source = Source(texts=texts, by_text=by_text, ties=counts, notes=notes)
-    run = Run(names, offsets, ids, np.zeros(len(ids)) if found is None else found, placed, source)
+    run = _run(
+        rows, places, names, ids, found, None if ranks is None else _ranks(ranks), replace(source, ties=counts)
+    )
+    return keyed(given, run, given.keys) if by_text and given.keys is not None else run
+
+
+def run_of_groups(
+    given: Input,
+    places: IntArray,
+    names: tuple[str, ...],
+    documents: Ids,
+    scores: FloatArray,
+    ranks: IntArray,
+    *,
+    lines: IntArray,
+    digest: str,
+) -> Run:
+    """As ``run_of``, of rows that are checked, and whose topics are places among ``names``, sorted as text."""
+    source = Source(ties=given.ties or "docid", digest=digest)
+    return _run(Rows(given, lines), places, names, documents, scores, ranks, source)
+
+
+def _run(
+    rows: Rows,
+    places: IntArray,
+    names: tuple[str, ...],
+    ids: Ids,
+    scores: FloatArray | None,
+    ranks: IntArray | None,
+    source: Source,
+    *,
+    is_part: bool = False,
+) -> Run:
+    if np.any(places[1:] < places[:-1]):
+        order = np.argsort(places, kind="stable")
+        places, ids, rows = places[order], ids.at(order), rows.at(order)
+        scores = None if scores is None else scores[order]
+        ranks = None if ranks is None else ranks[order]
+    offsets = np.searchsorted(places, np.arange(len(names) + 1)).astype(np.int64)
+    rows.limit(TOPICS, len(names))
+    rows.limit(DOCUMENTS, int(np.diff(offsets).max(initial=0)))
+    run = Run(names, offsets, ids, np.zeros(len(ids)) if scores is None else scores, ranks, source)
     _refuse_repeated(rows, run)
-    if counts == "as_returned":
-        run = _as_returned(rows, run, has_scores=found is not None)
+    if source.ties == "as_returned":
+        run = _as_returned(rows, run, has_scores=scores is not None)
     else:
-        run = _by_score(rows, run)
-    return run.with_source(digest=digest or digest_of([Ids.of(names), run.documents], offsets, run.scores))
+        run = _by_score(rows, run, is_part=is_part)
+    return (
+        run
+        if source.digest
+        else run.with_source(digest=digest_of([Ids.of(names), run.documents], offsets, run.scores))
+    )
 
 
-def _by_score(rows: Rows, run: Run) -> Run:
+def _by_score(rows: Rows, run: Run, *, is_part: bool) -> Run:
     """A run whose scores count, with the topics whose ranks contradict them; refused if every ranking is upside down.
 
     Without ranks equal scores stand in the order of the document ids, as the lines may stand in any.
@@ -292,7 +333,7 @@ def _by_score(rows: Rows, run: Run) -> Run:
     codes = np.concatenate([rank_columns(p.scores, p.ranks, p.offsets)[0] for _, p in run.parts()] or [_NO_CODES])
     inverted = np.isin(codes, (RankColumn.INVERTED, RankColumn.STANDS_FOR_SCORES))
     others = np.isin(codes, (RankColumn.AGREES, RankColumn.CONTRADICTS, RankColumn.NUMBERS_NOTHING))
-    if np.count_nonzero(inverted) > np.count_nonzero(others):
+    if np.count_nonzero(inverted) > np.count_nonzero(others) and not is_part:
         topic = int(np.argmax(inverted))
         raise rows.error(
             int(run.offsets[topic]) + 1,
@@ -344,6 +385,7 @@ def run_of_rankings(
     texts: Mapping[str, str] = _NONE,
     ordered: bool = False,
     notes: tuple[str, ...] = (),
+    is_part: bool = False,
 ) -> Run:
     """As ``run_of``, of whole rankings: topic, documents, scores, ranks and line of each; each topic once.
 
@@ -376,12 +418,16 @@ def run_of_rankings(
         None if without_scores else scores,
         None if without_ranks else ranks,
         lines=None if not any(lines) else lines,
-        by_text=by_text or bool(by_order),
+        by_text=by_text,
         texts=texts,
         ordered=ordered,
         notes=notes,
+        is_part=is_part,
     )
-    return run.with_source(by_order=by_order) if by_order else run
+    if not by_order:
+        return run
+    run = run.with_source(by_text=True, by_order=by_order)
+    return run if given.keys is None else keyed(given, run, given.keys)
 
 
 def keyed(given: Input, run: Run, keys: TopicKeys) -> Run:
@@ -409,3 +455,42 @@ def keyed(given: Input, run: Run, keys: TopicKeys) -> Run:
     texts = {} if run.source.by_order else {name: text for text, name in by_id.items()}
     contradicted = tuple(sorted(by_id[topic] for topic in run.source.contradicted))
     return sorted_run.with_source(by_text=False, by_order=0, contradicted=contradicted, texts=texts)
+
+
+def read_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Run:
+    """The run in a file of any format of ``data.known``, plain or gzip, on this machine or at an address.
+
+    ``keys`` finds the topics of formats that know queries by their texts. ``RunFormatError`` for a file of no known
+    format or with bad content, ``MissingFileError`` if it cannot be read, ``UsageError`` for an unknown format.
+    """
+    given = GivenFile.of(given)
+    if is_address(given.path):
+        try:
+            with local_copy(given.path, RUN_BYTES) as path:
+                return read_run(replace(given, path=path), keys)
+        except ContentError as problem:
+            raise RunFormatError(given.path, None, str(problem)) from None
+    if is_folder(given.path):
+        raise MissingFileError(
+            given.path,
+            None,
+            "expected a run in one file, found a folder; put its parts into one file, or score them where they are "
+            "and give the folder of scores",
+        )
+    file = InputFile(given.path, error=RunFormatError, part=given.part, limit=RUN_BYTES, columns=given.columns)
+    file.keys, file.ties = keys or TopicKeys(), given.ties
+    known = format_of(file, "rankings", named=given.format)
+    found = known.reader("rankings")(file)
+    run = found if isinstance(found, Run) else run_of_records(file, found)
+    if not run.topics:
+        raise file.refuse(None, "expected rankings, found none")
+    return run
+
+
+def run_of_records(given: Input, records: Records[Ranking], *, is_part: bool = False) -> Run:
+    """The run that a reader gave as rows."""
+    rows = ((None if records.by_order else r.topic, r.documents, r.scores, r.ranks, r.line) for r in records.rows)
+    run = run_of_rankings(
+        given, rows, by_text=records.by_text, texts=records.texts, ordered=records.is_ordered, is_part=is_part
+    )
+    return run.with_source(texts={**run.source.texts, **records.texts}, notes=tuple(records.notes))

@@ -10,10 +10,9 @@ from pytest_riskguard.data import memory
 from pytest_riskguard.data.given_file import AS_GIVEN, TIES, LabelRules, Ties
 from pytest_riskguard.data.measures import ensure_available, parse_measure
 from pytest_riskguard.data.memory import Frame, InputData, is_frame
-from pytest_riskguard.data.qrels import Qrels, qrels_or_none
-from pytest_riskguard.data.rankings import Rankings
-from pytest_riskguard.data.run_files import rankings_of
-from pytest_riskguard.data.run_scores import values_of_rankings
+from pytest_riskguard.data.qrels import Qrels, of_records
+from pytest_riskguard.data.run_scores import values_of_run
+from pytest_riskguard.data.runs import Run, run_of_records
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError, UsageError
 
 
@@ -68,7 +67,7 @@ def score_frame(
         ensure_available(parse_measure(name))
     qrels = _qrels(judgements, labels or AS_GIVEN)
     answers = _rankings(rankings, ties)
-    rows = [] if qrels is None else list(values_of_rankings(answers, qrels, names))
+    rows = [] if qrels is None else list(values_of_run(answers, qrels, names))
     import narwhals as nw
 
     library = nw.get_native_namespace(nw.from_native(rankings, eager_only=True))
@@ -79,14 +78,20 @@ def score_frame(
 
 
 def _qrels(judgements: Frame, labels: LabelRules) -> Qrels | None:
+    """The judgements; None without a relevant document."""
     given = InputData("judgements", reason=QrelsFormatError.reason)
-    return qrels_or_none(given, memory.judgements(_frame(judgements, given.name), given), labels)
+    given.labels = labels
+    records = memory.judgements(_frame(judgements, given.name), given)
+    rows = list(records.rows)
+    if not any(labels.is_relevant(row.grade) for row in rows):
+        return None
+    return of_records(given, replace(records, rows=rows))
 
 
-def _rankings(rankings: Frame, ties: Ties | None) -> Rankings:
+def _rankings(rankings: Frame, ties: Ties | None) -> Run:
     given = InputData("rankings", reason=RunFormatError.reason)
-    records = memory.rankings(_frame(rankings, given.name), given)
-    return rankings_of(given, replace(records, rows=tuple(records.rows)), None, ties, is_part=True)
+    given.ties = ties
+    return run_of_records(given, memory.rankings(_frame(rankings, given.name), given), is_part=True)
 
 
 def _frame(data: Frame, what: str) -> Frame:
