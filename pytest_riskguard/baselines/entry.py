@@ -13,7 +13,7 @@ from pathlib import Path
 from pytest_riskguard.baselines import atomic_folder, queries
 from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, StoredReplicate
 from pytest_riskguard.baselines.remote_stores import shown
-from pytest_riskguard.data.input_files import ContentError, LimitError, open_regular, read_limited
+from pytest_riskguard.data.input_files import ContentError, InputFile, LimitError, open_regular, read_limited
 from pytest_riskguard.data.score_files import read_score_table
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, ScoresFormatError
@@ -194,7 +194,9 @@ class StoredBaseline:
         if atomic_folder.sha256(content) != manifest.digests.scores:
             raise self.error(self._difference(SCORES, content, manifest.digests.scores))
         try:
-            table = read_score_table(self.folder / SCORES, name=self.place, content=content)
+            table = read_score_table(
+                InputFile(self.folder / SCORES, error=ScoresFormatError, content=content), name=self.place
+            )
         except ScoresFormatError as error:
             raise self.error(f"{error.problem}; {self.remedy}") from None
         names, topics = tuple(scores.measure for scores in table), table[0].topics

@@ -14,7 +14,7 @@ from pytest_riskguard.baselines.entry import RUN, StoredBaseline, resolved
 from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, Staleness, name_problem, staleness
 from pytest_riskguard.baselines.remote_stores import local_folder, shown
 from pytest_riskguard.baselines.scored import KeptRun, Scored, as_stored, present_scores, problems
-from pytest_riskguard.data.judged_runs import JudgedRun
+from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.measures import measure_name
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.remote import is_address

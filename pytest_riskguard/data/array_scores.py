@@ -15,11 +15,11 @@ import numpy as np
 from pytest_riskguard.data import kernels
 from pytest_riskguard.data.given_file import LabelRules
 from pytest_riskguard.data.grades import is_binary, scaled
-from pytest_riskguard.data.judged_runs import JudgedRun
+from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.kernels import CountedRows, FloatArray, IntArray, Kernel
 from pytest_riskguard.data.measures import gain_of, provider_of
-from pytest_riskguard.data.order import Order, order_of
 from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.ranking import Order, order_of
 
 if TYPE_CHECKING:
     from ir_measures import Measure

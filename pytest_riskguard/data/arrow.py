@@ -15,7 +15,8 @@ import numpy.typing as npt
 from pytest_riskguard.data.columns import NamedRows, NumberedRow, missing_columns
 from pytest_riskguard.data.content import InputFile, Misfit, imported
 from pytest_riskguard.data.input_files import FREE_BYTES
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, Score, TopicRow
+from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
+from pytest_riskguard.data.scores import TopicScores, scores_of_rows
 from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO
 
@@ -162,10 +163,10 @@ def parquet_topics(file: InputFile) -> Records[TopicRow]:
     return _parquet_rows(file, "topics").topics()
 
 
-def parquet_scores(file: InputFile) -> Records[Score]:
+def parquet_scores(file: InputFile) -> tuple[TopicScores, ...]:
     """A row for each topic and measure, of the one system in the file, or of the one that ``file.part`` names."""
     by_system = _parquet_rows(file, "scores").scores()
-    return Records(file.chosen(by_system, "system") if by_system else ())
+    return scores_of_rows(file, file.chosen(by_system, "system") if by_system else ())
 
 
 def parquet_cells(file: InputFile, wanted: Sequence[str]) -> Iterator[tuple[int | None, dict[str, Any]]]:

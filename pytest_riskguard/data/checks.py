@@ -12,7 +12,6 @@ import numpy.typing as npt
 from pytest_riskguard.data.given_file import LabelRules, Ties
 from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, begins_of
 from pytest_riskguard.data.records import TopicKeys
-from pytest_riskguard.data.text_files import is_identifier
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES, Limit
 
@@ -94,6 +93,11 @@ class Rows:
             row = int(np.argmax(ids.lengths > most))
             start = ids.at(slice(row, row + 1)).text[int(ids.starts[row]) :][:80].tobytes().decode(errors="replace")
             raise self.error(row, f"{start[:20] + '…'!r}: {limit.problem(int(ids.lengths[row]))}")
+
+
+def is_identifier(text: str) -> bool:
+    """Whether an id can be one of a run: it stands on one line, without spaces around it, and can be encoded."""
+    return _is_whole(text) and text.strip() == text and len(text.splitlines()) == 1 and "\0" not in text
 
 
 def _is_whole(text: str) -> bool:

@@ -7,9 +7,9 @@ import re
 from pytest_riskguard.data.columns import SYNONYMS, number
 from pytest_riskguard.data.content import InputFile, Misfit
 from pytest_riskguard.data.given_file import names_collection
+from pytest_riskguard.data.input_files import compression_hint
 from pytest_riskguard.data.known import FORMATS, OWN, Format, format_named, formats_of
 from pytest_riskguard.data.records import KINDS, Kind
-from pytest_riskguard.data.text_files import compression_hint
 from pytest_riskguard.errors import FileError
 
 #: How UTF-16 text begins, as programs on Windows write it.

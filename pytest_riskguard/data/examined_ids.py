@@ -19,7 +19,10 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.document_ids import FIRST_RANKS, JudgedTally, chance, mismatch
 from pytest_riskguard.data.ids import BoolArray, Ids, IntArray
+from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.qrels import Qrels, judgement_rows
+from pytest_riskguard.data.ranking import Order, ranking, topic_of_rows
+from pytest_riskguard.data.runs import Run
 from pytest_riskguard.errors import DataError
 
 #: How many topics are examined; of fewer, all are.

@@ -1,17 +1,30 @@
-"""Input files: regular files only, opened once, and read up to ``limits``."""
+"""Input files: regular files only, plain or gzip, read up to ``limits``, and refused with file and line."""
 
 from __future__ import annotations
 
+import csv
 import gzip
+import hashlib
+import json
 import os
+import re
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from importlib import import_module
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar, cast
 
-from pytest_riskguard.errors import MissingFileError
-from pytest_riskguard.limits import RATIO, Limit
+from pytest_riskguard.data.given_file import AS_GIVEN, Ties, names_collection
+from pytest_riskguard.errors import FileError, MissingFileError, UsageError
+from pytest_riskguard.limits import CELLS, LINE_BYTES, LINES, RATIO, TABLE_BYTES, TOPICS, Limit
+from pytest_riskguard.serialization import JsonError, parsed_value
+
+if TYPE_CHECKING:
+    from pytest_riskguard.data.records import TopicKeys
 
 
 class ContentError(Exception):
@@ -24,6 +37,9 @@ class LimitError(ContentError):
 
 GZIP = b"\x1f\x8b"
 _BLOCK = 2**20
+#: Bytes from which a format is recognised.
+START_BYTES = 2**16
+_BOM = b"\xef\xbb\xbf"
 #: Decompressed bytes above which the ratio counts: a smaller file is no burden.
 FREE_BYTES = 4 * 2**20
 #: Compressed bytes that may be read for one block of text; empty gzip members and endless headers have no text.
@@ -91,17 +107,17 @@ def read_limited(path: Path, limit: Limit) -> bytes:
     return content
 
 
-def blocks(path: Path, limit: Limit, *, start: int = 0) -> Iterator[bytes]:
+def blocks(path: Path, limit: Limit, *, size: int | None = None) -> Iterator[bytes]:
     """The bytes of a regular file in blocks, decompressed if it is gzip, which its first two bytes say.
 
-    With ``start``, the bytes from there on, as they are. ``LimitError`` if the file has too many, or far more than
-    before decompression; ``ContentError`` for a damaged gzip; ``MissingFileError`` as ``open_regular``.
+    ``LimitError`` if the file has too many, or far more than before decompression; ``ContentError`` for a damaged
+    gzip; ``MissingFileError`` as ``open_regular``.
     """
     with open_regular(path) as file:
         try:
-            packed = not start and file.read(2) == GZIP
-            file.seek(start)
-            yield from _unpacked(file, limit) if packed else _plain(file, limit)
+            is_packed = file.read(2) == GZIP
+            file.seek(0)
+            yield from (_unpacked if is_packed else _plain)(file, limit, size or _BLOCK)
         except EOFError:
             raise _damaged("one that ends too early (truncated)") from None
         except (gzip.BadGzipFile, zlib.error) as problem:
@@ -110,21 +126,21 @@ def blocks(path: Path, limit: Limit, *, start: int = 0) -> Iterator[bytes]:
             raise _unreadable(path, problem) from None
 
 
-def _plain(file: BinaryIO, limit: Limit) -> Iterator[bytes]:
+def _plain(file: BinaryIO, limit: Limit, size: int) -> Iterator[bytes]:
     _refuse_size(file, limit)
-    most, total = limit.value, file.tell()
-    while block := file.read(_BLOCK):
+    most, total = limit.value, 0
+    while block := file.read(size):
         total += len(block)
         if total > most:  # the file has grown, or its size is not known before it is read
             raise LimitError(limit.problem(total))
         yield block
 
 
-def _unpacked(file: BinaryIO, limit: Limit) -> Iterator[bytes]:
+def _unpacked(file: BinaryIO, limit: Limit, size: int) -> Iterator[bytes]:
     most, ratio, total = limit.value, RATIO.value, 0
     packed = _Packed(file)
     with gzip.GzipFile(fileobj=packed, mode="rb") as text:
-        while block := text.read(_BLOCK):
+        while block := text.read(size):
             total += len(block)
             if total > most:
                 raise LimitError(limit.problem(total))
@@ -170,3 +186,326 @@ def _damaged(found: str) -> ContentError:
 
 def _unreadable(path: Path, problem: OSError) -> MissingFileError:
     return MissingFileError(path, None, f"cannot be read ({problem.strerror or problem})")
+
+
+# One file as its reader sees it: its start, to find out what it is, its lines, its content.
+
+
+#: How files that are not text begin: Parquet, Arrow, Feather of the first version, LZ4.
+_BINARY = (b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff", b"\x04\x22\x4d\x18")
+#: The first bytes of files that were compressed by a program other than gzip.
+_PACKED = {rb"\xfd7zXZ\0": "xz", rb"BZh\d[1\x17]": "bzip2", rb"\x28\xb5\x2f\xfd": "zstd", rb"PK\x03\x04": "zip"}
+_LFS = b"version https://git-lfs"
+_CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
+#: The escape of a character that needs two of them.
+_HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
+#: How many bad lines of a file are named after the first.
+MAX_LINES = 10
+
+_Row = TypeVar("_Row")
+#: Lines with their numbers.
+Lines = Iterator[tuple[int, bytes]]
+#: What a line should hold and what it holds; None of a good line.
+LineCheck = Callable[[bytes], tuple[str, str] | None]
+
+
+class Misfit(NamedTuple):
+    """Why a file does not have a format; of several, the reason with the greatest ``nearness`` is shown."""
+
+    reason: str
+    nearness: int = 0
+
+
+class InputFile:
+    """One file, or one part of it (``FILE#PART``).
+
+    ``error`` is raised, with file and line, for content that cannot be read; ``MissingFileError`` for a path that is
+    not a readable regular file. With ``content`` the path only names the file. ``columns`` says which column of a
+    table holds what, where its name does not; ``download`` is for collections that ``path`` names. Everything is read
+    without a byte order mark.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        error: type[FileError],
+        part: str | None = None,
+        limit: Limit = TABLE_BYTES,
+        content: bytes | None = None,
+        columns: Mapping[str, str] | None = None,
+        download: bool = False,
+    ) -> None:
+        self.path, self.part, self.limit, self.download = Path(path), part, limit, download
+        self.columns = dict(columns or {})
+        self.keys: TopicKeys | None = None
+        self.labels, self.ties = AS_GIVEN, cast("Ties | None", None)
+        self._error, self._given = error, content
+        self._digest: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The file's name, without its folder; the whole name of a collection."""
+        return self.path.as_posix() if names_collection(self.path) else self.path.name
+
+    @property
+    def digest(self) -> str:
+        """``sha256:<hex>`` of the decompressed bytes; known once all of them have been read."""
+        assert self._digest is not None
+        return self._digest
+
+    @cached_property
+    def start(self) -> bytes:
+        """The first bytes, with a byte order mark."""
+        return next(self._raw(START_BYTES), b"")[:START_BYTES]
+
+    @cached_property
+    def content(self) -> bytes:
+        """All bytes."""
+        return b"".join(self.blocks())
+
+    def blocks(self) -> Iterator[bytes]:
+        """All bytes, about a million at a time."""
+        digest = hashlib.sha256()
+        for index, block in enumerate(self._raw()):
+            digest.update(block)
+            yield block if index else block.removeprefix(_BOM)
+        self._digest = f"sha256:{digest.hexdigest()}"
+
+    def _raw(self, size: int | None = None) -> Iterator[bytes]:
+        if self._given is not None:
+            size = size or _BLOCK
+            yield from (self._given[start : start + size] for start in range(0, len(self._given), size))
+            return
+        try:
+            yield from blocks(self.path, self.limit, size=size)
+        except ContentError as problem:
+            raise self.refuse(None, str(problem)) from None
+
+    def texts(self, longest: Limit = LINE_BYTES) -> Lines:
+        """Whole lines, about a million bytes at a time, with the number of the first of them, from 1.
+
+        Each text ends with a line feed, but for the last of the file. Refuses bytes that are not UTF-8, NUL, and too
+        many lines; a line of more bytes than ``longest`` only if it is much longer.
+        """
+        number, rest = 1, b""
+        for block in self.blocks():
+            cut = block.rfind(b"\n") + 1
+            if cut:
+                text, rest = rest + block[:cut], block[cut:]
+                yield number, self._checked(number, text)
+                number += text.count(b"\n")
+            else:
+                rest += block
+            self._refuse_long(number, rest, longest)
+        if rest:
+            yield number, self._checked(number, rest)
+
+    def lines(self, longest: Limit = LINE_BYTES) -> Lines:
+        """The lines, blank ones too, without their line feeds, each with its number."""
+        most = longest.value
+        for first, text in self.texts(longest):
+            lines = text.removesuffix(b"\n").split(b"\n")
+            if max(map(len, lines)) > most:
+                for number, line in enumerate(lines, first):
+                    self._refuse_long(number, line, longest)
+            yield from enumerate(lines, first)
+
+    @cached_property
+    def first_line(self) -> str:
+        """The first line that is not blank, as far as it is in ``start``; empty for files that are not text."""
+        if self.start.startswith(_BINARY):
+            return ""
+        text = self.start.removeprefix(_BOM).decode(errors="replace")
+        return next((line for line in text.splitlines() if line.strip()), "")
+
+    def table(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+        """The rows of a table that are not blank, the header first, with the number of each row's last line."""
+        number = 0
+
+        def text() -> Iterator[str]:
+            nonlocal number
+            for place, line in self.lines():
+                number = place
+                yield line.decode() + "\n"
+
+        try:
+            for row in csv.reader(text(), delimiter=delimiter, strict=True):
+                if any(cell.strip() for cell in row):
+                    yield number, row
+        except csv.Error as problem:
+            if "new-line" in str(problem):
+                raise self.refuse(number, "expected lines that end with LF or CRLF, found CR alone") from None
+            raise self.refuse(number, f"expected quotes around whole cells only: {problem}") from None
+
+    @property
+    def looks_like_json(self) -> bool:
+        """Whether the first character is one of a JSON object or list."""
+        return self.first_line.lstrip()[:1] in ("{", "[")
+
+    @property
+    def json(self) -> Any:
+        """The whole file as one JSON value; the error of a file that is not JSON."""
+        value, problem = self._parsed
+        if problem is not None:
+            raise self.refuse(problem.line, problem.problem)
+        return value
+
+    @property
+    def json_or_none(self) -> Any:
+        """As ``json``; None for a file that is not one JSON value."""
+        return self._parsed[0] if self.looks_like_json else None
+
+    @cached_property
+    def _parsed(self) -> tuple[Any, JsonError | None]:
+        try:
+            return _json_value(self.content), None
+        except JsonError as problem:
+            return None, problem
+
+    @cached_property
+    def first_object(self) -> dict[str, Any] | None:
+        """The first line as a JSON object; None if it is not one: then the file is not JSON Lines."""
+        if not self.looks_like_json:  # the rest of a run may be large
+            return None
+        line, newline, _ = self.start.removeprefix(_BOM).lstrip().partition(b"\n")
+        if not newline:  # it may be long
+            line, newline, _ = self.content.lstrip().partition(b"\n")
+        if not newline:  # one line is read once
+            return self.json_or_none if isinstance(self.json_or_none, dict) else None
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            return None
+        return value if isinstance(value, dict) else None
+
+    def json_lines(self) -> Iterator[tuple[int, Any]]:
+        """The JSON value of each line that is not blank, with the line's number."""
+        for number, line in self.lines():
+            if not line.strip():
+                continue
+            try:
+                yield number, _json_value(line)
+            except JsonError as problem:
+                raise self.refuse(number, f"expected one JSON value in each line: {problem.problem}") from None
+
+    def chosen(self, parts: Mapping[str, Sequence[_Row]], what: str) -> Sequence[_Row]:
+        """The rows of the part that ``FILE#PART`` names, or those of the only part; nothing of a file without rows.
+
+        The error of this file if there is no part of that name, or several and none is named; ``what`` says what a
+        part is, such as a system.
+        """
+        if self.part is None and len(parts) <= 1:
+            return next(iter(parts.values()), ())
+        if self.part is not None and self.part in parts:
+            return parts[self.part]
+        names = ", ".join(f"{name!r:.60}" for name in [*parts][:10])
+        if self.part is not None:
+            raise self.refuse(None, f"expected a {what} named {self.part!r:.60}, found {names or 'none'}")
+        example = f"{self.name}#{next(iter(parts))}"
+        raise self.refuse(
+            None, f"expected one {what}, found {len(parts)}: {names}; name one of them, such as {example!r:.100}"
+        )
+
+    def refuse(self, line: int | None, problem: str) -> FileError:
+        """The error to raise for this file."""
+        return self._error(self.path, line, problem)
+
+    def refuse_line(self, number: int, line: bytes, expected: str, found: str) -> FileError:
+        """The error to raise for one line, which it quotes; it says so if git left a pointer or a conflict there."""
+        return self.refuse(number, _problem(line, expected, found))
+
+    def refuse_lines(self, number: int, line: bytes, rest: Lines, check: LineCheck) -> FileError:
+        """The error to raise for a line and the bad ones among the ``rest``, whose numbers it gives."""
+        problem = _problem(line, *(check(line) or ("another line", "this one")))
+        others: list[int] = []
+        try:
+            if not line.startswith(_LFS):
+                others += islice((n for n, other in rest if check(other) is not None), MAX_LINES + 1)
+        except FileError:  # what else is wrong with the file is said once its lines are right
+            pass
+        if others:
+            listed = ", ".join(map(str, others[:MAX_LINES]))
+            more = ", ..." if len(others) > MAX_LINES else ""
+            what = f"lines {listed}{more} are" if len(others) > 1 else f"line {listed} is"
+            problem += f" ({what} wrong, too)"
+        return self.refuse(number, problem)
+
+    def check_size(self, *, rows: int, columns: int) -> None:
+        """Refuse a table, of one topic in each row, that holds more than the limits allow."""
+        for limit, found in ((TOPICS, rows), (CELLS, rows * columns)):
+            if found > limit.value:
+                raise self.refuse(None, limit.problem(found))
+
+    def _refuse_long(self, number: int, line: bytes, longest: Limit) -> None:
+        if len(line) > (most := longest.value):
+            self._check_text(number, line[:most], is_cut=True)
+            raise self.refuse(number, f"{longest.problem(len(line), limit=most)}: {shown(line)}")
+
+    def _checked(self, first: int, text: bytes) -> bytes:
+        self._check_text(first, text)
+        last, most = first - 1 + text.count(b"\n") + (not text.endswith(b"\n")), LINES.value
+        if last > most:
+            raise self.refuse(None, LINES.problem(last, limit=most))
+        return text
+
+    def _check_text(self, first: int, text: bytes, *, is_cut: bool = False) -> None:
+        try:
+            if not text.isascii():
+                text.decode()
+        except UnicodeDecodeError as problem:
+            if is_cut and problem.reason == "unexpected end of data":  # half a character is no encoding error then
+                return
+            line = first + text.count(b"\n", 0, problem.start)
+            hint = "; save it as UTF-8"
+            if first == 1 and (packed := compression_hint(text)):
+                hint = packed
+            elif self.path.suffix == ".gz" and line == 1:
+                hint = "; its name says gzip, its content does not"
+            raise self.refuse(line, f"expected UTF-8 text, found byte 0x{text[problem.start]:02x}{hint}") from None
+        nul = text.find(b"\0")
+        if nul >= 0:
+            line = first + text.count(b"\n", 0, nul)
+            raise self.refuse(line, "expected text, found a NUL byte; is this a binary file, or UTF-16?")
+
+
+def _json_value(content: bytes) -> Any:
+    """As ``parsed_value``, without texts that no file could hold: escapes may name half a character."""
+    value = parsed_value(content)
+    if half := _HALF_CHARACTER.search(content):
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            line, escape = content.count(b"\n", 0, half.start()) + 1, half[0].decode()
+            raise JsonError(f"expected whole characters, found half of one ({escape}...)", line=line) from None
+    return value
+
+
+def compression_hint(start: bytes) -> str:
+    """What to say of a file that no text reader reads, if it begins as a compressed one does; else nothing."""
+    packed = next((name for magic, name in _PACKED.items() if re.match(magic, start)), None)
+    return f"; it is compressed with {packed}: unpack it, only gzip is read" if packed is not None else ""
+
+
+def shown(line: bytes) -> str:
+    """A line for an error message: quoted, control characters escaped, cut to 80 characters."""
+    text = line.decode(errors="replace").rstrip("\r\n")
+    return repr(text if len(text) <= 80 else text[:79] + "…")
+
+
+def _problem(line: bytes, expected: str, found: str) -> str:
+    if line.startswith(_LFS):
+        return f"expected {expected}; found a Git LFS pointer instead of the file; run `git lfs pull`: {shown(line)}"
+    if line.startswith(_CONFLICTS):
+        return f"expected {expected}; found a merge conflict marker; resolve the conflict: {shown(line)}"
+    return f"expected {expected}, found {found}: {shown(line)}"
+
+
+def imported(module: str, *, what: str, extra: str | None = None) -> ModuleType:
+    """A module of another package; ``UsageError`` if it is not installed, which says how to install it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        install = package if extra is None else f"'pytest-riskguard[{extra}]'"
+        raise UsageError(f"{what} needs {package}: pip install {install}") from None

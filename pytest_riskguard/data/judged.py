@@ -111,7 +111,7 @@ class JudgedRun:
         """The bytes of all columns."""
         ids, ranks = self.unjudged, {id(of_order): of_order for of_order in self.ranks.values()}
         columns = (self.retrieved, self.offsets, self.judgements, ids.text, ids.starts, ids.lengths)
-        return sum(column.nbytes for column in (*ranks.values(), *columns))
+        return sum(column.nbytes for column in columns) + sum(of_order.nbytes for of_order in ranks.values())
 
     @property
     def topic_of_row(self) -> Rows:

@@ -14,7 +14,8 @@ from typing import Any
 from pytest_riskguard import plugins
 from pytest_riskguard.data.content import InputFile, Misfit
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.records import KINDS, Judgement, Kind, Ranking, Records, Score, limited
+from pytest_riskguard.data.records import KINDS, Judgement, Kind, Ranking, Records, limited
+from pytest_riskguard.data.scores import scores_of_rows
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.text import did_you_mean
 
@@ -194,28 +195,28 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "ranx-scores",
         "scores of ranx (JSON: measure, topic, number) and pytrec_eval (topic, measure, number)",
-        "score_formats",
+        "score_files",
         reads=("scores",),
         suffixes=(".json",),
     ),
     Format(
         "trec_eval",
         "trec_eval -q: measure, topic, value",
-        "score_formats",
+        "score_files",
         reads=("scores",),
         suffixes=(".eval", ".txt"),
     ),
     Format(
         "ir_measures",
         "ir_measures -q: topic, measure, value with tabs, or JSON Lines",
-        "score_formats",
+        "score_files",
         reads=("scores",),
         suffixes=(".tsv", ".jsonl", ".txt"),
     ),
     Format(
         "perquery",
         "a row for each topic and measure, as PyTerrier's perquery.csv",
-        "score_formats",
+        "score_files",
         reads=("scores",),
         suffixes=(".csv", ".tsv"),
         parts=("scores",),
@@ -223,7 +224,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "scores",
         "a row for each topic, a column for each measure",
-        "score_formats",
+        "score_files",
         reads=("scores",),
         writes=("scores",),
         suffixes=(".tsv", ".csv", ".txt"),
@@ -282,6 +283,8 @@ class AddedFormat(Format):
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The plugin's function, with its mappings as rows."""
+        if kind == "scores":
+            return lambda file: scores_of_rows(file, self._rows(file, kind))
         return lambda file: limited(Records(self._rows(file, kind)), file.refuse)
 
     def _rows(self, file: InputFile, kind: Kind) -> Iterator[Any]:
@@ -290,7 +293,7 @@ class AddedFormat(Format):
 
         def rows() -> list[Any]:
             if kind == "scores":
-                return [Score(topic, self.name, float(value)) for topic, value in content.items()]
+                return [(topic, self.name, float(value), None) for topic, value in content.items()]
             pairs = {
                 topic: [(str(one), float(number)) for one, number in of.items()] for topic, of in content.items()
             }

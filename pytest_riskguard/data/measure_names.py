@@ -69,6 +69,12 @@ def standard_name(name: str) -> str:
     return known(name, from_ir_measures, from_trec_eval, from_ranx) or name
 
 
+def are_measures(*objects: Mapping[str, object]) -> bool:
+    """Whether every key of every object names a measure, however a tool writes it."""
+    names = {name for keys in objects for name in keys}
+    return bool(names) and all(known(name, from_ir_measures, from_trec_eval, from_ranx) for name in names)
+
+
 #: How many ranks are searched for unjudged documents, and shown, where the measure has no cutoff.
 DEFAULT_DEPTH = 10
 #: The most ranks that are searched, whatever the cutoff: judges do not go deeper.

@@ -11,12 +11,12 @@ from os import PathLike
 from typing import Any, Protocol, SupportsFloat, cast
 from uuid import UUID
 
+from pytest_riskguard.data.checks import is_identifier
 from pytest_riskguard.data.columns import SYNONYMS, WANTED, NamedRows, NumberedRow, missing_columns, named, places
 from pytest_riskguard.data.given_file import AS_GIVEN, Ties
-from pytest_riskguard.data.measure_names import AVERAGES, standard_name
+from pytest_riskguard.data.measure_names import AVERAGES, are_measures, standard_name
 from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, Score, TopicKeys, TopicRow
-from pytest_riskguard.data.score_formats import are_measures
-from pytest_riskguard.data.text_files import is_identifier
+from pytest_riskguard.data.scores import TopicScores, scores_of_rows
 from pytest_riskguard.errors import DataError, ScoringError
 from pytest_riskguard.text import clean
 
@@ -149,16 +149,16 @@ def table_topics(table: Table) -> Records[TopicRow]:
     return table.named_rows("topics").topics()
 
 
-def table_scores(table: Table, system: str | None = None) -> Records[Score]:
+def table_scores(table: Table, system: str | None = None) -> tuple[TopicScores, ...]:
     """One system's scores: a row for each topic and measure, or a row for each topic and a column for each measure.
 
     ``system`` says whose rows count in a table of several systems; rows of averages are left out.
     """
     columns = places(table.names, ["measure", "topic", "value", "system"])
     if columns.keys() >= {"measure", "topic", "value"}:
-        return Records(list(_long_scores(table, columns, _rows_of(table, columns, system))))
+        return scores_of_rows(table.given, _long_scores(table, columns, _rows_of(table, columns, system)))
     columns = places(table.names, ["topic", "system"])
-    return Records(list(_wide_scores(table, columns, _rows_of(table, columns, system))))
+    return scores_of_rows(table.given, _wide_scores(table, columns, _rows_of(table, columns, system)))
 
 
 def _rows_of(table: Table, columns: Mapping[str, int], system: str | None) -> Iterator[tuple[int, str]]:
@@ -302,7 +302,7 @@ def _topic(given: Input, topic: str, value: object) -> TopicRow:
     return TopicRow(topic, text, tags, weight)
 
 
-def mapping_scores(given: Input, data: _Data) -> Records[Score]:
+def mapping_scores(given: Input, data: _Data) -> tuple[TopicScores, ...]:
     """Topic -> measure -> value, as pytrec_eval gives it, or measure -> topic -> value, as ranx does."""
     if data and all(isinstance(name, str) for name in data) and are_measures(data):
         by_topic: dict[Any, dict[str, Any]] = {}
@@ -312,7 +312,7 @@ def mapping_scores(given: Input, data: _Data) -> Records[Score]:
             for topic, value in values.items():
                 by_topic.setdefault(topic, {})[measure] = value
         data = by_topic
-    return Records(list(_scores(given, data)))
+    return scores_of_rows(given, _scores(given, data))
 
 
 def _scores(given: Input, data: _Data) -> Iterator[Score]:
@@ -600,14 +600,14 @@ def topics(data: Any, given: Input) -> Records[TopicRow]:
     return records
 
 
-def scores(data: Any, given: Input, *, system: str | None = None) -> Records[Score]:
+def scores(data: Any, given: Input, *, system: str | None = None) -> tuple[TopicScores, ...]:
     """Per-topic scores of one system, for named measures; errors as ``rankings``."""
     if is_of_ranx(data):
         return mapping_scores(given, scores_of(data, what=given.name))
     if not isinstance(data, Mapping) and (table := _table(data, given)) is not None:
         return table_scores(table, system)
-    records: Records[Score] = _read(data, given, mapping_scores, table_scores, _SCORES)
-    return records
+    found: tuple[TopicScores, ...] = _read(data, given, mapping_scores, table_scores, _SCORES)
+    return found
 
 
 def topic_values(series: Any, what: str) -> dict[Any, Any]:

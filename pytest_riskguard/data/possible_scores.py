@@ -11,8 +11,8 @@ import numpy.typing as npt
 from pytest_riskguard.data.array_scores import has_kernel, kernel_of
 from pytest_riskguard.data.grades import is_binary
 from pytest_riskguard.data.ids import IntArray
+from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.kernels import places_within
-from pytest_riskguard.data.ranked_runs import RankedRun
 from pytest_riskguard.data.unjudged import UnjudgedDocuments, values_if_judged
 
 BoolArray = npt.NDArray[np.bool_]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,7 +24,7 @@ from ir_measures.util import QrelsConverter, RunConverter
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.measures import gain_of
-from pytest_riskguard.data.order import as_scored
+from pytest_riskguard.data.ranking import Order, order_of
 
 # ir-measures types its public functions only; what it leaves untyped is used through these.
 _anything: Any = base.Any
@@ -38,6 +39,13 @@ _RBP: Any = type(ir_measures.RBP)
 
 #: The name of riskguard's providers: documents are ranked by score in 64 bits, then docid, both descending.
 PROVIDER_NAME = "riskguard"
+
+
+def as_scored(documents: Sequence[str], scores: Sequence[float], provider: str) -> Sequence[str]:
+    """Document ids as a provider ranks them by their scores."""
+    order = order_of(provider)
+    compared = array("f", scores).tolist() if order is Order.SINGLE_DESCENDING else list(scores)
+    return [document for _, document in sorted(zip(compared, documents, strict=True), reverse=True)]
 
 
 #: From a measure, the documents of a topic from rank 1 on and its judgements to the value.

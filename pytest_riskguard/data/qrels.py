@@ -21,9 +21,8 @@ from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.data.ids import Ids, IntArray, Places, Words, rows_of
 from pytest_riskguard.data.memory import InputData, JudgementsData
 from pytest_riskguard.data.records import Agreement, AmbiguousTextError, Judgement, Records, TopicKeys
-from pytest_riskguard.data.text_files import MAX_GRADE
 from pytest_riskguard.errors import QrelsFormatError
-from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, TOPICS
+from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
 
 FloatArray = npt.NDArray[np.float64]
 Grades = Mapping[str, Mapping[str, float]]
@@ -291,7 +290,7 @@ def read_qrels(
 
     ``keys`` finds the topics of formats that know queries by their texts. The median of several judges' grades
     counts. ``labels`` says what the settings of a ``collection`` say. A document judged twice in a topic is refused
-    even when both grades agree, as trec_eval does: the file was put together wrongly, and other rows may be wrong too.
+    even when both grades agree, as trec_eval does: the file was put together wrongly, other rows may be wrong too.
 
     Raises
     ------

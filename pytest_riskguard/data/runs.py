@@ -55,6 +55,8 @@ class Source:
         Whether ``topics`` of the run are query texts, since it came without ids.
     by_order : int
         How many rankings there were, if ``topics`` are their numbers, since the run came without ids and texts.
+    is_trec : bool
+        Whether the run is a file in TREC's format, whose text ``digest`` is of, and not in its own order.
     ties : 'as_returned' or 'docid'
         Which order counts where scores are equal.
     contradicted : tuple of str
@@ -74,6 +76,7 @@ class Source:
     texts: Mapping[str, str] = field(default_factory=lambda: _NONE)
     by_text: bool = False
     by_order: int = 0
+    is_trec: bool = False
     ties: Ties = "docid"
     contradicted: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=lambda: _NONE)
@@ -111,6 +114,21 @@ class Run:
     scores: FloatArray
     ranks: IntArray | None = None
     source: Source = Source()
+
+    @property
+    def name(self) -> str:
+        """What verdicts call the system; empty where nobody named it."""
+        return self.source.name
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The query texts that came with the run."""
+        return self.source.texts
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """What people say about the system."""
+        return self.source.metadata
 
     def at(self, topics: IntArray) -> Run:
         """Some topics, by their places."""
@@ -269,7 +287,14 @@ def run_of(
     source = Source(texts=texts, by_text=by_text, notes=notes, digest=digest or "")
     counts = given.ties or ("as_returned" if ordered or found is None else "docid")
     run = _run(
-        rows, places, names, ids, found, None if ranks is None else _ranks(ranks), replace(source, ties=counts)
+        rows,
+        places,
+        names,
+        ids,
+        found,
+        None if ranks is None else _ranks(ranks),
+        replace(source, ties=counts),
+        is_part=is_part,
     )
     return keyed(given, run, given.keys) if by_text and given.keys is not None else run
 
@@ -286,7 +311,7 @@ def run_of_groups(
     digest: str,
 ) -> Run:
     """As ``run_of``, of rows that are checked, and whose topics are places among ``names``, sorted as text."""
-    source = Source(ties=given.ties or "docid", digest=digest)
+    source = Source(ties=given.ties or "docid", digest=digest, is_trec=given.ties != "as_returned")
     return _run(Rows(given, lines), places, names, documents, scores, ranks, source)
 
 

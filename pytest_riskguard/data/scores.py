@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import io
 import math
 from bisect import bisect_left
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from numbers import Real
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.errors import ScoringError
+from pytest_riskguard.data.input_files import bytes_beyond
+from pytest_riskguard.data.measure_names import standard_name
+from pytest_riskguard.data.measures import MIN_SIMILARITY, least_and_greatest, measure_name
+from pytest_riskguard.errors import ScoringError, UsageError
+from pytest_riskguard.limits import CELLS, ROW_BYTES, TOPICS
+from pytest_riskguard.text import nearest
 
 if TYPE_CHECKING:
     from pytest_riskguard.data.document_ids import Judged
+    from pytest_riskguard.data.memory import Input
 
 FloatArray = npt.NDArray[np.float64]
+#: A score in a file: topic, measure, value and line.
+Row = tuple[str, str, float, int | None]
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
@@ -34,6 +46,8 @@ NOTICEABLE = 1e-3
 FEW_REORDERED = 2
 #: Among all topics, one or this share is a few.
 FEW = 0.05
+#: A score in a file may lie so far outside the range of its measure.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -128,23 +142,13 @@ class TopicScores:
         values = np.array(self.values, dtype=np.float64)
         if len(self.topics) == 0:
             raise ScoringError(f"{self.name}: no topic at all", reason="no_common_topic")
-        if values.shape != (len(self.topics),):
-            raise ValueError(
-                f"{self.name}: expected one value per topic ({len(self.topics)}), found shape {values.shape}"
-            )
-        if not np.all(np.isfinite(values)):
-            index = int(np.argmin(np.isfinite(values)))
-            raise ScoringError(
-                f"{self.name}: the score of topic {self.topics[index]!r} is {values[index]}, expected a finite number"
-            )
-        sizes = np.abs(values)
-        if np.any(sizes > MAX_SCORE):
-            raise ScoringError(
-                f"{self.name}: the score of topic {self.topics[int(np.argmax(sizes))]!r} is {np.max(sizes):g} in "
-                f"size, expected at most {MAX_SCORE:g}"
-            )
-        if any(one >= other for one, other in pairwise(self.topics)):
-            raise ValueError(f"{self.name}: topics must be sorted and each appear once")
+        assert values.shape == (len(self.topics),)
+        assert all(one < other for one, other in pairwise(self.topics))
+        is_score = np.abs(values) <= MAX_SCORE
+        if not is_score.all():
+            place = int(np.argmin(is_score))
+            found = f"the score of topic {self.topics[place]!r} is {values[place]:g}"
+            raise ScoringError(f"{self.name}: {found}, expected a finite number of at most {MAX_SCORE:g} in size")
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
 
@@ -223,3 +227,127 @@ def _number(name: str, topic: str, value: object) -> float:
         except OverflowError:
             pass
     raise ScoringError(f"{name}: the score of topic {topic!r} is {value!r:.60}, expected a finite number")
+
+
+def named(text: str) -> str:
+    """ir-measures' name of a measure, whichever tool wrote it; a measure of the user's own keeps its name."""
+    name = standard_name(text.strip())
+    try:
+        return measure_name(name)
+    except UsageError:
+        return name
+
+
+def scores_of(
+    given: Input,
+    topics: Sequence[str],
+    measures: Sequence[str],
+    values: npt.ArrayLike,
+    *,
+    lines: Sequence[int | None] | None = None,
+    digest: str | None = None,
+) -> tuple[TopicScores, ...]:
+    """The scores of one system, for each measure, from columns with a row for each topic and measure.
+
+    Measures are named as ir-measures names them. ``lines`` has the line of each row; ``digest`` is by default that of
+    the table that ``write_scores`` writes. Raises what ``given`` refuses: no rows, a topic or a measure that is no
+    text on one line, a value that is not finite or not in the measure's range, a topic twice or without a score of
+    some measure, and more than the limits allow.
+    """
+    if not len(topics):
+        raise given.refuse(None, "expected per-topic scores, found none")
+
+    def refuse(row: int, problem: str) -> Exception:
+        return given.refuse(None if lines is None else lines[row], problem)
+
+    for what, texts in (("topic", topics), ("measure", measures)):
+        for text in dict.fromkeys(texts):
+            if not text or text != text.strip() or any(character in text for character in "\n\r\0"):
+                problem = f"expected a {what} on one line, without spaces around it, found {text!r:.60}"
+                raise refuse(texts.index(text), problem)
+            if size := bytes_beyond(text, ROW_BYTES.value):
+                raise refuse(texts.index(text), f"{text[:20] + '…'!r}: {ROW_BYTES.problem(size)}")
+    names = {text: named(text) for text in dict.fromkeys(measures)}
+    every, columns = sorted({*topics}), [*dict.fromkeys(names.values())]
+    for limit, found in ((TOPICS, len(every)), (CELLS, len(topics))):
+        if found > limit.value:
+            raise given.refuse(None, limit.problem(found))
+    places = {topic: place for place, topic in enumerate(every)}
+    row_of = np.array([places[topic] for topic in topics])
+    column_of = np.array([columns.index(names[text]) for text in measures])
+    values = np.array(values, dtype=np.float64)
+    low, high = np.array([least_and_greatest(name) for name in columns]).T[:, column_of]
+    is_possible = np.isfinite(values) & (values >= low - ROUNDING) & (values <= high + ROUNDING)
+    if not is_possible.all():
+        row = int(np.argmin(is_possible))
+        expected = f"{columns[column_of[row]]} from {low[row]:g} to {high[row]:g}"
+        if not np.isfinite(values[row]):
+            expected = f"a finite number as {columns[column_of[row]]}"
+        raise refuse(row, f"expected {expected}, found {float(values[row])!r} (topic {topics[row]!r:.60})")
+    _, first = np.unique(column_of * len(every) + row_of, return_index=True)
+    if len(first) < len(topics):
+        row = int(np.setdiff1d(np.arange(len(topics)), first)[0])
+        found_twice = f"{columns[column_of[row]]} of topic {topics[row]!r:.60} twice"
+        raise refuse(row, f"expected each topic once, found {found_twice}")
+    table = np.full((len(columns), len(every)), np.nan)
+    table[column_of, row_of] = values
+    if (gaps := np.argwhere(np.isnan(table))).size:
+        lacks, topic = gaps[0]
+        has = columns[int(np.argmax(~np.isnan(table[:, topic])))]
+        without = f"{has} of topic {every[topic]!r:.60} without {columns[lacks]}"
+        raise given.refuse(None, f"expected every measure for every topic, found {without}")
+    pairs = zip(columns, table, strict=True)
+    scores = [TopicScores(given.name, measure, tuple(every), of_measure) for measure, of_measure in pairs]
+    digest = digest or digest_of(scores)
+    return tuple(replace(one, digest=digest) for one in scores)
+
+
+def scores_of_rows(given: Input, rows: Iterable[Row], *, digest: str | None = None) -> tuple[TopicScores, ...]:
+    """As ``scores_of``, from rows."""
+    columns: Any = [*zip(*rows, strict=True)] or [()] * 4
+    return scores_of(given, *columns[:3], lines=columns[3], digest=digest)
+
+
+def chosen(
+    given: Input, columns: Iterable[str], measures: Sequence[str] | None, *, line: int | None = None
+) -> list[str]:
+    """Those of the columns that are asked for, in this order; all without ``measures``. ``line`` is the header's."""
+    known = [*columns]
+    names = known if measures is None else list(map(named, measures))
+    for name in names:
+        if name not in known:
+            near = nearest(name, known, cutoff=MIN_SIMILARITY)
+            hint = f"; the nearest is {near!r}" if near else ""
+            raise given.refuse(line, f"expected a measure {name!r}, found {', '.join(map(repr, known))}{hint}")
+    return names
+
+
+def digest_of(scores: Sequence[TopicScores]) -> str:
+    """``sha256:...`` of the table that ``write_scores`` writes."""
+    buffer = io.BytesIO()
+    write_scores(buffer, scores)
+    return f"sha256:{hashlib.sha256(buffer.getvalue()).hexdigest()}"
+
+
+def write_scores(target: Path | IO[bytes], scores: Sequence[TopicScores], *, delimiter: str = "\t") -> None:
+    """Write one system's scores as a table that ``read_scores`` reads back exactly.
+
+    All have the same topics, which come sorted, and measures with different names, each a column; UTF-8, LF, values
+    as ``repr``. ``ScoringError`` for a topic that a table cannot hold.
+    """
+    names, topics = [column.measure for column in scores], scores[0].topics
+    assert None not in names
+    assert len({*names}) == len(names)
+    assert all(column.topics == topics for column in scores)
+    for topic in topics:
+        if topic != topic.strip() or not topic or "\n" in topic or "\r" in topic:
+            raise ScoringError(f"expected topics on one line, without spaces around them, found {topic!r}")
+    buffer = io.StringIO(newline="")
+    table = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
+    table.writerow(["topic", *names])
+    table.writerows(zip(topics, *(map(repr, column.values.tolist()) for column in scores), strict=True))
+    content = buffer.getvalue().encode()
+    if isinstance(target, Path):
+        target.write_bytes(content)
+    else:
+        target.write(content)

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.ids import BoolArray, Ids, IntArray
-from pytest_riskguard.limits import LINES
+from pytest_riskguard.limits import Limit
 
 if TYPE_CHECKING:
-    from pytest_riskguard.data.content import InputFile
+    from pytest_riskguard.data.input_files import InputFile
 
 FloatArray = npt.NDArray[np.float64]
 Characters = npt.NDArray[np.uint8]
@@ -53,7 +53,7 @@ class TextBlock:
     lines: IntArray
 
 
-def text_blocks(file: InputFile, fields: int, *, longest: int, separator: str | None = None) -> Iterator[TextBlock]:
+def text_blocks(file: InputFile, fields: int, *, longest: Limit, separator: str | None = None) -> Iterator[TextBlock]:
     """The lines of a file, about a million bytes at a time, each with so many fields.
 
     ``separator`` is the character between two fields; by default any white space separates them, and blank lines are
@@ -61,20 +61,17 @@ def text_blocks(file: InputFile, fields: int, *, longest: int, separator: str | 
     ``longest`` bytes, more lines than ``limits.LINES``, and with a separator also for quotes, cells with white space
     around them and rows without anything.
     """
-    before, most = 0, LINES.value
-    for text in _whole_lines(file, longest):
-        if not text.isascii():
-            _refuse_unless_text(text, cells=separator is not None)
+    most = longest.value
+    for first, text in file.texts(longest):
+        if not text.endswith(b"\n"):
+            text += b"\n"
         characters = np.frombuffer(text, dtype=np.uint8)
         if separator is None:
-            starts, ends, lines, count = _words(characters, fields, longest)
+            starts, ends, lines = _words(characters, fields, most)
         else:
-            starts, ends, lines, count = _cells(text, characters, fields, ord(separator), longest)
-        if before + count > most:
-            raise RefusedError
+            starts, ends, lines = _cells(text, characters, fields, ord(separator), most)
         columns = tuple(Ids(characters, *places) for places in zip(starts, ends - starts, strict=True))
-        yield TextBlock(columns, lines + (before + 1))
-        before += count
+        yield TextBlock(columns, lines + first)
 
 
 def numbers(cells: Ids) -> FloatArray:
@@ -104,33 +101,8 @@ def numbers(cells: Ids) -> FloatArray:
     return values
 
 
-def _whole_lines(file: InputFile, longest: int) -> Iterator[bytes]:
-    """The text of a file, about a million bytes at a time; every text ends with a line feed."""
-    rest = b""
-    for block in file.blocks():
-        cut = block.rfind(b"\n") + 1
-        if cut:
-            yield b"".join((rest, memoryview(block)[:cut]))
-            rest = block[cut:]
-        else:
-            rest += block
-        if len(rest) > longest:
-            raise RefusedError
-    if rest:
-        yield rest + b"\n"
-
-
-def _refuse_unless_text(text: bytes, *, cells: bool) -> None:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        raise RefusedError from None
-    if cells and _WIDE_SPACE.search(text):
-        raise RefusedError
-
-
-#: Where fields start and end, two arrays of shape (fields, n_rows); the line of each row, from 0; how many lines.
-_Places = tuple[IntArray, IntArray, IntArray, int]
+#: Where fields start and end, two arrays of shape (fields, n_rows), and the line of each row, from 0.
+_Places = tuple[IntArray, IntArray, IntArray]
 
 
 def _between(edges: IntArray, fields: int) -> tuple[IntArray, IntArray]:
@@ -154,14 +126,12 @@ def _words(characters: Characters, fields: int, longest: int) -> _Places:
         ):
             if (ends[-1] - starts[0]).max() > longest:
                 raise RefusedError
-            return starts, ends, np.arange(ends.shape[1]), ends.shape[1]
+            return starts, ends, np.arange(ends.shape[1])
     return _words_anywhere(edges, characters[edges], fields, longest)
 
 
 def _words_anywhere(edges: IntArray, kinds: Characters, fields: int, longest: int) -> _Places:
     """The same for lines with white space of any length and kind, and for blank lines."""
-    if (kinds == 0).any():
-        raise RefusedError
     is_white = _IS_WHITE[kinds]
     edges, kinds = edges[is_white], kinds[is_white]
     feeds = kinds == _FEED
@@ -176,11 +146,11 @@ def _words_anywhere(edges: IntArray, kinds: Characters, fields: int, longest: in
     if (lines[:, 0] != lines[:, -1]).any() or (lines[1:, 0] == lines[:-1, 0]).any():
         raise RefusedError
     starts, ends = (np.ascontiguousarray(place[found].reshape(-1, fields).T) for place in (starts, edges))
-    return starts, ends, lines[:, 0], int(np.count_nonzero(feeds))
+    return starts, ends, lines[:, 0]
 
 
 def _cells(text: bytes, characters: Characters, fields: int, separator: int, longest: int) -> _Places:
-    if b'"' in text or b"\0" in text:
+    if b'"' in text or (not text.isascii() and _WIDE_SPACE.search(text)):
         raise RefusedError
     feeds: BoolArray = characters == _FEED
     edges = np.flatnonzero((characters == separator) | feeds)
@@ -198,4 +168,4 @@ def _cells(text: bytes, characters: Characters, fields: int, separator: int, lon
     padded = (characters[starts] <= _SPACE) | (characters[ends - 1] <= _SPACE)
     if (padded & (ends > starts)).any() or (ends[-1] - starts[0] < fields).any():
         raise RefusedError
-    return starts, ends, np.arange(rows), rows
+    return starts, ends, np.arange(rows)

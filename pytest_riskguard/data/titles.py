@@ -12,13 +12,13 @@ from pytest_riskguard.data.arrow import parquet_cells
 from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.text_files import LineReader
-from pytest_riskguard.errors import DocumentsFormatError
+from pytest_riskguard.errors import DocumentsFormatError, FileError
 from pytest_riskguard.limits import CORPUS_BYTES
 from pytest_riskguard.text import web_address
 
 _Lines = LineReader[DocumentsFormatError]
 #: The cells of a document, and the error to raise for them, of what was expected and what was found.
-_Row = tuple[dict[str, Any], Callable[[str, str], DocumentsFormatError]]
+_Row = tuple[dict[str, Any], Callable[[str, str], FileError]]
 #: Keys, or columns, that may hold the id, and those that are read.
 ID_NAMES = ("id", "_id", "docid", "doc_id", "docno")
 TITLE, URL = "title", "url"

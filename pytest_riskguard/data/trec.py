@@ -7,8 +7,9 @@ space: a row with ``%`` in its second column has its topic and its document perc
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 from urllib.parse import quote, unquote
@@ -22,9 +23,8 @@ from pytest_riskguard.data.ranking import NO_RANK
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import LARGEST, MAX_RUN_SCORE, ROWS_AT_ONCE, FloatArray, Run, run_of_groups
 from pytest_riskguard.data.text_blocks import RefusedError, numbers, text_blocks
-from pytest_riskguard.data.text_files import MAX_GRADE
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.limits import ROW_BYTES
+from pytest_riskguard.limits import MAX_GRADE, ROW_BYTES
 
 DEFAULT_TAG = "riskguard"
 _RUN = "6 columns (topic Q0 docid rank score tag)"
@@ -74,7 +74,7 @@ def trec_rankings(file: InputFile) -> Run:
     """The run in a file; the error of the file for content that is none."""
     columns = _Columns()
     try:
-        for block in text_blocks(file, 6, longest=ROW_BYTES.value):
+        for block in text_blocks(file, 6, longest=ROW_BYTES):
             topics, second, documents, ranks, cells, _ = block.columns
             scores = numbers(cells)
             if np.abs(scores).max(initial=0) > MAX_RUN_SCORE:
@@ -93,7 +93,7 @@ def trec_judgements(file: InputFile) -> Qrels:
     """The judgements in a file."""
     columns = _Columns()
     try:
-        for block in text_blocks(file, 4, longest=ROW_BYTES.value):
+        for block in text_blocks(file, 4, longest=ROW_BYTES):
             topics, second, documents, cells = block.columns
             grades = numbers(cells)
             if np.abs(grades).max(initial=0) > MAX_GRADE:
@@ -151,7 +151,6 @@ _Wrong = Callable[[list[bytes]], tuple[str, str] | None]
 
 def _line_by_line(file: InputFile, fields: int, wrong: _Wrong) -> tuple[_Columns, str]:
     """The same rows, and the digest of the file; the error of the file names a line that is wrong, and others."""
-    lines = file.lines(line_size=ROW_BYTES)
     columns = _Columns()
     rows: list[tuple[str, str, float, int, int]] = []
 
@@ -161,13 +160,13 @@ def _line_by_line(file: InputFile, fields: int, wrong: _Wrong) -> tuple[_Columns
         columns.add(Ids.of(topics), Ids.of(documents), np.array(values, dtype=np.float64), *whole)
         rows.clear()
 
-    numbered = iter(lines)
+    numbered = file.lines(ROW_BYTES)
     for number, line in numbered:
         cells = line.split()
         if not cells:
             continue
         if wrong(cells) is not None:
-            raise lines.refuse_lines(
+            raise file.refuse_lines(
                 number, line, numbered, lambda other: wrong(other.split()) if other.split() else None
             )
         topic, document = cells[0].decode(), cells[2].decode()
@@ -178,7 +177,7 @@ def _line_by_line(file: InputFile, fields: int, wrong: _Wrong) -> tuple[_Columns
             keep()
     if rows:
         keep()
-    return columns, lines.digest
+    return columns, file.digest
 
 
 def _wrong_of_run(cells: list[bytes]) -> tuple[str, str] | None:
@@ -217,11 +216,23 @@ def write_run(target: Path | IO[bytes], run: Run, *, tag: str = DEFAULT_TAG) -> 
         with target.open("wb") as file:
             write_run(file, run, tag=tag)
         return
+    target.writelines(_lines_of(run, tag))
+
+
+def with_text_digest(run: Run) -> Run:
+    """The run under the digest of the text that ``write_run`` writes, as baselines store it."""
+    digest = hashlib.sha256()
+    for line in _lines_of(run, DEFAULT_TAG):
+        digest.update(line)
+    return run.with_source(digest=f"sha256:{digest.hexdigest()}")
+
+
+def _lines_of(run: Run, tag: str) -> Iterator[bytes]:
     for topic, documents in run.by_topic().items():
         by_score = sorted(documents.items(), key=lambda pair: -pair[1])
         for rank, (document, score) in enumerate(by_score, start=1):
             second, topic_field, document_field = _escaped("Q0", topic, document)
-            target.write(f"{topic_field} {second} {document_field} {rank} {score!r} {tag}\n".encode())
+            yield f"{topic_field} {second} {document_field} {rank} {score!r} {tag}\n".encode()
 
 
 def write_qrels(grades: Grades) -> bytes:

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.array_scores import has_kernel, if_judged
 from pytest_riskguard.data.ids import IntArray
-from pytest_riskguard.data.judged_runs import depth_of
-from pytest_riskguard.data.ranked_runs import RankedDocuments, RankedRun
+from pytest_riskguard.data.judged import RankedDocuments, RankedRun, depth_of
 from pytest_riskguard.data.variants import Variants, values_of
 
 BoolArray = npt.NDArray[np.bool_]

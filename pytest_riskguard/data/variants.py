@@ -16,7 +16,6 @@ from pytest_riskguard.data.grades import labels_for
 from pytest_riskguard.data.ids import IntArray
 from pytest_riskguard.data.kernels import CountedRows
 from pytest_riskguard.data.measures import cutoff_of
-from pytest_riskguard.data.order import untied
 from pytest_riskguard.data.provider_scores import evaluate
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def _by_provider(measure: Measure, variants: Variants, rules: LabelRules) -> Flo
         judged: dict[str, dict[str, float]] = {}
         for place in places.tolist():
             judged[str(place)], ranking = _rebuilt(measure, variants, place)
-            rankings[str(place)] = untied(ranking)
+            rankings[str(place)] = dict(zip(ranking, map(float, range(len(ranking), 0, -1)), strict=True))
         if rankings:
             scores = evaluate(measure, labels_for(measure, judged, rules), rankings, "rankings")
             values[places] = [scores[topic] for topic in rankings]

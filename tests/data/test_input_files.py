@@ -217,7 +217,7 @@ LIMITED = {
     "TOPICS": ("run", "".join(f"t{i} Q0 d1 1 2 x\n" for i in range(20)), "topics, found 14"),
     "DOCUMENTS": ("run", "".join(f"t Q0 d{i} 1 2 x\n" for i in range(20)), "in a topic, found 14"),
     "JUDGEMENTS": ("qrels", "".join(f"t{i} 0 d 1\n" for i in range(20)), "judgements, found 14"),
-    "CELLS": ("scores", "topic,AP,RR\n" + "".join(f"t{i},0,1\n" for i in range(5)), "found 15"),
+    "CELLS": ("scores", "topic,AP,RR\n" + "".join(f"t{i},0,1\n" for i in range(7)), "found 14"),
     "CORPUS_BYTES": (
         "documents",
         '{"id": "d1"}\n\n\n\n',

@@ -18,7 +18,8 @@ from pytest_riskguard.config.load import load_config
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.rankings import rankings_as_run, write_run
 from pytest_riskguard.data.row_blocks import Chunk
-from pytest_riskguard.data.score_files import read_scores, write_scores
+from pytest_riskguard.data.score_files import read_scores
+from pytest_riskguard.data.scores import write_scores
 from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.data.trec_files import fold_run
 from pytest_riskguard.errors import ConfigError, FileError, RiskguardError

@@ -174,7 +174,7 @@ def test_a_part_that_is_missing_or_empty_is_refused(folder):
     second.write_bytes(b"")
     assert second.name in refused(folder)
     rows[:0].to_parquet(second)
-    assert f"{second.name}: expected rows in each part, found none" in refused(folder)
+    assert f"{second.name}: expected per-topic scores, found none" in refused(folder)
     rows.to_parquet(second)
     read_scores(folder)
 
@@ -191,11 +191,11 @@ def test_a_job_that_did_not_end_and_what_is_no_part_are_refused(folder):
     assert "expected Parquet files, found none" in refused(folder)
 
 
-def test_a_topic_in_two_parts_is_refused_even_with_other_measures(folder):
+def test_a_topic_in_two_parts_is_refused(folder):
     third = next(folder.glob("part-00002*"))
     rows = pd.read_parquet(next(folder.glob("part-00001*")))
-    pd.concat([pd.read_parquet(third), rows[:1].assign(measure="RR")]).to_parquet(third)
-    assert f"expected each topic in one part, found {rows.topic.iloc[0]!r} in part-00001" in refused(folder)
+    pd.concat([pd.read_parquet(third), rows[rows.topic == rows.topic.iloc[0]]]).to_parquet(third)
+    assert f"expected each topic once, found AP of topic {rows.topic.iloc[0]!r} twice" in refused(folder)
 
 
 def test_a_folder_is_a_candidate_and_a_baseline(folder, tmp_path, monkeypatch):

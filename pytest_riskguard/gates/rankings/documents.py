@@ -7,9 +7,9 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from pytest_riskguard.data.given_file import AS_GIVEN
 from pytest_riskguard.data.grades import is_binary
+from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.measure_names import DEFAULT_DEPTH
 from pytest_riskguard.data.measures import cutoff_of, part_of
-from pytest_riskguard.data.ranked_runs import RankedRun
 from pytest_riskguard.data.variants import Variants, values_of
 from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic, TopicDocuments
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from pytest_riskguard.data.grades import check_labels
-from pytest_riskguard.data.ranked_runs import RankedRun
+from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.unjudged import values_if_judged, values_if_relevant
 from pytest_riskguard.errors import DataError
