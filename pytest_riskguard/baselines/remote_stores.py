@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_riskguard.baselines.manifest import name_problem
+from pytest_riskguard.baselines.names import name_problem
 from pytest_riskguard.data.input_files import LimitError
 from pytest_riskguard.data.remote import address_of, files_below, is_address, local_copy
 from pytest_riskguard.errors import BaselineError, MissingFileError, UsageError

@@ -93,7 +93,7 @@ class GivenFile:
     ----------
     path : Path
     format : str, optional
-        A name of ``data.known``.
+        A name of ``data.formats``.
     part : str, optional
         Which of the rankings that the file holds.
     ties : 'as_returned' or 'docid', optional

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import hashlib
+import io
 import json
 import os
 import re
@@ -321,22 +322,16 @@ class InputFile:
 
     def table(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         """The rows of a table that are not blank, the header first, with the number of each row's last line."""
-        number = 0
-
-        def text() -> Iterator[str]:
-            nonlocal number
-            for place, line in self.lines():
-                number = place
-                yield line.decode() + "\n"
-
+        lines = (line for _, text in self.texts() for line in io.StringIO(text.decode(), newline="\n"))
+        rows = csv.reader(lines, delimiter=delimiter, strict=True)
         try:
-            for row in csv.reader(text(), delimiter=delimiter, strict=True):
-                if any(cell.strip() for cell in row):
-                    yield number, row
+            for row in rows:
+                if "".join(row).strip():
+                    yield rows.line_num, row
         except csv.Error as problem:
             if "new-line" in str(problem):
-                raise self.refuse(number, "expected lines that end with LF or CRLF, found CR alone") from None
-            raise self.refuse(number, f"expected quotes around whole cells only: {problem}") from None
+                raise self.refuse(rows.line_num, "expected lines that end with LF or CRLF, found CR alone") from None
+            raise self.refuse(rows.line_num, f"expected quotes around whole cells only: {problem}") from None
 
     @property
     def looks_like_json(self) -> bool:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Input, Lines, Numbers, Rows, Text, digest_of, grouped, repeated
 from pytest_riskguard.data.content import InputFile
-from pytest_riskguard.data.detection import format_of
+from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.ids import Ids, IntArray, rows_of, topics_with
 from pytest_riskguard.data.input_files import ContentError, is_folder
@@ -483,7 +483,7 @@ def keyed(given: Input, run: Run, keys: TopicKeys) -> Run:
 
 
 def read_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Run:
-    """The run in a file of any format of ``data.known``, plain or gzip, on this machine or at an address.
+    """The run in a file of any format of ``data.formats``, plain or gzip, on this machine or at an address.
 
     ``keys`` finds the topics of formats that know queries by their texts. ``RunFormatError`` for a file of no known
     format or with bad content, ``MissingFileError`` if it cannot be read, ``UsageError`` for an unknown format.

@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from pytest_riskguard.cli.main import run as riskguard
+from pytest_riskguard.data.formats import FORMATS
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.known import FORMATS
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Question, RunFile, ScoreFile
 from pytest_riskguard.gates.kinds import gate_of

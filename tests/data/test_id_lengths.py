@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data.content import InputFile
-from pytest_riskguard.data.known import OWN, format_named
+from pytest_riskguard.data.formats import OWN, format_named
 from pytest_riskguard.data.rankings import rankings_as_run
 from pytest_riskguard.data.run_files import open_run
 from pytest_riskguard.errors import DataError, FileError, RunFormatError
