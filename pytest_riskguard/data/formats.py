@@ -13,9 +13,7 @@ from typing import Any
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
 from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hint
-from pytest_riskguard.data.named_columns import SYNONYMS, number
 from pytest_riskguard.data.records import KINDS, Judgement, Kind, Ranking, Records, limited
-from pytest_riskguard.data.scores import scores_of_rows
 from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.text import did_you_mean
 
@@ -215,6 +213,8 @@ class AddedFormat(Format):
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The plugin's function, with its mappings as rows."""
         if kind == "scores":
+            from pytest_riskguard.data.scores import scores_of_rows
+
             return lambda file: scores_of_rows(file, self._rows(file, kind))
         return lambda file: limited(Records(self._rows(file, kind)), file.refuse)
 
@@ -312,6 +312,8 @@ def _refusal(file: InputFile, kind: Kind, nearest: Format, why: Misfit) -> FileE
 
 def kinds_of(file: InputFile, *, named: str | None = None) -> tuple[Kind, ...]:
     """What a file may hold: every kind that a format fits, without those that its columns contradict."""
+    from pytest_riskguard.data.named_columns import SYNONYMS
+
     if names_collection(file.path):
         named = "irds"
     if named is not None:
@@ -347,4 +349,6 @@ def _is_certain(known: Format, file: InputFile, kind: Kind) -> bool:
     """Whether hardly a file of another kind has this format."""
     if known.name != "trec":  # which is recognised by the number of columns alone
         return (known.name, kind) not in OWN
+    from pytest_riskguard.data.named_columns import number
+
     return not math.isnan(number(file.first_line.split()[3 if kind == "judgements" else 4]))
