@@ -105,7 +105,7 @@ class _Copy:
     def everything(self) -> str:
         """Copy all files from the address; returns their listing."""
         try:
-            files = {name: file.size for name, file in files_below(Path(self._address)).items() if _is_of_store(name)}
+            files = {name: size for name, size in files_below(Path(self._address)).items() if _is_of_store(name)}
         except MissingFileError as error:
             raise self._unreadable(error) from None
         if not files:

@@ -82,12 +82,9 @@ class Compared:
         """Everything is the same."""
         self.check_unjudged()
         rows = self.rows()
-        for losers, winners in ((rows, []), ([], rows)):
-            found = topic_documents(losers, winners, *self.rejudged.runs)
-            slow = self.slow
-            assert found == slow_rankings.topic_documents(
-                losers, winners, slow.measure, slow.grades, *slow.runs, rules=slow.rules
-            )
+        for row, told in zip(rows, topic_documents(rows, (), *self.rejudged.runs), strict=True):
+            for moved in () if told.exact else told.moved:
+                assert moved.effect == row.candidate - slow_rankings.moved_back(self.slow, row.topic, moved.document)
         depth = depth_shown(self.rejudged)
         shown = side_by_side(self.rejudged, [row.topic for row in rows])
         assert shown.topics == {row.topic: slow_rankings.side_by_side(self.slow, row.topic, depth) for row in rows}
