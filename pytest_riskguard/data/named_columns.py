@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.ids import Ids, IntArray, begins_of
 from pytest_riskguard.data.measure_names import AVERAGES
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
+from pytest_riskguard.data.records import WANTED, Judgement, Kind, Ranking, Records, TopicRow
 from pytest_riskguard.data.text_blocks import FloatArray, RefusedError, numbers
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.limits import DOCUMENTS
@@ -46,13 +46,6 @@ _TEXTS_OF_DOCUMENTS = ("text", "title")
 _OTHER: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
     "judgements": {"topic": _IDS, "query": _TEXTS_OF_DOCUMENTS},
     "rankings": {"topic": _IDS, "query": _TEXTS_OF_DOCUMENTS, "score": ("relevance", "value")},
-}
-#: What the columns of a table may hold, those that are hardest to mistake first.
-WANTED: Mapping[Kind, tuple[str, ...]] = {
-    "judgements": ("document", "topic", "query", "grade", "judge"),
-    "rankings": ("document", "topic", "query", "rank", "score"),
-    "topics": ("topic", "query", "weight"),
-    "scores": ("measure", "topic", "value", "system"),
 }
 _NEEDED: Mapping[Kind, tuple[str, ...]] = {
     "judgements": ("document", "grade"),
