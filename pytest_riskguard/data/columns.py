@@ -12,7 +12,6 @@ from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.measure_names import AVERAGES, standard_name
 from pytest_riskguard.data.named_columns import (
     SYNONYMS,
-    WANTED,
     as_tag,
     known_columns,
     missing_columns,
@@ -21,7 +20,7 @@ from pytest_riskguard.data.named_columns import (
     number,
     places,
 )
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, Score, TopicRow
+from pytest_riskguard.data.records import WANTED, Judgement, Kind, Ranking, Records, Score, TopicRow
 from pytest_riskguard.limits import DOCUMENTS
 
 

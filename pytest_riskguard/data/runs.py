@@ -414,7 +414,7 @@ def run_of_rankings(
 ) -> Run:
     """As ``run_of``, of whole rankings: topic, documents, scores, ranks and line of each; each topic once.
 
-    Either all rankings have scores, or none; a topic of None is one whose place says which it is (``Run.keyed``).
+    A ranking without scores stands in its order; a topic of None is one whose place says which it is (``keyed``).
     """
     topics: list[str] = []
     documents: list[str] = []
@@ -422,7 +422,7 @@ def run_of_rankings(
     ranks: list[float | None] = []
     lines: list[int | None] = []
     seen: set[str] = set()
-    by_order, without_scores, without_ranks = 0, False, False
+    by_order, has_scores, has_ranks = 0, False, True
     for number, (topic, names, of_scores, of_ranks, line) in enumerate(rankings):
         if topic is None:
             topic, by_order = str(number), number + 1
@@ -431,17 +431,17 @@ def run_of_rankings(
         seen.add(topic)
         topics += [topic] * len(names)
         documents += names
-        without_scores |= of_scores is None and bool(names)
-        without_ranks |= of_ranks is None
-        scores += of_scores or [math.nan] * len(names)
-        ranks += of_ranks or [math.nan] * len(names)
+        has_scores |= of_scores is not None
+        has_ranks &= of_ranks is not None
+        scores += map(float, range(len(names), 0, -1)) if of_scores is None else of_scores
+        ranks += [] if of_ranks is None else of_ranks
         lines += [line] * len(names)
     run = run_of(
         given,
         topics,
         documents,
-        None if without_scores else scores,
-        None if without_ranks else ranks,
+        scores if has_scores else None,
+        ranks if has_ranks else None,
         lines=None if not any(lines) else lines,
         by_text=by_text,
         texts=texts,

@@ -16,7 +16,6 @@ import numpy as np
 from pytest_riskguard.data.ids import IntArray
 from pytest_riskguard.data.input_files import START_BYTES, InputFile, Misfit
 from pytest_riskguard.data.named_columns import (
-    WANTED,
     Column,
     Table,
     joined,
@@ -29,7 +28,7 @@ from pytest_riskguard.data.named_columns import (
     rankings_of,
     topics_of,
 )
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
+from pytest_riskguard.data.records import WANTED, Judgement, Kind, Ranking, Records, TopicRow
 from pytest_riskguard.data.text_blocks import RefusedError, numbers, text_blocks
 from pytest_riskguard.limits import LINE_BYTES
 
