@@ -26,14 +26,13 @@ from typing import Any, cast
 import numpy as np
 
 from pytest_riskguard import __version__, run_context
-from pytest_riskguard.data.document_ids import Judged
 from pytest_riskguard.data.formats import added_formats
 from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.data.input_files import open_regular
 from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.run_scores import ScoredRun
-from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.scores import Judged, TopicScores
 from pytest_riskguard.errors import MissingFileError, RiskguardError, ScoringError, UsageError
 from pytest_riskguard.limits import RUN_BYTES, factor
 
@@ -188,11 +187,12 @@ def _software() -> str:
 
 def _is_covered(measure: str) -> bool:
     """Whether a measure, and what computes it in this process, are of packages that the key covers."""
-    from pytest_riskguard.data.measures import parse_measure, provider_of
+    from pytest_riskguard.data.measures import function_of, parse_measure, provider_of
 
     try:
         parsed = parse_measure(measure)
-        return all(type(part).__module__.partition(".")[0] in _COVERED for part in (parsed, provider_of(parsed)))
+        packages = {type(part).__module__.partition(".")[0] for part in (parsed, provider_of(parsed))}
+        return function_of(parsed) is None and packages <= {*_COVERED}
     except (RiskguardError, ValueError):  # the reading says what is wrong
         return False
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_riskguard.data import memory
+from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.formats import format_of, system_name
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import InputFile, Misfit, is_folder
@@ -82,7 +83,7 @@ def read_scores(
 
 
 def _named(
-    given: memory.Input, scores: Sequence[TopicScores], measures: Sequence[str] | None, name: str
+    given: Input, scores: Sequence[TopicScores], measures: Sequence[str] | None, name: str
 ) -> tuple[TopicScores, ...]:
     by_measure = {str(one.measure): one for one in scores}
     return tuple(replace(by_measure[one], name=name) for one in chosen(given, by_measure, measures))

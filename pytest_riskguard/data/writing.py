@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pytest_riskguard.data.columns import whole
+from pytest_riskguard.data.checks import whole
 from pytest_riskguard.data.content import imported
 
 #: Column -> its cells, None where there is nothing.

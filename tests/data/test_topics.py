@@ -70,7 +70,7 @@ MORE = "(further columns need a header line)"
             ":2: expected 3 columns (id, query, market) with tabs between them, found 2",
         ),
         ("id\tquery\n1\ta\tb\n", ":2: expected 2 columns (id, query) with tabs between them, found 3"),
-        ("1\ta\n1\tb\n", ":2: expected each topic once, found topic '1' also on line 1"),
+        ("1\ta\n1\tb\n", ":2: expected each topic once, found '1' also on line 1"),
         ("1\ta\n \tb\n", ":2: expected a topic id, found an empty one"),
         ("id\tquery\tx\tx\n", ":1: expected a name of its own for every column, found 'x' in column 4"),
         (

@@ -66,7 +66,7 @@ def falling(documents: tuple[str, ...]) -> dict[str, float]:
 
 
 def run_of(rankings: Mapping[str, tuple[str, ...]]) -> bytes:
-    """Rankings in TREC's format, as ``write_run`` writes them."""
+    """Run in TREC's format, as ``write_run`` writes them."""
     from io import BytesIO
 
     file = BytesIO()
