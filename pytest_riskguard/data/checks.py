@@ -95,11 +95,6 @@ class Rows:
             raise self.error(row, f"{start[:20] + '…'!r}: {limit.problem(int(ids.lengths[row]))}")
 
 
-def whole(value: float) -> float:
-    """A number to be written: without a decimal point where it needs none."""
-    return int(value) if float(value).is_integer() else float(value)
-
-
 def is_identifier(text: str) -> bool:
     """Whether an id can be one of a run: it stands on one line, without spaces around it, and can be encoded."""
     return _is_whole(text) and text.strip() == text and len(text.splitlines()) == 1 and "\0" not in text

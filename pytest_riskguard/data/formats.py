@@ -9,14 +9,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
+from pytest_riskguard.data.headers import SYNONYMS, number
 from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hint
 from pytest_riskguard.data.records import KINDS, Judgement, Kind, Ranking, Records, limited
 from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.text import did_you_mean
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -24,8 +28,8 @@ class Format:
     """One format of files.
 
     For the format ``csv`` its ``module`` in ``data`` has ``csv_fits(file, kind)``, which returns None or why the file
-    does not fit, and either ``csv_table(file, kind)``, which gives named columns, or a function such as
-    ``csv_judgements(file)`` for each kind that it ``reads``. Of ``parts`` a file may hold several, ``FILE#PART``.
+    does not fit, and for each kind that it ``reads`` a function such as ``csv_judgements(file)``, or for all of them
+    ``csv_table(file, kind)``, which gives named columns. Of ``parts`` a file may hold several, ``FILE#PART``.
     """
 
     name: str
@@ -42,10 +46,7 @@ class Format:
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The function that reads what a file of this format holds."""
-        if (table := self._function("table")) is not None:
-            read = partial(_of_table, table, kind)
-        else:
-            read = self._function(kind)
+        read = self._function(kind) or partial(_of_table, self._function("table"), kind)
 
         def limited_read(file: InputFile) -> Any:
             found = read(file)
@@ -60,18 +61,17 @@ class Format:
 
 def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFile) -> Any:
     """What the named columns of a file hold."""
-    from pytest_riskguard.data.named_columns import judgements_of, run_of_table, score_rows_of, topics_of_table
+    from pytest_riskguard.data import named_columns as columns
     from pytest_riskguard.data.scores import scores_of_rows
 
-    columns = table(file, kind)
     match kind:
         case "judgements":
-            return judgements_of(columns, file.columns)
+            return columns.judgements_of(table(file, kind), file.columns)
         case "rankings":
-            return run_of_table(columns, file.columns)
+            return columns.run_of_table(table(file, kind), file.columns)
         case "topics":
-            return topics_of_table(columns, file.columns)
-    return scores_of_rows(file, file.chosen(score_rows_of(columns, file.columns), "system"))
+            return columns.topics_of_table(table(file, kind), file.columns)
+    return scores_of_rows(file, file.chosen(columns.score_rows_of(table(file, kind), file.columns), "system"))
 
 
 def _format(name: str, module: str, reads: str, suffixes: str, *, writes: str = "", parts: str = "") -> Format:
@@ -117,8 +117,8 @@ FORMATS: tuple[Format, ...] = (
     _format("mteb", "libraries", "rankings", ".json", parts="rankings"),
     # sentence-transformers predictions (JSON Lines)
     _format("sentence-transformers", "libraries", "rankings", ".jsonl"),
-    # BEIR: qrels with a header (TSV), queries.jsonl
-    _format("beir", "libraries", "judgements topics", ".tsv .jsonl"),
+    # BEIR: qrels with a header (TSV)
+    _format("beir", "libraries", "judgements", ".tsv"),
     # responses of Elasticsearch, OpenSearch, Solr, Vespa, Algolia, Typesense, Meilisearch (JSON, JSON Lines)
     _format("responses", "engines", "rankings", ".json .jsonl .ndjson"),
     # scores of ranx (JSON: measure, topic, number) and pytrec_eval (topic, measure, number)
@@ -318,8 +318,6 @@ def _refusal(file: InputFile, kind: Kind, nearest: Format, why: Misfit) -> FileE
 
 def kinds_of(file: InputFile, *, named: str | None = None) -> tuple[Kind, ...]:
     """What a file may hold: every kind that a format fits, without those that its columns contradict."""
-    from pytest_riskguard.data.named_columns import SYNONYMS
-
     if names_collection(file.path):
         named = "irds"
     if named is not None:
@@ -355,6 +353,4 @@ def _is_certain(known: Format, file: InputFile, kind: Kind) -> bool:
     """Whether hardly a file of another kind has this format."""
     if known.name != "trec":  # which is recognised by the number of columns alone
         return (known.name, kind) not in OWN
-    from pytest_riskguard.data.named_columns import number
-
     return not math.isnan(number(file.first_line.split()[3 if kind == "judgements" else 4]))

@@ -9,9 +9,9 @@ from typing import Any
 
 from pytest_riskguard.data import memory
 from pytest_riskguard.data.given_file import TIES, Ties
+from pytest_riskguard.data.headers import SYNONYMS
 from pytest_riskguard.data.memory import InputData, RankingsData, is_of_ranx, is_series
 from pytest_riskguard.data.metadata import checked_metadata
-from pytest_riskguard.data.named_columns import SYNONYMS
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import TopicScores

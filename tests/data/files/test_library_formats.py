@@ -129,12 +129,7 @@ def test_predictions_of_sentence_transformers_need_ids_and_numbers(write):
             read_run(write("predictions.jsonl", f"{good}\n{bad}\n"))
 
 
-def test_queries_of_beir_have_tags_and_its_corpus_is_no_topics_file(write):
-    line = '{"_id": "1", "text": "red", "metadata": {"lang": "en", "n": 2, "links": ["x"], "none": null}}\n'
-    topics = read_topics(write("queries.jsonl", line))
-    assert (topics.queries, topics.tags) == ({"1": "red"}, {"1": {"lang": "en", "n": "2"}})
-    with pytest.raises(TopicsFormatError, match=r":2: expected a key 'text', found null"):
-        read_topics(write("queries.jsonl", f'{line}{{"_id": "2", "text": null}}\n'))
+def test_the_corpus_of_beir_is_no_topics_file(write):
     with pytest.raises(TopicsFormatError, match=r"its objects have titles and texts: they are documents"):
         read_topics(write("corpus.jsonl", '{"_id": "1", "title": "Red", "text": "A red shoe"}\n'))
 

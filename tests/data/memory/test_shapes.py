@@ -72,7 +72,6 @@ FIRST = UUID(int=1)
         (frame().set_index("qid").rename_axis(None), {"1": ["a", "b"], "2": ["c"]}),
         (frame(rank=[1, 0, 0]).drop(columns="score"), {"1": ["b", "a"], "2": ["c"]}),
         (pa.table(COLUMNS), {"1": ["a", "b"], "2": ["c"]}),
-        (pa.RecordBatch.from_pydict(COLUMNS), {"1": ["a", "b"], "2": ["c"]}),
         (
             pl.DataFrame(COLUMNS).with_columns(pl.col("score").cast(pl.Decimal(scale=2))),
             {"1": ["a", "b"], "2": ["c"]},

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pytest_riskguard.data.trec_files import fold_run
 
 from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
@@ -20,6 +18,7 @@ from pytest_riskguard.data.measures import has_kernel, parse_measure, provider_o
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.ranking import Order, order_of
 from pytest_riskguard.data.run_scores import score_run
+from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.data.scoring import check_labels, kernel_of, parts_of, values_by_order, values_of
 from pytest_riskguard.data.unjudged import values_if_judged
 from tests.data.plain_orders import ranked, untied
@@ -46,6 +45,9 @@ NOT_ADDITIVE = [
     *("AP", "AP(rel=2)@10", "RR", "RR@10", "ERR@20", "Success@3", "Rprec", "Bpref", "SetP", "Judged@10", "Compat"),
     "nDCG(judged_only=True)@5",
 ]
+
+
+Chunk = dict[str, dict[str, float]]
 
 
 def chunk_of(rows: Mapping[str, Sequence[tuple[str, float]]]) -> Chunk:
@@ -204,8 +206,7 @@ def test_real_runs_with_whole_grades_and_others(shared, every):
     runs = list(real_runs(shared))
     assert len(runs) == 28
     for path, judgements in runs[::every]:
-        chunks, _ = fold_run(path, list)
-        chunk = dict(itertools.chain.from_iterable(part.items() for part in chunks))
+        chunk = chunk_of({topic: [*documents.items()] for topic, documents in read_run(path).by_topic().items()})
         whole = read_qrels(judgements)
         halved = {t: {d: g / 2 if g > 0 else g for d, g in judged.items()} for t, judged in whole.grades.items()}
         for qrels in (whole, read_qrels(halved, labels=LabelRules(relevant_from=0.5))):
