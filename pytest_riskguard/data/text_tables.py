@@ -7,29 +7,18 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
+from pytest_riskguard.data.headers import WANTED, known_columns, missing_columns, number, places
 from pytest_riskguard.data.ids import IntArray
 from pytest_riskguard.data.input_files import START_BYTES, InputFile, Misfit
-from pytest_riskguard.data.named_columns import (
-    WANTED,
-    Column,
-    Table,
-    joined,
-    judgements_of,
-    known_columns,
-    missing_columns,
-    number,
-    packed,
-    places,
-    rankings_of,
-    topics_of_table,
-)
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
+from pytest_riskguard.data.named_columns import Column, Table, joined, packed
+from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.text_blocks import RefusedError, numbers, text_blocks
 from pytest_riskguard.data.topics import CLUSTER, STRATUM, WEIGHT, Topics, topics_of
 from pytest_riskguard.limits import LINE_BYTES
@@ -56,32 +45,17 @@ def csv_fits(file: InputFile, kind: Kind) -> Misfit | None:
     return Misfit(f"its first line is not a header that fits: {problem}", nearness)
 
 
-def csv_judgements(file: InputFile) -> Records[Judgement]:
-    """A row for each judged document; rows without a grade are left out."""
-    return judgements_of(csv_table(file, "judgements"), file.columns)
-
-
-def csv_rankings(file: InputFile) -> Records[Ranking]:
-    """A row for each document; where there are no scores, the rank counts."""
-    return rankings_of(csv_table(file, "rankings"), file.columns)
-
-
-def csv_topics(file: InputFile) -> Topics:
-    """A row for each topic; further columns are tags."""
-    return topics_of_table(csv_table(file, "topics"), file.columns)
-
-
 def csv_table(file: InputFile, kind: Kind) -> Table:
     """The rows below a header."""
     delimiter = _delimiter(file, kind) or ","
-    header = _cells(file.first_line, delimiter)
-    try:
-        return block_table(file, kind, header, separator=delimiter)
-    except RefusedError:
-        pass
+    with suppress(RefusedError):
+        return block_table(file, kind, _cells(file.first_line, delimiter), separator=delimiter)
     rows = file.table(delimiter)
     _, header = next(rows, (1, []))
     return _row_table(file, header, rows)
+
+
+tsv_table = csv_table
 
 
 def block_table(
@@ -141,9 +115,6 @@ TOPIC_NAMES = ("topic", "id", "qid", "query_id")
 TEXT_NAMES = ("query", "text", "title")
 _TWO_COLUMNS = "2 columns (id, query text) with a tab between them"
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
-
-
-tsv_judgements, tsv_rankings = csv_judgements, csv_rankings
 
 
 def tsv_topics(file: InputFile) -> Topics:
@@ -236,27 +207,11 @@ def jsonl_fits(file: InputFile, kind: Kind) -> Misfit | None:
     return Misfit(f"its first object does not fit: {problem}", nearness)
 
 
-def jsonl_judgements(file: InputFile) -> Records[Judgement]:
-    """An object for each judged document; null as the grade means not judged."""
-    return judgements_of(_jsonl_table(file), file.columns)
-
-
-def jsonl_rankings(file: InputFile) -> Records[Ranking]:
-    """An object for each document; where there are no scores, the rank counts."""
-    return rankings_of(_jsonl_table(file), file.columns)
-
-
-def jsonl_topics(file: InputFile) -> Topics:
-    """An object for each topic; further texts and numbers are tags."""
-    return topics_of_table(_jsonl_table(file), file.columns)
-
-
-def _jsonl_table(file: InputFile) -> Table:
+def jsonl_table(file: InputFile, _kind: Kind) -> Table:
+    """An object for each row."""
     if not file.first_line.lstrip().startswith("["):
-        try:
+        with suppress(RefusedError):
             return _object_table(file, _blocks_of_objects(file))
-        except RefusedError:
-            pass
     return _object_table(file, [_objects(file)])
 
 
@@ -290,9 +245,11 @@ def _blocks_of_objects(file: InputFile) -> Iterator[tuple[Sequence[int], list[di
             objects = json.loads(f"[{text.decode().replace(_FEED, ',')}]", parse_constant=_refuse)
         except (ValueError, RecursionError):
             raise RefusedError from None
-        # a key that stands twice in an object is lost, and then there are more of these than keys
+        # a key that stands twice in an object is lost: there are then more of these than keys
         keys = text.count(b'":') + text.count(b'" :')
         if set(map(type, objects)) != {dict} or (len(lines), keys) != (len(objects), sum(map(len, objects))):
+            raise RefusedError
+        if b"\\ud" in text or b"\\uD" in text:  # it may be half a character
             raise RefusedError
         yield lines, objects
 
@@ -345,29 +302,10 @@ def msmarco_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     return None
 
 
-def msmarco_rankings(file: InputFile) -> Records[Ranking]:
+def msmarco_table(file: InputFile, kind: Kind) -> Table:
     """The documents of each topic by their scores, or else by their ranks."""
     header = _MSMARCO[: len(file.first_line.split())]
-    try:
-        return rankings_of(block_table(file, "rankings", header, below=False))
-    except RefusedError:
-        rows = ((line, content.decode().split()) for line, content in file.lines())
-        return rankings_of(_row_table(file, header, ((line, cells) for line, cells in rows if cells)))
-
-
-# TREC's formats: ``topic Q0 docid rank score tag`` and ``topic iteration docid grade``, with spaces between columns.
-#
-# ``data`` reads these line by line, since runs may be large; only the recognition is here.
-
-
-_COLUMNS = {"rankings": (6, "topic Q0 docid rank score tag"), "judgements": (4, "topic iteration docid grade")}
-
-
-def trec_fits(file: InputFile, kind: Kind) -> Misfit | None:
-    """Whether the first line has the right number of columns; a file of another kind of text is nearest to this."""
-    number, names = _COLUMNS[kind]
-    columns = len(file.first_line.split())
-    is_json = file.first_object is not None or file.json_or_none is not None  # a topic's id may begin with a bracket
-    if columns == number and not is_json:
-        return None
-    return Misfit(f"the first line has {columns} columns, not {number} ({names})", 0 if file.looks_like_json else 1)
+    with suppress(RefusedError):
+        return block_table(file, kind, header, below=False)
+    rows = ((line, content.decode().split()) for line, content in file.lines())
+    return _row_table(file, header, ((line, cells) for line, cells in rows if cells))

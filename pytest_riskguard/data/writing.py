@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pytest_riskguard.data.content import imported
-from pytest_riskguard.data.named_columns import whole
+from pytest_riskguard.data.headers import whole
 
 #: Column -> its cells, None where there is nothing.
 Columns = dict[str, list[Any]]

@@ -31,7 +31,6 @@ def test_further_columns_are_tags_and_weight_is_a_number(write):
 IN_ANY_CASE = [
     ("t.tsv", "id\tquery\tCluster\tSTRATUM\tMarket\n1\ta\tc\thead\tde\n"),
     ("t.csv", "id,query,Cluster,STRATUM,Market\n1,a,c,head,de\n"),
-    ("t.jsonl", '{"_id": "1", "text": "a", "metadata": {"Cluster": "c", "STRATUM": "head", "Market": "de"}}\n'),
     ("t.jsonl", '{"id": "1", "query": "a", "Cluster": "c", "STRATUM": "head", "Market": "de"}\n'),
 ]
 
