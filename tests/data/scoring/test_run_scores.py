@@ -167,7 +167,7 @@ def test_measures_are_checked_before_the_run_is_read(tmp_path, write):
 def test_every_value_must_belong_to_a_topic_that_was_asked_for(monkeypatch, answers, problem):
     def evaluator(measures, judged):
         metrics = (
-            None if answers is None else [ir_measures.Metric(topic, *measures, value) for topic, value in answers]
+            None if answers is None else [ir_measures.Metric(topic, measures[0], value) for topic, value in answers]
         )
         return SimpleNamespace(iter_calc=lambda _: metrics)
 

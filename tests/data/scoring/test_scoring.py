@@ -172,7 +172,7 @@ def test_an_unjudged_document_has_no_gain_even_where_grade_0_has_one():
         assert of_kernel(text, judged_run(chunk, qrels), qrels) == {"t": 0.0}
 
 
-def rankings_and_grades() -> tuple[dict[str, list[str]], dict[str, dict[str, float]]]:
+def rankings_and_grades() -> tuple[dict[str, list[str]], dict[str, dict[str, int]]]:
     """Of 30 topics; some judged documents are not retrieved, one ranking is short."""
     rng, rankings, grades = random.Random(5), {}, {}
     for topic in (f"t{number}" for number in range(30)):
