@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.checks import Input, run_of
+from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.given_file import Ties
 from pytest_riskguard.data.headers import WANTED, missing_columns, number, places
 from pytest_riskguard.data.ids import Ids, IntArray, begins_of
 from pytest_riskguard.data.measure_names import AVERAGES
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
-from pytest_riskguard.data.tables import Run
+from pytest_riskguard.data.qrels import Qrels, qrels_of
+from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.runs import Run, run_of
 from pytest_riskguard.data.text_blocks import FloatArray, RefusedError, numbers
 from pytest_riskguard.data.topics import Topics, topics_of
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.limits import DOCUMENTS
 
 #: Columns without a meaning: the index that pandas writes.
 _INDEX = ("", "unnamed: 0", "__index_level_0__")
@@ -35,6 +35,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 ScoreRow = tuple[str, str, float, int | None]
 Column = Ids | npt.NDArray[np.integer] | npt.NDArray[np.floating] | Sequence[Any]
 _NOTHING = type(None)
+T = TypeVar("T")
 #: The largest whole number that a float holds exactly.
 _MAX_EXACT = 2**53
 
@@ -54,12 +55,13 @@ def packed(cells: Sequence[Any]) -> Column:
     return cells
 
 
-def joined(parts: Sequence[Column]) -> Column:
+def joined(parts: Sequence[Any]) -> Column:
     """The cells of several columns as one."""
     if all(isinstance(part, Ids) for part in parts):
-        return Ids.joined(parts)  # type: ignore[arg-type]
-    if all(isinstance(part, np.ndarray) for part in parts) and len({part.dtype for part in parts}) == 1:  # type: ignore[union-attr]
-        return np.concatenate(parts)  # type: ignore[arg-type]
+        return Ids.joined(parts)
+    kinds = {getattr(part, "dtype", None) for part in parts}
+    if len(kinds) == 1 and None not in kinds:
+        return np.concatenate(parts)
     return [cell for part in parts for cell in _cells(part)]
 
 
@@ -129,30 +131,12 @@ class Table:
             return stripped(column)
         if isinstance(column, np.ndarray) and (ids := _whole_numbers(column)) is not None:
             return ids
-        texts = [
-            cell.strip() if type(cell) is str else self._text(row, cell, what)
-            for row, cell in enumerate(_cells(column))
-        ]
+        texts = self._each(column, text_of, f"text or a whole number as the {what}")
         try:
             return Ids.of(texts)
         except UnicodeEncodeError as problem:
-            row = texts.index(problem.object)
             found = f"found half of a character in {problem.object!r:.60}"
-            raise self.refuse(row, f"expected text as the {what}, {found}") from None
-
-    def _text(self, row: int, cell: Any, what: str) -> str:
-        match cell:
-            case bool():
-                pass
-            case int():
-                return str(cell)
-            case float() if math.isnan(cell):
-                return ""
-            case float() if cell.is_integer() and abs(cell) < _MAX_EXACT:
-                return str(int(cell))
-            case None:
-                return ""
-        raise self.refuse(row, f"expected text or a whole number as the {what}, found {cell!r:.60}")
+            raise self.refuse(texts.index(problem.object), f"expected text as the {what}, {found}") from None
 
     def numbers(self, place: int, what: str) -> FloatArray:
         """The numbers in a column, NaN for nothing."""
@@ -166,52 +150,53 @@ class Table:
         except (RefusedError, OverflowError):
             pass
         if values is None or np.isinf(values).any():
-            return np.array([self._number(row, cell, what) for row, cell in enumerate(_cells(column))])
+            return np.array(self._each(column, _number_of, f"a number as the {what}"))
         return values
 
-    def _number(self, row: int, cell: Any, what: str) -> float:
-        value = math.nan
-        match cell:
-            case None:
-                return math.nan
-            case str():
-                if not (text := cell.strip()):
-                    return math.nan
-                value = number(text)
-            case bool():
-                pass
-            case int() | float():
-                if cell != cell:
-                    return math.nan
-                value = number(str(cell))
-        if math.isnan(value):
-            raise self.refuse(row, f"expected a number as the {what}, found {cell!r:.60}")
-        return value
+    def _each(self, column: Column, convert: Callable[[Any], T | None], expected: str) -> list[T]:
+        """Each cell converted; refuses the first for which there is nothing."""
+        converted = []
+        for row, cell in enumerate(_cells(column)):
+            if (value := convert(cell)) is None:
+                raise self.refuse(row, f"expected {expected}, found {cell!r:.60}")
+            converted.append(value)
+        return converted
 
     def tag(self, place: int) -> list[str | None]:
         """The cells of a column as what they say of a topic; None for lists and objects."""
         return [as_tag(cell) for cell in _cells(self.column(place))]
 
 
+def _is_nothing(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
+
+
+def text_of(cell: Any) -> str | None:
+    """A cell as text, empty for nothing; a whole number is the id that it is, also as a float; None of others."""
+    if isinstance(cell, str):
+        return cell.strip()
+    if _is_nothing(cell):
+        return ""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < _MAX_EXACT:
+        return str(int(cell))
+    return str(cell) if isinstance(cell, int) and not isinstance(cell, bool) else None
+
+
+def _number_of(cell: Any) -> float | None:
+    """The number in a cell, NaN for nothing; None of others."""
+    if _is_nothing(cell) or (isinstance(cell, str) and not cell.strip()):
+        return math.nan
+    if isinstance(cell, bool) or not isinstance(cell, str | int | float):
+        return None
+    value = number(str(cell).strip())
+    return None if math.isnan(value) else value
+
+
 def as_tag(cell: Any) -> str | None:
     """What a further column says of a topic; None for lists and objects."""
-    match cell:
-        case str():
-            return cell.strip()
-        case bool():
-            return str(cell).lower()
-        case None:
-            return ""
-        case int():
-            return str(cell)
-        case float():
-            return "" if math.isnan(cell) else f"{cell:g}"
-    return None
-
-
-def whole(value: float) -> float:
-    """A number to be written: without a decimal point where it needs none."""
-    return int(value) if float(value).is_integer() else float(value)
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    return f"{cell:g}" if isinstance(cell, float) and not math.isnan(cell) else text_of(cell)
 
 
 # What a table holds, by its kind.
@@ -264,34 +249,18 @@ class _Rows:
         return topics, known
 
 
-def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Records[Judgement]:
-    """One for each row that has a grade: a query, or a document, without one has not been judged yet."""
+def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Qrels:
+    """The judgements of a table: a query, or a document, without a grade has not been judged yet."""
     found = _Rows(table, "judgements", given)
     grades = found.numbers("grade")
     rows = np.flatnonzero(~np.isnan(grades))
     topics, texts = found.topics(rows)
-    documents = found.filled("document", rows).strings()
-    judges = found.text("judge").at(rows).strings() if "judge" in found.columns else [""] * len(rows)
-    lines = map(table.line, rows.tolist())
-    columns = (topics.strings(), documents, grades[rows].tolist(), judges, lines)
-    return Records(map(Judgement, *columns), by_text=found.by_text, texts=texts)
-
-
-def rankings_of(table: Table, given: Mapping[str, str] = _NONE) -> Records[Ranking]:
-    """One for each topic, ordered by score, or else by rank: that is then the order that users saw."""
-    found = _Rows(table, "rankings", given)
-    scores, ranks = (found.numbers(what) if what in found.columns else None for what in ("score", "rank"))
-    documents = found.filled("document")
-    rows = np.arange(len(documents))
-    topics, texts = found.topics(rows)
-    if scores is not None and ranks is not None and np.isnan(scores).all():
-        scores = None
-    if scores is not None and np.isnan(scores).any():
-        row = int(np.argmax(np.isnan(scores)))
-        (document,) = documents.at(slice(row, row + 1)).strings()
-        raise table.refuse(row, f"expected a number as the score of {document!r}, found nothing")
-    grouped = _grouped(found, topics.strings(), documents.strings(), scores, ranks)
-    return Records(grouped, by_text=found.by_text, texts=texts, is_ordered=scores is None)
+    documents = found.filled("document", rows)
+    judges = found.text("judge").at(rows) if "judge" in found.columns else None
+    lines = list(map(table.line, rows.tolist()))
+    return qrels_of(
+        table.given, topics, documents, grades[rows], judges, lines=lines, by_text=found.by_text, texts=texts
+    )
 
 
 def run_of_table(
@@ -311,33 +280,6 @@ def run_of_table(
         ranks = None
     lines, by_text = table.lines, found.by_text
     return run_of(table.given, topics, documents, scores, ranks, lines=lines, by_text=by_text, texts=texts, ties=ties)
-
-
-def _grouped(
-    found: _Rows, topics: list[str], documents: list[str], scores: FloatArray | None, ranks: FloatArray | None
-) -> Iterator[Ranking]:
-    by_topic: dict[str, list[int]] = {}
-    for row, topic in enumerate(topics):
-        by_topic.setdefault(topic, []).append(row)
-    most = max(map(len, by_topic.values()), default=0)
-    if most > DOCUMENTS.value:
-        raise found.table.given.refuse(None, DOCUMENTS.problem(most))
-    for topic, rows in by_topic.items():
-        names, line = [documents[row] for row in rows], found.table.line(rows[0])
-        of_topic = [] if ranks is None else ranks[rows].tolist()
-        if scores is not None:
-            whole = [int(rank) for rank in of_topic if float(rank).is_integer()]
-            yield Ranking(topic, names, scores[rows].tolist(), line, whole if len(whole) == len(rows) else None)
-            continue
-        at_rank: dict[float, str] = {}
-        for row, name, rank in zip(rows, names, of_topic, strict=True):
-            if math.isnan(rank):
-                raise found.table.refuse(row, f"expected a number as the rank of {name!r}, found nothing")
-            if rank in at_rank:
-                two = f"{rank:g} for both {at_rank[rank]!r} and {name!r}"
-                raise found.table.refuse(row, f"expected each rank once in topic {topic!r}, found {two}")
-            at_rank[rank] = name
-        yield Ranking(topic, [at_rank[rank] for rank in sorted(at_rank)], None, line)
 
 
 def topics_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Topics:
