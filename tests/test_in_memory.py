@@ -14,7 +14,7 @@ from ir_measures import ScoredDoc
 
 from pytest_riskguard import assert_georisk_not_worse, assert_not_significantly_risky, check, run, score_run
 from pytest_riskguard.data import read_qrels, write_run
-from pytest_riskguard.data.memory_runs import as_run
+from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.data.trec import write_qrels
 from pytest_riskguard.engine.judging import Engine

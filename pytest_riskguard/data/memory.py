@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from numbers import Integral
+from types import MappingProxyType
 from typing import Any, Protocol, SupportsFloat, cast
 from uuid import UUID
 
 import numpy as np
 
-from pytest_riskguard.data.given_file import AS_GIVEN, Ties
+from pytest_riskguard.data.given_file import AS_GIVEN, TIES, Ties
 from pytest_riskguard.data.headers import SYNONYMS, named, places
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.measure_names import are_measures
+from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.named_columns import (
     Column,
     Table,
@@ -31,7 +34,7 @@ from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores, scores_of_rows
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.errors import DataError, ScoringError
+from pytest_riskguard.errors import DataError, RunFormatError, ScoresFormatError, ScoringError
 from pytest_riskguard.text import clean
 
 
@@ -138,7 +141,7 @@ def are_topic_scores(data: Any, what: str) -> bool:
     if isinstance(data, Mapping):
         answer = next(iter(data.values()), 0.0)
         return not isinstance(answer, Iterable) or isinstance(answer, str | bytes)
-    return not places(_table(data, InputData(what, reason="bad_run"), "").names, ["document", "rank"])
+    return not places(_table(data, InputData(what, reason="bad_run")).names, ["document", "rank"])
 
 
 def shown(value: object) -> str:
@@ -166,36 +169,27 @@ def _plain(cell: object) -> object:
     return cell
 
 
-def _table(data: Any, given: InputData, expected: str) -> Table:
+def _table(data: Any, given: InputData, mapping: str = "", columns: str = "") -> Table:
     """The columns of a frame, or of rows with named fields; ``TypeError`` for anything else."""
     if is_frame(data):
         return _of_frame(given, data)
     if not _are_rows(data) or is_series(data):
-        raise TypeError(f"{given.name}: expected {expected}; found {shown(data)}")
-    rows = list(data)
-    names: dict[str, None] = {}
-    for kind in dict.fromkeys(type(row) for row in rows if not isinstance(row, Mapping)):
-        names |= dict.fromkeys(_fields(given, rows, kind))
-    for row in rows:
-        if isinstance(row, Mapping):
-            names |= dict.fromkeys(map(str, row))
-    listed = list(names)
-    return Table(given, listed, lambda place: [_plain(_value(row, listed[place])) for row in rows])
+        shapes = f"a mapping topic -> {mapping}, a frame with columns for topic, {columns}, or rows with such fields"
+        raise TypeError(f"{given.name}: expected {shapes}; found {shown(data)}")
+    rows = [_fields(given, number, row) for number, row in enumerate(data, 1)]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return Table(given, names, lambda place: [_plain(row.get(names[place])) for row in rows])
 
 
-def _fields(given: InputData, rows: Sequence[object], kind: type) -> Iterable[str]:
-    number, row = next((number, row) for number, row in enumerate(rows, 1) if type(row) is kind)
-    names = getattr(kind, "_fields", None) or getattr(kind, "__dataclass_fields__", None)
-    if names is None and hasattr(row, "__dict__"):
-        names = [name for name in vars(row) if not name.startswith("_")]
-    if names is None:
-        expected = "rows with named fields, such as ir_measures.ScoredDoc or dicts"
-        raise TypeError(f"{given.name}: expected {expected}; found {shown(row)} as row {number}")
-    return list(names)
-
-
-def _value(row: object, name: str) -> object:
-    return row.get(name) if isinstance(row, Mapping) else getattr(row, name, None)
+def _fields(given: InputData, number: int, row: Any) -> Mapping[str, Any]:
+    if isinstance(row, Mapping):
+        return {str(name): value for name, value in row.items()}
+    if hasattr(row, "_asdict"):
+        return row._asdict()  # type: ignore[no-any-return]
+    if hasattr(row, "__dict__"):
+        return {name: value for name, value in vars(row).items() if not name.startswith("_")}
+    expected = "rows with named fields, such as ir_measures.ScoredDoc or dicts"
+    raise TypeError(f"{given.name}: expected {expected}; found {shown(row)} as row {number}")
 
 
 def _of_frame(given: InputData, frame: Any) -> Table:
@@ -272,18 +266,12 @@ def _ranx(data: Any, wanted: str, what: str) -> Any:
 # What they hold. ``TypeError`` for data of another shape, the error of ``given`` for what a file could not hold.
 
 
-_RANKED = "a mapping topic -> {document: score} or topic -> [document, ...]"
-_JUDGED = "a mapping topic -> {document: grade}"
-_MEASURED = "a mapping topic -> {measure: value}"
-_TABLE = "a frame with columns for topic,"
-
-
 def rankings(data: Any, given: InputData, ties: Ties | None = None, *, ranked: bool = True) -> Run:
     """Rankings in memory; ``ties`` and ``ranked`` as for ``run_of_table``."""
     data = _ranx(data, "Run", given.name)
     if not isinstance(data, Mapping):
-        shapes = f"{_RANKED}, {_TABLE} document and score, a ranx Run, or rows such as ir_measures.ScoredDoc"
-        return run_of_table(_table(data, given, shapes), ties=ties, ranked=ranked)
+        table = _table(data, given, "{document: score} or topic -> [document, ...]", "document and score")
+        return run_of_table(table, ties=ties, ranked=ranked)
     answers = [_answer(given, topic, answer) for topic, answer in data.items()]
     counts = [len(documents) for documents, _ in answers]
     documents = [document for of_topic, _ in answers for document in of_topic]
@@ -305,7 +293,7 @@ def _answer(given: InputData, topic: object, answer: Any) -> tuple[list[Any], li
         raise given.refuse(None, f"expected {expected}, found {shown(answer)}")
     entries = list(answer)
     if entries and all(isinstance(entry, Mapping) for entry in entries):
-        hits = _table(entries, given, "hits")
+        hits = _table(entries, given)
         columns = places(hits.names, ["document", "score"], "rankings")
         if "document" not in columns:
             wanted = f"a {named(['document'], 'rankings')} in each hit of topic {topic!r:.60}"
@@ -325,8 +313,7 @@ def judgements(data: Any, given: InputData) -> Qrels:
     """Judgements in memory; a mapping may have a set of relevant documents for a topic, whose grade is 1."""
     data = _ranx(data, "Qrels", given.name)
     if not isinstance(data, Mapping):
-        shapes = f"{_JUDGED}, {_TABLE} document and grade, ranx Qrels, or rows such as ir_measures.Qrel"
-        return judgements_of(_table(data, given, shapes))
+        return judgements_of(_table(data, given, "{document: grade}", "document and grade"))
     for topic, judged in data.items():
         if isinstance(judged, str | bytes) or not isinstance(judged, Iterable):
             expected = "a mapping document -> grade, or a set of relevant documents"
@@ -345,8 +332,7 @@ def topics(data: Any, given: InputData) -> Topics:
     if isinstance(data, Mapping):
         about = [value if isinstance(value, Mapping) else {"query": value} for value in data.values()]
         data = [{"topic": key, **value} for key, value in zip(data, about, strict=True)]
-    shapes = f"a mapping topic -> query text, {_TABLE} query, or rows with these fields"
-    return topics_of_table(_table(data, given, shapes))
+    return topics_of_table(_table(data, given, "query text", "query"))
 
 
 def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[TopicScores, ...]:
@@ -359,8 +345,7 @@ def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[T
         raise TypeError(f"{given.name}: expected per-topic scores, found a ranx {type(data).__name__} without any")
     data = data.scores if is_of_ranx(data) else data
     if not isinstance(data, Mapping):
-        shapes = f"{_MEASURED}, {_TABLE} measure and value, an evaluated ranx Run, or rows such as ir_measures.Metric"
-        return _scores_of(_table(data, given, shapes), system)
+        return _scores_of(_table(data, given, "{measure: value}", "measure and value"), system)
     for key, values in data.items():
         if not isinstance(values, Mapping):
             expected = f"a mapping measure -> value for topic {key!r:.60}"
@@ -422,3 +407,79 @@ def topic_values(series: Any, what: str) -> dict[Any, Any]:
         repeated = next(topic for place, topic in enumerate(keys) if topic in keys[:place])
         raise ScoringError(f"{what}: expected each topic once in the index, found {repeated!r} again")
     return dict(zip(keys, series.to_list(), strict=True))
+
+
+# Systems that are objects in Python: rankings, or per-topic scores, whichever the object holds.
+
+
+def run(
+    data: RankingsData,
+    *,
+    name: str | None = None,
+    ties: Ties | None = None,
+    metadata: Mapping[str, str] | None = None,
+) -> Run:
+    """A system's rankings in memory, to be scored and judged as a run file is.
+
+    Parameters
+    ----------
+    data : mapping, frame, ranx Run, or iterable of rows
+        A mapping topic -> document -> score, topic -> pairs of document and score, or topic -> documents in their
+        order; a frame of pandas, polars or PyArrow with columns for topic (or query text), document, and score or
+        rank, under the names that search tools give them; or rows with such fields, as ``ir_measures.ScoredDoc``.
+    name : str, optional
+        What verdicts call the system; default: the name of a ranx ``Run``, else its part (``candidate``).
+    ties : 'as_returned' or 'docid', optional
+        Which order counts where scores are equal or contradict it: that of the data, or, by default, that of the
+        document ids, as in trec_eval. Documents without scores always keep their order.
+    metadata : mapping, optional
+        What is known of the system, such as ``{"index": "v7"}``; no verdict depends on it.
+
+    Raises
+    ------
+    TypeError
+        Data of another shape.
+    ValueError
+        Another value of ``ties``, or metadata that a report cannot show.
+    DataError
+        No column for something that is needed, an id or a score that a run file cannot hold, a document twice in a
+        topic, or no rankings at all.
+    """
+    if ties is not None and ties not in TIES:
+        raise ValueError(f"ties: expected one of {', '.join(TIES)}, found {ties!r}")
+    try:
+        about = checked_metadata(metadata or {})
+    except ValueError as error:
+        raise ValueError(f"metadata: {error}") from None
+    label = name or (getattr(data, "name", None) if is_of_ranx(data) else None) or ""
+    given = InputData(label or "run", reason=RunFormatError.reason)
+    found = rankings(data, given, ties)
+    return found.with_source(name=label, metadata=MappingProxyType(about))
+
+
+def as_run(data: RankingsData | Run, name: str = "") -> Run:
+    """Rankings in memory under their own name, or under this one if they have none."""
+    found = data if isinstance(data, Run) else run(data)
+    return found if found.source.name else found.with_source(name=name)
+
+
+def system_in_memory(data: Any, what: str, measure: str | None = None) -> TopicScores | Run:
+    """The scores or the rankings of a system, from whatever holds them; of several measures the one asked for.
+
+    ``TypeError`` for data of no known shape, ``DataError`` for what they hold.
+    """
+    if isinstance(data, TopicScores):
+        return data
+    data = settled(data)
+    if isinstance(data, Run) or not are_topic_scores(data, what):
+        return as_run(data, what)
+    if is_series(data) or isinstance(data, Mapping):
+        return TopicScores.from_mapping(topic_values(data, what) if is_series(data) else data, name=what)
+    given = InputData(what, reason=ScoresFormatError.reason)
+    found = scores(data, given, system=what)
+    columns = found if len(found) == 1 else [column for column in found if column.measure == measure]
+    if not columns:
+        several = ", ".join(str(column.measure) for column in found)
+        raise given.refuse(None, f"found scores of several measures ({several}): say which with `measure=`")
+    is_nameless = str(columns[0].measure).strip().lower() in SYNONYMS["value"]
+    return replace(columns[0], measure=None, digest=None) if is_nameless else columns[0]
