@@ -18,11 +18,11 @@ import numpy as np
 
 from pytest_riskguard.data.given_file import AS_GIVEN, TIES, Ties
 from pytest_riskguard.data.headers import SYNONYMS, named, places
-from pytest_riskguard.data.ids import Ids
-from pytest_riskguard.data.measure_names import are_measures
+from pytest_riskguard.data.measure_names import AVERAGES, are_measures
 from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.named_columns import (
     Column,
+    ScoreRow,
     Table,
     judgements_of,
     run_of_table,
@@ -240,18 +240,18 @@ def _with_index(frame: Any) -> Any:
     return frame
 
 
-def _by_topic(given: InputData, data: Mapping[Any, Any], counts: Sequence[int], **columns: Sequence[Any]) -> Table:
-    """A table of a mapping that has so many rows for each topic, of which the columns hold the rest."""
-    keys = list(map(_plain, data))
-    rows = np.repeat(np.arange(len(keys)), counts)
-    cells = [[_plain(cell) for cell in column] for column in columns.values()]
+def _by_topic(given: InputData, by_topic: Mapping[Any, Sequence[tuple[Any, Any]]], *names: str) -> Table:
+    """A table with a row for each pair that a mapping has for a topic."""
+    keys = list(map(_plain, by_topic))
+    rows = np.repeat(np.arange(len(keys)), [len(pairs) for pairs in by_topic.values()])
+    cells = [[_plain(pair[place]) for pairs in by_topic.values() for pair in pairs] for place in (0, 1)]
     given.where = lambda row: f"topic {keys[row - 1]!r:.60}"
     topics = Table(given, ["topic"], lambda _: keys).text(0, "topic")
     given.where = lambda row: f"{cells[0][row - 1]!r:.60} of topic {keys[rows[row - 1]]!r:.60}"
     if len({*topics.strings()}) < len(keys):
         raise given.refuse(None, "expected each topic once, found one as text and as a number")
     every: list[Column] = [topics.at(rows), *cells]
-    return Table(given, ["topic", *columns], lambda place: every[place])
+    return Table(given, ["topic", *names], lambda place: every[place])
 
 
 def _ranx(data: Any, wanted: str, what: str) -> Any:
@@ -272,22 +272,18 @@ def rankings(data: Any, given: InputData, ties: Ties | None = None, *, ranked: b
     if not isinstance(data, Mapping):
         table = _table(data, given, "{document: score} or topic -> [document, ...]", "document and score")
         return run_of_table(table, ties=ties, ranked=ranked)
-    answers = [_answer(given, topic, answer) for topic, answer in data.items()]
-    counts = [len(documents) for documents, _ in answers]
-    documents = [document for of_topic, _ in answers for document in of_topic]
-    if all(scores is None for _, scores in answers):
-        ranks = [rank for count in counts for rank in range(1, count + 1)]
-        return run_of_table(_by_topic(given, data, counts, document=documents, rank=ranks))
-    # where some topics have scores, falling numbers stand for those of the others
-    scored = [range(len(names), 0, -1) if scores is None else scores for names, scores in answers]
-    flat = [score for scores in scored for score in scores]
-    return run_of_table(_by_topic(given, data, counts, document=documents, score=flat), ties=ties)
+    answers = {topic: _answer(given, topic, answer) for topic, answer in data.items()}
+    if not any(is_scored for _, is_scored in answers.values()):
+        by_rank = {topic: [(name, -score) for name, score in pairs] for topic, (pairs, _) in answers.items()}
+        return run_of_table(_by_topic(given, by_rank, "document", "rank"))
+    by_score = {topic: pairs for topic, (pairs, _) in answers.items()}
+    return run_of_table(_by_topic(given, by_score, "document", "score"), ties=ties)
 
 
-def _answer(given: InputData, topic: object, answer: Any) -> tuple[list[Any], list[Any] | None]:
-    """The documents of a topic, and their scores if there are any."""
+def _answer(given: InputData, topic: object, answer: Any) -> tuple[list[tuple[Any, Any]], bool]:
+    """The documents of a topic with their scores, and whether they have any: else these fall from -1."""
     if isinstance(answer, Mapping):
-        return list(answer), list(answer.values())
+        return list(answer.items()), True
     if isinstance(answer, str | bytes | Set) or not isinstance(answer, Iterable):
         expected = f"a mapping document -> score, or a sequence of documents, for topic {topic!r:.60}"
         raise given.refuse(None, f"expected {expected}, found {shown(answer)}")
@@ -298,15 +294,17 @@ def _answer(given: InputData, topic: object, answer: Any) -> tuple[list[Any], li
         if "document" not in columns:
             wanted = f"a {named(['document'], 'rankings')} in each hit of topic {topic!r:.60}"
             raise given.refuse(None, f"expected {wanted}, found {', '.join(map(repr, hits.names[:10]))}")
-        found: list[Any] = [hits.column(columns[what]) for what in ("document", "score") if what in columns]
-        return found[0], found[1] if len(found) > 1 else None
+        if "score" in columns:
+            found: list[Any] = [hits.column(columns[what]) for what in ("document", "score")]
+            return list(zip(*found, strict=True)), True
+        entries = [*cast(Sequence[Any], hits.column(columns["document"]))]
     pairs = [entry for entry in entries if isinstance(entry, tuple | list) and len(entry) == 2]
     if not pairs:
-        return entries, None
+        return [(entry, -rank) for rank, entry in enumerate(entries, 1)], False
     if len(pairs) < len(entries):
         odd = next(entry for entry in entries if entry not in pairs)
         raise given.refuse(None, f"topic {topic!r:.60}: expected (docid, score), found {odd!r:.60}")
-    return [document for document, _ in pairs], [score for _, score in pairs]
+    return [(document, score) for document, score in pairs], True
 
 
 def judgements(data: Any, given: InputData) -> Qrels:
@@ -314,17 +312,13 @@ def judgements(data: Any, given: InputData) -> Qrels:
     data = _ranx(data, "Qrels", given.name)
     if not isinstance(data, Mapping):
         return judgements_of(_table(data, given, "{document: grade}", "document and grade"))
+    graded: dict[Any, list[tuple[Any, Any]]] = {}
     for topic, judged in data.items():
         if isinstance(judged, str | bytes) or not isinstance(judged, Iterable):
             expected = "a mapping document -> grade, or a set of relevant documents"
             raise given.refuse(None, f"expected {expected}, for topic {topic!r:.60}, found {shown(judged)}")
-    graded = [
-        list(judged.items()) if isinstance(judged, Mapping) else [(one, 1) for one in judged]
-        for judged in data.values()
-    ]
-    documents = [document for pairs in graded for document, _ in pairs]
-    grades = [grade for pairs in graded for _, grade in pairs]
-    return judgements_of(_by_topic(given, data, list(map(len, graded)), document=documents, grade=grades))
+        graded[topic] = list(judged.items()) if isinstance(judged, Mapping) else [(one, 1) for one in judged]
+    return judgements_of(_by_topic(given, graded, "document", "grade"))
 
 
 def topics(data: Any, given: InputData) -> Topics:
@@ -350,42 +344,38 @@ def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[T
         if not isinstance(values, Mapping):
             expected = f"a mapping measure -> value for topic {key!r:.60}"
             raise given.refuse(None, f"expected {expected}, found {shown(values)}")
-    inner = [name for values in data.values() for name in values]
-    numbers = [value for values in data.values() for value in values.values()]
-    table = _by_topic(given, data, list(map(len, data.values())), measure=inner, value=numbers)
+    table = _by_topic(given, {key: list(values.items()) for key, values in data.items()}, "measure", "value")
     if are_measures(data):
         table.names[:2] = ["measure", "topic"]
     return _scores_of(table, system)
 
 
 def _scores_of(table: Table, system: str | None) -> tuple[TopicScores, ...]:
-    if not places(table.names, ["measure", "value"]).keys() >= {"measure", "value"}:
-        table = _long(table)
-    by_system = score_rows_of(table)
+    is_long = places(table.names, ["measure", "value"]).keys() >= {"measure", "value"}
+    by_system = score_rows_of(table) if is_long else _wide_rows(table)
     if len(by_system) > 1 and system not in by_system:
         problem = f"expected the scores of one system, found those of {', '.join(by_system)}: say whose with `name=`"
         raise table.given.refuse(None, problem)
     return scores_of_rows(table.given, by_system.get(system or "") or next(iter(by_system.values()), []))
 
 
-def _long(table: Table) -> Table:
-    """A table with a column for each measure as one with a row for each."""
+def _wide_rows(table: Table) -> dict[str, list[ScoreRow]]:
+    """As ``score_rows_of``, of a table with a column for each measure."""
     columns = places(table.names, ["topic", "system"])
     if "topic" not in columns:
         listed = ", ".join(map(repr, table.names[:10])) or "none"
         raise table.given.refuse(None, f"expected a column for {named(['topic'])}; found the columns {listed}")
-    others = [place for place in range(len(table.names)) if place not in columns.values()]
-    measured = [place for place in others if table.names[place].lower() not in SYNONYMS["query"]]
-    texts = {what: table.text(place, what) for what, place in columns.items()}
-    rows = np.tile(np.arange(len(texts["topic"])), len(measured))
-    measures = Ids.of([table.names[place] for place in measured])
-    values = [np.zeros(0), *(table.numbers(place, table.names[place]) for place in measured)]
-    cells: list[Column] = [
-        measures.at(np.repeat(np.arange(len(measured)), len(texts["topic"]))),
-        np.concatenate(values),
-        *(ids.at(rows) for ids in texts.values()),
-    ]
-    return Table(table.given, ["measure", "value", *texts], lambda place: cells[place], rows + 1)
+    topics = table.text(columns["topic"], "topic").strings()
+    systems = table.text(columns["system"], "system").strings() if "system" in columns else [""] * len(topics)
+    by_system: dict[str, list[ScoreRow]] = {}
+    for place, name in enumerate(table.names):
+        if place in columns.values() or name.lower() in SYNONYMS["query"]:
+            continue
+        cells = zip(topics, systems, table.numbers(place, name).tolist(), strict=True)
+        for row, (topic, owner, value) in enumerate(cells, 1):
+            if topic not in AVERAGES:
+                by_system.setdefault(owner, []).append((topic, name, value, row))
+    return by_system
 
 
 def topic_values(series: Any, what: str) -> dict[Any, Any]:
