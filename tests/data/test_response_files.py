@@ -160,7 +160,9 @@ HYBRID = [{"hybrid_search_info": {"rank_fusion_score": score}, "text_match": 1} 
 )
 def test_scores_of_typesense(write, more, expected):
     found = [{"document": {"id": name}} | score for name, score in zip("ab", more, strict=True)]
-    assert [score for _, score in run_of(write, "typesense", "hits", found).by_topic["q"]] == expected
+    run = run_of(write, "typesense", "hits", found)
+    assert [score for _, score in run.by_topic["q"]] == expected
+    assert not run.contradicted
 
 
 CUT = "the search timed out, so its hits are incomplete"
