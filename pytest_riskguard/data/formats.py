@@ -15,7 +15,7 @@ from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
 from pytest_riskguard.data.headers import SYNONYMS, number
 from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hint
-from pytest_riskguard.data.records import KINDS, Judgement, Kind, Ranking, Records, limited
+from pytest_riskguard.data.records import KINDS, Judgement, Kind, Records, limited
 from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.text import did_you_mean
 
@@ -222,6 +222,10 @@ class AddedFormat(Format):
             from pytest_riskguard.data.scores import scores_of_rows
 
             return lambda file: scores_of_rows(file, self._rows(file, kind))
+        if kind == "rankings":
+            from pytest_riskguard.data.runs import run_of_rankings
+
+            return lambda file: run_of_rankings(file, self._rows(file, kind))
         return lambda file: limited(Records(self._rows(file, kind)), file.refuse)
 
     def _rows(self, file: InputFile, kind: Kind) -> Iterator[Any]:
@@ -233,9 +237,7 @@ class AddedFormat(Format):
             }
             if kind == "judgements":
                 return [Judgement(topic, *pair) for topic, of in pairs.items() for pair in of]
-            return [
-                Ranking(topic, [one for one, _ in of], [number for _, number in of]) for topic, of in pairs.items()
-            ]
+            return [(t, [one for one, _ in of], [number for _, number in of], None, None) for t, of in pairs.items()]
 
         try:
             content = {str(topic): found for topic, found in self.readers[kind](file.content).items()}

@@ -11,7 +11,8 @@ from pytest_riskguard.data.engines import ENGINES
 from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, nodes, without
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
+from pytest_riskguard.data.records import Judgement, Kind, Records
+from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
 from pytest_riskguard.data.topics import Topics, topics_of, topics_of_rows
 from pytest_riskguard.text import listed
 
@@ -73,7 +74,7 @@ def workbench_topics(file: InputFile) -> Topics:
     return topics_of_rows(file, [(None, q["queryText"].text(), q.tags(*without_tag), q.line) for q in queries])
 
 
-def workbench_rankings(file: InputFile) -> Records[Ranking]:
+def workbench_rankings(file: InputFile) -> Run:
     """The documents of each query; ``FILE#ID`` names one of several search configurations, or a variant of one."""
     ranked = [
         (one.find("experimentVariantId") or one["searchConfigurationId"], one["searchText"], one["documentIds"])
@@ -96,10 +97,10 @@ def workbench_rankings(file: InputFile) -> Records[Ranking]:
         ]
     rankings: dict[str, list[Ranking]] = {}
     for configuration, query, documents in ranked:
-        row = Ranking(query.text(), [document.identifier() for document in documents.items()])
-        rankings.setdefault(configuration.identifier(), []).append(row)
+        ids = [document.identifier() for document in documents.items()]
+        rankings.setdefault(configuration.identifier(), []).append((query.text(), ids, None, None, None))
     rows = chosen(file, "search configuration", (((name,), rows) for name, rows in rankings.items()))
-    return Records(rows, by_text=True, is_ordered=True)
+    return run_of_rankings(file, rows, by_text=True, ordered=True)
 
 
 def _refuse_incomplete(file: InputFile) -> None:
@@ -174,7 +175,7 @@ def _texts(value: Any, key: str = "", above: str = "") -> Iterator[str]:
         yield value.strip()
 
 
-def rank_eval_rankings(file: InputFile) -> Records[Ranking]:
+def rank_eval_rankings(file: InputFile) -> Run:
     """The hits of each query, in their order."""
     whole = JsonNode(file, file.json)
     response = whole.find("rank_eval") or whole
@@ -190,8 +191,8 @@ def rank_eval_rankings(file: InputFile) -> Records[Ranking]:
     for topic, ranked in hits:
         scores = [score.number() for hit in ranked if (score := hit.find("_score")) is not None]
         names = list(islice(documents, len(ranked)))
-        rows.append(Ranking(topic, names, scores if len(scores) == len(names) else None))
-    return Records(rows, is_ordered=True)
+        rows.append((topic, names, scores if len(scores) == len(names) else None, None, None))
+    return run_of_rankings(file, rows, ordered=True)
 
 
 def _documents_of(named: list[JsonNode]) -> list[str]:

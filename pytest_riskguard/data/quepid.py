@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pytest_riskguard.data.headers import SYNONYMS, number
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, require, without
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
+from pytest_riskguard.data.records import Judgement, Kind, Records
+from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
 
 _RATED = (["query", "docid"], ["query", "doc_id"])
 _SNAPSHOT = frozenset({"Snapshot Name", "Query Text", "Doc ID", "Doc Position"})
@@ -87,11 +88,11 @@ def _rated_in_table(file: InputFile) -> Iterator[Judgement]:
             yield Judgement(row[query], row[document], grade, judge, line)
 
 
-def quepid_rankings(file: InputFile) -> Records[Ranking]:
+def quepid_rankings(file: InputFile) -> Run:
     """The documents of each query by position; ``FILE#NAME`` names one of several snapshots."""
     require(quepid_fits(file, "rankings"), file)
     rows = _ranked_in_json(file) if file.looks_like_json else _ranked_in_table(file)
-    return Records(rows, by_text=True, is_ordered=True)
+    return run_of_rankings(file, rows, by_text=True, ordered=True)
 
 
 def _ranked_in_json(file: InputFile) -> Iterator[Ranking]:
@@ -106,7 +107,7 @@ def _ranked_in_json(file: InputFile) -> Iterator[Ranking]:
             returned = [
                 one["id"].identifier() for one in documents.items() if at(one.value, "rated_only") is not True
             ]
-            yield Ranking(texts[query], returned)
+            yield texts[query], returned, None, None, None
 
 
 def _ranked_in_table(file: InputFile) -> Iterator[Ranking]:
@@ -125,7 +126,7 @@ def _ranked_in_table(file: InputFile) -> Iterator[Ranking]:
             queries.setdefault(cells["Query Text"], []).append((position, document, line))
     for query, hits in chosen(file, "snapshot", snapshots.items()).items():
         hits.sort(key=lambda hit: hit[0])
-        yield Ranking(query, [document for _, document, _ in hits], line=hits[0][2])
+        yield query, [document for _, document, _ in hits], None, None, hits[0][2]
 
 
 def _table(file: InputFile) -> tuple[list[str], Rows]:
