@@ -13,8 +13,8 @@ from pytest_riskguard.data.headers import places
 from pytest_riskguard.data.input_files import InputFile, Misfit, imported
 from pytest_riskguard.data.json_nodes import at, chosen, nodes, require, without
 from pytest_riskguard.data.named_columns import judgements_of
-from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.records import Judgement, Kind, Records
+from pytest_riskguard.data.qrels import Qrels, qrels_of_rows
+from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
 from pytest_riskguard.data.topics import Topics, topics_of_rows
 from pytest_riskguard.errors import FileError, MissingFileError
@@ -47,10 +47,10 @@ def _misfit(value: Any) -> Misfit | None:
     return None
 
 
-def ranx_judgements(file: InputFile) -> Records[Judgement]:
+def ranx_judgements(file: InputFile) -> Qrels:
     """The grades of each topic."""
     require(ranx_fits(file, "judgements"), file)
-    return _judgements(file.json)
+    return _judgements(file, file.json)
 
 
 def ranx_rankings(file: InputFile) -> Run:
@@ -59,8 +59,9 @@ def ranx_rankings(file: InputFile) -> Run:
     return _rankings(file, file.json)
 
 
-def _judgements(numbers: Numbers) -> Records[Judgement]:
-    return Records(Judgement(t, d, float(grade)) for t, graded in numbers.items() for d, grade in graded.items())
+def _judgements(file: InputFile, numbers: Numbers) -> Qrels:
+    rows = ((topic, d, grade, "", None) for topic, graded in numbers.items() for d, grade in graded.items())
+    return qrels_of_rows(file, rows)
 
 
 def _rankings(file: InputFile, numbers: Numbers) -> Run:
@@ -77,9 +78,9 @@ def ranx_lz4_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     return None if file.start.startswith(b"\x04\x22\x4d\x18") else Misfit("it is not compressed with LZ4")
 
 
-def ranx_lz4_judgements(file: InputFile) -> Records[Judgement]:
+def ranx_lz4_judgements(file: InputFile) -> Qrels:
     """The grades of each topic."""
-    return _judgements(_unpacked(file))
+    return _judgements(file, _unpacked(file))
 
 
 def ranx_lz4_rankings(file: InputFile) -> Run:
@@ -198,10 +199,10 @@ def irds_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     return None if names_collection(file.path) else Misfit(f"it is not a collection named {IRDS}NAME")
 
 
-def irds_judgements(file: InputFile) -> Records[Judgement]:
+def irds_judgements(file: InputFile) -> Qrels:
     """A row for each judged document."""
     rows = _collection_rows(file, "judgements")
-    return Records(Judgement(str(row.query_id), str(row.doc_id), float(row.relevance)) for row in rows)
+    return qrels_of_rows(file, ((str(row.query_id), str(row.doc_id), row.relevance, "", None) for row in rows))
 
 
 def irds_topics(file: InputFile) -> Topics:

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pytest_riskguard.data.headers import SYNONYMS, number
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, require, without
-from pytest_riskguard.data.records import Judgement, Kind, Records
+from pytest_riskguard.data.qrels import Qrels, Row, qrels_of_rows
+from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
 
 _RATED = (["query", "docid"], ["query", "doc_id"])
@@ -44,19 +45,19 @@ def quepid_fits(file: InputFile, kind: Kind) -> Misfit | None:
     return Misfit("its first line does not have the columns of ratings, a book or a snapshot of Quepid")
 
 
-def quepid_judgements(file: InputFile) -> Records[Judgement]:
+def quepid_judgements(file: InputFile) -> Qrels:
     """The ratings that there are, by each judge of a book."""
     require(quepid_fits(file, "judgements"), file)
-    return Records(_rated_in_json(file) if file.looks_like_json else _rated_in_table(file), by_text=True)
+    return qrels_of_rows(file, _rated_in_json(file) if file.looks_like_json else _rated_in_table(file), by_text=True)
 
 
-def _rated_in_json(file: InputFile) -> Iterator[Judgement]:
+def _rated_in_json(file: InputFile) -> Iterator[Row]:
     whole = JsonNode(file, file.json)
     if (pairs := whole.find("query_doc_pairs")) is None:
         for query in whole["queries"].items():
             for document, rating in query["ratings"].entries():
                 if rating.value is not None:
-                    yield Judgement(query["query"].text(), document, rating.number())
+                    yield query["query"].text(), document, rating.number(), "", None
         return
     for pair in pairs.items():
         query_text, document = pair["query_text"].text(), pair["doc_id"].identifier()
@@ -65,10 +66,10 @@ def _rated_in_json(file: InputFile) -> Iterator[Judgement]:
             rated, judge = judgement.find("rating"), judgement.find("user_email")
             if rated is not None and at(judgement.value, "unrateable") is not True:
                 name = "anonymous" if judge is None else judge.text()
-                yield Judgement(query_text, document, rated.number(), judge=name)
+                yield query_text, document, rated.number(), name, None
 
 
-def _rated_in_table(file: InputFile) -> Iterator[Judgement]:
+def _rated_in_table(file: InputFile) -> Iterator[Row]:
     header, rows = _table(file)
     query, document, judges = 0, 1, dict(enumerate(header[2:], 2))
     if "Query Text" in header:
@@ -85,7 +86,7 @@ def _rated_in_table(file: InputFile) -> Iterator[Judgement]:
                 raise file.refuse(line, "expected a query and a docid beside a rating, found an empty cell")
             if (grade := number(row[place])) != grade:
                 raise file.refuse(line, f"expected a number as the rating, found {row[place]!r:.60}")
-            yield Judgement(row[query], row[document], grade, judge, line)
+            yield row[query], row[document], grade, judge, line
 
 
 def quepid_rankings(file: InputFile) -> Run:
