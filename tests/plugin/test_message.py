@@ -110,14 +110,6 @@ def test_gates_on_the_same_runs_show_their_topics_once(pytester, project):
     assert (pytester.path / "junit.xml").read_text().count("queries got worse.") > 3  # each of its cases is whole
 
 
-def test_of_two_failures_about_the_same_queries_the_second_says_where_they_are(pytester, project):
-    project("loss")
-    (pytester.path / "riskguard.yaml").write_text(SEVERAL.partition("  - {name: third")[0])
-    result = pytester.runpytest("--riskguard")
-    result.stdout.fnmatch_lines(["  queries and documents: see riskguard.yaml::first"])
-    assert result.stdout.str().count("queries got worse.") == 1
-
-
 def test_verbosity_holds_for_plain_assertions_when_riskguard_is_off(pytester):
     pytester.makepyfile(PLAIN)
     brief = pytester.runpytest("-q")
