@@ -1,7 +1,5 @@
 """Gates on slices in pytest: items, their family, and the fixture's option."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
