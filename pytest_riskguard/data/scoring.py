@@ -221,13 +221,8 @@ def values_by_order(run: JudgedRun, qrels: Qrels, measure: Measure, orders: Sequ
     """The measure of each topic of a run in each of several orders, by its kernel."""
     kernel = kernel_of(measure, qrels.rules)
     places = qrels.arrays.places_of(run.topics)
-    judged = np.flatnonzero(run.judgements >= 0)
-    found = []
-    for order in orders:
-        ranks = np.zeros(len(qrels.arrays.grades), dtype=np.int64)
-        ranks[run.judgements[judged]] = run.ranks[order][judged]
-        found.append(kernel.scores(judged_rows(qrels, places, ranks, run.retrieved)))
-    return found
+    ranks = [run.ranks_of_judgements(order, qrels) for order in orders]
+    return [kernel.scores(judged_rows(qrels, places, of_order, run.retrieved)) for of_order in ranks]
 
 
 def judged_rows(qrels: Qrels, places: IntArray, ranks: IntArray, retrieved: IntArray) -> JudgedRows:
