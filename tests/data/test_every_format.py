@@ -103,6 +103,7 @@ def without_provenance(report: str) -> bytes:
     for verdict in data["verdicts"]:
         if verdict["judgements"] is not None:
             verdict["judgements"]["judges"] = None
+        verdict["inputs"] = None  # digests: of the text in TREC's format, of the content in others
         verdict["figures"] = [line for line in verdict["figures"] if not line.startswith(LABELS)]
     (name,) = {verdict["candidate"] for verdict in data["verdicts"]}
     return json.dumps(data, indent=1).replace(name, "candidate").encode()
