@@ -6,7 +6,6 @@ import itertools
 import random
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,10 +18,11 @@ from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.examined_ids import OTHER_TOPICS, UNLIKELY, Count, are_by_chance, matches
 from pytest_riskguard.data.given_file import GivenFile, LabelRules
 from pytest_riskguard.data.ids import Ids, IntArray
+from pytest_riskguard.data.memory_runs import as_run
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.rankings import Rankings, rankings_as_run, write_run
 from pytest_riskguard.data.run_scores import score_run
-from pytest_riskguard.data.trec_files import fold_run
+from pytest_riskguard.data.runs import Run, read_run
+from pytest_riskguard.data.trec import write_run
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Question, RunFile
 from pytest_riskguard.errors import DataError
@@ -112,7 +112,7 @@ def test_ids_of_another_index_are_never_judged_or_stored(tmp_path):
     (tmp_path / "qrels.txt").write_text(as_text(world.judged))
     for name, rewritten in (("own", str), ("foreign", world.elsewhere.__getitem__)):
         run = spelled(world.run, rewritten)
-        write_run(tmp_path / f"{name}.run", rankings_as_run({topic: row.items() for topic, row in run.items()}))
+        write_run(tmp_path / f"{name}.run", as_run(run))
     own, foreign = (RunFile(tmp_path / f"{name}.run") for name in ("own", "foreign"))
     engine, gate = Engine(qrels=tmp_path / "qrels.txt"), gate_of("g", "not_significantly_risky")
     for pair in ((foreign, own), (own, foreign)):
@@ -122,13 +122,10 @@ def test_ids_of_another_index_are_never_judged_or_stored(tmp_path):
         Store(tmp_path / "store").add("prod", foreign.path, **options)
 
 
-def of_file(path: Path) -> Rankings:
-    by_topic, _ = fold_run(path, lambda chunks: {t: list(d.items()) for chunk in chunks for t, d in chunk.items()})
-    return rankings_as_run(by_topic)
-
-
-def rewritten_run(run: Rankings, rewritten: Rewritten) -> dict[str, list[tuple[str, float]]]:
-    return {topic: [(rewritten(docid), score) for docid, score in row] for topic, row in run.by_topic.items()}
+def rewritten_run(run: Run, rewritten: Rewritten) -> dict[str, list[tuple[str, float]]]:
+    return {
+        topic: [(rewritten(docid), score) for docid, score in row.items()] for topic, row in run.by_topic().items()
+    }
 
 
 @pytest.mark.slow
@@ -138,7 +135,7 @@ def rewritten_run(run: Rankings, rewritten: Rewritten) -> dict[str, list[tuple[s
 def test_no_real_run_passes_with_ids_of_another_index(shared, folder, qrels_name):
     qrels = read_qrels(shared / "data" / folder / qrels_name)
     for path in sorted((shared / "data" / folder / "runs").glob("*.run.gz"))[::4]:
-        run = of_file(path)
+        run = read_run(path)
         documents = sorted(everything(run, qrels))
         shuffled = documents[:]
         random.Random(path.name).shuffle(shuffled)
@@ -149,8 +146,8 @@ def test_no_real_run_passes_with_ids_of_another_index(shared, folder, qrels_name
             assert caught.value.reason == "ids_do_not_match", path.name
 
 
-def everything(run: Rankings, qrels: Qrels) -> set[str]:
-    retrieved = {docid for row in run.by_topic.values() for docid, _ in row}
+def everything(run: Run, qrels: Qrels) -> set[str]:
+    retrieved = {docid for row in run.by_topic().values() for docid in row}
     return retrieved.union(*(row.keys() for row in qrels.grades.values()))
 
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.data.rankings import Rankings
 from pytest_riskguard.data.records import TopicKeys
-from pytest_riskguard.data.run_files import open_run
+from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.errors import RunFormatError
 from tests.data.engine_shapes import SHAPES, Hits
 
@@ -28,16 +27,14 @@ def answers(engine: str) -> dict[str, dict[str, Any]]:
     return {topic: SHAPES[engine](QUERIES[topic], hits) for topic, hits in HITS.items()}
 
 
-def read(path: Path, content: object, *, lines: bool = False, keys: TopicKeys | None = None) -> Rankings:
+def read(path: Path, content: object, *, lines: bool = False, keys: TopicKeys | None = None) -> Run:
     text = "\n".join(map(json.dumps, content)) if lines else json.dumps(content, indent=1)  # type: ignore[call-overload]
     path.write_text(f"{text}\n", encoding="utf-8")
-    run = open_run(path, keys)
-    assert isinstance(run, Rankings)
-    return run
+    return read_run(path, keys)
 
 
-def documents(run: Rankings) -> dict[str, list[str]]:
-    return {topic: [document for document, _ in ranking] for topic, ranking in run.by_topic.items()}
+def documents(run: Run) -> dict[str, list[str]]:
+    return {topic: list(ranking) for topic, ranking in run.by_topic().items()}
 
 
 EXPECTED = {"q1": ["c d"], "q2": ["a", "b"]}
@@ -92,9 +89,9 @@ def test_several_responses_in_the_order_of_the_topics_file(tmp_path: Path) -> No
     run = read(tmp_path / "kept.jsonl", batches, lines=True, keys=TopicKeys(QUERIES))
     assert documents(run) == EXPECTED
     with pytest.raises(RunFormatError, match="found 3 rankings without the ids of their queries, and no topics file"):
-        open_run(tmp_path / "kept.jsonl")
+        read_run(tmp_path / "kept.jsonl")
     with pytest.raises(RunFormatError, match="and 1 topics"):
-        open_run(tmp_path / "kept.jsonl", TopicKeys({"q1": "cancel order"}))
+        read_run(tmp_path / "kept.jsonl", TopicKeys({"q1": "cancel order"}))
 
 
 @every_engine
@@ -131,7 +128,7 @@ def test_hits_keep_their_order_where_scores_contradict_it(tmp_path: Path) -> Non
     answer = SHAPES["elasticsearch"]("", [("a", 1.0), ("b", 1.0), ("c", 2.0)])
     run = read(tmp_path / "kept.json", [{"query_id": "q", "response": answer}])
     assert documents(run) == {"q": ["a", "b", "c"]}
-    assert run.contradicted == ("q",)
+    assert run.source.contradicted == ("q",)
 
 
 def test_whole_numbers_of_64_bits_are_compared_exactly(tmp_path: Path) -> None:
@@ -139,7 +136,7 @@ def test_whole_numbers_of_64_bits_are_compared_exactly(tmp_path: Path) -> None:
     for hit, score in zip(answer["hits"], (2**62 + 1, 2**62), strict=True):
         hit["text_match"] = score
     run = read(tmp_path / "kept.json", [{"query_id": "q", "response": answer}])
-    assert run.by_topic["q"] == (("a", 2.0), ("b", 1.0))
+    assert list(run.by_topic()["q"].items()) == [("a", 2.0), ("b", 1.0)]
 
 
 def test_the_score_of_hybrid_search_counts(tmp_path: Path) -> None:
@@ -147,7 +144,7 @@ def test_the_score_of_hybrid_search_counts(tmp_path: Path) -> None:
     for hit, score in zip(answer["hits"], (0.75, 0.5), strict=True):
         hit["hybrid_search_info"] = {"rank_fusion_score": score}
     run = read(tmp_path / "kept.json", [{"query_id": "q", "response": answer}])
-    assert run.by_topic["q"] == (("a", 0.75), ("b", 0.5))
+    assert list(run.by_topic()["q"].items()) == [("a", 0.75), ("b", 0.5)]
 
 
 def changed(engine: str, change: dict[str, Any]) -> dict[str, Any]:

@@ -15,13 +15,11 @@ import numpy as np
 
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.grades import is_binary
-from pytest_riskguard.data.judged_runs import depth_of
+from pytest_riskguard.data.judged import depth_of, rank_order
 from pytest_riskguard.data.measure_names import DEFAULT_DEPTH
-from pytest_riskguard.data.measures import cutoff_of, part_of, provider_of
-from pytest_riskguard.data.order import as_scored, untied
+from pytest_riskguard.data.measures import cutoff_of, part_of
 from pytest_riskguard.data.provider_scores import evaluate
-from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.row_blocks import Chunk, by_document
+from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.findings import (
@@ -41,6 +39,7 @@ from pytest_riskguard.gates.rankings.documents import (
 )
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.rankings.unjudged import Answer, ToJudge
+from tests.data.plain_orders import ranked, untied
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -50,14 +49,10 @@ Variant = tuple[Mapping[str, float], Sequence[str]]
 Rankings = Mapping[str, Sequence[str]]
 
 
-def rankings_of(chunks: Iterable[Chunk], qrels: Qrels, measure: Measure) -> Rankings:
+def rankings_of(run: Run, measure: Measure) -> Rankings:
     """Topic -> docids as the measure's provider ranks them."""
-    provider = str(provider_of(measure).NAME)
-    return {
-        topic: list(as_scored(list(documents), list(documents.values()), provider))
-        for chunk in chunks
-        for topic, documents in by_document(chunk, qrels.rules).items()
-    }
+    order = rank_order(measure)
+    return {topic: ranked(order, list(scores), list(scores.values())) for topic, scores in run.by_topic().items()}
 
 
 Case = Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant"]

@@ -17,15 +17,17 @@ from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.array_scores import array_values, has_kernel, if_judged
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.grades import check_labels, labels_for, scaled
-from pytest_riskguard.data.judged_runs import JudgedRun
+from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.measures import parse_measure
-from pytest_riskguard.data.order import Order, as_written, untied
 from pytest_riskguard.data.provider_scores import evaluate
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.row_blocks import Chunk
-from pytest_riskguard.data.trec_files import fold_run
+from pytest_riskguard.data.ranking import Order
+from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.errors import UsageError
-from tests.data.scoring.slow_judged_runs import chunk_of, judged_run
+from tests.data.plain_orders import ranked, untied
+from tests.data.tables import judged_run
+
+Rows = Mapping[str, Mapping[str, float]]
 
 WITH_KERNELS = [
     *("nDCG@10", "nDCG@20", "nDCG", "nDCG@1", "nDCG@5000", "nDCG(gains={0: 1, 1: 5, 2: 3})@5", "nDCG(gains={1: -2})"),
@@ -58,10 +60,10 @@ ON_REAL_RUNS = [
 ]
 
 
-def of_provider(measure: str, chunk: Chunk, qrels: Qrels) -> dict[str, float]:
+def of_provider(measure: str, chunk: Rows, qrels: Qrels) -> dict[str, float]:
     """What ir-measures computes, with labels as the rules of the judgements say."""
     parsed = parse_measure(measure)
-    answered = {topic: chunk[topic] for topic in qrels.topics if topic in chunk}
+    answered = {topic: dict(chunk[topic]) for topic in qrels.topics if topic in chunk}
     labels = labels_for(parsed, {topic: qrels.grades[topic] for topic in answered}, qrels.rules)
     return evaluate(scaled(parsed, qrels.rules), labels, answered, "a.run")
 
@@ -105,9 +107,7 @@ def test_real_runs_score_as_with_their_providers(shared, every):
     assert len(runs) == 28
     for path, judgements in runs[::every]:
         qrels = read_qrels(judgements)
-        chunks, _ = fold_run(path, list)
-        chunk = dict(itertools.chain.from_iterable(part.items() for part in chunks))
-        run = judged_run([chunk], qrels)
+        run, chunk = judged_run(path, qrels), read_run(path).by_topic()
         for measure in ON_REAL_RUNS:
             assert of_kernel(measure, run, qrels) == of_provider(measure, chunk, qrels), (path.name, measure)
 
@@ -122,7 +122,7 @@ SCORES = st.sampled_from([3.0, 2.0, 1.0, 1.0 + 1e-12, 0.5, -1.0])
 
 
 @st.composite
-def collections(draw, kind: str) -> tuple[Qrels, Chunk]:
+def collections(draw, kind: str) -> tuple[Qrels, Rows]:
     grade = GRADES[kind]
     rules = AS_GIVEN if kind != "real" else LabelRules(relevant_from=draw(st.sampled_from([0.25, 1, 2.75])))
     grades, chunk = {}, {}
@@ -131,8 +131,8 @@ def collections(draw, kind: str) -> tuple[Qrels, Chunk]:
         grades[topic] = {draw(st.sampled_from(DOCUMENTS)): 3} | judged
         grades[topic][draw(st.sampled_from(DOCUMENTS))] = 3
         retrieved = draw(st.lists(st.sampled_from(DOCUMENTS), min_size=1, unique=True))
-        chunk[topic] = [(document, draw(SCORES)) for document in retrieved]
-    return qrels_of(grades, rules), chunk_of(chunk)
+        chunk[topic] = {document: draw(SCORES) for document in retrieved}
+    return qrels_of(grades, rules), chunk
 
 
 def some_measures(draw: st.DrawFn) -> list[str]:
@@ -144,30 +144,28 @@ def some_measures(draw: st.DrawFn) -> list[str]:
 @given(data=st.data())
 def test_generated_runs_score_as_with_their_providers(kind, data):
     qrels, chunk = data.draw(collections(kind))
-    run = judged_run([chunk], qrels, depth=data.draw(st.integers(1, 12)))
+    run = judged_run(chunk, qrels, depth=data.draw(st.integers(1, 12)))
     written = {
-        topic: untied(as_written(list(documents), list(documents.values()), None).ranking)
+        topic: untied(ranked(Order.WRITTEN, list(documents), list(documents.values())))
         for topic, documents in chunk.items()
     }
     for measure in some_measures(data.draw):
         parsed = parse_measure(measure)
         check_labels(parsed, qrels)
         assert of_kernel(measure, run, qrels) == of_provider(measure, chunk, qrels), measure
-        as_listed = of_provider(measure, chunk_of({t: list(d.items()) for t, d in written.items()}), qrels)
+        as_listed = of_provider(measure, written, qrels)
         assert of_kernel(measure, run, qrels, Order.WRITTEN) == as_listed, measure
 
 
 def test_an_unjudged_document_has_no_gain_even_where_grade_0_has_one():
-    chunk = chunk_of({"t": [("x", 3.0), ("a", 2.0)]})
+    chunk = {"t": {"x": 3.0, "a": 2.0}}
     for grade in (1, 1.5):  # trec_eval takes whole grades, riskguard others
         qrels = qrels_of({"t": {"a": grade}})
         measure = "nDCG(gains={0: 1})@1"
-        assert (
-            of_provider(measure, chunk, qrels) == of_kernel(measure, judged_run([chunk], qrels), qrels) == {"t": 0.0}
-        )
+        assert of_provider(measure, chunk, qrels) == of_kernel(measure, judged_run(chunk, qrels), qrels) == {"t": 0.0}
 
 
-def variant_scores(measure: str, chunk: Chunk, qrels: Qrels, topic: str, judged: Mapping[str, float]) -> float:
+def variant_scores(measure: str, chunk: Rows, qrels: Qrels, topic: str, judged: Mapping[str, float]) -> float:
     """What the provider computes if some more documents of a topic have these grades."""
     grades = {**qrels.grades, topic: {**qrels.grades[topic], **judged}}
     return of_provider(measure, {topic: chunk[topic]}, qrels_of(grades, qrels.rules))[topic]
@@ -177,7 +175,7 @@ def variant_scores(measure: str, chunk: Chunk, qrels: Qrels, topic: str, judged:
 @given(data=st.data())
 def test_documents_judged_besides_score_as_with_their_providers(kind, data):
     qrels, chunk = data.draw(collections(kind))
-    run = judged_run([chunk], qrels, depth=12)
+    run = judged_run(chunk, qrels, depth=12)
     unjudged = np.flatnonzero(run.judgements < 0).tolist()
     names = run.unjudged.strings()
     topics, rows, judged = [], [], []
@@ -219,8 +217,8 @@ RANKS = (1, 2, 9, 10, 11, 20, 21, 99, 100, 101, 999, 1000, 1001, 1002, 1100)
 @pytest.mark.parametrize("measure", [*WITH_KERNELS, "RBP(rel=1, p=0.9999)", "RBP(rel=1, p=1.0)", "P@2000", "R@1000"])
 def test_long_rankings_score_as_with_their_providers(measure):
     grades = {f"d{rank}": 1 + rank % 3 for rank in RANKS} | {f"d{rank}": rank % 2 - 1 for rank in range(30, 60)}
-    qrels, chunk = qrels_of({"t": {**grades, "missed": 4}}), chunk_of({"t": LONG})
-    run = judged_run([chunk], qrels, depth=1)
+    qrels, chunk = qrels_of({"t": {**grades, "missed": 4}}), {"t": dict(LONG)}
+    run = judged_run(chunk, qrels, depth=1)
     assert of_kernel(measure, run, qrels) == of_provider(measure, chunk, qrels)
 
 
@@ -230,8 +228,8 @@ def test_long_rankings_score_as_with_their_providers(measure):
 def test_labels_and_scale_are_those_of_the_judgements(measure):
     rules = LabelRules(scale=(-1, 2.5), relevant_from=1.5)
     qrels = qrels_of({"t": {"a": -0.5, "b": 2.5, "c": 1, "d": -1, "e": 1.5}}, rules)
-    chunk = chunk_of({"t": [(document, 9.0 - place) for place, document in enumerate("xabcde")]})
-    scores = of_kernel(measure, judged_run([chunk], qrels), qrels)
+    chunk = {"t": {document: 9.0 - place for place, document in enumerate("xabcde")}}
+    scores = of_kernel(measure, judged_run(chunk, qrels), qrels)
     assert scores == of_provider(measure, chunk, qrels)
     assert scores["t"] > 0
 
@@ -239,8 +237,8 @@ def test_labels_and_scale_are_those_of_the_judgements(measure):
 def variants() -> tuple[JudgedRun, Qrels, dict[str, npt.NDArray[Any]]]:
     """Each unjudged document of three topics alone, some with others that were missed."""
     qrels = qrels_of({topic: {"a": 1, "b": 0, "c": 2} for topic in "stu"})
-    chunk = chunk_of({topic: [(document, 9.0 - place) for place, document in enumerate("xayb")] for topic in "stu"})
-    run = judged_run([chunk], qrels)
+    chunk = {topic: {document: 9.0 - place for place, document in enumerate("xayb")} for topic in "stu"}
+    run = judged_run(chunk, qrels)
     unjudged = np.flatnonzero(run.judgements < 0)
     offsets = np.array([0, 1, 3, 6, 7, 8, 10])
     rows = np.full(10, -1)
@@ -286,15 +284,14 @@ def test_variants_with_more_grades_than_a_number_can_tell_apart_score_as_one_by_
 
 def test_without_variants_there_are_no_values():
     qrels, none = qrels_of({"t": {"a": 1}}), np.zeros(0, dtype=np.int64)
-    run = judged_run([chunk_of({"t": [("a", 1.0)]})], qrels)
+    run = judged_run({"t": {"a": 1.0}}, qrels)
     assert len(if_judged(run, qrels, parse_measure("AP"), none, np.zeros(1, dtype=np.int64), none, np.zeros(0))) == 0
 
 
-def test_orders_with_the_same_ranks_are_sorted_once(monkeypatch):
+def test_orders_with_the_same_ranks_are_sorted_once():
     qrels = qrels_of({"t": {"a": 1, "b": 2}})
-    run = judged_run([chunk_of({"t": [("b", 1.0), ("a", 1.0)]})], qrels)
+    run = judged_run({"t": {"b": 1.0, "a": 1.0}}, qrels)
     shared = replace(run, ranks={**run.ranks, Order.DESCENDING: run.ranks[Order.SINGLE_DESCENDING]})
     assert shared.judgements[shared.rows_of_judged(Order.DESCENDING)].tolist() == [1, 0]
     assert shared.judgements[shared.rows_of_judged(Order.ASCENDING)].tolist() == [0, 1]
-    monkeypatch.setattr(JudgedRun, "_sorted", None)
     assert shared.judgements[shared.rows_of_judged(Order.SINGLE_DESCENDING)].tolist() == [1, 0]

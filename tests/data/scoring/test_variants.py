@@ -8,12 +8,11 @@ import pytest
 
 from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.given_file import AS_GIVEN
+from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.measures import parse_measure, part_of
-from pytest_riskguard.data.ranked_runs import RankedRun
 from pytest_riskguard.data.run_scores import score_run
-from pytest_riskguard.data.trec_files import fold_run
 from pytest_riskguard.data.variants import Variants, values_of
-from tests.data.scoring.slow_judged_runs import judged_run
+from tests.data.tables import judged_run
 
 ADDITIVE = [
     "nDCG",
@@ -58,8 +57,7 @@ def made(write):
 
 def ranked(made, name):
     qrels = read_qrels(made[0])
-    chunks, _ = fold_run(made[1], list)
-    return RankedRun(judged_run(chunks, qrels), qrels, parse_measure(name))
+    return RankedRun(judged_run(made[1], qrels), qrels, parse_measure(name))
 
 
 def variant(run, topic, ranks):

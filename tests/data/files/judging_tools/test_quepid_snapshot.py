@@ -8,22 +8,15 @@ import pytest
 
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.qrels import read_qrels
-from pytest_riskguard.data.rankings import Rankings
-from pytest_riskguard.data.run_files import open_run
+from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError
 
 HEADER = "Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position\r\n"
 ROW = "{},2026-01-02T03:04:05Z,7,{},{},{}\r\n"
 
 
-def opened(given) -> Rankings:
-    run = open_run(given)
-    assert isinstance(run, Rankings)
-    return run
-
-
 def order(path_or_file) -> dict[str, list[str]]:
-    return {topic: [d for d, _ in ranking] for topic, ranking in opened(path_or_file).by_topic.items()}
+    return {topic: list(ranking) for topic, ranking in read_run(path_or_file).by_topic().items()}
 
 
 def test_rows_are_ranked_by_position(write):
@@ -53,9 +46,9 @@ def test_one_of_several_snapshots_is_named(write):
     with pytest.raises(
         RunFormatError, match="expected one snapshot, found 2 \\('june', 'july, new'\\); name one, as in"
     ):
-        open_run(path)
+        read_run(path)
     with pytest.raises(RunFormatError, match="expected a snapshot named 'may', found 'june', 'july, new'"):
-        open_run(GivenFile(path, part="may"))
+        read_run(GivenFile(path, part="may"))
 
 
 def test_snapshots_of_the_same_name_are_told_apart_by_their_times_or_ids(write):
@@ -65,7 +58,7 @@ def test_snapshots_of_the_same_name_are_told_apart_by_their_times_or_ids(write):
     both = write("s.json", json.dumps([snapshot(), snapshot(id=6, docs={"13": [{"id": 7}]})]))
     assert order(GivenFile(both, part="6")) == {"boots": ["7"]}
     with pytest.raises(RunFormatError, match="expected one snapshot, found 2 \\('5', '6'\\)"):
-        open_run(both)
+        read_run(both)
 
 
 def snapshot(**changes):
@@ -109,7 +102,7 @@ def test_the_detailed_export_has_ratings_and_a_ranking(write):
 )
 def test_bad_content_is_refused_with_its_place(write, text, problem):
     with pytest.raises(RunFormatError) as caught:
-        open_run(write("s.csv", text))
+        read_run(write("s.csv", text))
     assert problem in str(caught.value)
 
 

@@ -7,10 +7,9 @@ import json
 import pytest
 
 from pytest_riskguard.data.qrels import read_qrels
-from pytest_riskguard.data.run_files import open_run
+from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError, TopicsFormatError
-from tests.data.files.judging_tools.test_quepid_snapshot import opened
 
 
 def rating(document, grade, index="hotels"):
@@ -64,7 +63,7 @@ def response(**details):
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_the_hits_of_a_response_are_a_ranking(write, wrapped):
     value = response(q1=[hit("b", 2.5), hit("a", 2.5)], q2=[hit("x", None), hit("a", None)], q3=[])
-    run = opened(write("r.json", json.dumps({"rank_eval": value} if wrapped else value)))
+    run = read_run(write("r.json", json.dumps({"rank_eval": value} if wrapped else value)))
     assert {topic: [d for d, _ in ranked] for topic, ranked in run.by_topic.items()} == {
         "q1": ["b", "a"],
         "q2": ["x", "a"],
@@ -72,13 +71,13 @@ def test_the_hits_of_a_response_are_a_ranking(write, wrapped):
 
 
 def test_hits_of_which_one_has_no_score_stay_in_their_order(write):
-    run = opened(write("r.json", json.dumps(response(q1=[hit("a", 1.0), hit("x", None), hit("b", 2.0)]))))
+    run = read_run(write("r.json", json.dumps(response(q1=[hit("a", 1.0), hit("x", None), hit("b", 2.0)]))))
     assert [document for document, _ in run.by_topic["q1"]] == ["a", "x", "b"]
 
 
 def test_the_same_id_in_two_indices_is_two_documents(write):
     value = response(q1=[hit("1", 2.0), hit("1", 1.0, index="flights")])
-    run = opened(write("r.json", json.dumps(value)))
+    run = read_run(write("r.json", json.dumps(value)))
     assert run.by_topic == {"q1": (("hotels/1", 2.0), ("flights/1", 1.0))}
     requests = [request("q1", {}, rating("1", 3), rating("1", 0, index="flights"))]
     assert read_qrels(write("q.json", json.dumps({"requests": requests}))).grades == {
@@ -93,7 +92,7 @@ def test_a_response_with_failures_is_no_run(write):
     }
     path = write("r.json", json.dumps(response(q1=[hit("1", 1.0)]) | {"failures": failures}))
     with pytest.raises(RunFormatError) as caught:
-        open_run(path)
+        read_run(path)
     assert (
         "failures: expected answers to all queries, found 2 that failed: 'q2' (no [matches] query), 'q3' (late[2J)"
         in str(caught.value)

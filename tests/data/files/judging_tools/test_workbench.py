@@ -8,7 +8,7 @@ import pytest
 
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.qrels import read_qrels
-from pytest_riskguard.data.run_files import open_run
+from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError, TopicsFormatError
 
@@ -78,7 +78,7 @@ def test_query_sets_are_topics_named_by_their_texts(write):
 
 
 def order(run):
-    return {topic: [d for d, _ in ranking] for topic, ranking in run.by_topic.items()}
+    return {topic: list(ranking) for topic, ranking in run.by_topic().items()}
 
 
 def pairwise(**changes):
@@ -90,18 +90,18 @@ def pairwise(**changes):
 
 
 def test_a_pairwise_experiment_has_two_rankings(write):
-    assert order(read(write, hits(pairwise()), open_run, part="old")) == {"tv": ["1", "2"]}
-    assert order(open_run(f"{write('w.json', json.dumps(pairwise()))}#new")) == {"tv": ["2"]}
+    assert order(read(write, hits(pairwise()), read_run, part="old")) == {"tv": ["1", "2"]}
+    assert order(read_run(f"{write('w.json', json.dumps(pairwise()))}#new")) == {"tv": ["2"]}
     with pytest.raises(
         RunFormatError, match="expected one search configuration, found 2 \\('old', 'new'\\); name one"
     ):
-        read(write, pairwise(), open_run)
+        read(write, pairwise(), read_run)
 
 
 def test_a_pointwise_experiment_says_where_its_rankings_are(write):
     results = [{"evaluationId": "v", "searchConfigurationId": "old", "queryText": "tv"}]
     with pytest.raises(RunFormatError, match="in the index search-relevance-evaluation-result: export its documents"):
-        read(write, pairwise(results=results), open_run)
+        read(write, pairwise(results=results), read_run)
 
 
 def evaluated(text="tv", configuration="old", **more):
@@ -115,9 +115,9 @@ def evaluated(text="tv", configuration="old", **more):
 
 def test_evaluation_results_are_rankings(write):
     value = hits(evaluated(), evaluated("car"), evaluated(configuration="new"))
-    assert order(read(write, value, open_run, part="old")) == {"tv": ["2", "1"], "car": ["2", "1"]}
+    assert order(read(write, value, read_run, part="old")) == {"tv": ["2", "1"], "car": ["2", "1"]}
     variants = hits(*(evaluated(experimentVariantId=name) for name in ("v1", "v2")))
-    assert order(read(write, variants, open_run, part="v2")) == {"tv": ["2", "1"]}
+    assert order(read(write, variants, read_run, part="v2")) == {"tv": ["2", "1"]}
 
 
 @pytest.mark.parametrize(
@@ -140,5 +140,5 @@ def test_evaluation_results_are_rankings(write):
 )
 def test_incomplete_or_mixed_results_are_refused(write, value, problem):
     with pytest.raises(RunFormatError) as caught:
-        read(write, value, open_run)
+        read(write, value, read_run)
     assert problem in str(caught.value)
