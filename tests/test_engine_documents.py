@@ -111,7 +111,7 @@ def test_each_run_is_read_once_for_all_gates_and_measures(folder, monkeypatch):
         return scored_run(run, *rest, **options)
 
     world.store(folder, "again")
-    for module in ("engine.sources", "baselines.scored"):
+    for module in ("engine.sources", "baselines.rescoring"):
         monkeypatch.setattr(f"pytest_riskguard.{module}.scored_run", reading)
     store = Store(folder / "baselines")
     one = Engine(qrels=folder / "qrels.txt", store=store, measures=["AP", "nDCG@10"], report=True)

@@ -11,9 +11,11 @@ from typing import TypeVar
 
 from pytest_riskguard.baselines import atomic_folder, environment
 from pytest_riskguard.baselines.entry import RUN, StoredBaseline, resolved
-from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, Staleness, name_problem, staleness
+from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, Staleness, staleness
+from pytest_riskguard.baselines.names import name_problem
 from pytest_riskguard.baselines.remote_stores import local_folder, shown
-from pytest_riskguard.baselines.scored import KeptRun, Scored, as_stored, present_scores, problems
+from pytest_riskguard.baselines.rescoring import KeptRun, as_stored, present_scores, problems
+from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.measures import measure_name
 from pytest_riskguard.data.qrels import Qrels

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pytest_riskguard.baselines.manifest import name_problem
+from pytest_riskguard.baselines.names import name_problem
 from pytest_riskguard.data.input_files import LimitError
 from pytest_riskguard.data.remote import address_of, files_below, is_address, local_copy
 from pytest_riskguard.errors import BaselineError, MissingFileError, UsageError
@@ -105,7 +105,7 @@ class _Copy:
     def everything(self) -> str:
         """Copy all files from the address; returns their listing."""
         try:
-            files = {name: file.size for name, file in files_below(Path(self._address)).items() if _is_of_store(name)}
+            files = {name: size for name, size in files_below(Path(self._address)).items() if _is_of_store(name)}
         except MissingFileError as error:
             raise self._unreadable(error) from None
         if not files:

@@ -29,7 +29,7 @@ from pytest_riskguard.baselines.manifest import (
     StoredReplicate,
     StoredTopics,
 )
-from pytest_riskguard.baselines.scored import problems
+from pytest_riskguard.baselines.rescoring import problems
 from pytest_riskguard.data.collection import keys_of, read_collection
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import ContentError

@@ -11,8 +11,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_riskguard.baselines.manifest import name_problem
-from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.baselines.names import name_problem
 from pytest_riskguard.cli.parameters import (
     DEFAULT_MEASURE,
     DEFAULT_STORE,
@@ -143,7 +142,11 @@ class Inputs:
         #: Every file that the options and riskguard.yaml name, the candidate's aside: no output may replace one.
         self.files = tuple(file for file in given_files if file is not None)
         by_default: Response = "warn" if settings is None else settings.on_changed_inputs
-        self._store = None if store is None else Store(store)
+        self._store = None
+        if store is not None:
+            from pytest_riskguard.baselines.store import Store
+
+            self._store = Store(store)
         measures = () if collection.scores else collection.measures or self.declared.measures
         self.engine = Engine(
             qrels=given.qrels,

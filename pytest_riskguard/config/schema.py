@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from pytest_riskguard.baselines.manifest import name_problem
+from pytest_riskguard.baselines.names import name_problem
 from pytest_riskguard.config.candidate_settings import Candidate
 from pytest_riskguard.config.collection_settings import Collection
 from pytest_riskguard.config.setting_types import (

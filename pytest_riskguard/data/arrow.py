@@ -1,281 +1,286 @@
-"""Rows of Arrow tables under named columns, a batch at a time, and tables made of rows.
-
-Columns of text, numbers and truth values are read, dictionaries of these too; all others are passed over.
-"""
+"""Columns of Arrow as ids and numbers, never a Python object for each row; Parquet, Arrow and Feather hold them."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from pytest_riskguard.data.columns import NamedRows, NumberedRow, missing_columns
+from pytest_riskguard.data.columns import missing_columns
 from pytest_riskguard.data.content import InputFile, Misfit, imported
+from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.input_files import FREE_BYTES
+from pytest_riskguard.data.memory import Table
 from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
 from pytest_riskguard.data.scores import TopicScores, scores_of_rows
-from pytest_riskguard.errors import FileError, UsageError
+from pytest_riskguard.errors import FileError
 from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+#: Rows of documents that are Python objects at one time.
+_BATCH_ROWS = 2**16
+#: A text of at most so many bytes stands in its view; of a longer one, the view says where it is.
+_IN_VIEW = 12
+_PARQUET, _FILE, _FEATHER_1, _STREAM = b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"
 
-#: A table is read in batches of that many rows.
-BATCH_ROWS = 2**16
 
-
-def pyarrow(what: str) -> Any:
+def pyarrow() -> Any:
     """The package; ``UsageError`` without it."""
-    return imported("pyarrow", extra="arrow", what=what)
-
-
-def misfit_of(file: InputFile, kind: Kind, schema_of: Callable[[InputFile], pa.Schema]) -> Misfit | None:
-    """Why the columns do not hold rows of this kind; None also if nobody can tell, which the reader then says."""
-    try:
-        problem = missing_columns(_flat_names(schema_of(file)), kind, file.columns)
-    except (UsageError, FileError):  # no pyarrow, a damaged file
-        return None
-    return None if problem is None else Misfit(f"its columns do not fit: {problem}", 4)
-
-
-def named_rows(
-    file: InputFile, kind: Kind, schema: pa.Schema, batches: Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
-) -> NamedRows:
-    """The rows of a table, numbered from 1; ``batches`` gives those of some columns."""
-    names = _flat_names(schema)
-    return NamedRows(names, _rows(file, names, batches(names)), kind, file.refuse, file.columns)
+    return imported("pyarrow", extra="arrow", what="Arrow")
 
 
 def errors() -> tuple[type[Exception], ...]:
-    """What pyarrow, and the reader of its messages, raise for files that are damaged."""
-    lib = pyarrow("Arrow")
-    ours = (struct.error, EOFError, OverflowError)
-    return (lib.ArrowException, OSError, ValueError, KeyError, NotImplementedError, TypeError, *ours)
+    """What pyarrow, and the reader of its messages, raise for data that are damaged."""
+    others = (OSError, ValueError, KeyError, IndexError, NotImplementedError, TypeError, EOFError, OverflowError)
+    return (pyarrow().ArrowException, struct.error, *others)
 
 
-def _rows(file: InputFile, names: Sequence[str], batches: Iterable[pa.RecordBatch]) -> Iterator[NumberedRow]:
-    number, size, most_rows, most_bytes, most_text = 0, 0, LINES.value, file.limit.value, LINE_BYTES.value
+def column_of(column: Any, check: Callable[[Ids], None] | None = None) -> Any:
+    """An array of Arrow, or a chunked one: ids for text, an array for numbers, a list for all else.
+
+    Nothing is an id without bytes, or NaN. Text that was written as bytes is text, and a dictionary is what its codes
+    stand for. ``check`` may refuse ids before their text is looked at. One of ``errors`` for damaged data.
+    """
+    lib = pyarrow()
+    types = lib.types
+    column = column if isinstance(column, lib.ChunkedArray) else lib.chunked_array([column])
+    if _text_name(column.type):
+        return _stacked([_ids(chunk, check) for chunk in column.chunks])
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if types.is_null(column.type):
+        return np.full(len(column), np.nan)
+    if types.is_decimal(column.type):
+        column = column.cast(lib.float64())
+    is_number = types.is_integer(column.type) or types.is_floating(column.type)
+    return column.to_numpy() if is_number else column.to_pylist()
+
+
+def _ids(array: pa.Array, check: Callable[[Ids], None] | None) -> Ids:
+    """The texts of an array; of all that damaged offsets may lead to, ``validate`` is the guard."""
+    array.validate()
+    if is_dictionary := pyarrow().types.is_dictionary(array.type):
+        # nothing has the code of an empty text behind all others
+        values = _stacked([_ids(array.dictionary, check), Ids.of([""])])
+        array.validate(full=True)
+        codes = array.indices.fill_null(len(array.dictionary)) if array.null_count else array.indices
+        ids = values.at(codes.to_numpy(zero_copy_only=False))
+    else:
+        name = _text_name(array.type)
+        array = array.view(pyarrow().type_for_alias(name))
+        ids = _viewed(array) if name == "string_view" else _sliced(array, "i8" if name == "large_string" else "i4")
+        if array.null_count:
+            present = array.is_valid().to_numpy(zero_copy_only=False)
+            ids = Ids(ids.text, np.where(present, ids.starts, 0), np.where(present, ids.lengths, 0))
+    if check is not None:
+        check(ids)
+    if not is_dictionary:
+        array.validate(full=True)
+    return ids
+
+
+def _sliced(array: pa.Array, integer: str) -> Ids:
+    """Texts one after the other."""
+    _, places, text = array.buffers()
+    offsets = np.frombuffer(places, dtype=integer)[array.offset : array.offset + len(array) + 1]
+    return Ids(_bytes(text), offsets[:-1], np.diff(offsets))
+
+
+def _viewed(array: pa.Array) -> Ids:
+    """Texts of which each view has the length and the text itself, or the number of a buffer and the place in it."""
+    _, *buffers = array.buffers()
+    rows = np.arange(array.offset, array.offset + len(array))
+    views = np.frombuffer(buffers[0], dtype=np.int32).reshape(-1, 4)[rows]
+    texts = [_bytes(buffer) for buffer in buffers]
+    begins = np.cumsum([0, *map(len, texts)])
+    is_long = views[:, 0] > _IN_VIEW
+    elsewhere = begins[np.where(is_long, views[:, 2] + 1, 0)] + views[:, 3]
+    return Ids(np.concatenate(texts), np.where(is_long, elsewhere, 16 * rows + 4), views[:, 0].astype(np.int64))
+
+
+def _bytes(buffer: Any) -> Any:
+    return np.frombuffer(buffer or b"", dtype=np.uint8)
+
+
+def _stacked(parts: Sequence[Ids]) -> Ids:
+    """The ids of several columns, with their texts one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    begins = np.cumsum([0, *(len(part.text) for part in parts)])
+    return Ids(
+        np.concatenate([part.text for part in parts] or [_bytes(None)]),
+        np.concatenate([part.starts + begin for part, begin in zip(parts, begins, strict=False)] or [begins[:0]]),
+        np.concatenate([part.lengths for part in parts] or [begins[:0]]),
+    )
+
+
+def _text_name(kind: pa.DataType) -> str:
+    """What Arrow calls the type of text that a column holds, written as text or as bytes; empty for other columns."""
+    if pyarrow().types.is_dictionary(kind):
+        kind = kind.value_type
+    name = str(kind).replace("binary", "string")
+    return name if name in ("string", "large_string", "string_view") else ""
+
+
+# Files: what their columns hold, once it is known that they hold no more than a file may.
+
+
+def _table(file: InputFile, schema: pa.Schema, read: Callable[[str], pa.ChunkedArray]) -> Table:
+    """The columns of text, numbers and truth values of a file, each read when it is wanted."""
+    with _whole(file):
+        names = [field.name for field in schema if _is_flat(field.type)]
+
+    def column(place: int) -> Any:
+        with _whole(file):
+            return column_of(read(names[place]), lambda ids: _refuse_long(file, names[place], ids))
+
+    return Table(file, tuple(names), column, file.columns)
+
+
+def _is_flat(kind: pa.DataType) -> bool:
+    types = pyarrow().types
+    if types.is_dictionary(kind):
+        return _is_flat(kind.value_type)
+    return bool(_text_name(kind)) or types.is_primitive(kind) or types.is_decimal(kind) or types.is_null(kind)
+
+
+def _refuse_long(file: InputFile, name: str, ids: Ids) -> None:
+    """Before any text is made: of those that stand in few bytes, all may be one."""
+    if (longest := int(ids.lengths.max(initial=0))) > LINE_BYTES.value:
+        raise file.refuse(None, f"column {name!r:.60}: {LINE_BYTES.problem(longest)}")
+    if (size := int(ids.lengths.sum())) > file.limit.value:
+        raise file.refuse(None, file.limit.problem(size))
+
+
+def _refuse_large(file: InputFile, rows: int, size: int) -> None:
+    """So many rows, and so many bytes once they are unpacked."""
+    if rows > LINES.value:
+        raise file.refuse(None, LINES.problem(rows))
+    if size > file.limit.value:
+        raise file.refuse(None, file.limit.problem(size))
+    if size > FREE_BYTES and size > RATIO.value * len(file.content):
+        raise file.refuse(None, RATIO.problem(size // len(file.content)))
+
+
+@contextmanager
+def _whole(file: InputFile) -> Iterator[None]:
+    """Turns what pyarrow says of a damaged file into the error of the file."""
     try:
-        for batch in batches:
-            batch.validate()
-            size += batch.nbytes
-            if size > most_bytes:
-                raise file.refuse(None, file.limit.problem(size))
-            for name in names:
-                lengths = _lengths(batch.column(name))
-                if (longest := int(lengths.max(initial=0))) > most_text:
-                    raise file.refuse(None, f"column {name!r:.60}: {LINE_BYTES.problem(longest)}")
-                if (text := int(lengths.sum())) > most_bytes:  # views of one text stand in few bytes
-                    raise file.refuse(None, file.limit.problem(text))
-            # the offsets of a damaged file may point outside its memory, which would end the process
-            batch.validate(full=True)
-            for row in zip(*(_cells(batch.column(name)) for name in names), strict=True):
-                number += 1
-                yield number, row
-            if number > most_rows:
-                raise file.refuse(None, LINES.problem(number))
+        yield
     except errors() as problem:
         raise file.refuse(None, f"expected a whole file of Arrow or Parquet: {problem}") from None
 
 
-def _lengths(column: pa.Array) -> npt.NDArray[np.int64]:
-    """The bytes of each text, of each distinct one in a dictionary, before any is made; none for other columns."""
-    lib, compute = pyarrow("Arrow"), imported("pyarrow.compute", extra="arrow", what="Arrow")
-    types = lib.types
-    if types.is_dictionary(column.type):
-        return _lengths(column.dictionary)
-    if types.is_string_view(column.type) or types.is_binary_view(column.type):
-        _, views, *_ = column.buffers()  # of 16 bytes, the first four of which are the length
-        numbers = np.frombuffer(views, dtype="<i4").reshape(-1, 4)[column.offset : column.offset + len(column), 0]
-        present = column.is_valid().to_numpy(zero_copy_only=False)
-        return np.where(present, numbers, 0).astype(np.int64)
-    if _is_text(column.type):
-        lengths = compute.binary_length(column).fill_null(0)
-        return lengths.cast(lib.int64()).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
-    return np.zeros(0, dtype=np.int64)
-
-
-def _cells(column: pa.Array) -> list[Any]:
-    types = pyarrow("Arrow").types
-    if types.is_dictionary(column.type):
-        values = _cells(column.dictionary)
-        return [None if index is None else values[index] for index in column.indices.to_pylist()]
-    cells: list[Any] = column.to_pylist()
-    if _is_binary(column.type):
-        return [None if cell is None else cell.decode() for cell in cells]
-    return [None if cell is None else float(cell) for cell in cells] if types.is_decimal(column.type) else cells
-
-
-def _flat_names(schema: pa.Schema) -> list[str]:
-    return [field.name for field in schema if _is_flat(field.type)]
-
-
-def _is_flat(kind: pa.DataType) -> bool:
-    types = pyarrow("Arrow").types
-    if types.is_dictionary(kind):
-        return _is_flat(kind.value_type)
-    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
-    return _is_text(kind) or any(test(kind) for test in tests)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    types = pyarrow("Arrow").types
-    tests = (types.is_string, types.is_large_string, types.is_string_view, _is_binary)
-    return any(test(kind) for test in tests)
-
-
-def _is_binary(kind: pa.DataType) -> bool:
-    """Whether texts were written without saying so, as some programs do in Parquet."""
-    types = pyarrow("Arrow").types
-    return bool(types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind))
+def _misfit(file: InputFile, kind: Kind, opened: Callable[[InputFile], Table]) -> Misfit | None:
+    """Why the columns do not hold rows of this kind; None also if nobody can tell, which the reader then says."""
+    try:
+        problem = missing_columns(opened(file).names, kind, file.columns)
+    except FileError:
+        return None
+    return None if problem is None else Misfit(f"its columns do not fit: {problem}", 4)
 
 
 # Parquet with named columns, as pandas, polars, ranx and data lakes write it.
 
 
-_MAGIC = b"PAR1"
-_PARQUET_WHAT = "a Parquet file"
+def parquet_table(file: InputFile) -> Table:
+    """The columns of a file; its error if it is damaged or holds too much."""
+    parquet = imported("pyarrow.parquet", extra="arrow", what="a Parquet file")
+    with _whole(file):
+        content = pyarrow().BufferReader(file.content)
+        metadata = parquet.read_metadata(content)
+        schema = metadata.schema.to_arrow_schema()
+        # nothing is asked of single columns: of damaged ones, that ends the process
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        size = sum(group.total_byte_size for group in groups)
+    _refuse_large(file, metadata.num_rows, size)
+
+    def read(name: str) -> Any:
+        # a text that stands in a million rows is read once: dictionaries stay what they are
+        texts = [name] if _text_name(schema.field(name).type) else []
+        return parquet.ParquetFile(content, metadata=metadata, read_dictionary=texts).read([name]).column(0)
+
+    return _table(file, schema, read)
 
 
 def parquet_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the file begins as Parquet does, and has the columns that are needed."""
-    if not file.start.startswith(_MAGIC):
+    if not file.start.startswith(_PARQUET):
         return Misfit("it is not Parquet")
-    return misfit_of(file, kind, lambda file: _parquet_opened(file).schema_arrow)
+    return _misfit(file, kind, parquet_table)
 
 
 def parquet_judgements(file: InputFile) -> Records[Judgement]:
     """A row for each judged document; null as the grade means not judged."""
-    return _parquet_rows(file, "judgements").judgements()
+    return parquet_table(file).named_rows("judgements").judgements()
 
 
 def parquet_rankings(file: InputFile) -> Records[Ranking]:
     """A row for each document; where there are no scores, the rank counts."""
-    return _parquet_rows(file, "rankings").rankings()
+    return parquet_table(file).named_rows("rankings").rankings()
 
 
 def parquet_topics(file: InputFile) -> Records[TopicRow]:
     """A row for each topic; further columns are tags."""
-    return _parquet_rows(file, "topics").topics()
+    return parquet_table(file).named_rows("topics").topics()
 
 
 def parquet_scores(file: InputFile) -> tuple[TopicScores, ...]:
     """A row for each topic and measure, of the one system in the file, or of the one that ``file.part`` names."""
-    by_system = _parquet_rows(file, "scores").scores()
+    by_system = parquet_table(file).named_rows("scores").scores()
     return scores_of_rows(file, file.chosen(by_system, "system") if by_system else ())
 
 
 def parquet_cells(file: InputFile, wanted: Sequence[str]) -> Iterator[tuple[int | None, dict[str, Any]]]:
     """The rows of a file, numbered from 1, by the ``wanted`` names of columns, as far as it has these."""
-    schema, batches = _parquet_batches(file)
-    own = {name.strip().lower(): name for name in _flat_names(schema)}
-    names = [name for name in wanted if name in own]
-    columns = [own[name] for name in names]
-    for number, row in _rows(file, columns, batches(columns)):
-        yield number, dict(zip(names, row, strict=True))
+    table = parquet_table(file)
+    places = {name.strip().lower(): place for place, name in enumerate(table.names)}
+    columns = {name: table.column(places[name]) for name in wanted if name in places}
+    rows = len(next(iter(columns.values()), ()))
+    for start in range(0, rows, _BATCH_ROWS):
+        some = slice(start, start + _BATCH_ROWS)
+        cells = (column.at(some) if isinstance(column, Ids) else column[some] for column in columns.values())
+        for number, row in enumerate(zip(*map(_cells, cells), strict=True), start + 1):
+            yield number, dict(zip(columns, row, strict=True))
 
 
-def _parquet_rows(file: InputFile, kind: Kind) -> NamedRows:
-    schema, batches = _parquet_batches(file)
-    return named_rows(file, kind, schema, batches)
-
-
-def _parquet_batches(file: InputFile) -> tuple[pa.Schema, Callable[[Sequence[str]], Iterable[pa.RecordBatch]]]:
-    """The columns of a file, and what gives the rows of some of them."""
-    opened = _parquet_opened(file)
-    metadata = opened.metadata
-    size = sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
-    if metadata.num_rows > LINES.value:
-        raise file.refuse(None, LINES.problem(metadata.num_rows))
-    if size > file.limit.value:
-        raise file.refuse(None, file.limit.problem(size))
-    if size > FREE_BYTES and size > RATIO.value * len(file.content):
-        raise file.refuse(None, RATIO.problem(size // len(file.content)))
-
-    def batches(names: Sequence[str]) -> Iterable[pa.RecordBatch]:
-        # a value that stands in a million rows is read once: dictionaries stay what they are
-        with_dictionaries = _parquet_opened(file, read_dictionary=list(names))
-        batched: Iterable[pa.RecordBatch] = with_dictionaries.iter_batches(BATCH_ROWS, columns=list(names))
-        return batched
-
-    return opened.schema_arrow, batches
-
-
-def _parquet_opened(file: InputFile, **options: Any) -> Any:
-    """The file for pyarrow; ``UsageError`` without it, the error of the file if it is damaged."""
-    parquet = imported("pyarrow.parquet", extra="arrow", what=_PARQUET_WHAT)
-    try:
-        opened = parquet.ParquetFile(pyarrow(_PARQUET_WHAT).BufferReader(file.content), **options)
-        _ = opened.schema_arrow
-    except errors() as problem:
-        raise file.refuse(None, f"expected a whole Parquet file: {problem}") from None
-    return opened
+def _cells(column: Any) -> list[Any]:
+    if isinstance(column, Ids):
+        return column.strings()
+    return column.tolist() if isinstance(column, np.ndarray) else list(column)
 
 
 # Arrow's own files, which Feather's are too, and its streams.
 
 
-_FILE, _FEATHER_1, _STREAM = b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"
-_ARROW_WHAT = "a file of Arrow or Feather"
-
-
-def arrow_fits(file: InputFile, kind: Kind) -> Misfit | None:
-    """Whether the file begins as those of Arrow do, and has the columns that are needed."""
-    if not file.start.startswith((_FILE, _FEATHER_1, _STREAM)):
-        return Misfit("it is neither Arrow nor Feather")
-    return misfit_of(file, kind, lambda file: _arrow_opened(file).schema)
-
-
-def arrow_judgements(file: InputFile) -> Records[Judgement]:
-    """A row for each judged document; null as the grade means not judged."""
-    return _arrow_rows(file, "judgements").judgements()
-
-
-def arrow_rankings(file: InputFile) -> Records[Ranking]:
-    """A row for each document; where there are no scores, the rank counts."""
-    return _arrow_rows(file, "rankings").rankings()
-
-
-def arrow_topics(file: InputFile) -> Records[TopicRow]:
-    """A row for each topic; further columns are tags."""
-    return _arrow_rows(file, "topics").topics()
-
-
-def _arrow_rows(file: InputFile, kind: Kind) -> NamedRows:
-    opened = _arrow_opened(file)
-    is_file = file.start.startswith(_FILE)
-    batches: Iterable[pa.RecordBatch] = (
-        (opened.get_batch(index) for index in range(opened.num_record_batches)) if is_file else opened
-    )
-    return named_rows(file, kind, opened.schema, lambda _names: batches)
-
-
-def _arrow_opened(file: InputFile) -> Any:
-    """The file for pyarrow; ``UsageError`` without it, the error of the file if it is damaged."""
-    lib = pyarrow(_ARROW_WHAT)
+def arrow_table(file: InputFile) -> Table:
+    """The columns of a file or a stream; its error if it is damaged or holds too much."""
+    ipc = pyarrow().ipc
+    content = pyarrow().py_buffer(file.content)
     if file.start.startswith(_FEATHER_1):
-        raise file.refuse(
-            None, "expected Feather of version 2, found version 1; write it again with pandas or polars"
-        )
-    content = lib.py_buffer(file.content)
-    try:
-        if file.start.startswith(_FILE):
-            size = sum(map(_unpacked_bytes, _messages(content)))
-            opened = lib.ipc.open_file(content)
-        else:
-            size = sum(map(_unpacked_bytes, lib.ipc.MessageReader.open_stream(content)))
-            opened = lib.ipc.open_stream(content)
-    except errors() as problem:
-        raise file.refuse(None, f"expected a whole file of Arrow: {problem}") from None
-    if size > file.limit.value:
-        raise file.refuse(None, file.limit.problem(size))
-    if size > FREE_BYTES and size > RATIO.value * len(file.content):
-        raise file.refuse(None, RATIO.problem(size // len(file.content)))
-    return opened
+        found = "found version 1; write it again with pandas or polars"
+        raise file.refuse(None, f"expected Feather of version 2, {found}")
+    is_file = file.start.startswith(_FILE)
+    open_ = ipc.open_file if is_file else ipc.open_stream
+
+    @cache
+    def table() -> pa.Table:
+        rows = size = 0
+        for message in _messages(content) if is_file else ipc.MessageReader.open_stream(content):
+            of_message, unpacked = _message_size(message)
+            rows, size = rows + of_message, size + unpacked
+        _refuse_large(file, rows, size)
+        return open_(content).read_all().combine_chunks()
+
+    with _whole(file):
+        schema = open_(content).schema
+    return _table(file, schema, lambda name: table().column(name))
 
 
 def _messages(content: Any) -> Iterator[Any]:
@@ -283,37 +288,37 @@ def _messages(content: Any) -> Iterator[Any]:
     end = content.size - len(_FILE) - 4
     footer = content[end - struct.unpack_from("<i", content, end)[0] : end]
     for blocks in (_field(footer, _inner(footer, 0), number) for number in (2, 3)):
-        if blocks:
-            listed = _inner(footer, blocks)
-            (count,) = struct.unpack_from("<I", footer, listed)
-            for place in range(listed + 4, listed + 4 + 24 * count, 24):
-                start, head, body = struct.unpack_from("<qi4xq", footer, place)
-                yield pyarrow(_ARROW_WHAT).ipc.read_message(content[start : start + head + body])
+        for start, head, body in struct.iter_unpack("<qi4xq", _vector(footer, blocks, 24)):
+            yield pyarrow().ipc.read_message(content[start : start + head + body])
 
 
-def _unpacked_bytes(message: Any) -> int:
-    """How many bytes the packed columns of a message take once they are unpacked, which pyarrow does all at once.
+def _message_size(message: Any) -> tuple[int, int]:
+    """The rows of a message, and the bytes that its packed columns take once pyarrow unpacks them, all at once.
 
     The message lists where each buffer begins in the body, and a packed one begins with its size (FlatBuffers;
     Message, DictionaryBatch and RecordBatch in Arrow's Message.fbs).
     """
     if message.type not in ("dictionary", "record batch"):
-        return 0
+        return 0, 0
     packed = message.metadata
-    table = _inner(packed, _field(packed, _inner(packed, 0), 2))
+    batch = _inner(packed, _field(packed, _inner(packed, 0), 2))
     if message.type == "dictionary":
-        table = _inner(packed, _field(packed, table, 1))
-    buffers = _field(packed, table, 2)
-    if not (_field(packed, table, 3) and buffers):
-        return 0
-    listed = _inner(packed, buffers)
-    (count,) = struct.unpack_from("<I", packed, listed)
-    size = 0
-    for place in range(listed + 4, listed + 4 + 16 * count, 16):
-        start, length = struct.unpack_from("<qq", packed, place)
-        if length >= 8:
-            size += max(struct.unpack_from("<q", message.body, start)[0], 0)
-    return size
+        batch = _inner(packed, _field(packed, batch, 1))
+    rows, buffers, compression = (_field(packed, batch, number) for number in (0, 2, 3))
+    count = struct.unpack_from("<q", packed, rows)[0] if rows else 0
+    if not compression:
+        return count, 0
+    places = struct.iter_unpack("<qq", _vector(packed, buffers, 16))
+    sizes = (struct.unpack_from("<q", message.body, start)[0] for start, length in places if length >= 8)
+    return count, sum(max(size, 0) for size in sizes)
+
+
+def _vector(packed: Any, field: int, item: int) -> Any:
+    """The bytes of a list of items of so many bytes; none if it is left out."""
+    if not field:
+        return b""
+    listed = _inner(packed, field)
+    return packed[listed + 4 : listed + 4 + item * struct.unpack_from("<I", packed, listed)[0]]
 
 
 def _inner(packed: Any, place: int) -> int:
@@ -324,8 +329,29 @@ def _inner(packed: Any, place: int) -> int:
 def _field(packed: Any, table: int, number: int) -> int:
     """Where a field of a table is; 0 if it is left out."""
     layout = table - struct.unpack_from("<i", packed, table)[0]
-    (size,) = struct.unpack_from("<H", packed, layout)
-    if 4 + 2 * number >= size:
+    if 4 + 2 * number >= struct.unpack_from("<H", packed, layout)[0]:
         return 0
     (offset,) = struct.unpack_from("<H", packed, layout + 4 + 2 * number)
     return table + int(offset) if offset else 0
+
+
+def arrow_fits(file: InputFile, kind: Kind) -> Misfit | None:
+    """Whether the file begins as those of Arrow do, and has the columns that are needed."""
+    if not file.start.startswith((_FILE, _FEATHER_1, _STREAM)):
+        return Misfit("it is neither Arrow nor Feather")
+    return _misfit(file, kind, arrow_table)
+
+
+def arrow_judgements(file: InputFile) -> Records[Judgement]:
+    """A row for each judged document; null as the grade means not judged."""
+    return arrow_table(file).named_rows("judgements").judgements()
+
+
+def arrow_rankings(file: InputFile) -> Records[Ranking]:
+    """A row for each document; where there are no scores, the rank counts."""
+    return arrow_table(file).named_rows("rankings").rankings()
+
+
+def arrow_topics(file: InputFile) -> Records[TopicRow]:
+    """A row for each topic; further columns are tags."""
+    return arrow_table(file).named_rows("topics").topics()

@@ -27,10 +27,10 @@ import numpy as np
 
 from pytest_riskguard import __version__, run_context
 from pytest_riskguard.data.document_ids import Judged
+from pytest_riskguard.data.formats import added_formats
 from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.data.input_files import open_regular
 from pytest_riskguard.data.judged import JudgedRun
-from pytest_riskguard.data.known import added_formats
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.run_scores import ScoredRun
 from pytest_riskguard.data.scores import TopicScores

@@ -5,91 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.measure_names import AVERAGES, standard_name
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, Score, TopicRow
-from pytest_riskguard.errors import UsageError
+from pytest_riskguard.data.named_columns import (
+    SYNONYMS,
+    as_tag,
+    known_columns,
+    missing_columns,
+    named,
+    names_of,
+    number,
+    places,
+)
+from pytest_riskguard.data.records import WANTED, Judgement, Kind, Ranking, Records, Score, TopicRow
 from pytest_riskguard.limits import DOCUMENTS
-from pytest_riskguard.text import did_you_mean
-
-#: What a column may hold -> its names, in lower case, the usual one first.
-SYNONYMS: Mapping[str, tuple[str, ...]] = {
-    "topic": (
-        "topic",
-        "qid",
-        "query_id",
-        "query-id",
-        "queryid",
-        "q_id",
-        "query id",
-        "topic_id",
-        "topicid",
-        "_id",
-        "id",
-    ),
-    "query": ("query", "query_text", "querytext", "query text", "text", "title", "keywords", "search_term"),
-    # docno before docid: frames of PyTerrier have both, and docid is a number inside the index
-    "document": (
-        *("document", "docno", "docid", "doc_id", "doc-id", "document_id", "documentid", "did", "pid", "passage_id"),
-        *("corpus-id", "corpus_id", "corpusid", "doc id", "product_id", "item_id", "objectid"),
-    ),
-    "grade": ("grade", "label", "rating", "relevance", "rel", "judgement", "judgment", "score", "gain"),
-    "score": ("score", "sim", "similarity", "relevance", "_score", "value"),
-    "rank": ("rank", "position", "pos", "doc position"),
-    "judge": ("judge", "rater", "assessor", "annotator", "user", "judge_id"),
-    "measure": ("measure", "metric"),
-    "value": ("value", "score"),
-    "weight": ("weight",),
-    "system": ("name", "system", "model", "run", "run_name"),
-}
-_IDS = ("_id", "id")
-_TEXTS_OF_DOCUMENTS = ("text", "title")
-#: Names that mean something else in a table of this kind.
-_OTHER: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
-    "judgements": {"topic": _IDS, "query": _TEXTS_OF_DOCUMENTS},
-    "rankings": {"topic": _IDS, "query": _TEXTS_OF_DOCUMENTS, "score": ("relevance", "value")},
-}
-
-
-def names_of(what: str, kind: Kind | None = None) -> tuple[str, ...]:
-    """The names of a column in a table of this kind, or in any; in one of documents, ``id`` names these."""
-    other = _OTHER.get(kind, {}) if kind else {}
-    names = tuple(name for name in SYNONYMS[what] if name not in other.get(what, ()))
-    return (*names, *_IDS) if what == "document" and other else names
-
-
-def places(
-    header: Iterable[str], wanted: Sequence[str], kind: Kind | None = None, given: Mapping[str, str] | None = None
-) -> dict[str, int]:
-    """Which column holds what, for those wanted that are there; no column is used twice.
-
-    Names are compared in lower case. Of several columns that could hold one thing, the one whose name comes first
-    among its synonyms is taken. ``given`` names the columns of some things, which then have no other.
-    """
-    names = [name.strip().lower() for name in header]
-    given = given or {}
-    found = {what: names.index(name.strip().lower()) for what, name in given.items() if name.strip().lower() in names}
-    for what in wanted:
-        free = [name for name in names_of(what, kind) if name in names and names.index(name) not in found.values()]
-        if free and what not in given:
-            found[what] = names.index(free[0])
-    return found
-
-
-def named(wanted: Sequence[str], kind: Kind | None = None) -> str:
-    """For a message: the columns that are needed, each with its usual names."""
-    return ", ".join(f"{what} ({', '.join(names_of(what, kind)[:4])}, ...)" for what in wanted)
-
-
-def number(cell: str) -> float:
-    """The finite number in a cell; NaN for anything else."""
-    try:
-        value = math.nan if "_" in cell else float(cell)
-    except ValueError:
-        return math.nan
-    return value if math.isfinite(value) else math.nan
 
 
 def whole(value: float) -> float:
@@ -102,55 +34,30 @@ def whole(value: float) -> float:
 # Cells are text, or what JSON and Arrow have: numbers, None for nothing, lists and objects.
 
 
-#: What the columns of a table may hold, those that are hardest to mistake first.
-WANTED: Mapping[Kind, tuple[str, ...]] = {
-    "judgements": ("document", "topic", "query", "grade", "judge"),
-    "rankings": ("document", "topic", "query", "rank", "score"),
-    "topics": ("topic", "query", "weight"),
-    "scores": ("measure", "topic", "value", "system"),
-}
-_NEEDED: Mapping[Kind, tuple[str, ...]] = {
-    "judgements": ("document", "grade"),
-    "rankings": ("document",),
-    "topics": ("query",),
-    "scores": ("measure", "value"),
-}
 #: Columns without a meaning: the index that pandas writes.
 _INDEX = ("", "unnamed: 0", "__index_level_0__")
 #: The largest whole number that a float holds exactly.
 _MAX_EXACT = 2**53
 
+__all__ = [
+    "SYNONYMS",
+    "WANTED",
+    "NamedRows",
+    "NumberedRow",
+    "as_tag",
+    "known_columns",
+    "missing_columns",
+    "named",
+    "names_of",
+    "number",
+    "of_length",
+    "places",
+    "whole",
+    "with_header",
+]
+
 #: A row with its line in the file, if it has one.
 NumberedRow = tuple[int | None, Sequence[Any]]
-
-
-def missing_columns(header: Iterable[str], kind: Kind, given: Mapping[str, str] | None = None) -> str | None:
-    """What a header lacks to hold rows of this kind, for a message; None if nothing."""
-    header, given = list(header), given or {}
-    if unknown := next((what for what in given if what not in WANTED[kind]), None):
-        hint = did_you_mean(unknown, WANTED[kind])
-        raise UsageError(f"columns: {unknown!r} is not one of {', '.join(WANTED[kind])}{hint}")
-    columns = places(header, WANTED[kind], kind, given)
-    if absent := next((name for what, name in given.items() if what not in columns), None):
-        return f"it has no column {absent!r}, only {', '.join(map(repr, header[:20]))}"
-    missing = [what for what in _NEEDED[kind] if what not in columns]
-    if kind == "judgements" and "grade" not in given and "grade" in columns and _is_ranking(header, columns["grade"]):
-        return "its scores stand beside ranks: it holds rankings"
-    if not columns.keys() & {"topic", "query"}:
-        missing.append("topic")
-    if kind == "rankings" and not columns.keys() & {"rank", "score"}:
-        missing.append("score")
-    return f"it names no column for {named(missing, kind)}" if missing else None
-
-
-def _is_ranking(header: Sequence[str], grade: int) -> bool:
-    """Whether what could be a grade is called a score, and there are ranks, which no judgements have."""
-    return header[grade].strip().lower() == "score" and bool(places(header, ("rank",)))
-
-
-def known_columns(header: Iterable[str], kind: Kind) -> int:
-    """How many of the columns of this kind a header has."""
-    return len(places(header, WANTED[kind], kind))
 
 
 class NamedRows:
@@ -165,7 +72,7 @@ class NamedRows:
         rows: Iterable[NumberedRow],
         kind: Kind,
         refuse: Callable[[int | None, str], Exception],
-        given: Mapping[str, str] | None = None,
+        given: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.header = [name.strip() for name in header]
         self._rows, self._kind, self._refuse = rows, kind, refuse
@@ -346,22 +253,6 @@ class _Hit:
 
     def __init__(self, line: int | None, document: str, score: float | None, rank: float | None) -> None:
         self.line, self.document, self.score, self.rank = line, document, score, rank
-
-
-def as_tag(cell: Any) -> str | None:
-    """What a further column says of a topic; None for lists and objects."""
-    match cell:
-        case str():
-            return cell.strip()
-        case bool():
-            return str(cell).lower()
-        case None:
-            return ""
-        case int():
-            return str(cell)
-        case float():
-            return "" if math.isnan(cell) else f"{cell:g}"
-    return None
 
 
 def with_header(rows: Iterator[NumberedRow]) -> tuple[list[str], Iterator[NumberedRow]]:

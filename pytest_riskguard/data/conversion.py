@@ -12,9 +12,8 @@ import numpy as np
 
 from pytest_riskguard.data import writing
 from pytest_riskguard.data.content import InputFile
-from pytest_riskguard.data.detection import format_of, kinds_of
+from pytest_riskguard.data.formats import Format, format_for, format_of, kinds_of
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.known import Format, format_for
 from pytest_riskguard.data.memory import InputData
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.records import KINDS, Kind, TopicKeys

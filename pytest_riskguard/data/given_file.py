@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,9 +74,6 @@ class LabelRules:
 AS_GIVEN = LabelRules()
 
 
-# A file as somebody names it, and what they say about how to read it.
-
-
 #: Which order counts where scores are equal: the one in which documents were returned, or that of trec_eval.
 Ties = Literal["as_returned", "docid"]
 TIES: tuple[Ties, ...] = ("as_returned", "docid")
@@ -93,7 +91,7 @@ class GivenFile:
     ----------
     path : Path
     format : str, optional
-        A name of ``data.known``.
+        A name of ``data.formats``.
     part : str, optional
         Which of the rankings that the file holds.
     ties : 'as_returned' or 'docid', optional
@@ -139,7 +137,4 @@ def names_collection(path: Path) -> bool:
 
 
 def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):  # a name that is too long, or has a NUL
-        return False
+    return os.path.exists(path)  # noqa: PTH110 - it raises nothing

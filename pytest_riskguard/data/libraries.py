@@ -9,9 +9,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from pytest_riskguard.data import text_tables as tables
-from pytest_riskguard.data.columns import NamedRows, NumberedRow, as_tag, number, places
 from pytest_riskguard.data.content import InputFile, Misfit, imported
 from pytest_riskguard.data.given_file import IRDS, names_collection
+from pytest_riskguard.data.named_columns import as_tag, places
 from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
 from pytest_riskguard.errors import FileError, MissingFileError
 from pytest_riskguard.text import did_you_mean
@@ -227,51 +227,6 @@ def _beir_topics(file: InputFile) -> Iterator[TopicRow]:
 def _tags(metadata: Any) -> dict[str, str]:
     given = metadata if isinstance(metadata, dict) else {}
     return {name.strip(): tag for name, value in given.items() if name.strip() and (tag := as_tag(value))}
-
-
-# Runs as MS MARCO has them: query, passage and rank with tabs and without a header; a score may follow.
-
-
-_COLUMNS = ("qid", "pid", "rank", "score")
-_MSMARCO_EXPECTED = "3 columns (qid, pid, rank) or 4 (with the score) between tabs or spaces"
-
-
-def msmarco_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether the first line has an id, another one, and a rank, which is where rankings start."""
-    cells = file.first_line.split()
-    nearness = 2 if "\t" in file.first_line else 0
-    if file.looks_like_json or len(cells) not in (3, 4):
-        return Misfit(f"its first line does not have {_MSMARCO_EXPECTED}")
-    if not _is_rank(cells[2]):
-        return Misfit(
-            f"the third column of its first line is not a rank but {cells[2]!r:.40}; name the columns in a first "
-            "line, such as qid, docid, score",
-            nearness,
-        )
-    if len(cells) == 4 and number(cells[3]) != number(cells[3]):
-        return Misfit(f"the fourth column of its first line is not a score but {cells[3]!r:.40}", nearness)
-    return None
-
-
-def msmarco_rankings(file: InputFile) -> Records[Ranking]:
-    """The documents of each topic by their scores, or else by their ranks."""
-    columns = _COLUMNS[: len(file.first_line.split())]
-    return NamedRows(columns, _msmarco_rows(file, len(columns)), "rankings", file.refuse).rankings()
-
-
-def _msmarco_rows(file: InputFile, columns: int) -> Iterator[NumberedRow]:
-    for line, content in file.lines():
-        if not (cells := content.decode().split()):
-            continue
-        if len(cells) != columns:
-            raise file.refuse(line, f"expected {columns} columns as in the first line, found {len(cells)}")
-        if not _is_rank(cells[2]):
-            raise file.refuse(line, f"expected a whole number as the rank, found {cells[2]!r:.60}")
-        yield line, cells
-
-
-def _is_rank(cell: str) -> bool:
-    return cell.isascii() and cell.isdigit()
 
 
 # The compressed files of ranx, which it reads itself where it is installed.

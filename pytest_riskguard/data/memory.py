@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from numbers import Integral
 from os import PathLike
 from typing import Any, Protocol, SupportsFloat, cast
@@ -14,6 +14,7 @@ from uuid import UUID
 from pytest_riskguard.data.checks import is_identifier
 from pytest_riskguard.data.columns import SYNONYMS, WANTED, NamedRows, NumberedRow, missing_columns, named, places
 from pytest_riskguard.data.given_file import AS_GIVEN, Ties
+from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.measure_names import AVERAGES, are_measures, standard_name
 from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, Score, TopicKeys, TopicRow
 from pytest_riskguard.data.scores import TopicScores, scores_of_rows
@@ -112,7 +113,8 @@ class Table:
 
     given: Input
     names: tuple[str, ...]
-    column: Callable[[int], Sequence[object]]
+    column: Callable[[int], Any]
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def has_documents(self) -> bool:
@@ -121,17 +123,25 @@ class Table:
 
     def named_rows(self, kind: Kind) -> NamedRows:
         """The rows, to be read as those of a file are; refuses a table without the columns that are needed."""
-        if (problem := missing_columns(self.names, kind)) is not None:
+        if (problem := missing_columns(self.names, kind, self.columns)) is not None:
             listed = ", ".join(map(repr, self.names[:10])) or "none"
             raise self.given.refuse(None, f"expected named columns, but {problem}; found the columns {listed}")
-        used = sorted(places(self.names, WANTED[kind], kind).values())
+        used = sorted(places(self.names, WANTED[kind], kind, self.columns).values())
         if kind == "topics":  # further columns are tags
             used = [*range(len(self.names))]
-        return NamedRows([self.names[place] for place in used], self._rows(used), kind, self.given.refuse)
+        return NamedRows(
+            [self.names[place] for place in used], self._rows(used), kind, self.given.refuse, self.columns
+        )
 
     def _rows(self, used: Sequence[int]) -> Iterator[NumberedRow]:
-        columns = [[plain(cell) for cell in self.column(place)] for place in used]
+        columns = [_cells(self.column(place)) for place in used]
         yield from enumerate(zip(*columns, strict=True), 1)
+
+
+def _cells(column: Any) -> list[Any]:
+    if isinstance(column, Ids):
+        return column.strings()
+    return [plain(cell) for cell in (column.tolist() if hasattr(column, "tolist") else column)]
 
 
 def table_judgements(table: Table) -> Records[Judgement]:

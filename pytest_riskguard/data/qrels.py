@@ -16,7 +16,7 @@ from pytest_riskguard.data import memory
 from pytest_riskguard.data.checks import Input, Lines, Numbers, Rows, Text, digest_of, grouped, repeated
 from pytest_riskguard.data.columns import whole
 from pytest_riskguard.data.content import InputFile
-from pytest_riskguard.data.detection import format_of
+from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.data.ids import Ids, IntArray, Places, Words, rows_of
 from pytest_riskguard.data.memory import InputData, JudgementsData
@@ -283,7 +283,7 @@ def read_qrels(
     *,
     labels: LabelRules | None = None,
 ) -> Qrels:
-    """Read judgements: a file in any format of ``data.known``, plain or gzip, or data in memory.
+    """Read judgements: a file in any format of ``data.formats``, plain or gzip, or data in memory.
 
     Data are a mapping topic -> document -> grade (or topic -> relevant documents), a frame, ranx' ``Qrels``, or rows
     with named fields.

@@ -19,6 +19,14 @@ from pytest_riskguard.text import counted
 Kind = Literal["judgements", "rankings", "topics", "scores"]
 KINDS: tuple[Kind, ...] = ("judgements", "rankings", "topics", "scores")
 
+#: What the columns of a table may hold, those that are hardest to mistake first.
+WANTED: Mapping[Kind, tuple[str, ...]] = {
+    "judgements": ("document", "topic", "query", "grade", "judge"),
+    "rankings": ("document", "topic", "query", "rank", "score"),
+    "topics": ("topic", "query", "weight"),
+    "scores": ("measure", "topic", "value", "system"),
+}
+
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 

@@ -13,30 +13,18 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from importlib.metadata import metadata
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from pytest_riskguard.data.content import imported
-from pytest_riskguard.data.input_files import ContentError, LimitError
+from pytest_riskguard.data.input_files import ContentError, LimitError, imported
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
 from pytest_riskguard.limits import REMOTE_SECONDS, Limit
 
 Result = TypeVar("Result")
 
-#: Opening, listing or copying one file may take that long.
 #: ``pathlib`` leaves one of the two slashes. One letter before the colon is a drive.
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+-]+):/+([^/].*)", re.DOTALL)
 _BLOCK = 2**20
-#: Extras of fsspec that are not called as their addresses begin.
-_EXTRAS = {"https": "http", "az": "abfs", "abfss": "abfs"}
-
-
-class Listed(NamedTuple):
-    """One file of a folder: its address, and its size in bytes, if that is known."""
-
-    address: Path
-    size: int | None
 
 
 def is_address(path: Path | str) -> bool:
@@ -60,15 +48,16 @@ def address_of(path: Path | str) -> str:
     return f"{scheme}:///{rest}" if scheme in ("file", "local") else f"{scheme}://{rest}"
 
 
-def files_below(path: Path) -> dict[str, Listed]:
-    """The files of a folder and of all folders in it, by their paths in the folder; empty if there is no folder."""
+def files_below(path: Path) -> dict[str, int | None]:
+    """The files of a folder and of all folders in it, by their paths in the folder, with their bytes where known."""
     address = address_of(path)
 
-    def found() -> dict[str, Listed]:
+    def found() -> dict[str, int | None]:
         files, place = _file_system(address)
         folder, infos = place.rstrip("/") + "/", files.find(place, detail=True)
-        named = {name[len(folder) :]: info for name, info in infos.items() if name.startswith(folder)}
-        return {name: Listed(path / name, info.get("size")) for name, info in named.items()}
+        return {
+            name.removeprefix(folder): info.get("size") for name, info in infos.items() if name.startswith(folder)
+        }
 
     return _in_time(address, found)
 
@@ -126,18 +115,11 @@ def _file_system(address: str) -> tuple[Any, str]:
     core = imported("fsspec.core", extra="remote", what=f"{address}: an address")
     try:
         files, place = core.url_to_fs(address)
-    except ImportError as problem:  # the package for this address
-        raise UsageError(f"{address}: {problem}{_remedy(address)}") from None
+    except ImportError as problem:  # it names the package for this address
+        raise UsageError(f"{address}: {problem}") from None
     except ValueError as problem:  # there is no such package
         raise UsageError(f"{address}: expected an address that fsspec can open ({problem})") from None
     return files, place
-
-
-def _remedy(address: str) -> str:
-    """How to install what fsspec needs for an address, if one of its extras brings that."""
-    scheme = address.partition(":")[0]
-    extra = _EXTRAS.get(scheme, scheme)
-    return f": pip install 'fsspec[{extra}]'" if extra in (metadata("fsspec").get_all("Provides-Extra") or ()) else ""
 
 
 def _in_time(address: str, work: Callable[[], Result]) -> Result:

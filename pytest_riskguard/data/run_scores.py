@@ -19,6 +19,7 @@ import numpy.typing as npt
 from pytest_riskguard.data.array_scores import has_kernel, values_by_order
 from pytest_riskguard.data.document_ids import GradesAsScores, same_file
 from pytest_riskguard.data.examined_ids import refuse_other_ids
+from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.grades import check_labels
 from pytest_riskguard.data.ids import IntArray, topics_with
@@ -31,7 +32,6 @@ from pytest_riskguard.data.judged import (
     rank_order,
     scored_topics,
 )
-from pytest_riskguard.data.known import system_name
 from pytest_riskguard.data.measures import bounds, parse_measure
 from pytest_riskguard.data.memory import InputData, JudgementsData, RankingsData
 from pytest_riskguard.data.memory_runs import as_run
@@ -86,7 +86,7 @@ def score_run(
     Parameters
     ----------
     run : path, GivenFile, Run, or data in memory
-        A file in any format of ``data.known``, plain or gzip; or what ``run`` takes or returns.
+        A file in any format of ``data.formats``, plain or gzip; or what ``run`` takes or returns.
     qrels : Qrels, or what ``read_qrels`` takes
     measures : sequence of str
         As ir-measures writes them: ``nDCG@10``, ``AP(rel=2)``.

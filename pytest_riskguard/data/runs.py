@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Input, Lines, Numbers, Rows, Text, digest_of, grouped, repeated
 from pytest_riskguard.data.content import InputFile
-from pytest_riskguard.data.detection import format_of
+from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.ids import Ids, IntArray, rows_of, topics_with
 from pytest_riskguard.data.input_files import ContentError, is_folder
@@ -91,7 +91,7 @@ class Source:
         return latency_of(self.seconds)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """The rankings of one system.
 
@@ -114,6 +114,9 @@ class Run:
     scores: FloatArray
     ranks: IntArray | None = None
     source: Source = Source()
+
+    def __repr__(self) -> str:
+        return f"Run(name={self.name!r}, {len(self.topics):,} topics, {len(self.documents):,} documents)"
 
     @property
     def name(self) -> str:
@@ -414,7 +417,7 @@ def run_of_rankings(
 ) -> Run:
     """As ``run_of``, of whole rankings: topic, documents, scores, ranks and line of each; each topic once.
 
-    Either all rankings have scores, or none; a topic of None is one whose place says which it is (``Run.keyed``).
+    A ranking without scores stands in its order; a topic of None is one whose place says which it is (``keyed``).
     """
     topics: list[str] = []
     documents: list[str] = []
@@ -422,7 +425,7 @@ def run_of_rankings(
     ranks: list[float | None] = []
     lines: list[int | None] = []
     seen: set[str] = set()
-    by_order, without_scores, without_ranks = 0, False, False
+    by_order, has_scores, has_ranks = 0, False, True
     for number, (topic, names, of_scores, of_ranks, line) in enumerate(rankings):
         if topic is None:
             topic, by_order = str(number), number + 1
@@ -431,17 +434,17 @@ def run_of_rankings(
         seen.add(topic)
         topics += [topic] * len(names)
         documents += names
-        without_scores |= of_scores is None and bool(names)
-        without_ranks |= of_ranks is None
-        scores += of_scores or [math.nan] * len(names)
-        ranks += of_ranks or [math.nan] * len(names)
+        has_scores |= of_scores is not None
+        has_ranks &= of_ranks is not None
+        scores += map(float, range(len(names), 0, -1)) if of_scores is None else of_scores
+        ranks += [] if of_ranks is None else of_ranks
         lines += [line] * len(names)
     run = run_of(
         given,
         topics,
         documents,
-        None if without_scores else scores,
-        None if without_ranks else ranks,
+        scores if has_scores else None,
+        ranks if has_ranks else None,
         lines=None if not any(lines) else lines,
         by_text=by_text,
         texts=texts,
@@ -483,7 +486,7 @@ def keyed(given: Input, run: Run, keys: TopicKeys) -> Run:
 
 
 def read_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Run:
-    """The run in a file of any format of ``data.known``, plain or gzip, on this machine or at an address.
+    """The run in a file of any format of ``data.formats``, plain or gzip, on this machine or at an address.
 
     ``keys`` finds the topics of formats that know queries by their texts. ``RunFormatError`` for a file of no known
     format or with bad content, ``MissingFileError`` if it cannot be read, ``UsageError`` for an unknown format.

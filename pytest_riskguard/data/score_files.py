@@ -8,24 +8,21 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_riskguard.data import memory
-from pytest_riskguard.data.columns import (
+from pytest_riskguard.data.formats import format_of, system_name
+from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.input_files import InputFile, Misfit, is_folder
+from pytest_riskguard.data.measure_names import are_measures, from_ir_measures, from_trec_eval, known
+from pytest_riskguard.data.memory import InputData, ScoresData
+from pytest_riskguard.data.named_columns import (
     SYNONYMS,
-    WANTED,
-    NamedRows,
     known_columns,
     missing_columns,
     number,
-    of_length,
-    with_header,
+    score_rows_of,
 )
-from pytest_riskguard.data.detection import format_of
-from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.input_files import InputFile, Misfit, is_folder
-from pytest_riskguard.data.known import system_name
-from pytest_riskguard.data.measure_names import are_measures, from_ir_measures, from_trec_eval, known
-from pytest_riskguard.data.memory import InputData, ScoresData
-from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.records import WANTED, Kind
 from pytest_riskguard.data.scores import Row, TopicScores, chosen, named, scores_of, scores_of_rows
+from pytest_riskguard.data.text_tables import csv_table
 from pytest_riskguard.errors import MissingFileError, ScoresFormatError
 
 _TABLE = "a table with the header topic,<measure>,... (commas or tabs)"
@@ -44,7 +41,7 @@ def read_scores(
     *,
     name: str | None = None,
 ) -> tuple[TopicScores, ...]:
-    """Read per-topic scores: a file in any format of ``data.known``, plain or gzip, or data in memory.
+    """Read per-topic scores: a file in any format of ``data.formats``, plain or gzip, or data in memory.
 
     A folder of Parquet files, as Spark and Dask write them, is read as one. Data are a mapping topic -> measure ->
     value, a frame or rows with topic, measure and value, a frame with a column for each measure, or a ranx ``Run``
@@ -287,8 +284,7 @@ def perquery_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 
 def perquery_scores(file: InputFile) -> tuple[TopicScores, ...]:
     """The scores of the one system in the file, or of the one that ``file.part`` names."""
-    header, rows = with_header(file.table(_delimiter(file)))
-    by_system = NamedRows(header, of_length(len(header), rows, file), "scores", file.refuse, _given(file)).scores()
+    by_system = score_rows_of(csv_table(file, "scores"), _given(file))
     return scores_of_rows(file, file.chosen(by_system, "system"))
 
 

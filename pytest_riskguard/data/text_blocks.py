@@ -30,7 +30,7 @@ _IS_WHITE = np.array([code in b" \t\n\r\x0b\x0c" for code in range(_SPACE + 1)])
 _WIDE_SPACE = re.compile(rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80")
 #: Numbers of up to so many characters are read together.
 _MOST_CHARACTERS = 64
-_PLUS, _UNDERSCORE = ord("+"), ord("_")
+_PLUS, _UNDERSCORE, _QUOTE = ord("+"), ord("_"), ord('"')
 
 
 class RefusedError(Exception):
@@ -58,8 +58,8 @@ def text_blocks(file: InputFile, fields: int, *, longest: Limit, separator: str 
 
     ``separator`` is the character between two fields; by default any white space separates them, and blank lines are
     left out. ``RefusedError`` for another number of fields, bytes that are not UTF-8, NUL, lines of more than
-    ``longest`` bytes, more lines than ``limits.LINES``, and with a separator also for quotes, cells with white space
-    around them and rows without anything.
+    ``longest`` bytes, more lines than ``limits.LINES``, and with a separator also for quotes
+    but around whole cells, cells with white space around them and rows without anything.
     """
     most = longest.value
     for first, text in file.texts(longest):
@@ -150,7 +150,7 @@ def _words_anywhere(edges: IntArray, kinds: Characters, fields: int, longest: in
 
 
 def _cells(text: bytes, characters: Characters, fields: int, separator: int, longest: int) -> _Places:
-    if b'"' in text or (not text.isascii() and _WIDE_SPACE.search(text)):
+    if not text.isascii() and _WIDE_SPACE.search(text):
         raise RefusedError
     feeds: BoolArray = characters == _FEED
     edges = np.flatnonzero((characters == separator) | feeds)
@@ -165,7 +165,18 @@ def _cells(text: bytes, characters: Characters, fields: int, separator: int, lon
         if np.count_nonzero(returns) != text.count(b"\r"):
             raise RefusedError
         ends[-1] -= returns
+    if b'"' in text:
+        starts, ends = _unquoted(text, characters, starts, ends)
+    filled = ends > starts
     padded = (characters[starts] <= _SPACE) | (characters[ends - 1] <= _SPACE)
-    if (padded & (ends > starts)).any() or (ends[-1] - starts[0] < fields).any():
+    if (padded & filled).any() or not filled.any(axis=0).all():
         raise RefusedError
     return starts, ends, np.arange(rows)
+
+
+def _unquoted(text: bytes, characters: Characters, starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
+    """Cells without quotes around them; none may have another one, which a separator or a quote inside would need."""
+    quoted = (characters[starts] == _QUOTE) & (characters[ends - 1] == _QUOTE) & (ends - starts > 1)
+    if 2 * np.count_nonzero(quoted) != text.count(b'"'):
+        raise RefusedError
+    return starts + quoted, ends - quoted

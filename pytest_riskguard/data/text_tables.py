@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from operator import itemgetter
 from typing import Any
 
-from pytest_riskguard.data.columns import (
-    WANTED,
-    NamedRows,
-    NumberedRow,
+import numpy as np
+
+from pytest_riskguard.data.ids import IntArray
+from pytest_riskguard.data.input_files import START_BYTES, InputFile, Misfit
+from pytest_riskguard.data.named_columns import (
+    Column,
+    Table,
+    joined,
+    judgements_of,
     known_columns,
     missing_columns,
-    of_length,
+    number,
+    packed,
     places,
-    with_header,
+    rankings_of,
+    topics_of,
 )
-from pytest_riskguard.data.content import START_BYTES, InputFile, Misfit
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
+from pytest_riskguard.data.records import WANTED, Judgement, Kind, Ranking, Records, TopicRow
+from pytest_riskguard.data.text_blocks import RefusedError, numbers, text_blocks
+from pytest_riskguard.limits import LINE_BYTES
 
+#: How many rows of cells become columns together.
+_ROWS = 2**14
+_FEED = "\n"
 _DELIMITERS = "\t;,"
 #: A table with one column has no delimiter; only one of query texts makes sense.
 _ONE_COLUMN = frozenset({"query", "query_text", "querytext"})
@@ -42,22 +56,63 @@ def csv_fits(file: InputFile, kind: Kind) -> Misfit | None:
 
 def csv_judgements(file: InputFile) -> Records[Judgement]:
     """A row for each judged document; rows without a grade are left out."""
-    return _csv_rows(file, "judgements").judgements()
+    return judgements_of(csv_table(file, "judgements"), file.columns)
 
 
 def csv_rankings(file: InputFile) -> Records[Ranking]:
     """A row for each document; where there are no scores, the rank counts."""
-    return _csv_rows(file, "rankings").rankings()
+    return rankings_of(csv_table(file, "rankings"), file.columns)
 
 
 def csv_topics(file: InputFile) -> Records[TopicRow]:
     """A row for each topic; further columns are tags."""
-    return _csv_rows(file, "topics").topics()
+    return topics_of(csv_table(file, "topics"), file.columns)
 
 
-def _csv_rows(file: InputFile, kind: Kind) -> NamedRows:
-    header, rows = with_header(file.table(_delimiter(file, kind) or ","))
-    return NamedRows(header, of_length(len(header), rows, file), kind, file.refuse, file.columns)
+def csv_table(file: InputFile, kind: Kind) -> Table:
+    """The rows below a header."""
+    delimiter = _delimiter(file, kind) or ","
+    header = _cells(file.first_line, delimiter)
+    try:
+        return block_table(file, kind, header, separator=delimiter)
+    except RefusedError:
+        pass
+    rows = file.table(delimiter)
+    _, header = next(rows, (1, []))
+    return _row_table(file, header, rows)
+
+
+def block_table(
+    file: InputFile, kind: Kind, header: Sequence[str], *, separator: str | None = None, below: bool = True
+) -> Table:
+    """Rows of text as columns, of which those are kept that hold something; ``below`` the first line, the header."""
+    found = places(header, WANTED[kind], kind, file.columns)
+    kept = range(len(header)) if kind == "topics" else sorted(found.values())
+    numeric = {place for what, place in found.items() if what in ("rank", "score", "grade", "value")}
+    lines: list[IntArray] = []
+    parts: dict[int, list[Column]] = {place: [] for place in kept}
+    for block in text_blocks(file, len(header), longest=LINE_BYTES, separator=separator):
+        skipped = int(below and not lines)
+        lines.append(block.lines[skipped:])
+        for place in kept:
+            cells = block.columns[place].at(slice(skipped, None))
+            parts[place].append(numbers(cells) if place in numeric else cells.compact())
+    columns = {place: joined(of_place) for place, of_place in parts.items()}
+    return Table(file, header, columns.__getitem__, np.concatenate(lines))
+
+
+def _row_table(file: InputFile, header: Sequence[str], rows: Iterable[tuple[int, Sequence[str]]]) -> Table:
+    """Rows of cells as columns."""
+    lines: list[int] = []
+    parts: list[list[Column]] = []
+    rows = iter(rows)
+    while some := list(islice(rows, _ROWS)):
+        for line, row in some:
+            if len(row) != len(header):
+                raise file.refuse(line, f"expected {len(header)} columns as in the first line, found {len(row)}")
+        lines += [line for line, _ in some]
+        parts.append([packed(cells) for cells in zip(*(row for _, row in some), strict=True)])
+    return Table(file, header, lambda place: joined([columns[place] for columns in parts]), lines)
 
 
 def _delimiter(file: InputFile, kind: Kind) -> str | None:
@@ -141,31 +196,67 @@ def jsonl_fits(file: InputFile, kind: Kind) -> Misfit | None:
 
 def jsonl_judgements(file: InputFile) -> Records[Judgement]:
     """An object for each judged document; null as the grade means not judged."""
-    return _jsonl_rows(file, "judgements").judgements()
+    return judgements_of(_jsonl_table(file), file.columns)
 
 
 def jsonl_rankings(file: InputFile) -> Records[Ranking]:
     """An object for each document; where there are no scores, the rank counts."""
-    return _jsonl_rows(file, "rankings").rankings()
+    return rankings_of(_jsonl_table(file), file.columns)
 
 
 def jsonl_topics(file: InputFile) -> Records[TopicRow]:
     """An object for each topic; further texts and numbers are tags."""
-    return _jsonl_rows(file, "topics").topics()
+    return topics_of(_jsonl_table(file), file.columns)
 
 
-def _jsonl_rows(file: InputFile, kind: Kind) -> NamedRows:
-    keys: dict[tuple[str, ...], tuple[str, ...]] = {}  # each set of keys once: rows mostly have the same ones
-    objects = [
-        (line, keys.setdefault(names := tuple(row), names), tuple(row.values())) for line, row in _objects(file)
-    ]
-    header = list(dict.fromkeys(name for names in keys for name in names))
-    places_of = {names: [names.index(name) if name in names else None for name in header] for names in keys}
-    rows: Iterator[NumberedRow] = (
-        (line, [None if place is None else values[place] for place in places_of[names]])
-        for line, names, values in objects
+def _jsonl_table(file: InputFile) -> Table:
+    if not file.first_line.lstrip().startswith("["):
+        try:
+            return _object_table(file, _blocks_of_objects(file))
+        except RefusedError:
+            pass
+    return _object_table(file, [_objects(file)])
+
+
+def _object_table(file: InputFile, blocks: Iterable[tuple[Sequence[int], Sequence[Mapping[str, Any]]]]) -> Table:
+    """Objects as columns, one for each of their keys."""
+    lines: list[int] = []
+    parts: list[tuple[int, dict[str, Column]]] = []
+    for numbers_of, objects in blocks:
+        lines += numbers_of
+        layouts = {tuple(one) for one in objects}
+        if len(layouts) == 1:
+            columns = {name: list(map(itemgetter(name), objects)) for layout in layouts for name in layout}
+        else:
+            columns = {name: [one.get(name) for one in objects] for layout in layouts for name in layout}
+        parts.append((len(objects), {name: packed(cells) for name, cells in columns.items()}))
+    header = list(dict.fromkeys(name for _, columns in parts for name in columns))
+    return Table(
+        file,
+        header,
+        lambda place: joined([columns.get(header[place], [None] * size) for size, columns in parts]),
+        lines,
     )
-    return NamedRows(header, rows, kind, file.refuse, file.columns)
+
+
+def _blocks_of_objects(file: InputFile) -> Iterator[tuple[Sequence[int], list[dict[str, Any]]]]:
+    """Many lines at a time, an object in each; ``RefusedError`` for anything else, and for what is unusual."""
+    for first, text in file.texts():
+        text = text.removesuffix(b"\n")
+        lines = range(first, first + 1 + text.count(b"\n"))
+        try:
+            objects = json.loads(f"[{text.decode().replace(_FEED, ',')}]", parse_constant=_refuse)
+        except (ValueError, RecursionError):
+            raise RefusedError from None
+        # a key that stands twice in an object is lost, and then there are more of these than keys
+        keys = text.count(b'":') + text.count(b'" :')
+        if set(map(type, objects)) != {dict} or (len(lines), keys) != (len(objects), sum(map(len, objects))):
+            raise RefusedError
+        yield lines, objects
+
+
+def _refuse(_constant: str) -> None:
+    raise RefusedError
 
 
 def _first(file: InputFile) -> dict[str, Any] | None:
@@ -175,11 +266,48 @@ def _first(file: InputFile) -> dict[str, Any] | None:
     return file.first_object
 
 
-def _objects(file: InputFile) -> Iterator[tuple[int | None, dict[str, Any]]]:
+def _objects(file: InputFile) -> tuple[list[int], list[dict[str, Any]]]:
     """The objects, with their lines in JSON Lines, with their places in a list."""
     is_list = file.first_line.lstrip().startswith("[")
     rows: Iterable[tuple[int, Any]] = enumerate(file.json, 1) if is_list else file.json_lines()
+    lines, objects = [], []
     for line, row in rows:
         if not isinstance(row, dict):
             raise file.refuse(line, f"expected a JSON object, found {json.dumps(row):.60}")
-        yield line, row
+        lines.append(line)
+        objects.append(row)
+    return lines, objects
+
+
+# Runs as MS MARCO has them: query, passage and rank with tabs and without a header; a score may follow.
+
+
+_MSMARCO = ("qid", "pid", "rank", "score")
+_MSMARCO_EXPECTED = "3 columns (qid, pid, rank) or 4 (with the score) between tabs or spaces"
+
+
+def msmarco_fits(file: InputFile, _kind: Kind) -> Misfit | None:
+    """Whether the first line has an id, another one, and a rank, which is where rankings start."""
+    cells = file.first_line.split()
+    nearness = 2 if "\t" in file.first_line else 0
+    if file.looks_like_json or len(cells) not in (3, 4):
+        return Misfit(f"its first line does not have {_MSMARCO_EXPECTED}")
+    if not (cells[2].isascii() and cells[2].isdigit()):
+        return Misfit(
+            f"the third column of its first line is not a rank but {cells[2]!r:.40}; name the columns in a first "
+            "line, such as qid, docid, score",
+            nearness,
+        )
+    if len(cells) == 4 and math.isnan(number(cells[3])):
+        return Misfit(f"the fourth column of its first line is not a score but {cells[3]!r:.40}", nearness)
+    return None
+
+
+def msmarco_rankings(file: InputFile) -> Records[Ranking]:
+    """The documents of each topic by their scores, or else by their ranks."""
+    header = _MSMARCO[: len(file.first_line.split())]
+    try:
+        return rankings_of(block_table(file, "rankings", header, below=False))
+    except RefusedError:
+        rows = ((line, content.decode().split()) for line, content in file.lines())
+        return rankings_of(_row_table(file, header, ((line, cells) for line, cells in rows if cells)))

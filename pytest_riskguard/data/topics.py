@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from pytest_riskguard.data import memory
 from pytest_riskguard.data.content import InputFile
-from pytest_riskguard.data.detection import format_of
+from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.memory import Input, InputData, TopicsData
 from pytest_riskguard.data.records import Records, TopicRow, derived_id
@@ -68,7 +68,7 @@ class Topics:
 
 
 def read_topics(given: Path | str | GivenFile | TopicsData) -> Topics:
-    """Read topics: a file in any format of ``data.known``, plain or gzip, or data in memory.
+    """Read topics: a file in any format of ``data.formats``, plain or gzip, or data in memory.
 
     Data are a mapping topic -> query text, a frame, or rows with named fields.
 

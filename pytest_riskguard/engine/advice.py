@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_riskguard.config.load import find_config
+from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.known import system_name
 from pytest_riskguard.engine.sources import Baseline, LiveRun, Question, RunFile, ScoreFile, Source, Stored, label
 from pytest_riskguard.gates.kinds import KINDS, Gate, options_of
 from pytest_riskguard.gates.verdict import Commands, Verdict

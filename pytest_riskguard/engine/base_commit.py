@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.baselines.build import Base, build_of_ci
 from pytest_riskguard.baselines.git import Repository
-from pytest_riskguard.baselines.manifest import name_problem
+from pytest_riskguard.baselines.names import name_problem
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.data.input_files import ContentError, read_limited
 from pytest_riskguard.errors import RiskguardError

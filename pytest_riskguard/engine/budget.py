@@ -12,8 +12,8 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pytest_riskguard.config.schema import Config
 from pytest_riskguard.data.collection import read_collection
 from pytest_riskguard.data.input_files import LimitError, read_limited
 from pytest_riskguard.data.qrels import Qrels
@@ -25,6 +25,9 @@ from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest
 from pytest_riskguard.gates.verdict import Verdict, digests
 from pytest_riskguard.limits import REPORT_BYTES
 from pytest_riskguard.serialization import JsonError, decoded, parsed
+
+if TYPE_CHECKING:
+    from pytest_riskguard.config.schema import Config
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_riskguard.baselines.entry import mean_score
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.scores import TopicScores
@@ -35,6 +34,8 @@ def worse(baseline: TopicScores, replicates: Sequence[TopicScores]) -> TopicScor
 def rests_on_replicate(replicate: TopicScores, baseline: TopicScores) -> DataError:
     """The error to raise where only the noise of such a replicate lets the candidate pass."""
     name, _, number = replicate.name.rpartition("/replicates/")
+    from pytest_riskguard.baselines.entry import mean_score
+
     means = f"{mean_score(replicate):.4f}, that of {name} {mean_score(baseline):.4f}"
     return DataError(
         f"passes only because replicates of {name} count as its noise, and the mean of replicate {number} is far "

@@ -10,10 +10,8 @@ import functools
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
-from pytest_riskguard.baselines.scored import Scored
-from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.baselines.stored_files import own_file, same_file, stored_file
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.grades import scaled
@@ -22,7 +20,6 @@ from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.engine.budget import Budget
 from pytest_riskguard.engine.changed_data import (
     StaleLabels,
     refuse_changed,
@@ -46,13 +43,9 @@ from pytest_riskguard.engine.sources import (
 )
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.gates.alignment import on_one_list
-from pytest_riskguard.gates.chain.families import Compared, at_the_rules_level, in_families
-from pytest_riskguard.gates.chain.history import with_lineage
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import Gate, Response
 from pytest_riskguard.gates.origins import Origin, Origins
-from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.rankings.documents import topic_documents
 from pytest_riskguard.gates.rankings.side_by_side import side_by_side, titled
 from pytest_riskguard.gates.rankings.unjudged import Known, Rejudged, judgements, rests_on_labels
@@ -62,6 +55,12 @@ from pytest_riskguard.plugins import told
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.text import counted, listed
+
+if TYPE_CHECKING:
+    from pytest_riskguard.baselines.scored import Scored
+    from pytest_riskguard.baselines.store import Store
+    from pytest_riskguard.engine.budget import Budget
+    from pytest_riskguard.gates.chain.families import Compared
 
 #: How many pairs of runs share what is found about their unjudged documents with the gates that follow.
 MOST_KNOWN = 4
@@ -177,6 +176,8 @@ class Engine:
         """
         if correction == "none" and budget is None:
             return [self.verdict(question) for question in questions]
+        from pytest_riskguard.gates.chain.families import at_the_rules_level, in_families
+
         together, gates = len(questions), [question.gate for question in questions]
         ruled = [self._ruled(question, together) for question in questions]
         p_values = [p_value for p_value, _ in ruled]
@@ -299,6 +300,8 @@ class Engine:
         rescored = any(scored.rescored for scored in systems[1:])
         context = _Context(topics=self._cache.topics, rescored=rescored, family=family, report=self._report)
         if gate.is_pool:
+            from pytest_riskguard.gates.pool.judge import judge_pool
+
             return judge_pool(gate, candidate, others, alphas=question.alphas, together=together, **context)
         baseline, replicates = others[0], others[1:]
         if isinstance(question.baseline, Computed):
@@ -401,6 +404,8 @@ class Engine:
             chain = self._cache.lineage(baseline, candidate.measure)
             if not chain:
                 return verdict
+            from pytest_riskguard.gates.chain.history import with_lineage
+
             runs = [scored.scores for scored in self._restricted(gate, chain)]
             return with_lineage(verdict, runs, candidate, topics=self._cache.topics)
         except DataError as error:
@@ -412,10 +417,14 @@ class Engine:
         self, question: Question, together: int, *, of_look: bool = False
     ) -> tuple[float | None, Compared | None]:
         """The gate's p-value, perhaps as one of many looks, and what it compares, if that is two means."""
+        from pytest_riskguard.gates.chain.families import Compared
+
         gate = question.gate
         try:
             candidate, *others = (scored.scores for scored in self._systems(question))
             if gate.is_pool:
+                from pytest_riskguard.gates.pool.ruling import PoolComparison
+
                 return PoolComparison(gate, candidate, others, together=together).p_value, None
             if isinstance(question.baseline, Computed):
                 others = [computed_baseline(gate, question.baseline, candidate, others)]

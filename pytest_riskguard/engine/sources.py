@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from pytest_riskguard.baselines.scored import Scored
-from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.data.cache import RunScores, Wanted, file_scores
+from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.judged import JudgedRun, RankedRun, depth_for, kept_depth, rank_order
-from pytest_riskguard.data.known import system_name
 from pytest_riskguard.data.measures import measure_name, parse_measure
 from pytest_riskguard.data.memory import InputData
 from pytest_riskguard.data.metadata import Latency
@@ -34,6 +33,8 @@ from pytest_riskguard.gates.origins import Origin
 
 if TYPE_CHECKING:
     from ir_measures import Measure
+
+    from pytest_riskguard.baselines.store import Store
 
 
 @dataclass(frozen=True)

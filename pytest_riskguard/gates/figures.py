@@ -22,10 +22,9 @@ from pytest_riskguard.gates.findings import (
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.responsible import standardised_parts
 from pytest_riskguard.gates.ruling import Comparison
-from pytest_riskguard.inference import Interval
 from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.inference.intervals import critical_value
+from pytest_riskguard.inference.intervals import Interval, critical_value
 from pytest_riskguard.risk import counts
 from pytest_riskguard.risk.checks import FloatArray, first_in_order
 

@@ -15,8 +15,7 @@ from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
 from pytest_riskguard.gates.limits import highest_p, least_shown, limit_of, margins_of, own_method, witnesses
 from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.verdict import Outcome
-from pytest_riskguard.inference import break_even
-from pytest_riskguard.inference.break_even import break_even_without_each
+from pytest_riskguard.inference.break_even import break_even, break_even_without_each
 from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, first_in_order, stable_order
 

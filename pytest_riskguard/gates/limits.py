@@ -9,7 +9,7 @@ import numpy as np
 
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.kinds import Gate, NoTopicCollapse
-from pytest_riskguard.inference import Interval
+from pytest_riskguard.inference.intervals import Interval
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 from pytest_riskguard.risk.urisk import COUNTED
 

@@ -1,11 +1,20 @@
-"""Intervals and p-values: arrays in, numbers or small frozen results out; no files, no pytest."""
+"""Intervals and p-values: arrays in, numbers or small frozen results out; no files, no pytest.
+
+Names load on first use, except those of functions that are called like their modules.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.inference.break_even import break_even
-from pytest_riskguard.inference.intervals import Interval, interval
-from pytest_riskguard.inference.many_looks import always_valid_upper_limit
-from pytest_riskguard.inference.multiplicity import benjamini_hochberg, holm
-from pytest_riskguard.inference.power_analysis import minimum_detectable_effect
 from pytest_riskguard.inference.sign_flip import sign_flip
+
+if TYPE_CHECKING:
+    from pytest_riskguard.inference.intervals import Interval, interval
+    from pytest_riskguard.inference.many_looks import always_valid_upper_limit
+    from pytest_riskguard.inference.multiplicity import benjamini_hochberg, holm
+    from pytest_riskguard.inference.power_analysis import minimum_detectable_effect
 
 __all__ = [
     "Interval",
@@ -17,3 +26,20 @@ __all__ = [
     "minimum_detectable_effect",
     "sign_flip",
 ]
+
+_HOME = {
+    "Interval": "intervals",
+    "interval": "intervals",
+    "always_valid_upper_limit": "many_looks",
+    "benjamini_hochberg": "multiplicity",
+    "holm": "multiplicity",
+    "minimum_detectable_effect": "power_analysis",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -19,11 +19,11 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from pytest_riskguard.inference._flips.bets import Bets
 from pytest_riskguard.inference._flips.tilted import at_least_observed, at_least_observed_without
 from pytest_riskguard.risk.checks import BoolArray, FloatArray, IntArray, exact_sum, per_topic
+from pytest_riskguard.risk.distributions import ndtri
 
 #: The width to which a quantile is found, in standard deviations of the law.
 QUANTILE_WIDTH = 1e-2

@@ -34,9 +34,11 @@ from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, b
 
 @dataclass(frozen=True, eq=False)
 class CandidateRanks:
-    """The rank of the candidate's GeoRisk in its pool at one alpha, as ``PoolInference`` has it of every system.
+    """The rank of the candidate's GeoRisk in its pool at one alpha.
 
-    ``rank_probabilities`` and ``probability_below`` have shape (n_systems,).
+    Rank 1 is the highest, and equal ones share the better rank. ``rank_probabilities``, shape (n_systems,), is the
+    share of replicates in which it has rank 1, 2, ...; ``probability_below``, shape (n_systems,), the share in which
+    it lies below each system.
     """
 
     rank: int
@@ -214,122 +216,6 @@ class GeoRiskDifference:
             )
 
 
-@dataclass(frozen=True, eq=False)
-class PoolInference:
-    """Results for a pool from one set of draws.
-
-    ``means``, shape (n_systems,), ``georisk`` and ``ranks``, shape (n_alphas, n_systems), are of the sample itself;
-    rank 1 is the highest GeoRisk, and equal ones share the better rank. ``rank_probabilities``, shape (n_alphas,
-    n_systems, n_systems), is the share of replicates in which the system (second axis) has rank 1, 2, ... (third
-    axis); ``probability_below``, shape (n_alphas, n_systems), the share in which the GeoRisk of the candidate, row
-    ``candidate``, lies below the system's. ``differences`` are by reference, then by alpha, in the order given.
-    """
-
-    candidate: int
-    alphas: tuple[float, ...]
-    replicates: int
-    means: FloatArray
-    georisk: FloatArray
-    ranks: IntArray
-    rank_probabilities: FloatArray
-    probability_below: FloatArray
-    differences: tuple[GeoRiskDifference, ...]
-
-    def difference(self, *, reference: int | str, alpha: float) -> GeoRiskDifference:
-        """The difference from this reference at this alpha; ValueError where it was not computed."""
-        for difference in self.differences:
-            if difference.reference == reference and difference.alpha == alpha:
-                return difference
-        known = ", ".join(f"{difference.reference} at {difference.alpha:g}" for difference in self.differences)
-        raise ValueError(f"expected a reference and alpha among {known}; got {reference} at {alpha!r}")
-
-
-def pool_inference(
-    scores: npt.ArrayLike,
-    *,
-    candidate: int,
-    references: Sequence[int | str],
-    alphas: Sequence[float],
-    tradeoff: str = "linear",
-    level: float = 0.95,
-    replicates: int | None = None,
-) -> PoolInference:
-    """GeoRisk of a candidate against references in its pool, at several alphas, from one set of draws.
-
-    Nothing is random: draws are the same for every user, number of threads and order of systems. ValueError for no
-    reference, for scores, alphas or rows other than described below, and as ``replicates_for``.
-
-    Parameters
-    ----------
-    scores : array, shape (n_systems, n_topics)
-        In units of the measure, at least 0; the candidate, row ``candidate``, is one of the systems. At least two of
-        each.
-    references : sequence of int or "median"
-        Rows, or the median GeoRisk of all systems but the candidate, recomputed in each replicate.
-    alphas : sequence of float
-        Extra weights of a loss; only 1 with the smooth trade-off.
-    level : float
-        The highest level of any interval, before any correction for several references: it says how many replicates
-        there are, unless ``replicates`` does.
-    """
-    pool = Pool.of(scores)
-    alphas = tuple(float(alpha) for alpha in alphas)
-    _check_rows(pool, candidate, references)
-    count = replicates
-    if count is None:
-        count = replicates_for(
-            level=level,
-            n_systems=pool.n_systems,
-            n_topics=pool.n_topics,
-            n_differences=len(references) * len(alphas),
-            n_tests=len(references),
-        )
-    if count < 1:
-        raise ValueError(f"replicates must be at least 1, got {count}")
-    return _inference(pool, candidate, references, alphas, tradeoff=tradeoff, replicates=count)
-
-
-def _inference(
-    pool: Pool,
-    candidate: int,
-    references: Sequence[int | str],
-    alphas: tuple[float, ...],
-    *,
-    tradeoff: str,
-    replicates: int,
-) -> PoolInference:
-    kernel = PoolKernel(pool, alphas=alphas, tradeoff=tradeoff)
-    whole, means = kernel.sample()
-    same = ROUNDING_ERROR * float(np.max(whole))
-    drawn = np.empty((len(references), len(alphas), replicates))
-    ranked = np.zeros((len(alphas), pool.n_systems, pool.n_systems))
-    below = np.zeros((len(alphas), pool.n_systems))
-    done = 0
-    left_out = georisk_left_out(pool, alphas=alphas, tradeoff=tradeoff)
-    influence = _moved(left_out, candidate, references, same)
-    for at_alphas in georisk_replicates(pool, influence, alphas=alphas, tradeoff=tradeoff, replicates=replicates):
-        rows = at_alphas.shape[2]
-        for place, reference in enumerate(references):
-            drawn[place, :, done : done + rows] = _differences(at_alphas, candidate, reference, same)
-        for i, at_alpha in enumerate(at_alphas):
-            # one count for each system and each rank
-            cells = _above(at_alpha, same) + pool.n_systems * np.arange(pool.n_systems)[:, None]
-            ranked[i] += np.bincount(cells.ravel(), minlength=pool.n_systems**2).reshape(ranked[i].shape)
-            below[i] += np.count_nonzero(at_alpha > at_alpha[candidate] + same, axis=1)
-        done += rows
-    return PoolInference(
-        candidate,
-        alphas,
-        replicates,
-        means,
-        whole,
-        np.stack([_above(at_alpha[:, None], same)[:, 0] + 1 for at_alpha in whole]).astype(np.int64),
-        ranked / replicates,
-        below / replicates,
-        _with_laws(drawn, whole, left_out, candidate, references, alphas, same),
-    )
-
-
 def _with_laws(
     drawn: FloatArray,
     whole: FloatArray,
@@ -357,7 +243,7 @@ def _with_laws(
 
 @dataclass(frozen=True, eq=False)
 class PoolDifferences:
-    """What ``PoolInference`` has of the same names, without means and ranks."""
+    """GeoRisk of each system in the sample, shape (n_alphas, n_systems), and differences by reference, then alpha."""
 
     georisk: FloatArray
     differences: tuple[GeoRiskDifference, ...]
@@ -375,14 +261,21 @@ def georisk_differences(
     draws: Draws | None = None,
     clusters: IntArray | None = None,
 ) -> PoolDifferences:
-    """The differences of ``pool_inference`` alone; only the systems that they are of are resampled.
+    """GeoRisk of a candidate against references in its pool, at several alphas, from one set of draws.
 
-    They are the same to the bit up to ``MANY_TOPICS`` topics, above which both are draws from one law.
+    Nothing is random: draws are the same for every user, number of threads and order of systems. Only the systems
+    that the differences are of are resampled. ValueError for no reference, and for scores, alphas or rows other than
+    described below.
 
     Parameters
     ----------
-    scores, candidate, references, alphas, tradeoff, replicates
-        As for ``pool_inference``, and so are errors.
+    scores : array, shape (n_systems, n_topics)
+        In units of the measure, at least 0; the candidate, row ``candidate``, is one of the systems. At least two of
+        each.
+    references : sequence of int or "median"
+        Rows, or the median GeoRisk of all systems but the candidate, recomputed in each replicate.
+    alphas : sequence of float
+        Extra weights of a loss; only 1 with the smooth trade-off.
     beside : sequence of float
         Further alphas of the same question: what counts as rounding is a share of the largest GeoRisk at all of them.
     draws : Draws, optional
@@ -467,22 +360,6 @@ def _differences(georisk: FloatArray, candidate: int, reference: int | str, same
 def _moved(left_out: FloatArray, candidate: int, references: Sequence[int | str], same: float) -> FloatArray:
     """Differences without each topic, a row for each reference and alpha: (n_references * n_alphas, n_topics)."""
     return np.vstack([_differences(left_out, candidate, reference, same) for reference in references])
-
-
-def _above(georisk: FloatArray, same: float) -> IntArray:
-    """How many systems have a higher GeoRisk than each; argument and result have shape (n_systems, m)."""
-    order = np.argsort(georisk, axis=0)
-    ascending = np.take_along_axis(georisk, order, axis=0)
-    reach, k = ascending + same, len(georisk)
-    above = np.repeat(np.arange(k - 1, -1, -1)[:, None], georisk.shape[1], axis=1)
-    for further in range(1, k):  # those next above that are within reach, if any, and so the further ones
-        within = ascending[further:] <= reach[:-further]
-        if not within.any():
-            break
-        above[:-further] -= within
-    ranks = np.empty_like(above)
-    np.put_along_axis(ranks, order, above, axis=0)
-    return ranks
 
 
 def _smallest_significance(fails: Callable[[float], bool], at_least: int, at_most: int) -> float:

@@ -17,13 +17,13 @@ from typing import overload
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from pytest_riskguard.inference._bootstrap.choice import mean_law, studentized_law
 from pytest_riskguard.inference._bootstrap.inversion_law import quantiles_of
 from pytest_riskguard.inference._bootstrap.laws import DrawnLaw, MeanLaw, StudentizedLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray, between_0_and_1
+from pytest_riskguard.risk.distributions import ndtr, ndtri, stdtr, stdtrit
 
 METHODS = ("student_t", "basic", "studentized", "percentile", "bca")
 #: Methods that take about a millisecond; the studentized one takes tens of milliseconds.
@@ -173,7 +173,7 @@ def critical_value(n: float, *, level: float) -> float:
     if n < 2:
         raise ValueError(f"n must be at least 2, got {n}")
     between_0_and_1(level, name="level")
-    return float(stdtrit(n - 1, (1 + level) / 2))
+    return stdtrit(n - 1, (1 + level) / 2)
 
 
 def _check_method(method: str) -> None:
@@ -239,7 +239,7 @@ def _student_t_limits(statistic: _Statistic, level: float) -> tuple[float, float
 
 def _student_t_significance(statistic: _Statistic, bound: float) -> float:
     sample = statistic.sample
-    return float(stdtr(sample.degrees_of_freedom, (sample.mean - bound) / sample.standard_error))
+    return stdtr(sample.degrees_of_freedom, (sample.mean - bound) / sample.standard_error)
 
 
 def _studentized_limits(statistic: _Statistic, level: float) -> tuple[float, float]:

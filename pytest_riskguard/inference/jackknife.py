@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, ndtri
 
 from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference._bootstrap.fft_law import MAX_LATTICE_POINTS
@@ -19,6 +18,7 @@ from pytest_riskguard.inference._bootstrap.inversion_law import SmoothLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample, lattice_step
 from pytest_riskguard.inference.intervals import critical_value, interval
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, exact_sum, per_topic
+from pytest_riskguard.risk.distributions import ndtr, ndtri
 
 #: Angles per group of topics: bounds the memory.
 ANGLES = 2**16

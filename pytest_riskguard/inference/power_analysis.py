@@ -14,21 +14,19 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammainc, ndtr, ndtri
 
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference.intervals import Interval, critical_value
 from pytest_riskguard.risk.checks import between_0_and_1
+from pytest_riskguard.risk.distributions import ndtr, ndtri
 
-#: The approximation that starts the search is the answer above this many degrees of freedom, and where the critical
-#: value times the standard error of the root of a chi-square is as small as the spacing of the sum below.
+#: The approximation that starts the search is the answer above this many degrees of freedom.
 NORMAL = 1000
-NARROW = 0.02
 MAX_STEPS = 50
 ROOT_2_PI = math.sqrt(2 * math.pi)
-#: The normal part of t and its density times the spacing: a sum over a smooth function, so exact to rounding.
-NORMAL_PART = np.linspace(-7.5, 7.5, 1001)
-DENSITY = np.exp(-(NORMAL_PART**2) / 2) / ROOT_2_PI * (NORMAL_PART[1] - NORMAL_PART[0])
+#: The mean over the law of a standard deviation is a sum over points of its logarithm, out to where the density is
+#: below exp(-DEEP); with such spacings, as shares of two widths, it is exact to rounding, as the function is smooth.
+DEEP, FINE, SHARP = 40.0, 1 / 60, 0.7
 #: Powers of 2 up to a trillion: numbers of topics that are tried.
 MAX_DOUBLINGS = 40
 
@@ -113,7 +111,7 @@ def noncentrality(df: float, critical: float, power: float) -> float:
     goal = float(ndtri(power))
     # nearly: the root of a chi-square over its degrees of freedom, taken as normal
     away = critical * (1 - 1 / (4 * df)) + goal * math.sqrt(1 + critical**2 / (2 * df))
-    if not _is_normal(df, critical):
+    if df <= NORMAL:
         for _ in range(MAX_STEPS):
             reached, slope = _power(away, df, critical)
             if not 0 < reached < 1:
@@ -126,25 +124,21 @@ def noncentrality(df: float, critical: float, power: float) -> float:
     return away
 
 
-def _is_normal(df: float, critical: float) -> bool:
-    return df > NORMAL or abs(critical) < NARROW * math.sqrt(2 * df)
-
-
 def _power(away: float, df: float, critical: float) -> tuple[float, float]:
-    """P(noncentral t > critical) and its slope in the noncentrality, over the normal part of t.
+    """P(noncentral t > critical) and its slope in the noncentrality.
 
     scipy's own inverse (``nctdtrinc``) does not return for few topics and levels near 1.
     """
-    if _is_normal(df, critical):
+    if df > NORMAL:
         spread = math.sqrt(1 + critical**2 / (2 * df))
         goal = (away - critical * (1 - 1 / (4 * df))) / spread
         return float(ndtr(goal)), math.exp(-(goal**2) / 2) / (ROOT_2_PI * spread)
-    # below 0: the probability that t falls short of the value on that side
-    sign = 1.0 if critical >= 0 else -1.0
-    ratio = np.maximum(sign * (NORMAL_PART + away), 0.0) / abs(critical)
-    below = gammainc(df / 2, df * ratio**2 / 2) * DENSITY
-    reached, slope = float(np.sum(below)), float(np.sum(NORMAL_PART * below))
-    return (reached, slope) if sign > 0 else (1 - reached, -slope)
+    width = math.sqrt(DEEP / df)
+    logs = np.arange(-DEEP / df - width, min(width, 3.0), min(FINE * width, SHARP / (1 + abs(away))))
+    weights = np.exp(df * (logs - np.expm1(2 * logs) / 2))
+    weights /= np.sum(weights)
+    beyond = away - critical * np.exp(logs)
+    return float(np.sum(weights * ndtr(beyond))), float(np.sum(weights * np.exp(-(beyond**2) / 2))) / ROOT_2_PI
 
 
 def topics_needed(

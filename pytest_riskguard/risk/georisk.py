@@ -12,7 +12,6 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
 
 from pytest_riskguard.risk.checks import (
     FEW_NUMBERS,
@@ -22,6 +21,7 @@ from pytest_riskguard.risk.checks import (
     refuse,
     systems_by_topics,
 )
+from pytest_riskguard.risk.distributions import ndtr
 from pytest_riskguard.risk.tradeoff import loss_weight_of, smooth
 
 

@@ -14,9 +14,9 @@ from typing import overload
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtr
 
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, loss_weight, mean, per_topic
+from pytest_riskguard.risk.distributions import stdtr
 from pytest_riskguard.risk.tradeoff import tradeoff as trade_off
 
 #: A win or a loss is more than this. Measures such as ERR give differences of 1e-8 to documents deep in a ranking,
@@ -48,14 +48,6 @@ def standard_error(x: npt.ArrayLike) -> float:
     return _deviation(x) / math.sqrt(x.size)
 
 
-def jackknife_standard_error(x: npt.ArrayLike) -> float:
-    """Standard error by leaving out one topic at a time (Eq. 17); for a mean it *is* ``standard_error``."""
-    x = per_topic(x, name="x", at_least=2)
-    left_out = _means_without_each(x)
-    deviations = left_out - mean(left_out)
-    return math.sqrt((x.size - 1) / x.size * exact_sum(deviations**2))
-
-
 @dataclass(frozen=True)
 class RiskTest:
     """A mean trade-off score and its Student-t test against 0.
@@ -69,11 +61,6 @@ class RiskTest:
     standard_error: float | None
     statistic: float | None
     p_value: float | None
-
-
-def tgain(differences: npt.ArrayLike) -> RiskTest:
-    """UGain over its standard error: TRisk at alpha 0 (Eq. 9)."""
-    return trisk(differences, alpha=0.0)
 
 
 def trisk(differences: npt.ArrayLike, *, alpha: float, tradeoff: str = "linear") -> RiskTest:
@@ -106,7 +93,7 @@ def mean_test_of(estimate: float, squares: float | None, *, n: int, freedom: flo
     error = math.sqrt(squares / (n - 1)) / math.sqrt(n)
     statistic = estimate / error
     degrees = n - 1 if freedom is None else freedom
-    return RiskTest(estimate, error, statistic, float(2 * stdtr(degrees, -abs(statistic))))
+    return RiskTest(estimate, error, statistic, 2 * stdtr(degrees, -abs(statistic)))
 
 
 def standardised(x: npt.ArrayLike) -> FloatArray:
@@ -115,18 +102,6 @@ def standardised(x: npt.ArrayLike) -> FloatArray:
     if x.size < 2 or not varies(x):
         return np.zeros(x.size)
     return x / _deviation(x)
-
-
-def jackknife_standardised(x: npt.ArrayLike) -> FloatArray:
-    """TJ_i as the paper prints it (Eq. 22, 23); zeros where x does not vary.
-
-    These sum to zero, because a mean has no jackknife bias, and have the opposite sign of what the paper's text says:
-    topics are flagged by ``standardised`` instead.
-    """
-    x = per_topic(x, name="x", at_least=2)
-    if not varies(x):
-        return np.zeros(x.size)
-    return (x.size - 1) * (_means_without_each(x) - mean(x)) / jackknife_standard_error(x)
 
 
 @dataclass(frozen=True)
@@ -184,16 +159,6 @@ def minus(value: float | FloatArray) -> float | FloatArray:
     return 0.0 - value  # -value would show 0 as -0
 
 
-def minus_limits(lower: float, upper: float) -> tuple[float, float]:
-    """The limits of an interval, lower first, in the minus convention: ``(-upper, -lower)``."""
-    return minus(upper), minus(lower)
-
-
-def alpha_hat(alpha: float) -> float:
-    """The whole weight of a loss, ``1 + alpha``, which the minus convention takes as its parameter."""
-    return 1 + loss_weight(alpha)
-
-
 def varies(x: FloatArray) -> bool:
     """Whether trade-off scores differ by more than the rounding of their size."""
     least, largest = float(np.min(x)), float(np.max(x))
@@ -207,7 +172,3 @@ def _deviation(x: FloatArray) -> float:
 def _squares(x: FloatArray) -> float:
     centred = x - mean(x)
     return exact_sum(centred**2)
-
-
-def _means_without_each(x: FloatArray) -> FloatArray:
-    return (exact_sum(x) - x) / (x.size - 1)

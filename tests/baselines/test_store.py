@@ -82,7 +82,7 @@ def test_other_versions_of_the_libraries_score_the_kept_run_anew(store, add, qre
         scored = scored_run(*arguments, **options)
         return replace(scored, scores=tuple(replace(s, values=s.values / 2) for s in scored.scores))
 
-    monkeypatch.setattr("pytest_riskguard.baselines.scored.scored_run", another_definition)
+    monkeypatch.setattr("pytest_riskguard.baselines.rescoring.scored_run", another_definition)
     stored = store.scores("prod", "AP", qrels=qrels)
     assert stored.rescored
     assert_array_equal(stored.scores.values, before.values / 2)

@@ -15,10 +15,9 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import shapiro
 
-from pytest_riskguard.inference import Interval
-from pytest_riskguard.inference.intervals import METHODS, intervals
+from pytest_riskguard.inference.intervals import METHODS, Interval, intervals
 from pytest_riskguard.risk.tradeoff import linear
-from pytest_riskguard.risk.urisk import minus_limits
+from pytest_riskguard.risk.urisk import minus
 from tests.published import web2012
 from tests.published.csv_tables import print_or_write
 from tests.shared_data import SHARED
@@ -66,7 +65,9 @@ def interval_table(every: list[Setting], kept: list[str]) -> Iterator[str]:
         for method in METHODS:
             said = [setting.verdicts(run)[method] for run in setting.found]
             width = np.median([i[method].upper - i[method].lower for i in setting.found.values()])
-            shown = [minus_limits(setting.found[run][method].lower, setting.found[run][method].upper) for run in kept]
+            shown = [
+                (minus(found.upper), minus(found.lower)) for found in (setting.found[run][method] for run in kept)
+            ]
             lower, upper = np.median(shown, axis=0)
             yield (
                 f"| {setting.r} | {100 * setting.level:g}% | {method} "

@@ -132,7 +132,7 @@ def test_damaged_parquet_is_refused_or_read(tmp_path):
             continue
         assert len(rows) <= 300
     path.write_bytes(whole[:-20])
-    with pytest.raises(DocumentsFormatError, match="expected a whole Parquet file"):
+    with pytest.raises(DocumentsFormatError, match="expected a whole file of Arrow or Parquet"):
         read(path, "d7")
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.known import system_name
 from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.errors import RunFormatError
 

@@ -120,22 +120,12 @@ def test_a_package_that_is_missing_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
     with pytest.raises(UsageError, match=r"needs fsspec: pip install 'pytest-riskguard\[remote\]'"):
         files_below(Path("memory://bucket/run"))
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    with pytest.raises(UsageError, match=r"^s3://bucket/run: Install s3fs"):
+        files_below(Path("s3://bucket/run"))
 
 
-@pytest.mark.parametrize(
-    ("address", "remedy"),
-    [
-        ("https://example.org/a.run", ": pip install 'fsspec[http]'"),
-        ("s3://bucket/a.run", ": pip install 'fsspec[s3]'"),
-        ("az://bucket/a.run", ": pip install 'fsspec[abfs]'"),
-        ("hf://datasets/a.run", ""),  # fsspec has no extra for it
-    ],
-)
-def test_how_to_install_the_package_of_an_address_is_said(monkeypatch, address, remedy):
-    def refuse(_address):
-        raise ImportError("Install that to read this")
-
-    monkeypatch.setattr(fsspec.core, "url_to_fs", refuse)
-    with pytest.raises(UsageError) as raised:
-        files_below(Path(address))
-    assert str(raised.value) == f"{address}: Install that to read this{remedy}"
+def test_files_of_a_folder_are_listed_with_their_sizes(bucket):
+    assert files_below(bucket / "parts") == {"a.run": 1, "b.run": 2, "inner/c.run": 1}
+    assert files_below(bucket / "none") == {}

@@ -54,7 +54,7 @@ def cells_of(content: bytes, fields: int, separator: str) -> list[tuple[int, lis
 
 #: What lines are made of, so that many are right and many nearly so.
 PIECES = ["a", "bc", "1.5", " ", "  ", "\t", "\n", "\n", "\r\n", "\r", ",", ",", '"', "é", "\u00a0", "\x1c", "\x0b"]
-PIECES += ["\0", "longer-than-eight", "\ufeff"]
+PIECES += ['"a"', '""', "\0", "longer-than-eight", "\ufeff"]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=30), st.integers(1, 3), st.sampled_from([None, ",", "\t"]))
@@ -89,7 +89,13 @@ def test_usual_text_is_not_refused(separator: str | None, end: str) -> None:
         (b"a b\n" * 13, None),
         (b"a,b\nc\n", ","),
         (b"a,b,c,d\n", ","),
-        (b'a,"b"\n', ","),
+        (b'"a,"b"\n', ","),
+        (b'"a",b"c\n', ","),
+        (b'"a\nb",c\n', ","),
+        (b'a,"b""c"\n', ","),
+        (b'a," b"\n', ","),
+        (b'a,"\n', ","),
+        (b'"",""\n', ","),
         (b"a, b\n", ","),
         (b"a ,b\n", ","),
         ("a,\u00a0b\n".encode(), ","),

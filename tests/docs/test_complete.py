@@ -21,7 +21,7 @@ from pytest_riskguard.config.candidate_settings import CommandCandidate, Describ
 from pytest_riskguard.config.collection_settings import Collection, Documents, QrelsFile
 from pytest_riskguard.config.http_settings import Http, HttpCandidate
 from pytest_riskguard.config.schema import Config, GateModel, GateSettings
-from pytest_riskguard.data.known import FORMATS
+from pytest_riskguard.data.formats import FORMATS
 from pytest_riskguard.gates import kinds
 from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import JSON_TYPES, Outcome

@@ -1,7 +1,7 @@
 """What explains a verdict, computed from whole rankings: every variant is scored by ir-measures.
 
 Slow and simple, to compare with what is computed from columns. ``SlowComparison`` answers every question that
-``Rejudged`` and ``topic_documents`` answer.
+``Rejudged`` answers.
 """
 
 from __future__ import annotations
@@ -14,29 +14,15 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
-from pytest_riskguard.data.grades import is_binary
 from pytest_riskguard.data.judged import depth_of, rank_order
-from pytest_riskguard.data.measure_names import DEFAULT_DEPTH
-from pytest_riskguard.data.measures import cutoff_of, part_of
+from pytest_riskguard.data.measures import cutoff_of
 from pytest_riskguard.data.provider_scores import evaluate
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.gates.findings import (
-    RankedDocument,
-    ResponsibleTopic,
-    TopicDocuments,
-)
+from pytest_riskguard.gates.findings import RankedDocument
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.rankings.documents import (
-    EXACT,
-    MAX_DOCUMENTS,
-    MAX_LOSSES,
-    MAX_MOVED_BACK,
-    MAX_ROWS,
-    MAX_WINS,
-)
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.rankings.unjudged import Answer, ToJudge
 from tests.data.plain_orders import ranked, untied
@@ -218,169 +204,16 @@ def in_order(rejudged: SlowComparison) -> tuple[ToJudge, ...]:
     return tuple(sorted(effects, key=lambda entry: (-round(abs(effects[entry]), 12), entry.topic, entry.document)))
 
 
-def topic_documents(
-    losers: Sequence[ResponsibleTopic],
-    winners: Sequence[ResponsibleTopic],
-    measure: Measure,
-    grades: Mapping[str, Mapping[str, float]],
-    candidate: Rankings,
-    baseline: Rankings,
-    *,
-    rules: LabelRules = AS_GIVEN,
-) -> tuple[TopicDocuments, ...]:
-    """What moved in the topics responsible, most harmful first, then in the flagged wins.
-
-    ``grades`` map topic to document to grade.
-    """
-    documents, rows = [], 0
-    for row in (*losers[:MAX_LOSSES], *winners[:MAX_WINS]):
-        rankings = candidate.get(row.topic, []), baseline.get(row.topic, [])
-        moves = _Moves(measure, grades.get(row.topic, {}), *rankings, rules)
-        of_topic = _as_sum(row, moves)
-        if of_topic is None:
-            rows += moves.cost
-            if rows > MAX_ROWS:
-                break
-            of_topic = _one_at_a_time(row, moves)
-        documents.append(of_topic)
-    return tuple(documents)
-
-
-class _Moves:
-    """A topic's two rankings side by side."""
-
-    def __init__(
-        self,
-        measure: Measure,
-        grades: Mapping[str, float],
-        candidate: Sequence[str],
-        baseline: Sequence[str],
-        rules: LabelRules,
-    ) -> None:
-        self.measure, self.grades, self.candidate, self.baseline = measure, grades, candidate, baseline
-        self._ungraded = rules.ungraded
-        self._rules = AS_GIVEN if is_binary(measure) else rules  # binary labels follow the rules already
-        #: How many ranks the measure looks at; None for all.
-        self.cutoff = cutoff_of(measure)
-        self._candidate_ranks, self._baseline_ranks = (
-            {document: rank for rank, document in enumerate(ranking, 1)} for ranking in (candidate, baseline)
-        )
-
-    def rank(self, document: str) -> tuple[int | None, int | None]:
-        """The document's rank in the candidate and in the baseline."""
-        return self._candidate_ranks.get(document), self._baseline_ranks.get(document)
-
-    def has_moved(self, document: str) -> bool:
-        """Whether the measure can have noticed the move: beyond its cutoff all ranks are the same."""
-        last = math.inf if self.cutoff is None else self.cutoff
-        candidate, baseline = (None if rank is None or rank > last else rank for rank in self.rank(document))
-        return candidate != baseline
-
-    def best_rank(self, document: str) -> int:
-        """The better of the document's two ranks."""
-        return min(rank for rank in self.rank(document) if rank is not None)
-
-    @property
-    def relevant(self) -> list[str]:
-        """Relevant documents that moved, best rank first."""
-        moved = [document for document, grade in self.grades.items() if self._counts(document, grade)]
-        return sorted(moved, key=lambda document: (self.best_rank(document), document))
-
-    def _counts(self, document: str, grade: float) -> bool:
-        return self._rules.is_relevant(grade) and self.has_moved(document)
-
-    @property
-    def cost(self) -> int:
-        """How many rows are scored when the topic's documents are moved back one at a time."""
-        length = max(len(self.candidate), len(self.baseline))
-        return length * (1 + len(self._to_move_back))
-
-    @property
-    def _to_move_back(self) -> list[str]:
-        return self.relevant[: MAX_MOVED_BACK if self.cutoff is None else None]
-
-    def moved_back(self) -> tuple[list[str], list[Variant]]:
-        """The documents, and for each the candidate's ranking with only this one at its baseline rank."""
-        documents = self._to_move_back
-        variants: list[Variant] = []
-        for document in documents:
-            candidate_rank, baseline_rank = self.rank(document)
-            ranking = list(self.candidate)
-            if candidate_rank is not None:
-                del ranking[candidate_rank - 1]
-            if baseline_rank is not None:
-                ranking += self._fillers(baseline_rank - 1 - len(ranking))
-                ranking.insert(baseline_rank - 1, document)
-            variants.append((self.grades, ranking))
-        return documents, variants
-
-    def _fillers(self, count: int) -> list[str]:
-        """Placeholders where a ranking is too short for the baseline's rank; no document's id begins with a space.
-
-        There are none for a measure of sets: it ignores ranks and would count them as retrieved documents.
-        """
-        return [] if str(self.measure.NAME).startswith("Set") else [f" no document {place}" for place in range(count)]
-
-    def as_finding(self, topic: str, effects: Mapping[str, float], *, exact: bool) -> TopicDocuments:
-        """What the verdict says of the topic."""
-
-        def document(name: str) -> RankedDocument:
-            candidate_rank, baseline_rank = self.rank(name)
-            return RankedDocument(
-                name, self.grades.get(name, self._ungraded), baseline_rank, candidate_rank, effects.get(name, 0.0)
-            )
-
-        def loss_first(name: str) -> tuple[float, int, str]:
-            return round(effects[name], 12), self.best_rank(name), name
-
-        kept = list(effects)
-        if self.cutoff is None and len(kept) > MAX_DOCUMENTS:
-            kept = sorted(kept, key=lambda name: (-abs(effects[name]), name))[:MAX_DOCUMENTS]
-            exact = False
-        depth = self.cutoff or DEFAULT_DEPTH
-        in_baseline = frozenset(self.baseline[:depth])
-        new = [name for name in self.candidate[:depth] if name not in in_baseline]
-        return TopicDocuments(
-            topic,
-            exact,
-            tuple(map(document, sorted(kept, key=loss_first))),
-            tuple(map(document, new)),
-            depth=self.cutoff or 0,
-        )
-
-
-def _as_sum(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments | None:
-    """Each document's part in the difference; None where the measure is not a sum over documents.
-
-    One score gives the factor that all documents share; if it gives the other score too, the measure is a sum.
-    """
-    part = part_of(moves.measure)
-    if part is None:
-        return None
-    worth: dict[str, tuple[float, float]] = {}
-    for document, grade in moves.grades.items():
-        parts = [0.0 if rank is None else part(grade, rank) for rank in moves.rank(document)]
-        if any(parts):
-            worth[document] = parts[0], parts[1]
-    raw = [math.fsum(side) for side in zip(*worth.values(), strict=True)] or [0.0, 0.0]
-    scores = (row.candidate, row.baseline)
-    larger = 0 if raw[0] >= raw[1] else 1
-    if not raw[larger] > 0:
-        return None
-    factor = scores[larger] / raw[larger]
-    if not abs(factor * raw[1 - larger] - scores[1 - larger]) <= EXACT:
-        return None
-    effects = {document: factor * (now - before) for document, (now, before) in worth.items() if now != before}
-    no_effect = {document: 0.0 for document in moves.relevant if document not in effects}
-    return moves.as_finding(row.topic, effects | no_effect, exact=True)
-
-
-def _one_at_a_time(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments:
-    """The effect of moving each document alone back to its baseline rank."""
-    documents, variants = moves.moved_back()
-    scores = scores_of(moves.measure, variants)
-    effects = {document: row.candidate - score for document, score in zip(documents, scores, strict=True)}
-    return moves.as_finding(row.topic, effects, exact=False)
+def moved_back(slow: SlowComparison, topic: str, document: str) -> float:
+    """The candidate's score with one document at its baseline rank; a ranking that is too short is filled up."""
+    candidate, baseline = ([*run.get(topic, [])] for run in slow.runs)
+    ranking = [name for name in candidate if name != document]
+    if document in baseline:
+        place = baseline.index(document)
+        if not str(slow.measure.NAME).startswith("Set"):  # these ignore ranks, and would count what fills it up
+            ranking += [f" no document {number}" for number in range(len(ranking), place)]
+        ranking.insert(place, document)
+    return scores_of(slow.measure, [(slow.grades[topic], ranking)])[0]
 
 
 def side_by_side(rejudged: SlowComparison, topic: str, depth: int) -> tuple[RankedDocument, ...]:

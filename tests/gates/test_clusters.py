@@ -14,7 +14,7 @@ from pytest_riskguard.gates.alignment import clusters_of as clusters_by_number
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.inference import break_even
+from pytest_riskguard.inference.break_even import break_even
 from pytest_riskguard.reports.figures import figures
 from tests.gates.conftest import pair
 from tests.strict import gate_of

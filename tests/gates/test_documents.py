@@ -136,6 +136,26 @@ def test_the_most_harmful_topics_come_first_and_the_rest_is_left_out(monkeypatch
         measure="AP",
     )
     monkeypatch.setattr(documents, "MAX_LOSSES", 3)
+    monkeypatch.setattr(documents, "MAX_WINS", 1)
     assert [topic.topic for topic in told(pair)] == ["t3", "t1", "t4"]
+    assert [topic.topic for topic in topic_documents((), rows(pair), *pair.ranked())] == ["t3"]
     monkeypatch.setattr(documents, "MAX_ROWS", 2 * (9 + 6))  # each topic: its ranking and one with a moved back
     assert [topic.topic for topic in told(pair)] == ["t3", "t1"]
+
+
+@pytest.mark.parametrize(
+    ("measure", "candidate", "baseline", "exact", "moved"),
+    [
+        ("AP@2", ["x", "a"], ["x", "y", "a"], False, ["a"]),  # the last rank that the measure looks at counts
+        ("AP@2", ["x", "y", "a"], ["x", "y", "z", "a"], False, []),  # ranks below it do not
+        ("P@5", ["x", "y"], ["b", "a"], True, ["b", "a"]),  # of equal effects the better rank comes first
+        ("P@5", ["x", "a"], ["a", "x"], True, ["a"]),  # a move without an effect is told as well
+        ("P@5", ["x"], ["y"], False, []),  # nothing relevant was retrieved
+        ("RR", ["x", "a", "b", "c"], ["x", "c", "a", "b"], False, ["a", "c", "b"]),
+    ],
+)
+def test_which_documents_are_told_and_in_which_order(measure, candidate, baseline, exact, moved):
+    grades = {"a": 1, "b": 1, "c": 1, "x": 0, "y": 0}
+    pair = Pair({"t": candidate}, {"t": baseline}, {"t": grades}, measure=measure)
+    (topic,) = told(pair)
+    assert (topic.exact, [document.document for document in topic.moved]) == (exact, moved)

@@ -14,8 +14,8 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Equivalent, Gate, NotInferior, gate_of
 from pytest_riskguard.gates.limits import limit_of, margin_of, witnesses
 from pytest_riskguard.gates.ruling import Comparison, Ruling
-from pytest_riskguard.inference import interval
 from pytest_riskguard.inference.break_even import break_even_above
+from pytest_riskguard.inference.intervals import interval
 from tests.gates.conftest import evidence, pair
 
 METHODS = ("auto", "student_t", "basic", "percentile")

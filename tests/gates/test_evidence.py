@@ -13,7 +13,7 @@ from pytest_riskguard.gates.flips import passes_without_each
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import Equivalent, NotInferior
 from pytest_riskguard.gates.warnings import warnings
-from pytest_riskguard.inference import interval
+from pytest_riskguard.inference.intervals import interval
 from pytest_riskguard.risk.tradeoff import linear, smooth, tradeoff
 from tests.gates.conftest import pair, topic_scores
 from tests.strict import NotSignificantlyRisky, gate_of

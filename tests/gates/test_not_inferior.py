@@ -13,8 +13,8 @@ from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.inference import interval
 from pytest_riskguard.inference.break_even import break_even_above
+from pytest_riskguard.inference.intervals import interval
 from pytest_riskguard.risk.tradeoff import linear
 from tests.gates.conftest import evidence, pair
 from tests.strict import gate_of

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_riskguard.gates.limits import detects_max_mde, limit_of, margin_of
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.inference import Interval, interval
+from pytest_riskguard.inference.intervals import Interval, interval
 from pytest_riskguard.risk.tradeoff import linear
 from tests.gates.conftest import evidence
 from tests.strict import NotSignificantlyRisky, gate_of

@@ -80,12 +80,9 @@ class Compared:
         """Everything is the same."""
         self.check_unjudged()
         rows = self.rows()
-        for losers, winners in ((rows, []), ([], rows)):
-            found = topic_documents(losers, winners, *self.rejudged.runs)
-            slow = self.slow
-            assert found == slow_rankings.topic_documents(
-                losers, winners, slow.measure, slow.grades, *slow.runs, rules=slow.rules
-            )
+        for row, told in zip(rows, topic_documents(rows, (), *self.rejudged.runs), strict=True):
+            for moved in () if told.exact else told.moved:
+                assert moved.effect == row.candidate - slow_rankings.moved_back(self.slow, row.topic, moved.document)
         depth = depth_shown(self.rejudged)
         shown = side_by_side(self.rejudged, [row.topic for row in rows])
         assert shown.topics == {row.topic: slow_rankings.side_by_side(self.slow, row.topic, depth) for row in rows}
@@ -184,7 +181,7 @@ def test_an_unjudged_document_below_the_ranks_that_are_kept_counts_as_not_retrie
     deep = {"t": [*((f"y{rank:03d}", -float(rank)) for rank in range(120)), ("x000", -120.0), ("a", -121.0)]}
     qrels = read_qrels({"t": {"a": 1, "x001": 0}})
     candidate, baseline = (
-        RankedRun(judged_run(run, qrels, depth=150), qrels, parse_measure("AP")) for run in (rows, deep)
+        RankedRun(judged_run(as_run(run), qrels, depth=150), qrels, parse_measure("AP")) for run in (rows, deep)
     )
     assert (candidate.depth, baseline.retrieved("t")) == (100, 122)
     assert baseline.ranks("t") == {**{f"y{rank:03d}": rank + 1 for rank in range(100)}, "a": 122}

@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.inference import break_even, sign_flip
 from pytest_riskguard.inference.break_even import (
     BreakEven,
+    break_even,
     break_even_above,
     break_even_quantile,
     break_even_without_each,
     largest_ratio,
 )
+from pytest_riskguard.inference.sign_flip import sign_flip
 
 ALPHAS = (0.0, 0.5, 1.0, 5.0, 10.0)
 

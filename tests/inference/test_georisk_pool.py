@@ -14,9 +14,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from pytest_riskguard.inference import holm
 from pytest_riskguard.inference._bootstrap.replicates import draw_counts
-from pytest_riskguard.inference.georisk_pool import METHODS, _above, pool_inference
+from pytest_riskguard.inference.georisk_pool import METHODS, candidate_ranks, georisk_differences
 from tests.inference._bootstrap.direct_georisk import georisk, replicate
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.995)
@@ -29,6 +28,16 @@ def pool(seed: int, shape: tuple[int, int] = (5, 30), *, shift: float = 0.0) -> 
     scores = rng.beta(10 * m, 10 * (1 - m), shape)
     scores[0] = np.clip(scores[0] + shift, 0, 1)
     return scores
+
+
+def compared(scores, *, candidate=0, references=(1,), alphas=(1,), replicates=1000):
+    return georisk_differences(
+        scores, candidate=candidate, references=references, alphas=alphas, replicates=replicates
+    ).differences
+
+
+def ranks_of(scores, candidate, *, alpha=1, replicates=1000):
+    return candidate_ranks(scores, candidate=candidate, alpha=alpha, replicates=replicates)
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +53,8 @@ def by_hand():
         alpha: np.array([georisk(np.delete(scores, j, axis=1), alpha=alpha) for j in range(30)])
         for alpha in (0.0, 5.0)
     }
-    result = pool_inference(scores, candidate=2, references=[0, "median"], alphas=[0, 5], replicates=replicates)
-    return scores, drawn, left, result
+    found = compared(scores, candidate=2, references=[0, "median"], alphas=[0, 5], replicates=replicates)
+    return scores, drawn, left, {(each.reference, each.alpha): each for each in found}
 
 
 def against(georisks: np.ndarray, reference: int | str) -> np.ndarray:
@@ -59,8 +68,8 @@ def against(georisks: np.ndarray, reference: int | str) -> np.ndarray:
 @pytest.mark.parametrize("reference", [0, "median"])
 @pytest.mark.parametrize("alpha", [0.0, 5.0])
 def test_intervals_are_those_of_the_formulas(by_hand, reference, alpha):
-    scores, drawn, left, result = by_hand
-    difference = result.difference(reference=reference, alpha=alpha)
+    scores, drawn, left, differences = by_hand
+    difference = differences[reference, alpha]
     estimate = float(against(georisk(scores, alpha=alpha), reference))
     replicates, jackknife = np.sort(against(drawn[alpha], reference)), against(left[alpha], reference)
     assert difference.estimate == pytest.approx(estimate, abs=1e-12)
@@ -87,17 +96,14 @@ def test_intervals_are_those_of_the_formulas(by_hand, reference, alpha):
 
 
 def test_ranks_and_their_chances_are_those_of_the_replicates(by_hand):
-    scores, drawn, _, result = by_hand
-    for i, alpha in enumerate((0.0, 5.0)):
-        sample = georisk(scores, alpha=alpha)
-        assert_allclose(result.georisk[i], sample, rtol=0, atol=1e-12)
-        assert result.ranks[i].tolist() == [1 + int(np.sum(sample > each)) for each in sample]
-        places = 1 + np.sum(drawn[alpha][:, None, :] > drawn[alpha][:, :, None], axis=2)
-        for rank in range(1, 6):
-            assert_allclose(result.rank_probabilities[i, :, rank - 1], np.mean(places == rank, axis=0), atol=1e-12)
-        assert_allclose(result.probability_below[i], np.mean(drawn[alpha] > drawn[alpha][:, 2:3], axis=0), atol=1e-12)
-    assert_allclose(result.means, scores.mean(axis=1), rtol=1e-14)
-    assert_allclose(result.rank_probabilities.sum(axis=2), 1.0)
+    scores, drawn, _, _ = by_hand
+    for alpha in (0.0, 5.0):
+        ranks, sample = ranks_of(scores, 2, alpha=alpha, replicates=613), georisk(scores, alpha=alpha)
+        assert ranks.rank == 1 + int(np.sum(sample > sample[2]))
+        above = drawn[alpha] > drawn[alpha][:, 2:3]
+        places = np.sum(above, axis=1)
+        assert_allclose(ranks.rank_probabilities, [np.mean(places == place) for place in range(5)], atol=1e-12)
+        assert_allclose(ranks.probability_below, np.mean(above, axis=0), atol=1e-12)
 
 
 @given(
@@ -115,8 +121,7 @@ def test_an_upper_limit_is_below_the_bound_exactly_where_p_is_small_enough(
 ):
     scores = np.round(pool(seed, (4, 12), shift=shift), decimals)
     scores *= np.random.default_rng(seed).random(scores.shape) >= zeros
-    result = pool_inference(scores, candidate=0, references=[1], alphas=[1], replicates=1000)
-    (difference,) = result.differences
+    (difference,) = compared(scores)
     p = difference.p_value(method=method, bound=bound)
     assert 0 <= p <= 1
     asked = (*LEVELS, level) if difference.constant else (*LEVELS, level, 1 - p, 1 - np.nextafter(p, 0))
@@ -128,8 +133,7 @@ def test_an_upper_limit_is_below_the_bound_exactly_where_p_is_small_enough(
 
 
 def test_draws_show_no_p_value_below_two_over_their_number_and_no_level_beyond_it():
-    scores = pool(3, shift=-0.9)
-    (difference,) = pool_inference(scores, candidate=0, references=[1], alphas=[1], replicates=1000).differences
+    (difference,) = compared(pool(3, shift=-0.9))
     assert difference.interval(level=0.99).upper < 0
     assert difference.p_value() == pytest.approx(2 / 1000, rel=1e-12)
     assert difference.p_value() >= 2 / 1000
@@ -141,17 +145,17 @@ def test_draws_show_no_p_value_below_two_over_their_number_and_no_level_beyond_i
 def test_twins_differ_by_nothing():
     scores = pool(4)
     scores[1] = scores[0]
-    result = pool_inference(scores, candidate=0, references=[1], alphas=[0, 1, 10], replicates=2000)
-    for difference in result.differences:
+    for difference in compared(scores, alphas=[0, 1, 10]):
         assert difference.estimate == 0.0
         for method in METHODS:
             interval = difference.interval(method=method, level=0.9999)
             assert (interval.lower, interval.upper) == (0.0, 0.0)
             assert difference.p_value(method=method) == 1.0
             assert difference.p_value(method=method, bound=0.01) == 0.0
-    assert_array_equal(result.ranks[:, 0], result.ranks[:, 1])
-    assert_array_equal(result.probability_below[:, :2], 0.0)
-    assert_array_equal(result.rank_probabilities[:, 0], result.rank_probabilities[:, 1])
+    first, second = ranks_of(scores, 0), ranks_of(scores, 1)
+    assert first.rank == second.rank
+    assert_array_equal(first.rank_probabilities, second.rank_probabilities)
+    assert_array_equal([first.probability_below[:2], second.probability_below[:2]], 0.0)
 
 
 @given(kind=st.sampled_from(["zeros", "one topic", "one score", "one system", "alike", "two topics"]))
@@ -168,8 +172,7 @@ def test_no_pool_gives_anything_but_numbers(kind):
         scores[:] = np.linspace(0.1, 0.9, 12)
     elif kind == "two topics":
         scores = np.array([[0.1, 0.9], [0.2, 0.2], [0.0, 1.0]])
-    result = pool_inference(scores, candidate=0, references=[1, "median"], alphas=[0, 5], replicates=500)
-    for difference in result.differences:
+    for difference in compared(scores, references=[1, "median"], alphas=[0, 5], replicates=500):
         assert math.isfinite(difference.standard_error)
         assert math.isfinite(difference.acceleration)
         for method in METHODS:
@@ -177,31 +180,33 @@ def test_no_pool_gives_anything_but_numbers(kind):
             assert math.isfinite(interval.lower)
             assert math.isfinite(interval.upper)
             assert 0 <= difference.p_value(method=method) <= 1
-    for array in (result.means, result.georisk, result.rank_probabilities, result.probability_below):
-        assert np.all(np.isfinite(array))
+    ranks = ranks_of(scores, 0, replicates=500)
+    assert ranks.rank_probabilities.sum() == pytest.approx(1)
+    assert np.all(np.isfinite(ranks.probability_below))
 
 
 def test_the_order_of_systems_does_not_matter():
     scores = pool(5, (6, 25))
     order = [4, 0, 5, 2, 1, 3]
-    in_order = pool_inference(scores, candidate=0, references=[3, "median"], alphas=[1, 5], replicates=3000)
-    reordered = pool_inference(scores[order], candidate=1, references=[5, "median"], alphas=[1, 5], replicates=3000)
-    for first, second in zip(in_order.differences, reordered.differences, strict=True):
+    in_order = compared(scores, references=[3, "median"], alphas=[1, 5])
+    reordered = compared(scores[order], candidate=1, references=[5, "median"], alphas=[1, 5])
+    for first, second in zip(in_order, reordered, strict=True):
         for method in METHODS:
             assert first.interval(method=method).upper == second.interval(method=method).upper
             assert first.p_value(method=method) == second.p_value(method=method)
-    assert_array_equal(in_order.rank_probabilities[:, order], reordered.rank_probabilities)
+    here, there = ranks_of(scores, 0), ranks_of(scores[order], 1)
+    assert_array_equal(here.rank_probabilities, there.rank_probabilities)
+    assert_array_equal(here.probability_below[order], there.probability_below)
 
 
 def test_references_and_alphas_share_their_draws_so_each_is_what_it_is_alone():
     scores = pool(6)
-    together = pool_inference(scores, candidate=0, references=[1, 2, "median"], alphas=[0, 1, 5], replicates=2000)
-    alone = pool_inference(scores, candidate=0, references=[2], alphas=[5], replicates=2000).differences[0]
-    shared = together.difference(reference=2, alpha=5.0)
-    assert shared.interval() == alone.interval()
-    p = holm([together.difference(reference=r, alpha=5.0).p_value() for r in (1, 2)])
-    assert p.shape == (2,)
-    assert [(each.reference, each.alpha) for each in together.differences][:4] == [(1, 0), (1, 1), (1, 5), (2, 0)]
+    together = compared(scores, references=[1, 2, "median"], alphas=[0, 1, 5])
+    (alone,) = compared(scores, references=[2], alphas=[5])
+    assert [(each.reference, each.alpha) for each in together][:6] == [
+        (r, alpha) for r in (1, 2) for alpha in (0, 1, 5)
+    ]
+    assert together[5].interval() == alone.interval()
 
 
 @pytest.mark.parametrize(
@@ -210,7 +215,6 @@ def test_references_and_alphas_share_their_draws_so_each_is_what_it_is_alone():
         ({"candidate": 3}, "candidate must be a row from 0 to 2, got 3"),
         ({"references": []}, "^expected at least one reference, got none$"),
         ({"references": [3]}, "row from 0 to 2 other than the candidate's, got 3"),
-        ({"replicates": 0}, "replicates must be at least 1, got 0"),
         ({"references": [0]}, "other than the candidate's, got 0"),
         ({"references": [-1]}, "row from 0 to 2"),
         ({"references": ["mean"]}, "must be a row or 'median', got 'mean'"),
@@ -218,9 +222,8 @@ def test_references_and_alphas_share_their_draws_so_each_is_what_it_is_alone():
     ],
 )
 def test_questions_about_what_is_not_there_are_refused(options, message):
-    asked = {"scores": pool(9, (3, 5)), "candidate": 0, "references": [1], "alphas": [1], "replicates": 10, **options}
     with pytest.raises(ValueError, match=message):
-        pool_inference(asked.pop("scores"), **asked)
+        compared(**{"scores": pool(9, (3, 5)), **options})
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -248,13 +251,8 @@ def cranfield(shared: Path):
 )
 def test_cranfield_runs_against_bm25_in_the_pool_of_all(cranfield, candidate, alpha, significant):
     names, scores, published = cranfield
-    result = pool_inference(
-        scores,
-        candidate=names.index(candidate),
-        references=[names.index("bm25s_lucene")],
-        alphas=[alpha],
-        replicates=8_000,
-    )
+    row, bm25 = names.index(candidate), names.index("bm25s_lucene")
+    result = georisk_differences(scores, candidate=row, references=[bm25], alphas=[alpha], replicates=8_000)
     for name, georisk_of in zip(names, result.georisk[0], strict=True):  # six decimals
         assert georisk_of == pytest.approx(float(published[name][f"georisk_a{alpha}"]), abs=6e-7)
     (difference,) = result.differences
@@ -262,13 +260,12 @@ def test_cranfield_runs_against_bm25_in_the_pool_of_all(cranfield, candidate, al
     assert {method for method in METHODS if difference.p_value(method=method, bound=-1e-12) <= 0.05} == significant
     if (candidate, alpha) == ("improved_rrf", 10):
         assert difference.interval(method="percentile").upper == pytest.approx(-0.009, abs=5e-4)
-        assert result.georisk[0, names.index("improved_rrf")] < result.georisk[0, names.index("bm25s_lucene")]
-        assert result.means[names.index("improved_rrf")] > result.means[names.index("bm25s_lucene")]
+        assert result.georisk[0, row] < result.georisk[0, bm25]
+        assert scores[row].mean() > scores[bm25].mean()
 
 
 def test_student_t_has_p_values_far_below_what_draws_show():
-    result = pool_inference(pool(3, shift=-0.9), candidate=0, references=[1], alphas=[1], replicates=100)
-    (difference,) = result.differences
+    (difference,) = compared(pool(3, shift=-0.9), replicates=100)
     p = difference.p_value(method="student_t")
     assert 0 < p < 1e-6
     assert p == pytest.approx(2 * student.cdf(difference.estimate / difference.standard_error, 29), rel=1e-3)
@@ -277,18 +274,9 @@ def test_student_t_has_p_values_far_below_what_draws_show():
 @pytest.mark.parametrize("systems", [2, 3, 4, 5, 6])
 def test_the_median_is_that_of_all_systems_but_the_candidate(systems):
     scores = pool(systems, (systems, 8))
-    result = pool_inference(scores, candidate=1, references=["median"], alphas=[2.0], replicates=3)
+    (difference,) = compared(scores, candidate=1, references=["median"], alphas=[2.0], replicates=3)
     of_each = georisk(scores, alpha=2.0)
     expected = of_each[1] - np.median(np.delete(of_each, 1))
-    assert result.differences[0].estimate == pytest.approx(expected, abs=1e-13)
-    assert sorted(result.ranks[0].tolist()) == list(range(1, systems + 1))
-    assert result.ranks[0, int(np.argmax(of_each))] == 1
-
-
-@settings(deadline=None)
-@given(st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=1, max_size=9))
-def test_ranks_by_sorting_are_those_of_all_comparisons(scores):
-    georisk, same = np.array(scores) / 4 + 1e-13 * np.arange(len(scores))[:, None], 1e-12
-    found = _above(georisk, same)
-    by_pairs = [[sum(other > own + same for other in column) for own in column] for column in georisk.T]
-    assert found.T.tolist() == by_pairs
+    assert difference.estimate == pytest.approx(expected, abs=1e-13)
+    ranks = [ranks_of(scores, row, alpha=2.0, replicates=3).rank for row in range(systems)]
+    assert ranks == [1 + int(np.sum(of_each > own)) for own in of_each]

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import ndtr
 
-from pytest_riskguard.inference import interval
 from pytest_riskguard.inference._bootstrap.choice import mean_law
-from pytest_riskguard.inference.intervals import METHODS, intervals
+from pytest_riskguard.inference.intervals import METHODS, interval, intervals
 
 scores = st.one_of(
     st.just(0.0),

@@ -10,8 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.inference import always_valid_upper_limit
-from pytest_riskguard.inference.many_looks import always_valid_e_value, share_left, share_of_next_look
+from pytest_riskguard.inference.many_looks import (
+    always_valid_e_value,
+    always_valid_upper_limit,
+    share_left,
+    share_of_next_look,
+)
 from pytest_riskguard.risk.tradeoff import linear
 
 YEARS = 4_000

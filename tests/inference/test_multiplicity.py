@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.inference import benjamini_hochberg, break_even, holm
-from pytest_riskguard.inference.multiplicity import DRAWS, effective_levels, joint_flips, pooled_draws
+from pytest_riskguard.inference.break_even import break_even
+from pytest_riskguard.inference.multiplicity import (
+    DRAWS,
+    benjamini_hochberg,
+    effective_levels,
+    holm,
+    joint_flips,
+    pooled_draws,
+)
 
 METHODS = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
 # near the thresholds as well as anywhere, with ties

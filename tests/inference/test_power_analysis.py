@@ -7,9 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.inference import Interval, interval, minimum_detectable_effect
-from pytest_riskguard.inference.intervals import critical_value
-from pytest_riskguard.inference.power_analysis import observed_critical, power_of, topics_for_tolerance, topics_needed
+from pytest_riskguard.inference.intervals import Interval, critical_value, interval
+from pytest_riskguard.inference.power_analysis import (
+    minimum_detectable_effect,
+    observed_critical,
+    power_of,
+    topics_for_tolerance,
+    topics_needed,
+)
 from pytest_riskguard.risk.tradeoff import linear
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.inference import sign_flip
 from pytest_riskguard.inference._flips.bets import MAX_COUNTED
+from pytest_riskguard.inference.sign_flip import sign_flip
 
 
 def counted(d: np.ndarray) -> float:

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from pytest_riskguard.inference import interval
 from pytest_riskguard.inference._bootstrap.choice import mean_law
+from pytest_riskguard.inference.intervals import interval
 from tests.published.web2012 import rows
 
 SEEDS = 5

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_riskguard.inference import Interval
-from pytest_riskguard.inference.intervals import METHODS
+from pytest_riskguard.inference.intervals import METHODS, Interval
 from tests.benchmarks import study_web2012
 from tests.published import csv_tables, pools
 

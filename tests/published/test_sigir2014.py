@@ -13,7 +13,7 @@ import pytest
 from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.risk import trisk
 from pytest_riskguard.risk.tradeoff import linear
-from pytest_riskguard.risk.urisk import jackknife_standardised, standardised
+from pytest_riskguard.risk.urisk import standardised
 from tests.published.web2012 import TOPICS, of_paper
 
 #: How much higher URisk and TRisk of the public scores are, from and to.
@@ -73,7 +73,9 @@ def test_two_runs_were_scored_from_other_files(
 def test_equation_23_as_printed_is_reversed_and_root_n_too_large(
     differences: dict[str, np.ndarray], run: str, losses: list[int], beyond: int
 ) -> None:
-    printed = jackknife_standardised(linear(differences[run], alpha=0))
+    x = linear(differences[run], alpha=0)
+    left_out = (x.sum() - x) / 49
+    printed = 49 * (left_out - x.mean()) / np.sqrt(49 / 50 * np.sum((left_out - left_out.mean()) ** 2))  # Eq. 22, 17
     assert abs(printed.sum()) < 1e-9
     assert np.count_nonzero(np.abs(printed) > 2) == beyond
     assert np.all(printed[np.isin(TOPICS, losses)] > 14)  # positive, where the text has losses below -2

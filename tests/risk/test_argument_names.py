@@ -11,12 +11,7 @@ import pytest
 from pytest_riskguard import risk
 from pytest_riskguard.risk.checks import between_0_and_1, per_topic, systems_by_topics
 from pytest_riskguard.risk.reference import reference_scores
-from pytest_riskguard.risk.urisk import (
-    jackknife_standard_error,
-    jackknife_standardised,
-    mean_test,
-    standardised,
-)
+from pytest_riskguard.risk.urisk import mean_test, standardised
 
 NAN = [0.1, math.nan]
 
@@ -27,10 +22,8 @@ NAN = [0.1, math.nan]
         (lambda: risk.urisk(NAN, alpha=1), "differences"),
         (lambda: risk.urisk(NAN, alpha=1, tradeoff="smooth"), "differences"),
         (lambda: risk.standard_error(NAN), "x"),
-        (lambda: jackknife_standard_error(NAN), "x"),
         (lambda: mean_test(NAN), "x"),
         (lambda: standardised(NAN), "x"),
-        (lambda: jackknife_standardised(NAN), "x"),
         (lambda: risk.counts(NAN, [0.0, 0.0]), "candidate"),
         (lambda: risk.counts([0.0, 0.0], NAN), "baseline"),
         (lambda: risk.expected_scores([NAN, NAN]), "scores"),
@@ -46,8 +39,6 @@ def test_an_array_that_is_not_finite_is_named(call: Callable[[], object], name: 
     ("call", "message"),
     [
         (lambda: risk.standard_error([0.1]), "^x must hold at least 2 topics, got 1$"),
-        (lambda: jackknife_standard_error([0.1]), "^x must hold at least 2 topics, got 1$"),
-        (lambda: jackknife_standardised([0.1]), "^x must hold at least 2 topics, got 1$"),
         (lambda: per_topic([[0.1]], name="d"), r"^d must have one axis \(topics\), got shape \(1, 1\)$"),
         (lambda: per_topic([0.1, -2e100], name="d"), r"^d must not exceed 1e\+100 in size, got -2e\+100$"),
         (lambda: systems_by_topics([0.1]), r"^scores must have two axes \(systems, topics\), got shape \(1,\)$"),

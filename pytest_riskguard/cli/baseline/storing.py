@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.baselines.manifest import FIXED, KINDS, name_problem
+from pytest_riskguard.baselines.manifest import FIXED, KINDS
+from pytest_riskguard.baselines.names import name_problem
 from pytest_riskguard.cli.baseline.place import (
     DEFAULT_MEASURES,
     Place,

@@ -11,8 +11,13 @@ from pytest_riskguard.gates.chain.looks import Look
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MAX_LEVEL, Gate
 from pytest_riskguard.gates.verdict import FLIPS, POOL, Family
-from pytest_riskguard.inference import benjamini_hochberg, holm
-from pytest_riskguard.inference.multiplicity import effective_levels, joint_flips, pooled_draws
+from pytest_riskguard.inference.multiplicity import (
+    benjamini_hochberg,
+    effective_levels,
+    holm,
+    joint_flips,
+    pooled_draws,
+)
 from pytest_riskguard.risk.checks import FloatArray
 
 #: Disjoint topics: with fewer gates that changed, or fewer changes of all of them, nothing is drawn from a pool.

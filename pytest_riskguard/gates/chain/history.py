@@ -17,7 +17,7 @@ from pytest_riskguard.gates.findings import ChainedRun, Lineage
 from pytest_riskguard.gates.kinds import Gate, NotInferior, NotSignificantlyRisky
 from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.verdict import Verdict, warning
-from pytest_riskguard.inference import Interval
+from pytest_riskguard.inference.intervals import Interval
 from pytest_riskguard.risk.urisk import counts
 
 

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from pytest_riskguard.gates.kinds import MEDIAN, MIN_TOPICS, Gate
 from pytest_riskguard.gates.limits import witnesses
-from pytest_riskguard.inference import Interval, holm
 from pytest_riskguard.inference._bootstrap.replicates import Draws
 from pytest_riskguard.inference.georisk_pool import GeoRiskDifference, georisk_differences, replicates_for
-from pytest_riskguard.inference.multiplicity import effective_levels
+from pytest_riskguard.inference.intervals import Interval
+from pytest_riskguard.inference.multiplicity import effective_levels, holm
 from pytest_riskguard.risk import georisk
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
 
 from pytest_riskguard.data.grades import check_labels
 from pytest_riskguard.data.judged import RankedRun
@@ -28,7 +27,8 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.limits import limit_of, margin_of
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, LabelInterval, UnderJudges
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.inference import Interval
+from pytest_riskguard.inference.intervals import Interval
+from pytest_riskguard.risk.distributions import stdtrit
 from pytest_riskguard.risk.tradeoff import tradeoff
 
 if TYPE_CHECKING:
@@ -138,9 +138,7 @@ def half_width(of_topics: tuple[float, float], of_labels: tuple[float, float], *
     total = of_topics[0] + of_labels[0]
     if total == 0:
         return 0.0
-    quantiles = sum(
-        variance * float(stdtrit(freedom, (1 + level) / 2)) for variance, freedom in (of_topics, of_labels)
-    )
+    quantiles = sum(variance * stdtrit(freedom, (1 + level) / 2) for variance, freedom in (of_topics, of_labels))
     return quantiles / math.sqrt(total)
 
 

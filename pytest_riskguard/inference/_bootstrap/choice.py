@@ -22,8 +22,6 @@ from pytest_riskguard.inference._bootstrap.fft_law import (
 from pytest_riskguard.inference._bootstrap.inversion_law import smooth_law
 from pytest_riskguard.inference._bootstrap.laws import MeanLaw, MirroredLaw, StepLaw, StudentizedLaw, leans_left
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.inference._bootstrap.studentized_inversion import inverted_law
-from pytest_riskguard.inference._bootstrap.studentized_replicates import replicated_law
 
 #: Interval, p-value, diagnostics and charts need the law of the same scores, and gates that differ in alpha look for
 #: alpha* through the same laws, so the last laws are kept, for samples with at most this many topics. A law takes up
@@ -95,6 +93,9 @@ def _studentized(sample: Sample) -> StudentizedLaw:
     enumerated = enumerated_studentized_law(sample)
     if enumerated is not None:
         return enumerated
+    from pytest_riskguard.inference._bootstrap.studentized_inversion import inverted_law
+    from pytest_riskguard.inference._bootstrap.studentized_replicates import replicated_law
+
     mirrored = leans_left(sample)
     chosen = Sample.of(-sample.x) if mirrored else sample
     law = inverted_law(chosen) or replicated_law(chosen)

@@ -9,12 +9,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln, xlogy
 
 from pytest_riskguard.inference._bootstrap.inversion import PERIOD, ComplexArray
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference._bootstrap.tilting import Draw
 from pytest_riskguard.risk.checks import FloatArray, IntArray, exact_sum
+from pytest_riskguard.risk.distributions import gammaln
 
 #: Grid points over 24 standard errors.
 GRID_POINTS = 2**16
@@ -162,7 +162,7 @@ def _known_replicates(sample: Sample) -> tuple[FloatArray, FloatArray]:
     """Sums and log-masses of no changed topic, and of the sample itself; sums as in ``Known``."""
     n, (_, counts) = sample.n, sample.distinct
     unchanged = n * math.log1p(-(n - float(counts[sample.mode])) / n)
-    itself = float(gammaln(n + 1)) - exact_sum(gammaln(counts + 1)) + exact_sum(xlogy(counts, counts / n))
+    itself = float(gammaln(n + 1)) - exact_sum(gammaln(counts + 1)) + exact_sum(counts * np.log(counts / n))
     return np.array([0.0, exact_sum(counts * sample.offsets)]), np.array([unchanged, itself])
 
 

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import ndtri_exp
 
 from pytest_riskguard.inference._bootstrap.convolution import Atoms, Rounded, grid_atoms, lattice_atoms
 from pytest_riskguard.inference._bootstrap.inversion import (
@@ -106,6 +105,8 @@ class FarTail:
         On the high side the smallest value beyond which lies no more; on the low side the smallest up to which lies
         as much.
         """
+        from scipy.special import ndtri_exp
+
         if log_share < self._end_share:
             return self._end
         rung, came_from = self._ladder.by_depth(-float(ndtri_exp(log_share))), -1

@@ -16,7 +16,6 @@ import math
 from functools import cached_property
 
 import numpy as np
-from scipy.special import bdtrc
 
 from pytest_riskguard.inference._bootstrap.convolution import (
     MOVED_MASS,
@@ -31,6 +30,7 @@ from pytest_riskguard.inference._bootstrap.inversion import PERIOD
 from pytest_riskguard.inference._bootstrap.laws import EDGE, REACHED, ComputedLaw, StepLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray, IntArray
+from pytest_riskguard.risk.distributions import binomial_reach
 
 #: With more distinct scores, or with atoms further than this from their points, all points are computed at once.
 MAX_VALUES, MAX_REACH = 40, 80
@@ -165,10 +165,11 @@ def few_values_law(sample: Sample) -> FewValuesLaw | None:
     n, grid = sample.n, Rounded.of(sample)
     changed = 1 - float(sample.distinct[1][sample.mode]) / n
     # so many draws of changed topics, but for rare ones: each moves the replicate by its rounding
-    draws = np.arange(min(n, 2 * MAX_REACH) + 1)
-    most = int(np.argmax(n * changed * bdtrc(draws - 1.0, n - 1, changed) < RARE)) if n > 1 else 0
+    most = 1 + binomial_reach(n - 1, changed, below=RARE / (n * changed))
+    if most > 2 * MAX_REACH:
+        return None
     reach = math.ceil((most + RARE / MOVED_MASS) * float(np.max(np.abs(grid.residuals))) / grid.step)
-    few = most > 0 and reach <= MAX_REACH and np.max(np.abs(grid.indices)) <= 2**14
+    few = reach <= MAX_REACH and np.max(np.abs(grid.indices)) <= 2**14
     return FewValuesLaw(sample, grid, reach) if few else None
 
 

@@ -22,10 +22,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
 
 from pytest_riskguard.inference._bootstrap.replicates import Counts, Draws, ExactColumns
 from pytest_riskguard.risk.checks import FloatArray, exact_sum, refuse
+from pytest_riskguard.risk.distributions import ndtr
 from pytest_riskguard.risk.georisk import pool_scores
 from pytest_riskguard.risk.tradeoff import SMOOTH, loss_weight_of
 

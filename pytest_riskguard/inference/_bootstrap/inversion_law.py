@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtri
 
 from pytest_riskguard.inference._bootstrap.inversion import (
     MAGNITUDE_ERROR,
@@ -24,6 +23,7 @@ from pytest_riskguard.inference._bootstrap.inversion import (
 from pytest_riskguard.inference._bootstrap.laws import ComputedLaw, MeanLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.risk.distributions import ndtri
 
 #: How many frequencies F is made of.
 MIN_FREQUENCIES, MAX_FREQUENCIES = 48, 4096

@@ -22,7 +22,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from pytest_riskguard.inference._bootstrap.georisk_resampling import Pool, PoolKernel
 from pytest_riskguard.inference._bootstrap.replicates import (
@@ -34,6 +33,7 @@ from pytest_riskguard.inference._bootstrap.replicates import (
     poisson_mean,
 )
 from pytest_riskguard.risk.checks import BoolArray, FloatArray, IntArray
+from pytest_riskguard.risk.distributions import ndtri
 
 #: Pools of more topics than this are resampled by this module.
 MANY_TOPICS = 50_000

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import pdtrc
 
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 
@@ -97,6 +96,8 @@ class Draws:
 
 def _edges(mean: float) -> npt.NDArray[np.uint16]:
     """Cumulated Poisson probabilities below 1, in units of 2^-16."""
+    from scipy.special import pdtrc
+
     edges = np.rint(2.0**16 * (1 - pdtrc(np.arange(MAX_COUNT), mean)))
     return np.asarray(edges[edges < 2**16].astype(np.uint16))
 

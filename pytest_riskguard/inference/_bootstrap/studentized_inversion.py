@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ive, ndtr, ndtri
 
 from pytest_riskguard.inference._bootstrap.inversion import PERIOD, STEP, ComplexArray, half_integers
 from pytest_riskguard.inference._bootstrap.sample import Sample, condensed
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
+from pytest_riskguard.risk.distributions import ndtr, ndtri
 
 FIRST_FREQUENCIES = 64
 #: At most this many pairs of frequencies, of the sum times of the rest.
@@ -81,6 +81,8 @@ def atom_error(sample: Sample) -> float:
     about c times the density times that distance, in the mean square. Counts of topics are taken as independent
     Poisson numbers, except that of the most frequent score, which follows from the others.
     """
+    from scipy.special import ive
+
     counts, times = np.unique(np.delete(sample.distinct[1], sample.mode), return_counts=True)
     chance = math.exp(exact_sum(times * np.log(ive(0, 2 * counts))))
     return math.sqrt(chance * PERIOD / (2 * FIRST_FREQUENCIES) / math.sqrt(2 * math.pi))

@@ -20,12 +20,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtr, ndtri
 
 from pytest_riskguard.inference._bootstrap.laws import WeightedLaw, vary
 from pytest_riskguard.inference._bootstrap.replicates import words
 from pytest_riskguard.inference._bootstrap.sample import Sample, condensed
 from pytest_riskguard.risk.checks import BoolArray, FloatArray, IntArray, exact_sum
+from pytest_riskguard.risk.distributions import ndtri
 
 #: How far out draws are centred, as normal quantiles: 0 (plain draws), and about those of 95 % and 99.9 % limits.
 CENTRES = (0.0, -3.3, -2.0, 2.0, 3.3)
@@ -212,6 +212,8 @@ class _Urn:
         self._bulk = None if np.all(single) else _Bulk(distances[~single], chances[~single])
         self.expected_draws = max(1.0, sample.n * self._share)
         if self._bulk is not None:
+            from scipy.special import bdtr
+
             most = min(sample.n, math.ceil(sample.n * self._share + 10 * math.sqrt(sample.n * self._share) + 50))
             self._below = np.rint(bdtr(np.arange(most), sample.n, self._share) * 2.0**32)
         # ascending scores share the slots by their cumulated chances, so that roundings cancel in every sum

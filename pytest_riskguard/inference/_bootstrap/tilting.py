@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import bdtrc, gammaln
 
 from pytest_riskguard.inference._bootstrap.sample import Sample, condensed
 from pytest_riskguard.risk.checks import FloatArray, IntArray
+from pytest_riskguard.risk.distributions import binomial_reach, gammaln
 
 #: The mass of resamples that draw changed topics more often than is enumerated.
 LEFT_OUT = 1e-14
@@ -59,7 +59,7 @@ def enumerated_resamples(sample: Sample, *, max_vectors: int, draw: Draw | None 
     moved = np.arange(counts.size) != sample.mode
     offsets, moved_counts = sample.offsets[moved], counts[moved]
     changed = min(float(moved_counts.sum()), float(n))
-    max_draws = int(np.argmax(bdtrc(np.arange(n + 1), n, changed / n) < LEFT_OUT))
+    max_draws = binomial_reach(n, changed / n, below=LEFT_OUT)
     if math.comb(max_draws + offsets.size, offsets.size) > max_vectors:
         return None
     sums, squares, log_masses = np.zeros(1), np.zeros(1), np.zeros(1)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit, log_expit, logit
 
 from pytest_riskguard.inference._bootstrap.inversion import PERIOD, ComplexArray
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, IntArray, exact_sum
+from pytest_riskguard.risk.distributions import expit, log_expit, logit
 
 #: The line is at least this far from the imaginary axis, in reciprocal standard deviations: what wraps round the
 #: period once is below exp(-PERIOD * MIN_TILT).

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import bdtrc, expit, logit
 
 from pytest_riskguard.inference._bootstrap.inversion import PERIOD, ComplexArray
 from pytest_riskguard.inference._bootstrap.sample import lattice_step
@@ -35,6 +34,7 @@ from pytest_riskguard.inference._flips.bets import (
 )
 from pytest_riskguard.inference._flips.swings import by_few_swings, characteristic
 from pytest_riskguard.risk.checks import BoolArray, FloatArray, IntArray
+from pytest_riskguard.risk.distributions import expit, logit
 
 #: Where inversion does not converge, 2 to this power patterns are counted.
 MAX_COUNTED_INSTEAD = 34
@@ -55,6 +55,8 @@ def at_least_observed(bets: Bets, *, apart: int = 0) -> tuple[float, bool]:
         matter = bets.sizes > bets.rounding
         return math.exp(float(np.sum(bets.topics[matter] * np.log(bets.chances[matter])))), True
     if bets.sizes.size == 1:
+        from scipy.special import bdtrc
+
         losses = math.ceil(bets.limit / float(bets.sizes[0]))
         return float(bdtrc(losses - 1, int(bets.topics[0]), float(bets.chances[0]))), True
     by_counting = counted(bets)

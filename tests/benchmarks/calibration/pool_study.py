@@ -18,7 +18,7 @@ from itertools import product
 
 import numpy as np
 
-from pytest_riskguard.inference.georisk_pool import METHODS, pool_inference
+from pytest_riskguard.inference.georisk_pool import METHODS, georisk_differences
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.tables import Table, percent, row
 
@@ -77,7 +77,7 @@ def simulate(cell: Cell) -> dict[str, dict[float, float]]:
         if number % BATCH == 0:
             rng = np.random.default_rng([20240704 + cell.seed, *place, number // BATCH])
         scores = POPULATIONS[cell.population](rng, (cell.systems, cell.topics))
-        found = pool_inference(scores, candidate=0, references=[1], alphas=ALPHAS, replicates=REPLICATES)
+        found = georisk_differences(scores, candidate=0, references=[1], alphas=ALPHAS, replicates=REPLICATES)
         for difference, method in product(found.differences, METHODS):
             upper = difference.interval(method=method, level=LEVEL).upper
             failed[method][difference.alpha] += (upper < -ROUNDING_ERROR) / cell.simulations

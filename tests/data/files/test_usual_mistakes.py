@@ -30,7 +30,7 @@ ROWS = "suchanfrage,artikel,punkte\nq1,d1,2.5\n"
         ("a.csv", ROWS.encode(), r"the nearest is csv, .* names no column for document \(.*; rename its columns"),
         ("a.run", b"q1,Q0,d1,1,2.5,tag\n", r"a\.run:1: expected 6 columns .*, found 1"),
         ("a.csv", b'"q 1",d1,2.5\n', r"the nearest is csv, but its first line is not a header"),
-        ("a.csv", ROWS.encode("utf-16"), r"a\.csv:1: expected UTF-8 text, found UTF-16; save it as UTF-8"),
+        ("a.csv", ROWS.encode("utf-16"), r"a\.csv: expected UTF-8 text, found UTF-16; save it as UTF-8"),
         ("a.txt", "qid\tdocno\tscore\n".encode("utf-16"), r"found UTF-16; save it as UTF-8"),
         ("a.csv", b"qid,docno,score\rq1,d1,2.5\r", r"expected lines that end with LF or CRLF, found CR alone"),
         (

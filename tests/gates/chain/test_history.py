@@ -18,7 +18,7 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.chain.history import Drift, drift, lineage_of, with_lineage
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.inference import interval
+from pytest_riskguard.inference.intervals import interval
 from pytest_riskguard.reports import json as report
 from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.reports.wording import worded

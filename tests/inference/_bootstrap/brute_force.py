@@ -8,9 +8,8 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
-from pytest_riskguard.inference import interval
 from pytest_riskguard.inference._bootstrap.choice import mean_law
-from pytest_riskguard.inference.intervals import adjusted, bias_correction
+from pytest_riskguard.inference.intervals import adjusted, bias_correction, interval
 
 
 def all_multisets(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

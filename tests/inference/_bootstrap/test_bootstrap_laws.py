@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from pytest_riskguard.inference import interval
 from pytest_riskguard.inference._bootstrap.choice import mean_law
-from pytest_riskguard.inference.intervals import critical_value, intervals
+from pytest_riskguard.inference.intervals import critical_value, interval, intervals
 
 whole = arrays(np.int64, st.integers(2, 40), elements=st.integers(-6, 6))
 reals = arrays(

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from pytest_riskguard.inference import Interval, interval
 from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference._bootstrap.inversion import (
     STEP,
@@ -23,7 +22,7 @@ from pytest_riskguard.inference._bootstrap.inversion_law import (
     smooth_law,
 )
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.inference.intervals import METHODS, IntervalBatch, intervals
+from pytest_riskguard.inference.intervals import METHODS, Interval, IntervalBatch, interval, intervals
 
 LEVELS = (0.8, 0.999)
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import bdtr
 
-from pytest_riskguard.inference import interval
 from pytest_riskguard.inference._bootstrap.choice import studentized_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference._bootstrap.studentized_inversion import inverted_law
 from pytest_riskguard.inference._bootstrap.studentized_replicates import _weights, replicated_law
+from pytest_riskguard.inference.intervals import interval
 
 LEVELS = (0.0005, 0.005, 0.025, 0.5, 0.975, 0.995, 0.9995)
 
@@ -230,7 +230,7 @@ def test_without_variation_there_is_no_law_but_the_mean_is_the_interval(x: list[
 def test_the_number_of_threads_moves_no_bit() -> None:
     program = """
 import numpy as np
-from pytest_riskguard.inference import interval
+from pytest_riskguard.inference.intervals import interval
 rng = np.random.default_rng(0)
 x = rng.normal(size=200)
 for scores in (x, np.append(x, -60)):

@@ -64,7 +64,7 @@ def response(**details):
 def test_the_hits_of_a_response_are_a_ranking(write, wrapped):
     value = response(q1=[hit("b", 2.5), hit("a", 2.5)], q2=[hit("x", None), hit("a", None)], q3=[])
     run = read_run(write("r.json", json.dumps({"rank_eval": value} if wrapped else value)))
-    assert {topic: [d for d, _ in ranked] for topic, ranked in run.by_topic.items()} == {
+    assert {topic: list(ranked) for topic, ranked in run.by_topic().items()} == {
         "q1": ["b", "a"],
         "q2": ["x", "a"],
     }
@@ -72,13 +72,13 @@ def test_the_hits_of_a_response_are_a_ranking(write, wrapped):
 
 def test_hits_of_which_one_has_no_score_stay_in_their_order(write):
     run = read_run(write("r.json", json.dumps(response(q1=[hit("a", 1.0), hit("x", None), hit("b", 2.0)]))))
-    assert [document for document, _ in run.by_topic["q1"]] == ["a", "x", "b"]
+    assert list(run.by_topic()["q1"]) == ["a", "x", "b"]
 
 
 def test_the_same_id_in_two_indices_is_two_documents(write):
     value = response(q1=[hit("1", 2.0), hit("1", 1.0, index="flights")])
     run = read_run(write("r.json", json.dumps(value)))
-    assert run.by_topic == {"q1": (("hotels/1", 2.0), ("flights/1", 1.0))}
+    assert run.by_topic() == {"q1": {"hotels/1": 2.0, "flights/1": 1.0}}
     requests = [request("q1", {}, rating("1", 3), rating("1", 0, index="flights"))]
     assert read_qrels(write("q.json", json.dumps({"requests": requests}))).grades == {
         "q1": {"hotels/1": 3, "flights/1": 0}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.baselines import scored as scored_module
+from pytest_riskguard.baselines import rescoring as scored_module
 from pytest_riskguard.baselines.queries import from_bytes, to_bytes
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.scores import TopicScores

@@ -1,0 +1,354 @@
+"""The table of all formats, and which of them a file has: by its content first, then by its name."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from pytest_riskguard import plugins
+from pytest_riskguard.data.given_file import GivenFile, names_collection
+from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hint
+from pytest_riskguard.data.records import KINDS, Judgement, Kind, Ranking, Records, limited
+from pytest_riskguard.errors import FileError, UsageError
+from pytest_riskguard.text import did_you_mean
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format of files.
+
+    For the format ``csv`` its ``module`` in ``data`` has ``csv_fits(file, kind)``, which returns None or why the file
+    does not fit, and for each kind that it ``reads`` a function such as ``csv_judgements(file)``. Of ``parts`` a file
+    may hold several, ``FILE#PART``.
+    """
+
+    name: str
+    module: str
+    reads: tuple[str, ...]
+    suffixes: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+
+    def fits(self, file: InputFile, kind: Kind) -> Misfit | None:
+        """None if the file has this format, else why it does not."""
+        misfit: Misfit | None = self._function("fits")(file, kind)
+        return misfit
+
+    def reader(self, kind: Kind) -> Callable[..., Any]:
+        """The function that reads what a file of this format holds."""
+
+        def read(file: InputFile) -> Any:
+            found = self._function(kind)(file)
+            return limited(found, file.refuse) if isinstance(found, Records) else found
+
+        return read
+
+    def _function(self, name: str) -> Callable[..., Any]:
+        module = import_module(f"pytest_riskguard.data.{self.module}")
+        function: Callable[..., Any] = getattr(module, f"{self.name.replace('-', '_')}_{name}")
+        return function
+
+
+def _format(name: str, module: str, reads: str, suffixes: str, *, writes: str = "", parts: str = "") -> Format:
+    return Format(name, module, *(tuple(words.split()) for words in (reads, suffixes, writes, parts)))
+
+
+#: In the order of detection: a format that says more about its files comes before one that says less.
+FORMATS: tuple[Format, ...] = (
+    # a collection of ir_datasets, named irds:NAME
+    _format("irds", "libraries", "judgements topics", ""),
+    # Parquet with named columns
+    _format(
+        "parquet",
+        "arrow",
+        "judgements rankings topics scores",
+        ".parquet .parq .pq",
+        writes="judgements rankings topics",
+        parts="scores",
+    ),
+    # Arrow and Feather with named columns
+    _format("arrow", "arrow", "judgements rankings topics", ".arrow .feather .ipc .arrows"),
+    # ranx, compressed (LZ4)
+    _format("ranx-lz4", "libraries", "judgements rankings", ".lz4"),
+    # ratings of a Quepid case (CSV, JSON)
+    _format("quepid", "quepid", "judgements", ".csv .txt .json"),
+    # judgements of a Quepid book (CSV, JSON)
+    _format("quepid-book", "quepid", "judgements", ".csv .txt .json"),
+    # Quepid snapshots (CSV, JSON) and its detailed export
+    _format("quepid-snapshot", "quepid", "judgements rankings", ".csv .txt .json", parts="rankings"),
+    # ratings for learning to rank (rating qid:id # docid text)
+    _format("ltr", "judging_tools", "judgements", ".txt .ltr"),
+    # OpenSearch Search Relevance Workbench
+    _format(
+        "workbench",
+        "judging_tools",
+        "judgements rankings topics",
+        ".json .jsonl .ndjson",
+        parts="judgements rankings topics",
+    ),
+    # _rank_eval of Elasticsearch and OpenSearch: requests, responses
+    _format("rank-eval", "judging_tools", "judgements rankings topics", ".json"),
+    # ratings of the Rated Ranking Evaluator
+    _format("rre", "judging_tools", "judgements", ".json"),
+    # ranx, pytrec_eval (JSON: topic, document, number)
+    _format("ranx", "libraries", "judgements rankings", ".json"),
+    # MTEB predictions (JSON: subset, split, topic, document, number)
+    _format("mteb", "libraries", "rankings", ".json", parts="rankings"),
+    # sentence-transformers predictions (JSON Lines)
+    _format("sentence-transformers", "libraries", "rankings", ".jsonl"),
+    # BEIR: qrels with a header (TSV), queries.jsonl
+    _format("beir", "libraries", "judgements topics", ".tsv .jsonl"),
+    # Elasticsearch and OpenSearch _search and _msearch responses (JSON, JSON Lines)
+    _format("elasticsearch", "engines", "rankings", ".json .jsonl .ndjson"),
+    # Solr select responses (JSON, JSON Lines)
+    _format("solr", "engines", "rankings", ".json .jsonl .ndjson"),
+    # Vespa search responses (JSON, JSON Lines)
+    _format("vespa", "engines", "rankings", ".json .jsonl .ndjson"),
+    # Algolia search responses (JSON, JSON Lines)
+    _format("algolia", "engines", "rankings", ".json .jsonl .ndjson"),
+    # Typesense search and multi_search responses (JSON, JSON Lines)
+    _format("typesense", "engines", "rankings", ".json .jsonl .ndjson"),
+    # Meilisearch search and multi-search responses (JSON, JSON Lines)
+    _format("meilisearch", "engines", "rankings", ".json .jsonl .ndjson"),
+    # scores of ranx (JSON: measure, topic, number) and pytrec_eval (topic, measure, number)
+    _format("ranx-scores", "score_files", "scores", ".json"),
+    # trec_eval -q: measure, topic, value
+    _format("trec_eval", "score_files", "scores", ".eval .txt"),
+    # ir_measures -q: topic, measure, value with tabs, or JSON Lines
+    _format("ir_measures", "score_files", "scores", ".tsv .jsonl .txt"),
+    # a row for each topic and measure, as PyTerrier"s perquery.csv
+    _format("perquery", "score_files", "scores", ".csv .tsv", parts="scores"),
+    # a row for each topic, a column for each measure
+    _format("scores", "score_files", "scores", ".tsv .csv .txt", writes="scores"),
+    # JSON Lines with named keys, or a JSON list of objects
+    _format(
+        "jsonl",
+        "text_tables",
+        "judgements rankings topics",
+        ".jsonl .ndjson .json",
+        writes="judgements rankings topics",
+    ),
+    # tables with tabs and named columns; topics: id, query text, tags
+    _format("tsv", "text_tables", "judgements rankings topics", ".tsv .txt", writes="topics"),
+    # CSV with named columns (comma, semicolon or tab)
+    _format("csv", "text_tables", "judgements rankings topics", ".csv", writes="judgements rankings topics"),
+    # MS MARCO: query, passage and rank with tabs, no header
+    _format("msmarco", "text_tables", "rankings", ".txt .tsv"),
+    # TREC (columns with spaces between them)
+    _format("trec", "trec", "judgements rankings", ".run .txt .res .trec .qrels", writes="judgements rankings"),
+)
+#: Formats whose files have the digests that verdicts name, and into which all others can be converted.
+OWN = frozenset({("trec", "judgements"), ("trec", "rankings"), ("tsv", "topics"), ("scores", "scores")})
+_BY_NAME = {known.name: known for known in FORMATS}
+#: The endings of all formats' files, which are no part of a system's name.
+_SUFFIXES = {suffix for known in FORMATS for suffix in known.suffixes}
+#: Formats whose columns may have any names.
+_WITH_COLUMNS = frozenset({"csv", "tsv", "jsonl", "parquet", "arrow"})
+
+
+def formats_of(kind: Kind) -> tuple[Format, ...]:
+    """All formats that can hold something, in the order of detection."""
+    return tuple(known for known in FORMATS if kind in known.reads)
+
+
+def format_named(name: str, kind: Kind) -> Format:
+    """The format of this name; ``UsageError`` if there is none, or it cannot hold that."""
+    known = _BY_NAME.get(name) or added_formats().get(name)
+    if known is not None and kind in known.reads:
+        return known
+    names = [one.name for one in (*FORMATS, *added_formats().values()) if kind in one.reads]
+    hint = did_you_mean(name, names)
+    raise UsageError(f"format: {name!r} is not a format that holds {kind}{hint}; these are: {', '.join(names)}")
+
+
+def format_for(kind: Kind, name: str, *, named: str | None = None) -> Format:
+    """The format to write in: the one ``named``, else by the file's name; ``UsageError`` if there is none.
+
+    Of several that have this ending, riskguard's own are first, then those whose usual ending it is, then those that
+    say less about their files.
+    """
+    writing = {known.name: known for known in FORMATS if kind in known.writes}
+    listed = ", ".join(writing)
+    if named is not None:
+        if named not in writing:
+            hint = did_you_mean(named, [*writing])
+            raise UsageError(f"--to: {kind} are not written as {named!r}{hint}; these are: {listed}")
+        return writing[named]
+    plain_name = name.lower().removesuffix(".gz")
+    fitting = [
+        ((known.name, kind) not in OWN, place, -order, known)
+        for order, known in enumerate(writing.values())
+        for place, suffix in enumerate(known.suffixes)
+        if plain_name.endswith(suffix)
+    ]
+    if not fitting:
+        raise UsageError(f"{name}: the name does not say which format to write; say it with --to: {listed}")
+    return min(fitting, key=lambda one: one[:3])[3]
+
+
+def system_name(given: Path | GivenFile) -> str:
+    """What a system is called after its file: without ``.gz`` and then one ending of a format; ``#PART`` stays."""
+    given = given if isinstance(given, GivenFile) else GivenFile(Path(given))
+    name = given.path.name.removesuffix(".gz") or given.path.name
+    ending = max((suffix for suffix in _SUFFIXES if name.endswith(suffix)), key=len, default="")
+    name = name.removesuffix(ending) or name
+    return name if given.part is None else f"{name}#{given.part}"
+
+
+# Formats of plugins.
+
+
+@dataclass(frozen=True)
+class AddedFormat(Format):
+    """A format of a plugin, whose functions turn the content of a file into plain mappings."""
+
+    plugin: str = ""
+    readers: Mapping[str, Callable[[bytes], Any]] = field(default_factory=dict)
+
+    def reader(self, kind: Kind) -> Callable[..., Any]:
+        """The plugin's function, with its mappings as rows."""
+        if kind == "scores":
+            from pytest_riskguard.data.scores import scores_of_rows
+
+            return lambda file: scores_of_rows(file, self._rows(file, kind))
+        return lambda file: limited(Records(self._rows(file, kind)), file.refuse)
+
+    def _rows(self, file: InputFile, kind: Kind) -> Iterator[Any]:
+        def rows() -> list[Any]:
+            if kind == "scores":
+                return [(topic, self.name, float(value), None) for topic, value in content.items()]
+            pairs = {
+                topic: [(str(one), float(number)) for one, number in of.items()] for topic, of in content.items()
+            }
+            if kind == "judgements":
+                return [Judgement(topic, *pair) for topic, of in pairs.items() for pair in of]
+            return [
+                Ranking(topic, [one for one, _ in of], [number for _, number in of]) for topic, of in pairs.items()
+            ]
+
+        try:
+            content = {str(topic): found for topic, found in self.readers[kind](file.content).items()}
+        except ValueError as error:  # the content is not of this format
+            raise file.refuse(None, f"expected {self.name}: {error}") from None
+        except Exception as error:
+            raise plugins.PluginError(self.plugin, f"format {self.name} fails ({error!r:.200})") from error
+        yield from plugins.called(self.plugin, f"format {self.name}", rows)
+
+
+def added_formats() -> dict[str, AddedFormat]:
+    """The formats of plugins by name."""
+    plugins.refuse_taken("riskguard_formats", _BY_NAME)
+    return {
+        name: AddedFormat(name, "", tuple(readers), plugin=plugin, readers=readers)
+        for name, (plugin, readers) in plugins.added("riskguard_formats").items()
+    }
+
+
+# Which format a file has.
+
+
+def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Format:
+    """The format that ``named`` forces, else the first whose content fits, preferring those that fit the name.
+
+    The error of ``file`` if none does: it names all formats tried, and says why the nearest one does not fit.
+    The same for a part of a file that has none.
+    """
+    if named is None and names_collection(file.path):
+        named = "irds"
+    known = format_named(named, kind) if named is not None else _found(file, kind)
+    if file.part is not None and kind not in known.parts:
+        raise file.refuse(
+            None, f"expected a file with several {kind}, found one ({known.name}): leave out #{file.part}"
+        )
+    return known
+
+
+def _found(file: InputFile, kind: Kind) -> Format:
+    tried = [(known, known.fits(file, kind)) for known in formats_of(kind)]
+    plain_name = file.name.lower().removesuffix(".gz")
+    if fitting := [known for known, misfit in tried if misfit is None]:
+        return min(fitting, key=lambda known: not plain_name.endswith(known.suffixes))
+    if problem := _no_text(file.start):
+        raise file.refuse(None, problem)
+    if file.looks_like_json and file.first_object is None:
+        _ = file.json  # what is broken is said with its line
+    misfits = [(known, misfit) for known, misfit in tried if misfit is not None]
+    nearest, why = max(misfits, key=lambda pair: (pair[1].nearness, (pair[0].name, kind) in OWN))
+    if (nearest.name, kind) in OWN:
+        return nearest  # its reader says which line is wrong, and how
+    raise _refusal(file, kind, nearest, why)
+
+
+def _no_text(start: bytes) -> str:
+    """What to say of a file that is no text, and of no format."""
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "expected UTF-8 text, found UTF-16; save it as UTF-8"
+    members = (b"[Content_Types].xml", b"xl/", b"opendocument.spreadsheet")
+    if start.startswith(b"\xd0\xcf\x11\xe0") or (start[:2] == b"PK" and any(member in start for member in members)):
+        return "expected text, found a spreadsheet; save it as CSV (UTF-8)"
+    if packed := compression_hint(start):
+        return f"expected UTF-8 text{packed}"
+    return ""
+
+
+def _refusal(file: InputFile, kind: Kind, nearest: Format, why: Misfit) -> FileError:
+    remedy = "`format:` in riskguard.yaml forces another"
+    if kind in ("rankings", "scores"):
+        remedy = "`--set format=NAME`, or `format:` in riskguard.yaml, forces another"
+    if nearest.name in _WITH_COLUMNS:  # forcing a format would not help
+        remedy = "rename its columns, or say with `columns:` in riskguard.yaml which is which"
+    names = ", ".join(known.name for known in formats_of(kind))
+    return file.refuse(
+        None,
+        f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why.reason}; "
+        f"{remedy}; tried: {names}",
+    )
+
+
+def kinds_of(file: InputFile, *, named: str | None = None) -> tuple[Kind, ...]:
+    """What a file may hold: every kind that a format fits, without those that its columns contradict."""
+    from pytest_riskguard.data.named_columns import SYNONYMS
+
+    if names_collection(file.path):
+        named = "irds"
+    if named is not None:
+        return tuple(kind for kind in KINDS if named in _BY_NAME and kind in _BY_NAME[named].reads)
+    fitting = [
+        (known, kind) for known in FORMATS for kind in KINDS if kind in known.reads and not known.fits(file, kind)
+    ]
+    if any(known.name == "ranx-scores" for known, _ in fitting):  # its keys are names of measures
+        return ("scores",)
+    found = {kind for known, kind in fitting if _is_certain(known, file, kind)} or {kind for _, kind in fitting}
+    names = _column_names(file)
+    if {"judgements", "rankings"} <= found:
+        says_most = next(known for known, kind in fitting if kind in found)
+        if len(either := {"judgements", "rankings"} & {*says_most.reads}) == 1:
+            found = {kind for kind in found if kind in either}
+        elif names & {*SYNONYMS["rank"]}:
+            found = {"rankings"}
+        else:
+            is_graded = names & ({*SYNONYMS["grade"]} - {*SYNONYMS["score"]})
+            found = {"judgements"} if is_graded else {"judgements", "rankings"}
+    elif {"topics", "scores"} <= found and names & {*SYNONYMS["topic"]}:
+        found = {"topics"} if names & {*SYNONYMS["query"]} else {"scores"}
+    return tuple(kind for kind in KINDS if kind in (found - {"topics"} or found))
+
+
+def _column_names(file: InputFile) -> set[str]:
+    """What may name columns: the cells of the first line, or the keys of its JSON object, in lower case."""
+    cells = file.first_object or re.split(r"[,;\t]", file.first_line)
+    return {cell.strip(' "').lower() for cell in cells}
+
+
+def _is_certain(known: Format, file: InputFile, kind: Kind) -> bool:
+    """Whether hardly a file of another kind has this format."""
+    if known.name != "trec":  # which is recognised by the number of columns alone
+        return (known.name, kind) not in OWN
+    from pytest_riskguard.data.named_columns import number
+
+    return not math.isnan(number(file.first_line.split()[3 if kind == "judgements" else 4]))
