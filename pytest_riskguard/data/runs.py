@@ -234,7 +234,8 @@ def _refuse_repeated(rows: Rows, run: Run) -> None:
         begin, (first, second) = int(run.offsets[chosen.start]), pair
         (document,) = part.documents.at(slice(second, second + 1)).strings()
         found = f"{document!r:.60} of topic {part.topics[topics[second]]!r:.60}"
-        if (line := rows.line(begin + first)) is None:
+        line = rows.line(begin + first)
+        if line == rows.line(begin + second):  # none, or that of the whole ranking
             found += " twice"
         else:
             found += f" also on line {line}; keep one of the two lines"

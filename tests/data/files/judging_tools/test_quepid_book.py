@@ -63,7 +63,7 @@ def test_judges_who_never_saw_the_same_document(write):
         (
             "b.json",
             '{"query_doc_pairs":[{"query_text":"a","doc_id":"1","judgements":[{"rating":1},{"rating":2}]}]}',
-            "expected each document once per topic, found '1' of topic 'a' twice",
+            "expected each document once per topic, found '1' of topic 'a' (grade 1, then 2)",
         ),
     ],
 )
