@@ -289,7 +289,9 @@ def run_of(
     ids = rows.ids(documents, "docid")
     found = None if scores is None else _scores(rows, names, places, ids, np.asarray(scores, dtype=np.float64))
     source = Source(texts=texts, by_text=by_text, notes=notes, digest=digest or "")
-    counts = given.ties or ("as_returned" if ordered or found is None else "docid")
+    counts = given.ties or ("as_returned" if ordered else "docid")
+    if found is None:
+        counts = "as_returned"  # there is no other order
     run = _run(
         rows,
         places,
