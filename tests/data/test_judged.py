@@ -1,0 +1,205 @@
+"""What is kept of a run beside its judgements, compared with each topic alone in plain Python; ranks by measure."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_riskguard.data import judged, qrels, runs
+from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
+from pytest_riskguard.data.ids import Ids
+from pytest_riskguard.data.judged import LEAST_DEPTH, JudgedRun, RankedRun, depth_of, kept_depth
+from pytest_riskguard.data.measures import parse_measure
+from pytest_riskguard.data.qrels import Qrels, read_qrels
+from pytest_riskguard.data.ranking import Order
+from pytest_riskguard.data.run_scores import score_run, scored_run
+from tests.data.plain_orders import Ranks, ranked
+from tests.data.tables import in_lines, judged_run
+
+Documents = Mapping[str, float]
+PASSAGES = LabelRules(separator="#")
+
+
+def best_passages(documents: Documents, ranks: Ranks, rules: LabelRules) -> tuple[Documents, Ranks]:
+    """Each document with the score and the rank of its best passage, where that stands."""
+    names, best = list(documents), {}
+    for passage in ranked(Order.WRITTEN, names, list(documents.values()), ranks):
+        best.setdefault(rules.document(passage), names.index(passage))
+    rows = sorted(best.items(), key=lambda pair: pair[1])
+    found = {document: documents[names[row]] for document, row in rows}
+    return found, None if ranks is None else [ranks[row] for _, row in rows]
+
+
+def kept(documents: Documents, ranks: Ranks, grades: Mapping[str, float], depth: int) -> list[Any]:
+    """Document, grade and rank in each order of those that are kept."""
+    orders = [ranked(order, list(documents), list(documents.values()), ranks) for order in Order]
+    first = {document for ranking in orders for document in ranking[:depth]}
+    found = [document for document in orders[0] if document in grades or document in first]
+    return [(name, grades.get(name), *(ranking.index(name) + 1 for ranking in orders)) for name in found]
+
+
+def check(
+    run: JudgedRun, rows: Mapping[str, Documents], ranks: Mapping[str, Sequence[int | None]] | None, given: Qrels
+) -> None:
+    """That a judged run holds what is kept of each topic."""
+    topics = {topic: (documents, ranks and ranks[topic]) for topic, documents in rows.items()}
+    if given.rules.separator:
+        topics = {topic: best_passages(*of_topic, given.rules) for topic, of_topic in topics.items()}
+    assert run.topics == tuple(sorted(topics.keys() & set(given.topics)))
+    assert run.unknown == tuple(sorted(topics.keys() - given.grades.keys()))
+    assert run.retrieved.tolist() == [len(topics[topic][0]) for topic in run.topics]
+    names, every = iter(run.unjudged.strings()), np.stack([run.ranks[order] for order in Order]).T.tolist()
+    assert all(of_order.dtype == np.int32 for of_order in run.ranks.values())
+    first, first_judged, with_judged = 0, 0, 0
+    for place, topic in enumerate(run.topics):
+        rows_of = range(run.offsets[place], run.offsets[place + 1])
+        found = []
+        for row in rows_of:
+            judgement = int(run.judgements[row])
+            name, of_topic = next(names) if judgement < 0 else given.arrays.name_of(judgement)[1], given.grades[topic]
+            assert judgement < 0 or given.arrays.name_of(judgement)[0] == topic
+            found.append((name, None if judgement < 0 else given.arrays.grades[judgement], *every[row]))
+        assert found == kept(*topics[topic], of_topic, run.depth), topic
+        first += min(len(topics[topic][0]), 10)
+        first_judged += sum(grade is not None and rank <= 10 for _, grade, rank, *_ in found)
+        with_judged += any(grade is not None for _, grade, *_ in found)
+    assert (run.judged.answered, run.judged.topics) == (len(run.topics), with_judged)
+    assert run.judged.share == first_judged / max(first, 1)
+
+
+NAMES = [f"d{number}" for number in range(24)]
+GRADES = st.dictionaries(st.sampled_from(NAMES), st.integers(-1, 3), min_size=1, max_size=12)
+
+
+@given(st.lists(GRADES, min_size=6, max_size=6), st.data())
+def test_what_is_kept_is_what_is_kept_of_each_topic_alone(grades, data):
+    """However topics are divided into parts; topics 6 and 7 are not judged, and only topic 5 surely is scored."""
+    grades[5]["d0"] = 1
+    rules = data.draw(st.sampled_from([AS_GIVEN, PASSAGES]))
+    given = read_qrels({f"t{topic}": row for topic, row in enumerate(grades)}, labels=rules)
+    rows, ranks = {}, {}
+    for topic in data.draw(st.lists(st.integers(0, 7), min_size=1, unique=True)):
+        names = data.draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=24, unique=True))
+        names = [f"d{name[1:-1]}#{name[-1]}" if rules.separator and len(name) > 2 else name for name in names]
+        scores = data.draw(st.lists(st.integers(0, 6).map(float), min_size=len(names), max_size=len(names)))
+        if data.draw(st.booleans()):
+            scores.sort(reverse=True)
+        rows[f"t{topic}"] = dict(zip(names, scores, strict=True))
+        column = st.permutations(range(len(names))) | st.just([0] * len(names)) | st.just(range(1, len(names) + 1))
+        ranks[f"t{topic}"] = list(data.draw(column))
+    columns = data.draw(st.sampled_from([ranks, None]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runs, "ROWS_AT_ONCE", data.draw(st.sampled_from([1, 30, 2**16])))
+        run = judged_run(in_lines(rows, columns), given, depth=data.draw(st.integers(1, 12)))
+    check(run, rows, columns, given)
+
+
+@pytest.mark.parametrize("weakened", [lambda hashes: hashes * 0, lambda hashes: hashes % 3 << np.uint64(60)])
+def test_documents_with_the_same_hash_are_told_apart(monkeypatch, weakened):
+    rng = random.Random(1)
+    given = read_qrels({f"t{topic}": dict.fromkeys(rng.sample(NAMES, 10), 1) for topic in range(9)})
+    rows = {topic: {name: float(-rank) for rank, name in enumerate(NAMES)} for topic in given.topics}
+    monkeypatch.setattr(Ids, "hashes", property(lambda ids: weakened(ids.lengths.astype(np.uint64))))
+    monkeypatch.setattr(qrels, "_TOPIC", np.uint64(0))
+    check(judged_run(in_lines(rows), given), rows, None, given)
+
+
+def test_judged_documents_and_the_first_ranks_of_any_order_are_kept():
+    given = read_qrels({"t": {"c": 1, "z": 0}, "u": {"a": 1}, "v": {"a": 0}})
+    rows = {"t": {"d": 2.0, "b": 2.0, "a": 1.0, "c": 0.5}, "v": {"a": 1.0}, "w": {"a": 1.0}}
+    run = judged_run(in_lines(rows), given, depth=1)
+    assert (run.topics, run.unknown, run.retrieved.tolist()) == (("t",), ("w",), [4])
+    assert run.unjudged.strings() == ["d", "b"]  # a is below every first rank
+    assert run.judgements.tolist() == [-1, -1, 0]
+    ranks = {order: of_order.tolist() for order, of_order in run.ranks.items()}
+    assert (ranks[Order.WRITTEN], ranks[Order.ASCENDING]) == ([1, 2, 4], [2, 1, 4])
+    assert run.ranks[Order.SINGLE_DESCENDING] is run.ranks[Order.WRITTEN]  # equal arrays are shared
+    assert (run.judged.answered, run.judged.topics, run.judged.share) == (1, 1, 0.25)
+
+
+def test_passages_are_judged_and_ranked_as_documents(write):
+    given = read_qrels(GivenFile(write("q.txt", "q 0 a#1 1\nq 0 a#2 3\nq 0 b 2\n"), labels=PASSAGES))
+    path = write(
+        "a.run", "q Q0 c#x#1 1 9 t\nq Q0 a#2 2 8 t\nq Q0 a#1 3 7 t\nq Q0 #b 4 7 t\nq Q0 b#1 5 7 t\nq Q0 c 6 1 t\n"
+    )
+    (scores,) = score_run(path, given, ["nDCG@3"])
+    ranked = RankedRun(scored_run(path, given, ["nDCG@3"]).run, given, parse_measure("nDCG@3"))
+    assert ranked.ranks("q") == {"c#x": 1, "a": 2, "b": 3, "#b": 4, "c": 5}
+    assert ranked.grades("q") == {"a": 3, "b": 2}
+    assert scores.values.tolist() == [pytest.approx((3 / np.log2(3) + 2 / 2) / (3 + 2 / np.log2(3)))]
+
+
+#: One measure for each provider that ranks in a way of its own, and the score of the first relevant document's rank.
+BY_PROVIDER = {
+    "RR": lambda rank: 1 / rank,
+    "RR@100": lambda rank: 1 / rank,
+    "ERR(max_rel=1)": lambda rank: 0.5 / rank,
+    "Accuracy": lambda rank: 1 - (rank - 1) / 39,
+}
+
+
+@pytest.mark.parametrize("measure", BY_PROVIDER)
+def test_a_document_has_the_rank_that_its_measure_gave_it(write, measure):
+    rng = random.Random(measure)
+    names = [f"d{number}" for number in rng.sample(range(1000), 40)]
+    scores = [rng.randrange(6) + rng.choice([0.0, 1e-12]) for _ in names]
+    path = write("a.run", "".join(f"t Q0 {name} 0 {score!r} x\n" for name, score in zip(names, scores, strict=True)))
+    other = read_qrels({"t": {"never retrieved": 1}})
+    ranks = RankedRun(judged_run(path, other), other, parse_measure(measure)).ranks("t")
+    assert sorted(ranks) == sorted(names)
+    assert list(ranks.values()) == list(range(1, 41))
+    for document, rank in ranks.items():
+        (found,) = score_run(path, read_qrels({"t": {document: 1}}), [measure])
+        assert found.values[0] == pytest.approx(BY_PROVIDER[measure](rank), abs=1e-12)
+
+
+def test_a_measure_sees_judged_documents_at_any_rank_and_others_as_deep_as_is_kept():
+    given = read_qrels({"t": {"z": 1, "b": 0, "y": 0}, "u": {"b": 1}, "v": {"a": 1}})
+    rows = {
+        "s": {"a": 1.0},
+        "t": {name: float(-rank) for rank, name in enumerate("cabdefghijklz")},
+        "v": {"x": 2.0, "a": 1.0},
+    }
+    run = RankedRun(judged_run(in_lines(rows), given, depth=10), given, parse_measure("AP"))
+    assert [run.ranks(topic) for topic in "su"] == [{}, {}]
+    assert run.ranks("t") == {name: rank for rank, name in enumerate("cabdefghijklz", 1) if name not in "kl"}
+    assert [run.retrieved(topic) for topic in "stu"] == [0, 13, 0]
+    assert (run.first({"t"}, 2), run.first({"u"}, 1), run.first({"t", "v"}, 1)) == ({"c", "a"}, set(), {"c", "x"})
+    assert run.judged_ranks.tolist() == [13, 3, 0, 0, 2]
+    assert run.topic_of_place.tolist() == [0, -1, 1]
+    found = run.unjudged(above=1, depth=4, span=range(3))
+    assert (list(found.named()), found.ranks.tolist()) == ([(0, "a"), (0, "d")], [2, 4])
+    assert list(run.unjudged(depth=4, span=range(1, 3)).named()) == [(2, "x")]
+    assert len(run.unjudged(depth=4, span=range(1, 2))) == 0
+    assert run.ranks_of(np.array([1, -1])).tolist() == [2, 0]
+
+
+@pytest.mark.parametrize(("name", "depth"), [("nDCG@20", 20), ("AP", 10), ("R@1000", 100), ("P@5", 5)])
+def test_the_depth_is_the_cutoff(name, depth):
+    assert depth_of(parse_measure(name)) == depth
+
+
+class Many:
+    """Judgements of so many topics."""
+
+    def __init__(self, topics: int) -> None:
+        self.topics = range(topics)
+
+
+@pytest.mark.parametrize(
+    ("name", "topics", "depth"),
+    [
+        *[("nDCG@10", 250, 100), ("AP", 250, 100), ("R@1000", 250, 1000)],
+        *[("nDCG@10", 5_000, 50), ("R@1000", 2_000, 125), ("R@1000", 20_000, 100)],
+        *[("nDCG@10", 1_000_000, 10), ("R@50", 1_000_000, 20), ("R@50", 10_000_000, LEAST_DEPTH)],
+    ],
+)
+def test_fewer_ranks_are_kept_of_many_topics_but_all_that_are_searched_or_shown(name, topics, depth):
+    assert kept_depth(parse_measure(name), Many(topics)) == depth  # type: ignore[arg-type]
+    assert judged.depth_for([parse_measure("P@1"), parse_measure(name)], Many(topics)) == depth  # type: ignore[arg-type]
