@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -48,3 +49,10 @@ def judged_run(run: Rows | Run | Path, qrels: Qrels, *, depth: int = 100) -> Jud
         judging.add(part, ranks, judgements)
     unknown = tuple(topic for topic in whole.topics if topic not in qrels.grades)
     return judging.judged_run(answered, qrels, unknown)
+
+
+def columns(rows: str, name: str = "") -> tuple[list[Any], ...]:
+    """The columns of rows such as ``topic docid 1.5, ...``; ``-`` is nothing, ``{}`` the name."""
+    cells = [[name if cell == "{}" else cell for cell in row.split(" ")] for row in rows.split(", ")]
+    topics, documents, *numbers = zip(*cells, strict=True)
+    return (list(topics), list(documents), *([None if n == "-" else float(n) for n in column] for column in numbers))

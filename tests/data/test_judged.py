@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,8 @@ PASSAGES = LabelRules(separator="#")
 
 def best_passages(documents: Documents, ranks: Ranks, rules: LabelRules) -> tuple[Documents, Ranks]:
     """Each document with the score and the rank of its best passage, where that stands."""
-    names, best = list(documents), {}
+    names = list(documents)
+    best: dict[str, int] = {}
     for passage in ranked(Order.WRITTEN, names, list(documents.values()), ranks):
         best.setdefault(rules.document(passage), names.index(passage))
     rows = sorted(best.items(), key=lambda pair: pair[1])
@@ -48,7 +50,9 @@ def check(
     run: JudgedRun, rows: Mapping[str, Documents], ranks: Mapping[str, Sequence[int | None]] | None, given: Qrels
 ) -> None:
     """That a judged run holds what is kept of each topic."""
-    topics = {topic: (documents, ranks and ranks[topic]) for topic, documents in rows.items()}
+    topics: dict[str, tuple[Documents, Ranks]] = {
+        t: (row, None if ranks is None else ranks[t]) for t, row in rows.items()
+    }
     if given.rules.separator:
         topics = {topic: best_passages(*of_topic, given.rules) for topic, of_topic in topics.items()}
     assert run.topics == tuple(sorted(topics.keys() & set(given.topics)))
@@ -185,13 +189,6 @@ def test_the_depth_is_the_cutoff(name, depth):
     assert depth_of(parse_measure(name)) == depth
 
 
-class Many:
-    """Judgements of so many topics."""
-
-    def __init__(self, topics: int) -> None:
-        self.topics = range(topics)
-
-
 @pytest.mark.parametrize(
     ("name", "topics", "depth"),
     [
@@ -201,5 +198,6 @@ class Many:
     ],
 )
 def test_fewer_ranks_are_kept_of_many_topics_but_all_that_are_searched_or_shown(name, topics, depth):
-    assert kept_depth(parse_measure(name), Many(topics)) == depth  # type: ignore[arg-type]
-    assert judged.depth_for([parse_measure("P@1"), parse_measure(name)], Many(topics)) == depth  # type: ignore[arg-type]
+    many: Any = SimpleNamespace(topics=range(topics))
+    assert kept_depth(parse_measure(name), many) == depth
+    assert judged.depth_for([parse_measure("P@1"), parse_measure(name)], many) == depth

@@ -12,8 +12,9 @@ from pytest_riskguard.data.given_file import GivenFile, LabelRules
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.memory import InputData
 from pytest_riskguard.data.qrels import judgement_rows, qrels_of, read_qrels
-from pytest_riskguard.data.records import TopicKeys
-from pytest_riskguard.errors import DataError, QrelsFormatError
+from pytest_riskguard.data.records import Agreement, TopicKeys
+from pytest_riskguard.errors import DataError
+from tests.data.tables import columns
 
 
 def test_topics_are_those_with_a_relevant_document_sorted_as_text(write):
@@ -32,112 +33,90 @@ def test_topics_are_those_with_a_relevant_document_sorted_as_text(write):
     assert some.tolist() == [4, -1, 2, -1, 1]
 
 
-def of_rows(*rows: tuple, rules: LabelRules | None = None, keys: TopicKeys | None = None, **how):
-    """Judgements of rows (topic, document, grade, judge), of which the first stands on line 11."""
+def of_rows(rows: str, judges: str = "", name: str = "", *, rules=None, keys=None, **how):
+    """Judgements of rows ``topic docid grade``, the first on line 11, and maybe who gave each, a letter."""
     given = InputData("judged", reason="bad_qrels")
     given.labels, given.keys = rules or given.labels, keys
-    return qrels_of(given, *map(list, zip(*rows, strict=True)), lines=range(11, 11 + len(rows)), **how)
+    topics, documents, grades = columns(rows, name)
+    return qrels_of(given, topics, documents, grades, judges or None, lines=range(11, 11 + len(topics)), **how)
 
 
-FIRST = ("t", "a", 1)
+TWICE = "expected each document once per topic, found 'a' of topic 't'"
 
 
 @pytest.mark.parametrize(
-    ("rows", "rules", "problem"),
+    ("rows", "judges", "rules", "problem"),
     [
+        ("t a 1, t {} 1", "", {}, "row 12: expected a docid on one line, without spaces around it, found ''"),
+        ("t a 1, {} a 1", "", {}, "row 12: expected a topic on one line, without spaces around it, found ''"),
         (
-            [FIRST, ("t", "b\nc", 1)],
-            {},
-            "row 12: expected a docid on one line, without spaces around it, found 'b\\nc'",
-        ),
-        ([FIRST, ("", "b", 1)], {}, "row 12: expected a topic on one line, without spaces around it, found ''"),
-        (
-            [("t", "b", None), FIRST, ("t", "b", 1000.5)],
+            "t b -, t a 1, t b 1000.5",
+            "",
             {},
             "row 13: expected a number from -1000 to 1000 as the grade, found 1000.5",
         ),
-        ([FIRST, ("t", "b", -1001)], {}, "row 12: expected a number from -1000 to 1000 as the grade, found -1001"),
+        ("t b -1001", "", {}, "row 11: expected a number from -1000 to 1000 as the grade, found -1001"),
         (
-            [("t", "a", None), FIRST, ("u", "a", 1), ("t", "a", 2)],
+            "t a -, t a 1, u a 1, t a 2",
+            "",
             {},
-            "row 14: expected each document once per topic, found 'a' of topic 't' also on line 12 (grade 1, then 2); keep one of the two",
+            f"row 14: {TWICE} also on line 12 (grade 1, then 2); keep one of the two",
         ),
+        ("t a 1, t a 1, t a 1", "xyx", {}, f"row 13: {TWICE} twice"),
+        ("t a 1, t a 1", "xx", {}, f"row 12: {TWICE} also on line 11 (grade 1 twice)"),
+        ("t a -", "", {}, "judged: expected judgements, found none"),
+        ("t a 0, u a -1", "", {}, "judged: expected at least one relevant document (grade above 0), found none"),
+        ("t a 2", "", {"relevant_from": 2.5}, "(grade 2.5 or more (relevant_from)), found none"),
         (
-            [("t", "a", 1, "ann"), ("t", "a", 1, "bob"), ("t", "a", 1, "ann")],
-            {},
-            "row 13: expected each document once per topic, found 'a' of topic 't' twice",
-        ),
-        (
-            [("t", "a", 1, "ann"), ("t", "a", 1, "ann")],
-            {},
-            "row 12: expected each document once per topic, found 'a' of topic 't' also on line 11 (grade 1 twice)",
-        ),
-        ([("t", "a", None)], {}, "judged: expected judgements, found none"),
-        (
-            [("t", "a", 0), ("u", "a", -1)],
-            {},
-            "judged: expected at least one relevant document (grade above 0), found none",
-        ),
-        ([("t", "a", 2)], {"relevant_from": 2.5}, "(grade 2.5 or more (relevant_from)), found none"),
-        (
-            [FIRST, ("t", "b", 4)],
+            "t a 1, t b 4",
+            "",
             {"scale": (0, 3)},
-            "judged: expected grades from 0 to 3 (scale), found 4 (topic 't', document 'b')",
+            "expected grades from 0 to 3 (scale), found 4 (topic 't', document 'b')",
         ),
-        ([FIRST, ("t", "b", -0.5)], {"scale": (0, 3)}, "found -0.5 (topic 't', document 'b')"),
+        ("t a 1, t b -0.5", "", {"scale": (0, 3)}, "found -0.5 (topic 't', document 'b')"),
         (
-            [(f"t{n}", f"doc-{n}", 1) for n in range(5)],
+            "t c-1 1, u c-2 1",
+            "",
             {"separator": "-"},
-            "judged: expected passages of several documents (separator '-'), found 5 ids, all of the document 'doc'",
+            "expected passages of several documents (separator '-'), found 2 ids, all of the document 'c'",
         ),
     ],
 )
-def test_what_judgements_cannot_hold_is_refused_with_its_row(rows, rules, problem):
+def test_what_judgements_cannot_hold_is_refused_with_its_row(rows, judges, rules, problem):
     with pytest.raises(DataError, match=re.escape(problem)) as caught:
-        of_rows(*rows, rules=LabelRules(**rules))
+        of_rows(rows, judges, rules=LabelRules(**rules))
     assert caught.value.reason == "bad_qrels"
 
 
 @pytest.mark.parametrize("limit", ["TOPICS", "DOCUMENTS", "JUDGEMENTS"])
 def test_limits(limit, set_limit):
-    rows = [FIRST, ("t", "b", 0)] if limit == "DOCUMENTS" else [FIRST, ("u", "a", 1)]
+    rows = "t a 1, t b 0" if limit == "DOCUMENTS" else "t a 1, u a 0"
     set_limit(limit, 2)
-    assert of_rows(*rows).arrays.grades.size == 2
+    assert of_rows(rows).topics == ("t",)
     set_limit(limit, 1)
     with pytest.raises(DataError, match=r"expected at most 1 .*, found 2"):
-        of_rows(*rows)
+        of_rows(rows)
 
 
 def test_several_judges_are_put_together_by_the_median():
-    rows = [
-        ("t", "a", 3, "ann"),
-        ("u", "a", 1, "ann"),
-        ("t", "b", 0, "bob"),
-        ("t", "a", 0, "bob"),
-        ("t", "a", 1, "cy"),
-        ("u", "a", 2, "cy"),
-    ]
-    qrels = of_rows(*rows, ("t", "c", None, "ann"))
+    qrels = of_rows("t a 3, u a 1, t b 0, t a 0, t a 1, u a 2, t c -", "xxyyzzx")
     assert qrels.grades == {"t": {"a": 1, "b": 0}, "u": {"a": 1.5}}
-    assert qrels.by_judge == {"t": {"a": {"ann": 3, "bob": 0, "cy": 1}}, "u": {"a": {"ann": 1, "cy": 2}}}
-    assert qrels.agreement is not None
-    assert (qrels.agreement, qrels.is_uncertain) == (type(qrels.agreement)(3, 2, 2), True)
-    assert qrels.under(["ann", "bob"]).grades == {"t": {"a": 1.5, "b": 0}, "u": {"a": 1}}
-    assert qrels.under(["bob", "bob", "ann"]).grades["t"] == {"a": 0, "b": 0}
-    one = of_rows(*(row for row in rows if row[3] == "ann"))
-    assert (one.agreement, one.by_judge) == (None, None)
-    apart = of_rows(("t", "a", 1, "ann"), ("t", "b", 1, "bob"))
-    assert (apart.by_judge, apart.agreement is None) == (None, False)
+    assert qrels.by_judge == {"t": {"a": {"x": 3, "y": 0, "z": 1}}, "u": {"a": {"x": 1, "z": 2}}}
+    assert (qrels.agreement, qrels.is_uncertain) == (Agreement(3, 2, 2), True)
+    assert qrels.under("xy").grades == {"t": {"a": 1.5, "b": 0}, "u": {"a": 1}}
+    assert qrels.under("yyx").grades["t"] == {"a": 0, "b": 0}
+    apart = of_rows("t a 1, t b 1", "xy")
+    assert (apart.by_judge, apart.agreement) == (None, Agreement(2, 0, 0))
 
 
-def test_judgements_keyed_by_texts_keep_the_texts_of_judged_queries():
-    keys = TopicKeys({"q2": "red shoes", "q1": "red\u00a0hats"})
-    rows = [("red  shoes", "a", 1), ("new\nline", "b", 1), ("red shoes", "c", 0), ("red hats", "x", None)]
-    qrels = of_rows(*rows, keys=keys, by_text=True, texts={})
-    assert qrels.grades["q2"] == {"a": 1, "c": 0}
-    assert len(qrels.topics) == len(qrels.texts) == 2
+def test_judgements_are_keyed_by_their_texts():
+    qrels = of_rows(
+        "shoes a 1, {} b 1, shoes c 0, hats x -", "", " two\nlines", keys=TopicKeys({"q": "shoes"}), by_text=True
+    )
+    assert (qrels.grades["q"], len(qrels.topics)) == ({"a": 1, "c": 0}, 2)
+    assert {*qrels.texts.values()} == {"shoes", " two\nlines"}
     with pytest.raises(DataError, match="expected queries that name one topic each; the query 'a' is the text of 2"):
-        of_rows(("a", "d", 1), by_text=True, keys=TopicKeys({"1": "a", "2": "a"}))
+        of_rows("a d 1", by_text=True, keys=TopicKeys({"1": "a", "2": "a"}))
 
 
 def test_rules_change_which_topics_are_scored_and_the_digest(write):
@@ -153,18 +132,13 @@ def test_rules_change_which_topics_are_scored_and_the_digest(write):
 
 def test_the_digest_is_that_of_the_content_or_of_trecs_text(write):
     grades = {"10": {"b": 1, "a": 0.5}, "9": {"a": 2}}
-    csv = "qid,docno,label\n" + "".join(
-        f"{t},{d},{g}\n" for t, of_topic in grades.items() for d, g in of_topic.items()
+    assert read_qrels(write("a.json", json.dumps(grades))).digest == read_qrels(grades).digest
+    assert read_qrels({**grades, "9": {"a": 1}}).digest != read_qrels(grades).digest
+    plain, packed, spaced = (
+        read_qrels(write(name, text)).digest
+        for name, text in (("a", "1 0 d 1\n"), ("b.gz", "1 0 d 1\n"), ("c", "1  0 d 1\n"))
     )
-    made = [read_qrels(grades), read_qrels(write("a.json", json.dumps(grades))), read_qrels(write("a.csv", csv))]
-    assert len({qrels.digest for qrels in made}) == 1
-    assert all(qrels.grades == grades for qrels in made)
-    assert read_qrels({**grades, "9": {"a": 1}}).digest != made[0].digest
-    plain = read_qrels(write("a.txt", "1 0 d 1\n"))
-    assert read_qrels(write("b.txt.gz", "1 0 d 1\n")).digest == plain.digest
-    assert read_qrels(write("c.txt", "1  0 d 1\n")).digest != plain.digest
-    with pytest.raises(QrelsFormatError):
-        read_qrels(write("d.csv", "qid,docno,label\n"))
+    assert plain == packed != spaced
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_riskguard.data.ranking import NO_RANK, Order, RankColumn, order_of, rank_columns, ranking
+from pytest_riskguard.data.ranking import Order, RankColumn, order_of, rank_columns, ranking
 from tests.data.plain_orders import in_32_bits, rank_column, ranked
 from tests.data.tables import in_lines
 
@@ -77,28 +77,22 @@ def test_every_order_of_three_scores_and_ranks():
     check([(dict(zip("bac", one, strict=True)), other) for one, other in itertools.product(scores, ranks)])
 
 
-@pytest.mark.parametrize("size", [9, 1_100, 40_000])
-def test_long_topics(size):
-    falling = {f"d{place}": float(-place // 3) for place in range(size)}
-    usual = list(range(1, size + 1))
-    check([(falling, usual), (falling, [*usual[:-1], 4]), ({"a": 1.0}, [0]), (falling, usual[::-1])])
+def test_ranks_of_a_long_topic():
+    falling, usual = {f"d{place}": float(-place // 3) for place in range(40_000)}, list(range(1, 40_001))
+    check([(falling, usual), ({"a": 1.0}, [0]), (falling, [*usual[:-1], 4])])
 
 
 @pytest.mark.parametrize(
     ("scores", "ranks", "written", "says"),
     [
         ([3.0, 2.0, 1.0], [4, 9, 120], "bac", RankColumn.AGREES),  # documents were filtered out
-        ([1.0, 2.0, 3.0], [3, 2, 1], "cab", RankColumn.AGREES),  # lines in another order
         ([3.0, 3.0, 1.0], [2, 1, 3], "abc", RankColumn.AGREES),  # ties go by rank
         ([3.0, 3.0, 3.0], [3, 1, 2], "acb", RankColumn.SILENT),  # equal scores contradict nothing
         ([3.0, 3.0, 1.0], [0, 0, 0], "bac", RankColumn.NUMBERS_NOTHING),
-        ([3.0, 2.0, 1.0], [1, 2, 2], "bac", RankColumn.NUMBERS_NOTHING),
         ([3.0, 1.0, 2.0], [None, None, 1], "bca", RankColumn.NUMBERS_NOTHING),
-        ([3.0, 1.0, 2.0], None, "bca", RankColumn.SILENT),
         ([3.0, 1.0, 2.0], [1, 2, 3], "bca", RankColumn.CONTRADICTS),
         ([0.5, 0.5, 0.9], [5, 6, 7], "cba", RankColumn.INVERTED),
         ([1.0, 2.0, 3.0], [0, 0, 0], "cab", RankColumn.STANDS_FOR_SCORES),
-        ([0.0, 1.0, 2.0], [None, None, None], "cab", RankColumn.STANDS_FOR_SCORES),
         ([2.0, 3.0, 4.0], [0, 0, 0], "cab", RankColumn.NUMBERS_NOTHING),
     ],
 )
@@ -118,10 +112,7 @@ def test_providers_break_ties_in_their_own_ways_and_only_trec_eval_compares_32_b
     assert in_32_bits([16777217.0]) == [16777216.0]
 
 
-def test_orders_that_agree_share_their_ranks_and_no_rank_is_a_number():
+def test_orders_that_agree_share_their_ranks():
     run = in_lines({"1": {"a": 3.0, "b": 2.0}, "2": {"a": 3.0, "b": 1.0}}, {"1": [1, 2], "2": [None, 2]})
     found = ranking(run.scores, run.ranks, run.offsets, run.documents)
-    assert len({id(ranks) for ranks in found.ranks.values()}) == 1
-    assert found.written is None
-    assert run.ranks is not None
-    assert NO_RANK in run.ranks
+    assert (len({id(ranks) for ranks in found.ranks.values()}), found.written) == (1, None)
