@@ -9,18 +9,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy.fft
+import numpy.random  # noqa: F401 - pytester forgets what its runs load, and C modules of numpy load only once
 import pytest
 from hypothesis import HealthCheck, settings
 
 from pytest_riskguard import limits
 from pytest_riskguard.errors import UsageError
-from tests.reports.html.browsers import CHROMIUM, Open, Opened
+from tests.reports.html.browsers import CHROMIUM, Opened
 from tests.shared_data import SHARED
-
-if TYPE_CHECKING:
-    import playwright.sync_api as sync_api
 
 pytest_plugins = ["pytester"]
 
@@ -70,7 +69,7 @@ os.environ["RISKGUARD_CACHE"] = "off"
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _outside_ci() -> Iterator[None]:
+def _outside_ci():
     """Tests see no CI wherever they run; those that are about CI set its variables themselves.
 
     A fixture, so that the pytest that runs the suite still knows where it is, and prints failures in full there.
@@ -91,7 +90,7 @@ def _outside_ci() -> Iterator[None]:
 
 
 @pytest.fixture
-def set_limit(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int], None]:
+def set_limit(monkeypatch):
     """``set_limit("TOPICS", 2)``: another number for one limit of ``limits``."""
 
     def set_number(name: str, most: int) -> None:
@@ -104,7 +103,7 @@ Write = Callable[..., Path]
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Write:
+def write(tmp_path):
     """``write("a.run", text)``: a file with exactly this content; gzip where its name ends in .gz."""
 
     def write_file(name: str, content: str | bytes) -> Path:
@@ -178,13 +177,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(scope="session")
-def reference_data() -> Path:
+def reference_data():
     """The folder of published tables and of R's intervals, which every checkout has (see its README)."""
     return Path(__file__).parent / "reference_data"
 
 
 @pytest.fixture(scope="session")
-def shared() -> Path:
+def shared():
     """The folder of real runs, too large to commit; without it the tests that need it are skipped."""
     if not (SHARED / "data").is_dir():
         pytest.skip(
@@ -194,7 +193,7 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[sync_api.Browser]:
+def browser():
     required = os.environ.get("RISKGUARD_REQUIRE_BROWSER") == "1"
     if CHROMIUM is None:
         if required:
@@ -211,7 +210,7 @@ def browser() -> Iterator[sync_api.Browser]:
 
 
 @pytest.fixture
-def opened(browser: sync_api.Browser, tmp_path: Path) -> Iterator[Open]:
+def opened(browser, tmp_path):
     contexts = []
 
     def open_(text: str, *, width: int = 1200, **options: Any) -> Opened:

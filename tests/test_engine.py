@@ -18,7 +18,7 @@ TOPICS = [f"q{i:02d}" for i in range(30)]
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     (tmp_path / "qrels.txt").write_text("".join(f"{t} 0 good 1\n{t} 0 bad 0\n" for t in TOPICS))
     write_run(tmp_path / "good.run", "good", "bad")
     write_run(tmp_path / "poor.run", "bad", "good")
@@ -30,7 +30,7 @@ def write_run(path: Path, *documents: str) -> None:
     path.write_text("".join(lines))
 
 
-def test_a_run_that_is_written_anew_is_scored_anew(folder: Path):
+def test_a_run_that_is_written_anew_is_scored_anew(folder):
     engine = Engine(qrels=folder / "qrels.txt")
     again, baseline = RunFile(folder / "out.run"), RunFile(folder / "good.run")
     write_run(folder / "out.run", "good", "bad")
@@ -39,7 +39,7 @@ def test_a_run_that_is_written_anew_is_scored_anew(folder: Path):
     assert engine.verdict(Question(gate_of("g"), again, baseline, "RR")).outcome == "fail"
 
 
-def test_judgements_that_changed_are_read_anew(folder: Path):
+def test_judgements_that_changed_are_read_anew(folder):
     engine = Engine(qrels=folder / "qrels.txt")
     first = engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), RunFile(folder / "good.run"), "RR"))
     (folder / "qrels.txt").write_text("".join(f"{t} 0 bad 1\n" for t in TOPICS))
@@ -48,7 +48,7 @@ def test_judgements_that_changed_are_read_anew(folder: Path):
     assert first.inputs.qrels != second.inputs.qrels
 
 
-def test_a_run_is_scored_once_for_all_measures(folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_run_is_scored_once_for_all_measures(folder, monkeypatch):
     calls = []
     monkeypatch.setattr(
         "pytest_riskguard.engine.sources.scored_run", lambda *a, **k: calls.append(a[0]) or scored_run(*a, **k)
@@ -59,7 +59,7 @@ def test_a_run_is_scored_once_for_all_measures(folder: Path, monkeypatch: pytest
     assert len(calls) == 2
 
 
-def test_a_measure_that_cannot_be_computed_spoils_no_other(folder: Path):
+def test_a_measure_that_cannot_be_computed_spoils_no_other(folder):
     with (folder / "qrels.txt").open("a") as file:
         file.write("q00 0 best 7\n")  # beyond the scale of ERR
     engine = Engine(qrels=folder / "qrels.txt", measures=["ERR@20", "nDCG@10"])
@@ -68,7 +68,7 @@ def test_a_measure_that_cannot_be_computed_spoils_no_other(folder: Path):
     assert engine.verdict(Question(gate_of("g"), candidate, baseline, "nDCG@10")).outcome == "fail"
 
 
-def test_a_report_names_a_file_and_the_screen_its_folder_too(folder: Path):
+def test_a_report_names_a_file_and_the_screen_its_folder_too(folder):
     engine = Engine(qrels=folder / "qrels.txt")
     verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / "no.run"), RunFile(folder / "good.run"), "RR"))
     assert (verdict.outcome, verdict.reason) == ("incomparable", "missing_input")
@@ -88,7 +88,7 @@ def test_a_report_names_a_file_and_the_screen_its_folder_too(folder: Path):
         ("project-2/no.run", "no.run: no such file"),
     ],
 )
-def test_a_report_names_a_file_by_its_path_in_the_project(folder: Path, path: str, said: str):
+def test_a_report_names_a_file_by_its_path_in_the_project(folder, path, said):
     engine = Engine(qrels=folder / "qrels.txt", folder=folder / "project")
     verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / path), RunFile(folder / "good.run"), "RR"))
     assert verdict.problem == said
@@ -103,14 +103,14 @@ def test_a_report_names_a_file_by_its_path_in_the_project(folder: Path, path: st
         (RunFile(Path("x.run")), "ndcg@10", "nDCG@10"),
     ],
 )
-def test_a_wrong_question_is_no_verdict(folder: Path, candidate, measure, message):
+def test_a_wrong_question_is_no_verdict(folder, candidate, measure, message):
     with pytest.raises(UsageError, match=message):
         Engine(qrels=folder / "qrels.txt").verdict(
             Question(gate_of("g"), candidate, RunFile(folder / "good.run"), measure)
         )
 
 
-def test_scores_need_no_qrels(tmp_path: Path):
+def test_scores_need_no_qrels(tmp_path):
     for name, score in (("a", 0.5), ("b", 0.4)):
         (tmp_path / f"{name}.csv").write_text("topic,AP\n" + "".join(f"{t},{score}\n" for t in TOPICS))
     question = Question(gate_of("g"), ScoreFile(tmp_path / "a.csv"), ScoreFile(tmp_path / "b.csv"), "AP")

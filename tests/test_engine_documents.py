@@ -23,7 +23,7 @@ from tests.verdicts import altered
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     world.write_world(tmp_path, world.LOSS)
     world.write_run(tmp_path / "good.run", world.GOOD)
     return tmp_path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,7 +30,7 @@ def run_of(first: Collection[int]) -> str:
 
 
 @pytest.fixture
-def judged(tmp_path: Path) -> Judge:
+def judged(tmp_path):
     """The verdict on a candidate that finds the relevant documents of some topics; the baseline finds them all."""
 
     def judge(
@@ -69,7 +68,7 @@ def codes(verdict: Verdict) -> list[str]:
     return [warning.code for warning in verdict.warnings]
 
 
-def test_a_loss_that_rests_on_documents_that_are_gone_is_incomparable(judged: Judge):
+def test_a_loss_that_rests_on_documents_that_are_gone_is_incomparable(judged):
     verdict = judged(range(20), table(range(20)))
     assert (verdict.outcome, verdict.reason) == ("incomparable", "stale_labels")
     assert verdict.problem is not None
@@ -81,7 +80,7 @@ def test_a_loss_that_rests_on_documents_that_are_gone_is_incomparable(judged: Ju
     assert judged(range(20), table(TOPICS)).outcome == "fail"
 
 
-def test_a_loss_that_stands_without_them_is_a_loss_and_names_them(judged: Judge):
+def test_a_loss_that_stands_without_them_is_a_loss_and_names_them(judged):
     verdict = judged(range(15), table(range(29)))
     assert (verdict.outcome, verdict.reason) == ("fail", "loss")
     (message,) = [w.message for w in verdict.warnings if w.parameters.get("about") == "stale_labels"]
@@ -90,20 +89,20 @@ def test_a_loss_that_stands_without_them_is_a_loss_and_names_them(judged: Judge)
     )
 
 
-def test_a_pass_that_rests_on_documents_that_are_gone_is_incomparable_too(judged: Judge):
+def test_a_pass_that_rests_on_documents_that_are_gone_is_incomparable_too(judged):
     lost = range(12)
     verdict = judged(range(12, 30), table(range(16)), baseline=lost)
     assert (verdict.outcome, verdict.reason) == ("incomparable", "stale_labels")
     assert judged(range(12, 30), table(TOPICS), baseline=lost).outcome == "pass"
 
 
-def test_if_too_few_topics_are_left_the_gate_has_no_answer(judged: Judge):
+def test_if_too_few_topics_are_left_the_gate_has_no_answer(judged):
     verdict = judged(range(29), table(range(5)))
     assert (verdict.outcome, verdict.reason) == ("incomparable", "stale_labels")
     assert "and inconclusive without" in str(verdict.problem)
 
 
-def test_a_file_with_other_ids_is_suspected(judged: Judge):
+def test_a_file_with_other_ids_is_suspected(judged):
     verdict = judged(TOPICS, "id\ttitle\nD-1\tOne\n")
     assert verdict.reason == "stale_labels"
     assert "documents.tsv has no judged document at all: does it write ids as the judgements do?" in str(
@@ -111,7 +110,7 @@ def test_a_file_with_other_ids_is_suspected(judged: Judge):
     )
 
 
-def test_documents_that_are_not_relevant_may_be_gone(tmp_path: Path):
+def test_documents_that_are_not_relevant_may_be_gone(tmp_path):
     (tmp_path / "qrels.txt").write_text("q1 0 d1 3\nq1 0 d2 1\n")
     (tmp_path / "documents.tsv").write_text("id\nd1\n")
     titles = DocumentTitles(tmp_path / "documents.tsv")
@@ -122,20 +121,20 @@ def test_documents_that_are_not_relevant_may_be_gone(tmp_path: Path):
     assert stale_labels(read_qrels(given), titles) is None
 
 
-def test_passages_in_the_file_are_their_documents(judged: Judge):
+def test_passages_in_the_file_are_their_documents(judged):
     text = "id\n" + "".join(f"d{t}#1\nd{t}#2\n" for t in TOPICS)
     assert "stale_labels" not in codes(judged(TOPICS, text, rules=LabelRules(separator="#")))
     assert judged(TOPICS, text).reason == "stale_labels"
 
 
-def test_parquet_says_which_documents_there_are(judged: Judge, tmp_path: Path):
+def test_parquet_says_which_documents_there_are(judged, tmp_path):
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "written.parquet"
     parquet.write_table(pyarrow.table({"docid": [f"d{t}" for t in range(20)], "size": list(range(20))}), path)
     assert judged(range(20), path.read_bytes()).reason == "stale_labels"
 
 
-def test_a_file_that_cannot_be_read_is_incomparable_and_named(judged: Judge):
+def test_a_file_that_cannot_be_read_is_incomparable_and_named(judged):
     verdict = judged(range(15), "neither\n")
     assert verdict.outcome == "incomparable"
     assert "documents.tsv:1: expected JSON Lines, or a header with tabs" in verdict.problem

@@ -50,7 +50,7 @@ def write_collection(folder: Path, topics: tuple[str, ...]) -> None:
 
 
 @pytest.fixture(scope="module")
-def collections(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def collections(tmp_path_factory):
     """All topics, and the slice alone."""
     root = tmp_path_factory.mktemp("slices")
     write_collection(root / "all", TOPICS)

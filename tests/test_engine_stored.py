@@ -32,7 +32,7 @@ def write_run(path: Path, rank_of: dict[str, int]) -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """A collection, a store with ``prod``, a candidate that loses in 15 topics and a run as noisy as ``prod``."""
     tmp_path.joinpath("qrels.txt").write_text("".join(f"{t} 0 good 1\n{t} 0 bad1 0\n" for t in TOPICS))
     tmp_path.joinpath("topics.tsv").write_text("".join(f"{t}\tquery {t}\n" for t in TOPICS))

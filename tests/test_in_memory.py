@@ -36,7 +36,7 @@ def as_bytes(verdict: Verdict) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def trec(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trec(tmp_path_factory):
     """The folder with the data set in TREC's formats."""
     folder = tmp_path_factory.mktemp("trec")
     for name, system in {"baseline": BASELINE, "worse": WORSE, "better": BETTER}.items():
@@ -47,7 +47,7 @@ def trec(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def from_files(folder: Path, candidate: str, *, measure: str = "nDCG@10", queries: Any = None) -> Verdict:
     """The verdict on files; their systems have the names that data in memory have."""
-    topics = None if queries is None else Topics(queries)
+    topics = None if queries is None else Topics.of(queries)
     engine = Engine(qrels=folder / "qrels.txt", topics=topics, measures=[measure])
     tested, baseline = RunFile(folder / f"{candidate}.run", "candidate"), RunFile(folder / "baseline.run", "baseline")
     return engine.verdict(Question(gate_of("gate", GATE), tested, baseline, measure))
@@ -191,7 +191,7 @@ def test_judgements_are_refused_where_nothing_is_scored():
     [
         ({**WORSE, "t01": {"good": float("nan")}}, "bad_run", "expected a finite number as the score of 'good'"),
         ({**WORSE, "t01": ["good", "good"]}, "bad_run", "expected each document once"),
-        ({**WORSE, "t01": {"good\n": 1.0}}, "bad_run", "expected a document on one line"),
+        ({**WORSE, "t01": {"go\nod": 1.0}}, "bad_run", "expected a docid on one line"),
         ({"other": {"good": 1.0}}, "no_common_topic", "found only topic other"),
         ({"t01": []}, "no_common_topic", "found none"),
         (

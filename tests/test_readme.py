@@ -57,7 +57,7 @@ def test_the_walk_ends_with_a_pass():
     assert "Once it is released, store it as the baseline:\n    riskguard baseline update " in result.stdout
 
 
-def test_the_yaml_loads(tmp_path: Path):
+def test_the_yaml_loads(tmp_path):
     from pytest_riskguard.config.load import load_config
 
     (text,) = blocks("yaml")
@@ -67,7 +67,7 @@ def test_the_yaml_loads(tmp_path: Path):
     assert yaml.safe_load(text)["store"] == "baselines"
 
 
-def test_the_plain_assertion_runs(capsys: pytest.CaptureFixture[str]):
+def test_the_plain_assertion_runs(capsys):
     (code,) = [block for block in blocks("python") if "import" in block]
     exec(compile(code, "README.md", "exec"), {})  # noqa: S102 - our own text
     assert capsys.readouterr().out == "pass 0.014\n"

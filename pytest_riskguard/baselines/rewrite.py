@@ -30,7 +30,7 @@ from pytest_riskguard.baselines.manifest import (
     StoredTopics,
 )
 from pytest_riskguard.baselines.rescoring import problems
-from pytest_riskguard.data.collection import keys_of, read_collection
+from pytest_riskguard.data.collection import read_collection, read_topics
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import ContentError
 from pytest_riskguard.data.measures import measure_name, parse_measure, provider_of
@@ -41,7 +41,7 @@ from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import TopicScores, write_scores
-from pytest_riskguard.data.topics import Topics, read_topics
+from pytest_riskguard.data.topics import Topics, keys_of
 from pytest_riskguard.data.trec import with_text_digest, write_run
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.limits import RUN_BYTES

@@ -19,6 +19,7 @@ from pytest_riskguard.cli.parameters import (
     NamedPath,
     asked_alphas,
     config_given,
+    import_measures_from,
     surroundings,
 )
 from pytest_riskguard.data.given_file import GivenFile
@@ -147,7 +148,9 @@ class Inputs:
             from pytest_riskguard.baselines.store import Store
 
             self._store = Store(store)
+        folder = Path.cwd() if settings is None else settings.path.parent
         measures = () if collection.scores else collection.measures or self.declared.measures
+        import_measures_from(folder, (*measures, *(() if settings is None else settings.all_measures)))
         self.engine = Engine(
             qrels=given.qrels,
             topics=given.topics,
@@ -156,7 +159,7 @@ class Inputs:
             on_changed_inputs=collection.settings.get("on_changed_inputs", by_default),
             report=report,
             titles=DocumentTitles(documents, address),
-            folder=Path.cwd() if settings is None else settings.path.parent,
+            folder=folder,
         )
 
     def candidates(

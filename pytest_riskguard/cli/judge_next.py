@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,38 +62,59 @@ Writer = Callable[[Sequence["ToJudge"], Mapping[str, str]], str]
 
 def quepid(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
     """CSV that Quepid imports; ``UsageError`` if a topic has no query text, or two have the same."""
-    from pytest_riskguard.data.quepid import written
-
-    return written(_by_text(documents, queries, "Quepid")).decode()
+    texts = _texts(documents, queries, "Quepid")
+    rows = ((texts[to_judge.topic], to_judge.document, "") for to_judge in documents)
+    return _written(("query", "docid", "rating"), rows)
 
 
 def opensearch(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
     """A judgement list for the Workbench, with empty ratings, which it refuses until they are filled in."""
-    from pytest_riskguard.data.judging_tools import imported
-
-    return imported(_by_text(documents, queries, "The Workbench")).decode()
+    texts = _texts(documents, queries, "The Workbench")
+    ratings: dict[str, list[dict[str, str]]] = {}
+    for to_judge in documents:
+        ratings.setdefault(texts[to_judge.topic], []).append({"docId": to_judge.document, "rating": ""})
+    rated = [{"query": query, "ratings": waiting} for query, waiting in ratings.items()]
+    body = {"name": "riskguard", "description": "", "type": "IMPORT_JUDGMENT", "judgmentRatings": rated}
+    return json.dumps(body, ensure_ascii=False, indent=1) + "\n"
 
 
 def _empty_grades(documents: Sequence[ToJudge], queries: Mapping[str, str], *, delimiter: str) -> str:
     """A table that riskguard reads as judgements once its last column is filled in."""
-    from pytest_riskguard.data.quepid import safe
+    texts = _cleaned(queries)
+    rows = ((to_judge.topic, texts.get(to_judge.topic, ""), to_judge.document, "") for to_judge in documents)
+    return _written(_HEADER, rows, delimiter=delimiter)
+
+
+def _written(header: Sequence[str], rows: Iterable[Sequence[str]], *, delimiter: str = ",") -> str:
+    """A table in which no spreadsheet runs a cell as a formula: a space, which readers remove, stands before it."""
+    from pytest_riskguard.data.headers import number
 
     buffer = io.StringIO(newline="")
-    rows = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
-    rows.writerow(_HEADER)
-    texts = _cleaned(queries)
-    rows.writerows(
-        [safe(cell) for cell in (to_judge.topic, texts.get(to_judge.topic, ""), to_judge.document, "")]
-        for to_judge in documents
-    )
+    table = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
+    table.writerow(header)
+    for row in rows:
+        table.writerow(
+            [f" {cell}" if cell.startswith(_FORMULA) and number(cell) != number(cell) else cell for cell in row]
+        )
     return buffer.getvalue()
 
 
-def _by_text(documents: Sequence[ToJudge], queries: Mapping[str, str], tool: str) -> Iterator[tuple[str, str, str]]:
-    from pytest_riskguard.data.judging_tools import texts_of
+def _texts(documents: Sequence[ToJudge], queries: Mapping[str, str], tool: str) -> dict[str, str]:
+    """The text of each topic; ``UsageError`` if one has none, or two have the same, which the tool would mix up."""
+    from pytest_riskguard.data.records import normal
 
-    texts = texts_of(dict.fromkeys(to_judge.topic for to_judge in documents), _cleaned(queries), tool)
-    return ((texts[to_judge.topic], to_judge.document, "") for to_judge in documents)
+    cleaned, topics = _cleaned(queries), dict[str, str]()
+    for topic in dict.fromkeys(to_judge.topic for to_judge in documents):
+        text = normal(cleaned.get(topic, ""))
+        if not text:
+            raise UsageError(
+                f"{tool} knows queries by their texts, and topic {topic!r} has none; give the topics file (--topics)"
+            )
+        if topics.setdefault(text, topic) != topic:
+            raise UsageError(
+                f"{tool} knows queries by their texts, and topics {topics[text]!r} and {topic!r} have the same one"
+            )
+    return {topic: text for text, topic in topics.items()}
 
 
 def _cleaned(queries: Mapping[str, str]) -> dict[str, str]:

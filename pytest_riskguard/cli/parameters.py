@@ -10,7 +10,8 @@ import functools
 import inspect
 import os
 import re
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -416,6 +417,14 @@ def baseline_option(
         metavar="[NAME=]RUN",
         help=f"{text} Repeatable.",
     )
+
+
+def import_measures_from(folder: Path, measures: Sequence[str]) -> None:
+    """If one of the measures is a function, modules of this folder can be imported, as with ``python -m``."""
+    from pytest_riskguard.data.measures import is_function
+
+    if any(map(is_function, measures)) and str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
 
 
 def _measure_option(default: str) -> Callable[[Command], Command]:

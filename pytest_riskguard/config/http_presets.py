@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
-from pytest_riskguard.data.engine_answers import Engine
+if TYPE_CHECKING:
+    from pytest_riskguard.data.engines import Engine
 
 _PLACEHOLDER = re.compile(r"(?<![{$])\{(query|topic|depth|tags\.[^{}]+)\}(?!\})")
 _DEPTH = "{depth}"
@@ -78,7 +78,7 @@ class Request:
 class Preset:
     """How an engine is asked: ``request`` without a body from the user, ``with_body`` with one.
 
-    ``answers`` is the format of its answers; ``max_depth`` is the most hits that it returns to one request.
+    ``answers`` names the engine that they are read as; ``max_depth`` is the most hits that it returns to one request.
     """
 
     name: str
@@ -93,8 +93,9 @@ class Preset:
         """What reads the answers; None for the general preset, whose answers the settings describe."""
         if self.answers is None:
             return None
-        engine: Engine = getattr(import_module("pytest_riskguard.data.engines"), f"{self.answers.upper()}_ENGINE")
-        return engine
+        from pytest_riskguard.data.engines import ENGINES
+
+        return ENGINES[self.answers]
 
 
 def _elasticsearch(name: str, title: str) -> Preset:

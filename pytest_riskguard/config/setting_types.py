@@ -5,7 +5,6 @@ from __future__ import annotations
 import keyword
 import math
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,23 +16,21 @@ from pytest_riskguard.baselines.remote_stores import pinned
 from pytest_riskguard.config.asking import MAX_DEPTH, MAX_WORKERS, TIMEOUT
 from pytest_riskguard.data.formats import added_formats, formats_of
 from pytest_riskguard.data.given_file import IRDS, TIES, Ties
+from pytest_riskguard.data.headers import WANTED
 from pytest_riskguard.data.metadata import checked_metadata
-from pytest_riskguard.data.records import WANTED, Kind
+from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.remote import is_address
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.option_types import Number, OneOf, Text, shown
 
-# NAME, NAME(parameters), NAME@cutoff, NAME(parameters)@cutoff: the notation of ir-measures.
-_MEASURE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\([^()\[\]]*\))?(?:@[0-9.]+)?")
-
 
 def measure_notation(name: str) -> str:
-    """A measure in the notation of ir-measures; whether it exists is not looked up."""
-    if not _MEASURE.fullmatch(name):
-        if cut_at_comma(name):
-            raise ValueError(
-                f'{shown(name)} looks cut at a comma; a measure with a comma needs quotes, such as "RBP(p=0.8,rel=1)"'
-            )
+    """A measure of ir-measures, a function or a column of scores; whether it exists is not looked up."""
+    if cut_at_comma(name):
+        raise ValueError(
+            f'{shown(name)} looks cut at a comma; a measure with a comma needs quotes, such as "RBP(p=0.8,rel=1)"'
+        )
+    if not name or name != name.strip() or not name.isprintable():
         raise ValueError(f"expected a measure such as nDCG@10 or AP(rel=2), found {shown(name)}")
     return name
 

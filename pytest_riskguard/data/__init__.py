@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pytest_riskguard.data.collection import read_topics
     from pytest_riskguard.data.qrels import read_qrels
     from pytest_riskguard.data.runs import Run
     from pytest_riskguard.data.score_files import read_scores
     from pytest_riskguard.data.score_frames import score_frame
     from pytest_riskguard.data.scores import TopicScores, write_scores
-    from pytest_riskguard.data.topics import read_topics
     from pytest_riskguard.data.trec import write_run
 
 
@@ -33,7 +33,7 @@ _HOME = {
     "TopicScores": "data.scores",
     "read_qrels": "data.qrels",
     "read_scores": "data.score_files",
-    "read_topics": "data.topics",
+    "read_topics": "data.collection",
     "score_frame": "data.score_frames",
     "write_run": "data.trec",
     "write_scores": "data.scores",

@@ -10,24 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_riskguard.data.columns import missing_columns
-from pytest_riskguard.data.content import InputFile, Misfit, imported
+from pytest_riskguard.data.headers import missing_columns
 from pytest_riskguard.data.ids import Ids
-from pytest_riskguard.data.input_files import FREE_BYTES
-from pytest_riskguard.data.memory import Table
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
-from pytest_riskguard.data.scores import TopicScores, scores_of_rows
+from pytest_riskguard.data.input_files import FREE_BYTES, InputFile, Misfit, imported
+from pytest_riskguard.data.named_columns import Table
+from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+#: Refuses ids that are too long, before anything is done with their text.
+Check = Callable[[Ids], None]
 #: Rows of documents that are Python objects at one time.
 _BATCH_ROWS = 2**16
 #: A text of at most so many bytes stands in its view; of a longer one, the view says where it is.
 _IN_VIEW = 12
-_PARQUET, _FILE, _FEATHER_1, _STREAM = b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"
+_FILE, _FEATHER_1 = b"ARROW1", b"FEA1"
+_Opened = Callable[[InputFile], Table]
 
 
 def pyarrow() -> Any:
@@ -41,17 +42,19 @@ def errors() -> tuple[type[Exception], ...]:
     return (pyarrow().ArrowException, struct.error, *others)
 
 
-def column_of(column: Any, check: Callable[[Ids], None] | None = None) -> Any:
+def column_of(column: Any, check: Check = lambda _ids: None) -> Any:
     """An array of Arrow, or a chunked one: ids for text, an array for numbers, a list for all else.
 
     Nothing is an id without bytes, or NaN. Text that was written as bytes is text, and a dictionary is what its codes
-    stand for. ``check`` may refuse ids before their text is looked at. One of ``errors`` for damaged data.
+    stand for. One of ``errors`` for damaged data.
     """
     lib = pyarrow()
     types = lib.types
     column = column if isinstance(column, lib.ChunkedArray) else lib.chunked_array([column])
     if _text_name(column.type):
-        return _stacked([_ids(chunk, check) for chunk in column.chunks])
+        ids = _stacked([_ids(chunk, check) for chunk in column.chunks])
+        check(ids)
+        return ids
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if types.is_null(column.type):
@@ -62,26 +65,22 @@ def column_of(column: Any, check: Callable[[Ids], None] | None = None) -> Any:
     return column.to_numpy() if is_number else column.to_pylist()
 
 
-def _ids(array: pa.Array, check: Callable[[Ids], None] | None) -> Ids:
-    """The texts of an array; of all that damaged offsets may lead to, ``validate`` is the guard."""
+def _ids(array: pa.Array, check: Check) -> Ids:
+    """The texts of an array; ``validate`` finds what damaged offsets would lead to."""
     array.validate()
-    if is_dictionary := pyarrow().types.is_dictionary(array.type):
-        # nothing has the code of an empty text behind all others
+    if pyarrow().types.is_dictionary(array.type):
         values = _stacked([_ids(array.dictionary, check), Ids.of([""])])
         array.validate(full=True)
         codes = array.indices.fill_null(len(array.dictionary)) if array.null_count else array.indices
-        ids = values.at(codes.to_numpy(zero_copy_only=False))
-    else:
-        name = _text_name(array.type)
-        array = array.view(pyarrow().type_for_alias(name))
-        ids = _viewed(array) if name == "string_view" else _sliced(array, "i8" if name == "large_string" else "i4")
-        if array.null_count:
-            present = array.is_valid().to_numpy(zero_copy_only=False)
-            ids = Ids(ids.text, np.where(present, ids.starts, 0), np.where(present, ids.lengths, 0))
-    if check is not None:
-        check(ids)
-    if not is_dictionary:
-        array.validate(full=True)
+        return values.at(codes.to_numpy(zero_copy_only=False))
+    name = _text_name(array.type)
+    array = array.view(pyarrow().type_for_alias(name))
+    ids = _viewed(array) if name == "string_view" else _sliced(array, "i8" if name == "large_string" else "i4")
+    if array.null_count:
+        present = array.is_valid().to_numpy(zero_copy_only=False)
+        ids = Ids(ids.text, np.where(present, ids.starts, 0), np.where(present, ids.lengths, 0))
+    check(ids)
+    array.validate(full=True)
     return ids
 
 
@@ -140,7 +139,7 @@ def _table(file: InputFile, schema: pa.Schema, read: Callable[[str], pa.ChunkedA
         with _whole(file):
             return column_of(read(names[place]), lambda ids: _refuse_long(file, names[place], ids))
 
-    return Table(file, tuple(names), column, file.columns)
+    return Table(file, names, column)
 
 
 def _is_flat(kind: pa.DataType) -> bool:
@@ -177,10 +176,12 @@ def _whole(file: InputFile) -> Iterator[None]:
         raise file.refuse(None, f"expected a whole file of Arrow or Parquet: {problem}") from None
 
 
-def _misfit(file: InputFile, kind: Kind, opened: Callable[[InputFile], Table]) -> Misfit | None:
-    """Why the columns do not hold rows of this kind; None also if nobody can tell, which the reader then says."""
+def _misfit(file: InputFile, kind: Kind, what: str, marks: tuple[bytes, ...], table: _Opened) -> Misfit | None:
+    """Why a file does not begin so, or has other columns; None also if nobody can tell: then the reader says it."""
+    if not file.start.startswith(marks):
+        return Misfit(f"it is not {what}")
     try:
-        problem = missing_columns(opened(file).names, kind, file.columns)
+        problem = missing_columns(table(file).names, kind, file.columns)
     except FileError:
         return None
     return None if problem is None else Misfit(f"its columns do not fit: {problem}", 4)
@@ -189,7 +190,7 @@ def _misfit(file: InputFile, kind: Kind, opened: Callable[[InputFile], Table]) -
 # Parquet with named columns, as pandas, polars, ranx and data lakes write it.
 
 
-def parquet_table(file: InputFile) -> Table:
+def parquet_table(file: InputFile, _kind: Kind | None = None) -> Table:
     """The columns of a file; its error if it is damaged or holds too much."""
     parquet = imported("pyarrow.parquet", extra="arrow", what="a Parquet file")
     with _whole(file):
@@ -211,30 +212,7 @@ def parquet_table(file: InputFile) -> Table:
 
 def parquet_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the file begins as Parquet does, and has the columns that are needed."""
-    if not file.start.startswith(_PARQUET):
-        return Misfit("it is not Parquet")
-    return _misfit(file, kind, parquet_table)
-
-
-def parquet_judgements(file: InputFile) -> Records[Judgement]:
-    """A row for each judged document; null as the grade means not judged."""
-    return parquet_table(file).named_rows("judgements").judgements()
-
-
-def parquet_rankings(file: InputFile) -> Records[Ranking]:
-    """A row for each document; where there are no scores, the rank counts."""
-    return parquet_table(file).named_rows("rankings").rankings()
-
-
-def parquet_topics(file: InputFile) -> Records[TopicRow]:
-    """A row for each topic; further columns are tags."""
-    return parquet_table(file).named_rows("topics").topics()
-
-
-def parquet_scores(file: InputFile) -> tuple[TopicScores, ...]:
-    """A row for each topic and measure, of the one system in the file, or of the one that ``file.part`` names."""
-    by_system = parquet_table(file).named_rows("scores").scores()
-    return scores_of_rows(file, file.chosen(by_system, "system") if by_system else ())
+    return _misfit(file, kind, "Parquet", (b"PAR1",), parquet_table)
 
 
 def parquet_cells(file: InputFile, wanted: Sequence[str]) -> Iterator[tuple[int | None, dict[str, Any]]]:
@@ -259,24 +237,25 @@ def _cells(column: Any) -> list[Any]:
 # Arrow's own files, which Feather's are too, and its streams.
 
 
-def arrow_table(file: InputFile) -> Table:
+def arrow_table(file: InputFile, _kind: Kind | None = None) -> Table:
     """The columns of a file or a stream; its error if it is damaged or holds too much."""
     ipc = pyarrow().ipc
     content = pyarrow().py_buffer(file.content)
     if file.start.startswith(_FEATHER_1):
-        found = "found version 1; write it again with pandas or polars"
-        raise file.refuse(None, f"expected Feather of version 2, {found}")
+        raise file.refuse(
+            None, "expected Feather of version 2, found version 1; write it again with pandas or polars"
+        )
     is_file = file.start.startswith(_FILE)
     open_ = ipc.open_file if is_file else ipc.open_stream
 
     @cache
     def table() -> pa.Table:
-        rows = size = 0
-        for message in _messages(content) if is_file else ipc.MessageReader.open_stream(content):
-            of_message, unpacked = _message_size(message)
-            rows, size = rows + of_message, size + unpacked
-        _refuse_large(file, rows, size)
-        return open_(content).read_all().combine_chunks()
+        messages = _messages(content) if is_file else ipc.MessageReader.open_stream(content)
+        _refuse_large(file, 0, sum(map(_unpacked_bytes, messages)))
+        found = open_(content).read_all()
+        _refuse_large(file, found.num_rows, 0)
+        found.validate()
+        return found.combine_chunks()
 
     with _whole(file):
         schema = open_(content).schema
@@ -287,71 +266,44 @@ def _messages(content: Any) -> Iterator[Any]:
     """The messages that the table of contents at the end of a file names (Footer in Arrow's File.fbs)."""
     end = content.size - len(_FILE) - 4
     footer = content[end - struct.unpack_from("<i", content, end)[0] : end]
-    for blocks in (_field(footer, _inner(footer, 0), number) for number in (2, 3)):
-        for start, head, body in struct.iter_unpack("<qi4xq", _vector(footer, blocks, 24)):
+    for blocks in (2, 3):
+        for start, head, body in struct.iter_unpack("<qi4xq", _listed(footer, 24, blocks)):
             yield pyarrow().ipc.read_message(content[start : start + head + body])
 
 
-def _message_size(message: Any) -> tuple[int, int]:
-    """The rows of a message, and the bytes that its packed columns take once pyarrow unpacks them, all at once.
+def _unpacked_bytes(message: Any) -> int:
+    """How many bytes the packed columns of a message take once they are unpacked, which pyarrow does all at once.
 
-    The message lists where each buffer begins in the body, and a packed one begins with its size (FlatBuffers;
-    Message, DictionaryBatch and RecordBatch in Arrow's Message.fbs).
+    The message lists where each buffer begins in the body, and a packed one begins with its size (Message,
+    DictionaryBatch and RecordBatch in Arrow's Message.fbs).
     """
-    if message.type not in ("dictionary", "record batch"):
-        return 0, 0
-    packed = message.metadata
-    batch = _inner(packed, _field(packed, _inner(packed, 0), 2))
-    if message.type == "dictionary":
-        batch = _inner(packed, _field(packed, batch, 1))
-    rows, buffers, compression = (_field(packed, batch, number) for number in (0, 2, 3))
-    count = struct.unpack_from("<q", packed, rows)[0] if rows else 0
-    if not compression:
-        return count, 0
-    places = struct.iter_unpack("<qq", _vector(packed, buffers, 16))
-    sizes = (struct.unpack_from("<q", message.body, start)[0] for start, length in places if length >= 8)
-    return count, sum(max(size, 0) for size in sizes)
-
-
-def _vector(packed: Any, field: int, item: int) -> Any:
-    """The bytes of a list of items of so many bytes; none if it is left out."""
-    if not field:
-        return b""
-    listed = _inner(packed, field)
-    return packed[listed + 4 : listed + 4 + item * struct.unpack_from("<I", packed, listed)[0]]
-
-
-def _inner(packed: Any, place: int) -> int:
-    """Where what a reference at a place leads to begins."""
-    return place + int(struct.unpack_from("<I", packed, place)[0])
-
-
-def _field(packed: Any, table: int, number: int) -> int:
-    """Where a field of a table is; 0 if it is left out."""
-    layout = table - struct.unpack_from("<i", packed, table)[0]
-    if 4 + 2 * number >= struct.unpack_from("<H", packed, layout)[0]:
+    batch = {"record batch": (2,), "dictionary": (2, 1)}.get(message.type, ())
+    if not batch or not _field(message.metadata, *batch, 3):
         return 0
-    (offset,) = struct.unpack_from("<H", packed, layout + 4 + 2 * number)
-    return table + int(offset) if offset else 0
+    buffers = struct.iter_unpack("<qq", _listed(message.metadata, 16, *batch, 2))
+    return sum(max(struct.unpack_from("<q", message.body, start)[0], 0) for start, length in buffers if length >= 8)
+
+
+def _listed(packed: Any, size: int, *fields: int) -> Any:
+    """The bytes of a list of things of one size, in FlatBuffers; empty if it is left out."""
+    place = _field(packed, *fields)
+    return packed[place + 4 : place + 4 + size * struct.unpack_from("<I", packed, place)[0]] if place else b""
+
+
+def _field(packed: Any, *fields: int) -> int:
+    """Where that begins to which the first field leads, then the next one in it, and so on; 0 if one is left out."""
+    table: int = struct.unpack_from("<I", packed, 0)[0]
+    for field in fields:
+        layout = table - struct.unpack_from("<i", packed, table)[0]
+        if 4 + 2 * field >= struct.unpack_from("<H", packed, layout)[0]:
+            return 0
+        (offset,) = struct.unpack_from("<H", packed, layout + 4 + 2 * field)
+        if not offset:
+            return 0
+        table += offset + struct.unpack_from("<I", packed, table + offset)[0]
+    return table
 
 
 def arrow_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the file begins as those of Arrow do, and has the columns that are needed."""
-    if not file.start.startswith((_FILE, _FEATHER_1, _STREAM)):
-        return Misfit("it is neither Arrow nor Feather")
-    return _misfit(file, kind, arrow_table)
-
-
-def arrow_judgements(file: InputFile) -> Records[Judgement]:
-    """A row for each judged document; null as the grade means not judged."""
-    return arrow_table(file).named_rows("judgements").judgements()
-
-
-def arrow_rankings(file: InputFile) -> Records[Ranking]:
-    """A row for each document; where there are no scores, the rank counts."""
-    return arrow_table(file).named_rows("rankings").rankings()
-
-
-def arrow_topics(file: InputFile) -> Records[TopicRow]:
-    """A row for each topic; further columns are tags."""
-    return arrow_table(file).named_rows("topics").topics()
+    return _misfit(file, kind, "Arrow", (_FILE, _FEATHER_1, b"\xff\xff\xff\xff"), arrow_table)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.given_file import LabelRules, Ties
-from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, begins_of
+from pytest_riskguard.data.ids import Ids, IntArray, begins_of
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES, Limit
@@ -19,8 +19,6 @@ Text = Ids | Sequence[str]
 Numbers = npt.NDArray[np.floating] | npt.NDArray[np.integer] | Sequence[float | None]
 Lines = npt.NDArray[np.integer] | Sequence[int | None]
 
-#: Bytes that hold an id together, of ids in ASCII.
-_FIRST, _LAST = 0x21, 0x7E
 #: An odd number without a pattern in its bits: the same document in two topics has different keys.
 _SPREAD = np.uint64(0xD6E8FEB86659FD93)
 
@@ -29,12 +27,14 @@ class Input(Protocol):
     """Where columns come from, a file or an object in memory: its name, and the error to raise for a row.
 
     ``keys`` finds the topics of data that know queries by their texts, ``labels`` says what the settings of a
-    collection say of its judgements, ``ties`` which order of documents counts, where that is said.
+    collection say of its judgements, ``ties`` which order of documents counts, where that is said; ``is_part`` that
+    there is more than these columns, so that nothing is said about the whole.
     """
 
     keys: TopicKeys | None
     labels: LabelRules
     ties: Ties | None
+    is_part: bool
 
     @property
     def name(self) -> str:
@@ -81,7 +81,7 @@ class Rows:
         self._lengths(ids, limit)
         if is_text:
             return ids
-        for row in _suspicious(ids).tolist():
+        for row in np.flatnonzero(ids.odd).tolist():
             (text,) = ids.at(slice(row, row + 1)).strings()
             if not is_identifier(text):
                 raise self.error(row, f"expected a {what} on one line, without spaces around it, found {text!r:.60}")
@@ -106,20 +106,6 @@ def _is_whole(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _suspicious(ids: Ids) -> IntArray:
-    """The rows whose ids may be empty, or have white space or control characters; all that are not ASCII."""
-    if not len(ids):
-        return np.zeros(0, dtype=np.int64)
-    text = np.append(ids.text, np.uint8(0))  # an empty id may start at the end
-    first, last = text[ids.starts], text[ids.starts + np.maximum(ids.lengths, 1) - 1]
-    odd: BoolArray = ids.lengths == 0
-    for edge in (first, last):
-        odd |= (edge < _FIRST) | (edge > _LAST)
-    inside = np.cumsum(np.append(0, (ids.text < 0x20) | (ids.text > _LAST)), dtype=np.int64)
-    odd |= inside[ids.starts + ids.lengths] > inside[ids.starts]
-    return np.flatnonzero(odd)
 
 
 def grouped(ids: Ids) -> tuple[IntArray, tuple[str, ...]]:

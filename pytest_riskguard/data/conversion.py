@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from pytest_riskguard.data import writing
+from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.formats import Format, format_for, format_of, kinds_of
 from pytest_riskguard.data.given_file import GivenFile
@@ -20,7 +21,7 @@ from pytest_riskguard.data.records import KINDS, Kind, TopicKeys
 from pytest_riskguard.data.runs import read_run, run_of_rankings
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import TopicScores, write_scores
-from pytest_riskguard.data.topics import Topics, read_topics, write_topics
+from pytest_riskguard.data.topics import Topics, write_topics
 from pytest_riskguard.data.trec import write_qrels, write_run
 from pytest_riskguard.errors import DataError, FileError, UsageError
 from pytest_riskguard.limits import RUN_BYTES
@@ -112,7 +113,7 @@ def _topics(given: GivenFile, texts: Mapping[str, str]) -> _Data:
     topics = read_topics(given)
     if texts:  # of a file that has texts alone: the ids are found by them
         ids = {topic: TopicKeys(texts).id_of(text) for topic, text in topics.queries.items()}
-        topics = Topics(
+        topics = Topics.of(
             {ids[topic]: text for topic, text in topics.queries.items()},
             {ids[topic]: tags for topic, tags in topics.tags.items()},
             {ids[topic]: weight for topic, weight in topics.weights.items()},

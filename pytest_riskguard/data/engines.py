@@ -1,471 +1,423 @@
-"""Responses of a search engine that somebody has kept, as JSON Lines or as one JSON value, with their queries.
+"""Answers of search engines: where their hits are, what says that some are missing, and files with kept answers.
 
-A query's id or text stands beside its response, in a row of its own (``{"query_id": "q1", "response": {...}}``) or
-among the keys of the response (``{"query_id": "q1", "took": 3, "hits": ...}``). A JSON object may also map ids to
-responses. Several responses to one request have a list of ids beside them (``query_ids``), rows of their own, or are
-in the order of the topics file.
+A file is JSON or JSON Lines. A query's id or text stands beside its answer, in a row of its own
+(``{"query_id": "q1", "response": {...}}``) or among the keys of the answer
+(``{"query_id": "q1", "took": 3, "hits": ...}``). A JSON object may also map ids to answers. Several answers to one
+request have ``query_ids`` or ``queries`` beside them, rows of their own, or are in the order of the topics file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from pytest_riskguard.data.columns import SYNONYMS
-from pytest_riskguard.data.content import InputFile, Misfit
-from pytest_riskguard.data.engine_answers import Answer, AnswerError, Engine, identifier, inner, message, objects
+from pytest_riskguard.data.headers import SYNONYMS
+from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.json_nodes import at, nodes, outline
 from pytest_riskguard.data.records import Kind, Ranking, Records
 from pytest_riskguard.errors import FileError
+from pytest_riskguard.text import clean
 
-#: Keys of a row: the query's id, its text, and the response; those of several responses are plurals.
+Answer = Mapping[str, Any]
+#: Ids of documents and their scores, which are None where one of them has none.
+Hits = tuple[list[str], list[float] | None]
+
+
+class AnswerError(ValueError):
+    """An answer with an error, with a part of the hits only, or of another shape; the message says which."""
+
+
+class Engine:
+    """How one engine answers; places are paths of keys, such as ``hits.hits``.
+
+    Attributes
+    ----------
+    title : str
+    hits_at : str
+    document_at, score_at : str and tuple of str
+        Where a hit has its id and its score, which is the first that is there.
+    query_at : str
+        Where an answer repeats the text of the query.
+    hit_key : str
+        What every hit has, so that answers of two engines are told apart.
+    empty_at : tuple of str
+        Of these an answer has one, if it has no hits, or they have no key of their own.
+    errors : tuple of tuples of str
+        An error has all places of one of these.
+    said_at : tuple of str
+        The words of an error.
+    partial : mapping
+        A place where something other than nothing, false and 0 says that hits are missing -> why.
+    """
+
+    title = ""
+    hits_at = "hits"
+    document_at = "id"
+    score_at: tuple[str, ...] = ()
+    query_at = "query"
+    hit_key = ""
+    empty_at: tuple[str, ...] = ()
+    errors: tuple[tuple[str, ...], ...] = ()
+    said_at: tuple[str, ...] = ()
+    partial: Mapping[str, str] = {}
+
+    def found(self, answer: Answer) -> list[Answer] | None:
+        """The hits of an answer as they are in it; None of anything but an answer of this engine."""
+        hits = at(answer, self.hits_at)
+        if not isinstance(hits, list) or not all(isinstance(hit, dict) for hit in hits):
+            return None
+        if hits and self.hit_key:
+            return hits if all(self.hit_key in hit for hit in hits) else None
+        return hits if any(at(answer, place) is not None for place in self.empty_at) else None
+
+    def is_error(self, answer: Answer) -> bool:
+        """Whether this is what the engine sends instead of hits."""
+        return any(all(at(answer, place) is not None for place in error) for error in self.errors)
+
+    def problem(self, answer: Answer) -> str | None:
+        """Why the hits of an answer are not all that there are; None of a whole answer."""
+        said = [part for place in self.said_at if isinstance(part := at(answer, place), str | int)]
+        for place, why in self.partial.items():
+            if at(answer, place):
+                return _message(why, *said)
+        return _message("error", *said) if self.found(answer) is None else None
+
+    def document(self, hit: Answer) -> str:
+        """The id of a hit; ``AnswerError`` if it has none."""
+        return identifier(at(hit, self.document_at), self.document_at)
+
+    def check(self, answer: Any) -> None:
+        """``AnswerError`` if an answer is an error, holds a part only or has another shape."""
+        if not isinstance(answer, dict) or (self.found(answer) is None and not self.is_error(answer)):
+            raise AnswerError(f"expected an answer of {self.title}, found {outline(answer)}")
+        problem, status = self.problem(answer), answer.get("status")
+        if problem is None and isinstance(status, int) and status >= 400:
+            problem = f"error {status}"
+        if problem is not None:
+            raise AnswerError(f"{self.title}: {problem}")
+
+    def hits(self, answer: Any) -> Hits:
+        """The hits of an answer in their order; ``AnswerError`` as ``check``, and for a hit without an id."""
+        self.check(answer)
+        found = self.found(answer)
+        assert found is not None
+        scores = [next((s for place in self.score_at if (s := at(hit, place)) is not None), None) for hit in found]
+        return [self.document(hit) for hit in found], whole_scores(scores)
+
+
+def identifier(value: object, where: str) -> str:
+    """A document's id as text; ``AnswerError`` if there is none."""
+    if isinstance(value, str) and value:
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    raise AnswerError(f"expected an id in {where}, found {'nothing' if value is None else repr(value)[:60]}")
+
+
+def whole_scores(scores: Sequence[object]) -> list[float] | None:
+    """Scores as 64-bit floating point numbers; None if one of them is no finite number.
+
+    Where such numbers cannot tell whole numbers apart, the places of these from the lowest are the scores.
+    """
+    numbers = [
+        one for one in scores if isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one)
+    ]
+    if len(numbers) < len(scores):
+        return None
+    if len({*map(float, numbers)}) < len({*numbers}):
+        places = {number: place for place, number in enumerate(sorted({*numbers}), 1)}
+        numbers = [places[number] for number in numbers]
+    return [float(number) for number in numbers]
+
+
+def _message(*parts: object) -> str:
+    return clean(": ".join(str(part) for part in parts if part != ""))
+
+
+class Elasticsearch(Engine):
+    """``_search`` and ``_msearch`` of Elasticsearch and OpenSearch; scores are null where a field sorts the hits."""
+
+    title = "Elasticsearch"
+    hits_at = "hits.hits"
+    document_at, score_at = "_id", ("_score",)
+    empty_at = ("hits.hits",)
+    errors = (("error", "status"),)
+    said_at = (
+        *("error.type", "error.reason", "error"),
+        *("_shards.failures.0.reason.type", "_shards.failures.0.reason.reason"),
+    )
+    partial: Mapping[str, str] = {
+        "error": "error",
+        "timed_out": "the search timed out, so its hits are incomplete",
+        "terminated_early": "the search was terminated early, so its hits are incomplete",
+        "is_partial": "the asynchronous search was not complete",
+        "is_running": "the asynchronous search was not complete",
+        "_shards.failed": "shards failed",
+        "_shards.failures": "shards failed",
+        "_clusters.skipped": "clusters were skipped",
+        "_clusters.partial": "clusters answered in part",
+        "_clusters.failed": "clusters failed",
+    }
+
+    def problem(self, answer: Answer) -> str | None:
+        """A shard without a server is not among those that failed."""
+        if answer.get("state") == "RUNNING":
+            return self.partial["is_running"]
+        successful, total = at(answer, "_shards.successful"), at(answer, "_shards.total")
+        few = isinstance(total, int) and isinstance(successful, int) and successful < total
+        return super().problem(answer) or (f"only {successful} of {total} shards answered" if few else None)
+
+
+class Solr(Engine):
+    """``select`` as JSON, with ``id``, the usual unique key; ``score`` is there only where ``fl`` asks for it."""
+
+    title = "Solr"
+    hits_at = "response.docs"
+    score_at = ("score",)
+    empty_at = ("response.docs",)
+    errors = (("responseHeader", "error"), ("responseHeader", "grouped"))
+    said_at = ("error.msg", "error.code", "responseHeader.partialResultsDetails")
+    partial: Mapping[str, str] = {
+        "error": "error",
+        "responseHeader.status": "error",
+        "responseHeader.partialResults": "its results are partial or omitted",
+        "grouped": "grouped results have no single order; ask without group=true",
+    }
+
+
+class Vespa(Engine):
+    """The default JSON result; ids are ``id:namespace:type::document``, and results without hits have no children."""
+
+    title = "Vespa"
+    hits_at = "root.children"
+    score_at = ("relevance",)
+    empty_at = ("root.children", "root.coverage", "root.fields.totalCount")
+    errors = (("root.errors",),)
+    said_at = ("root.errors.0.summary", "root.errors.0.message", "root.errors.0.code")
+    partial: Mapping[str, str] = {"root.errors": "error"}
+
+    def found(self, answer: Answer) -> list[Answer] | None:
+        """The hits without the groups that may stand beside them."""
+        if at(answer, self.hits_at) is None:
+            return [] if any(at(answer, place) is not None for place in self.empty_at) else None
+        hits = super().found(answer)
+        return hits and [hit for hit in hits if not str(hit.get("id", "")).startswith("group:")]
+
+    def problem(self, answer: Answer) -> str | None:
+        """Documents that were not searched, other than by match-phase, which a rank profile asks for."""
+        share, degraded = at(answer, "root.coverage.coverage"), at(answer, "root.coverage.degraded")
+        reasons = [name for name, holds in degraded.items() if holds] if isinstance(degraded, dict) else []
+        is_whole = share in (None, 100) and at(answer, "root.coverage.full") in (None, True)
+        problem = super().problem(answer)
+        if problem is None and reasons != ["match-phase"] and (reasons or not is_whole):
+            return _message(f"only {share} % of the documents were searched", ", ".join(reasons))
+        return problem
+
+    def document(self, hit: Answer) -> str:
+        """What follows ``::`` in the document's id; the hit's own id is another one where no summary was fetched."""
+        full = str(at(hit, "fields.documentid") or hit.get("id") or "")
+        _, mark, document = full.partition("::")
+        if full.startswith("index:") and not mark:
+            raise AnswerError(f"Vespa: {full!r:.60} is not the id of a document; ask for a summary with documentid")
+        return identifier(document if mark else full, "root.children")
+
+
+class Algolia(Engine):
+    """Answers to queries, one or several to a request; hits have an order and no scores."""
+
+    title = "Algolia"
+    document_at = hit_key = "objectID"
+    empty_at = ("nbHits",)
+    errors = (("message", "status"),)
+    said_at = ("message",)
+    partial: Mapping[str, str] = {"timeoutHits": "the search timed out, so its hits are incomplete"}
+
+    def problem(self, answer: Answer) -> str | None:
+        """The number of hits alone is an estimate where there are very many, of which the first are whole."""
+        counted = at(answer, "exhaustive.nbHits")
+        is_counted = answer.get("exhaustiveNbHits", True) if counted is None else counted
+        if answer.get("timeoutCounts") and not is_counted:
+            return self.partial["timeoutHits"]
+        if at(answer, "exhaustive.rulesMatch") is False:
+            return "the search timed out before all rules were applied"
+        return super().problem(answer)
+
+
+class Typesense(Engine):
+    """``documents/search`` and ``multi_search``; the score of hybrid search comes before that of the text."""
+
+    title = "Typesense"
+    document_at, hit_key = "document.id", "document"
+    score_at = ("hybrid_search_info.rank_fusion_score", "text_match")
+    query_at = "request_params.q"
+    empty_at = ("found",)
+    errors = (("grouped_hits", "found"),)
+    said_at = ("error", "message")
+    partial: Mapping[str, str] = {
+        "search_cutoff": "the search was cut off, so its hits are incomplete",
+        "grouped_hits": "grouped hits have no single order; ask without group_by",
+    }
+
+    def is_error(self, answer: Answer) -> bool:
+        """A text as ``error``; of an unknown address there is only a message."""
+        is_error = isinstance(answer.get("error"), str) or list(answer) == ["message"]
+        return is_error or super().is_error(answer)
+
+
+class Meilisearch(Engine):
+    """``search`` and ``multi-search``, whose hits are the documents; ``showRankingScore`` asks for their scores."""
+
+    title = "Meilisearch"
+    score_at = ("_rankingScore",)
+    empty_at = ("processingTimeMs", "estimatedTotalHits", "totalHits")
+    errors = (("message", "code", "type"),)
+    said_at = ("code", "message")
+    partial: Mapping[str, str] = {
+        "remoteErrors": "some servers did not answer",
+        "degraded": "the search was cut off, so its hits are incomplete",
+    }
+
+    def document(self, hit: Answer) -> str:
+        """``id``, else the only field whose name ends so, as Meilisearch finds the primary key."""
+        names = [name for name in hit if name.lower().endswith("id") and not name.startswith("_")]
+        if "id" not in names and len(names) != 1:
+            found = ", ".join(names) or "none"
+            raise AnswerError(f"Meilisearch: expected a field id, or one whose name ends so, found {found}")
+        name = "id" if "id" in names else names[0]
+        return identifier(hit[name], f"the field {name}")
+
+
+#: In the order in which an answer is recognised.
+ENGINES: Mapping[str, Engine] = {
+    "elasticsearch": Elasticsearch(),
+    "solr": Solr(),
+    "vespa": Vespa(),
+    "algolia": Algolia(),
+    "typesense": Typesense(),
+    "meilisearch": Meilisearch(),
+}
+#: Keys of several answers to one request.
+_SEVERAL = ("responses", "results")
+
+
+def only_answer(answer: Any) -> Any:
+    """The answer to a request for one query, also where the engine answers several to a request."""
+    several = at(answer, "responses") or at(answer, "results")
+    return several[0] if isinstance(several, list) and len(several) == 1 else answer
+
+
+def engine_of(answer: Any) -> Engine | None:
+    """The engine whose answer, or else whose error, this is."""
+    if not isinstance(answer, dict):
+        return None
+    found = next((engine for engine in ENGINES.values() if engine.found(answer) is not None), None)
+    return found or next((engine for engine in ENGINES.values() if engine.is_error(answer)), None)
+
+
+# Files of answers.
+
+#: Keys of a row: the query's id, its text, the answer, and what tells of it; keys of lists beside several answers.
 _IDS = tuple(name for name in SYNONYMS["topic"] if name != "_id")
 _TEXTS = ("query", "query_text", "querytext", "text")
 _ANSWERS = ("response", "answer", "body", "result")
+_BESIDE = ("status", "is_partial", "is_running", "state")
+_LISTS = {"query_ids": "query_id", "queries": "query"}
 
 
 class _Row(NamedTuple):
-    """One response with what stands beside it."""
+    """One answer with the engine that it is of and with what stands beside it."""
 
     line: int | None
+    answer: Any
+    engine: Engine | None
     topic: str | None
     text: str | None
-    answer: Any
 
 
-class ResponseFiles:
-    """Files with responses of one engine."""
+def responses_fits(file: InputFile, _kind: Kind) -> Misfit | None:
+    """Whether the file holds answers of an engine, with their queries unless there are several."""
+    if not file.looks_like_json:
+        return Misfit("it is not JSON")
+    try:
+        rows = list(islice(_rows(file), 2))
+    except FileError as problem:
+        return Misfit(f"it cannot be read as answers: {problem.problem}", 3)
+    if not rows or rows[0].engine is None:
+        return Misfit("it does not hold answers of a search engine", 1)
+    if len(rows) == 1 and rows[0].topic is None and rows[0].text is None:
+        title = rows[0].engine.title
+        return Misfit(f"its only answer of {title} has neither the query's id nor its text beside it", 3)
+    return None
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
 
-    def fits(self, file: InputFile, _kind: Kind) -> Misfit | None:
-        """Whether the file holds this engine's responses with their queries."""
-        if not file.looks_like_json:
-            return Misfit("it is not JSON")
-        title, has_error = self._engine.title, False
-        try:
-            for number, row in enumerate(_Rows(self._engine, file)):
-                answer = row.answer if isinstance(row.answer, dict) else {}
-                if self._engine.is_answer(answer):
-                    return self._without_query(file) if number == 0 else None
-                if not self._engine.is_error(answer):
-                    return Misfit(f"it does not hold responses of {title}", 1)
-                has_error = True
-        except FileError as problem:
-            return Misfit(f"it is neither JSON nor JSON Lines: {problem.problem}", 1)
-        return None if has_error else Misfit("it holds no response", 1)
+def responses_rankings(file: InputFile) -> Records[Ranking]:
+    """The hits of each answer, in their order."""
+    rows = _rows(file)
+    first = next(rows, None)
+    if first is None or (engine := first.engine) is None:
+        raise file.refuse(None, "expected answers of a search engine, found none")
+    by = "id" if first.topic is not None else "order"
+    if first.topic is None and first.text is not None:
+        by = "text"
+    texts: dict[str, str] = {}
 
-    def _without_query(self, file: InputFile) -> Misfit | None:
-        """A single response of which nobody knows what was asked."""
-        first, *others = islice(_Rows(self._engine, file), 2)
-        if others or first.topic is not None or first.text is not None:
-            return None
-        return Misfit(
-            f"its only response of {self._engine.title} has neither the query's id nor its text beside it", 3
-        )
-
-    def rankings(self, file: InputFile) -> Records[Ranking]:
-        """The hits of each response, in their order."""
-        rows = iter(_Rows(self._engine, file))
-        first = next(rows, None)
-        if first is None:
-            raise file.refuse(None, "expected responses, found none")
-        by = "id" if first.topic is not None else "text" if first.text is not None else "order"
-        texts: dict[str, str] = {}
-        rankings = self._rankings(file, chain([first], rows), by, texts)
-        return Records(rankings, by_text=by == "text", by_order=by == "order", texts=texts, is_ordered=True)
-
-    def _rankings(self, file: InputFile, rows: Iterable[_Row], by: str, texts: dict[str, str]) -> Iterator[Ranking]:
-        for number, row in enumerate(rows, 1):
-            if by == "order" and (row.topic is not None or row.text is not None):
-                raise file.refuse(row.line, f"expected response {number} without an id, like the first; found one")
+    def rankings() -> Iterator[Ranking]:
+        for number, row in enumerate(chain([first], rows), 1):
             topic = {"id": row.topic, "text": row.text, "order": str(number)}[by]
-            if topic is None:
-                raise file.refuse(row.line, f"expected the query's {by} beside response {number}, found none")
+            if topic is None or (by == "order" and (row.topic or row.text) is not None):
+                raise file.refuse(row.line, f"expected response {number} to name its query by its {by}, as the first")
             try:
-                hits = self._engine.checked_hits(row.answer)
+                documents, scores = engine.hits(row.answer)
             except AnswerError as problem:
                 which = f"response {number}" if by == "order" else f"query {topic!r:.80}"
                 raise file.refuse(row.line, f"{which}: {problem}") from None
             if by == "id" and row.text is not None:
                 texts.setdefault(topic, row.text)
-            scores = [hit.score for hit in hits if hit.score is not None]
-            yield Ranking(
-                topic, [hit.document for hit in hits], scores if len(scores) == len(hits) else None, row.line
-            )
+            yield Ranking(topic, documents, scores, row.line)
+
+    return Records(rankings(), by_text=by == "text", by_order=by == "order", texts=texts, is_ordered=True)
 
 
-class _Rows:
-    """All responses of a file; a ``FileError`` while they are read if it is neither JSON nor JSON Lines."""
-
-    def __init__(self, engine: Engine, file: InputFile) -> None:
-        self._engine, self._file = engine, file
-
-    def __iter__(self) -> Iterator[_Row]:
-        whole = self._file.json_or_none
-        values = iter([(None, whole)]) if whole is not None else self._file.json_lines()
-        for line, value in values:
-            for item in value if isinstance(value, list) else [value]:
-                yield from self._of_value(line, item)
-
-    def _of_value(self, line: int | None, value: Any) -> Iterator[_Row]:
-        if not isinstance(value, dict):
-            yield _Row(line, None, None, value)
-        elif isinstance(several := value.get(self._engine.several or ""), list):
-            yield from self._of_several(line, value, several)
-        elif (row := self._row(line, value)) is not None:
-            yield row
-        elif value and all(isinstance(answer, dict) and self._is_known(answer) for answer in value.values()):
-            yield from (_Row(line, topic, self._engine.text(answer), answer) for topic, answer in value.items())
+def _rows(file: InputFile) -> Iterator[_Row]:
+    """All answers of a file; a ``FileError`` while they are read if it is neither JSON nor JSON Lines."""
+    for node in nodes(file):
+        line, value = node.line, node.value
+        several = next((found for key in _SEVERAL if isinstance(found := at(value, key), list)), None)
+        if several is not None:
+            name = next((name for name in _LISTS if isinstance(value.get(name), list)), None)
+            if name is None:
+                yield from (_row(line, answer) for answer in several)
+                continue
+            if len(value[name]) != len(several):
+                found = f"{len(value[name])} {name} beside {len(several)} responses"
+                raise file.refuse(line, f"expected one of the {name} for each response, found {found}")
+            for query, answer in zip(value[name], several, strict=True):
+                yield _row(line, {_LISTS[name]: query, "response": answer})
         else:
-            yield _Row(line, None, None, value)
-
-    def _of_several(self, line: int | None, value: Answer, answers: list[Any]) -> Iterator[_Row]:
-        """Responses to one request, with a list of ids or texts beside them, or each with its own."""
-        given = next((name for name in (*_IDS, *_TEXTS) if isinstance(value.get(_plural(name)), list)), None)
-        if given is None:
-            for answer in answers:
-                row = self._row(line, answer) if isinstance(answer, dict) else None
-                yield row or _Row(line, None, None, answer)
-            return
-        queries, is_text = value[_plural(given)], given in _TEXTS
-        for query, answer in zip(queries, answers, strict=False):
-            yield _Row(line, None if is_text else str(query), str(query) if is_text else None, answer)
-        if len(queries) != len(answers):
-            found = f"{len(queries)} {_plural(given)} beside {len(answers)} responses"
-            raise self._file.refuse(line, f"expected one of the {_plural(given)} for each response, found {found}")
-
-    def _row(self, line: int | None, value: Answer) -> _Row | None:
-        """A response with its query; None for an object of another kind."""
-        names = {key.lower(): key for key in value}
-        topic, text = _beside(value, names, _IDS), _beside(value, names, _TEXTS)
-        answers = [value] if self._is_known(value) else [value.get(names.get(name, "")) for name in _ANSWERS]
-        answer = next((answer for answer in answers if isinstance(answer, dict)), None)
-        if answer is None:
-            return None
-        answer = {**answer, **{key: value[key] for key in self._engine.beside if key in value}}
-        return _Row(line, topic, text or self._engine.text(answer), answer)
-
-    def _is_known(self, answer: Answer) -> bool:
-        return self._engine.is_answer(answer) or self._engine.is_error(answer)
-
-
-def _plural(key: str) -> str:
-    """The key of several of them."""
-    return f"{key[:-1]}ies" if key.endswith("y") else f"{key}s"
-
-
-def _beside(value: Answer, names: Mapping[str, str], wanted: tuple[str, ...]) -> str | None:
-    """The text under the first of some keys."""
-    beside = (value.get(names.get(name, "")) for name in wanted)
-    return next((str(v) for v in beside if isinstance(v, str | int) and not isinstance(v, bool) and v != ""), None)
-
-
-# Elasticsearch and OpenSearch: responses of ``_search`` and ``_msearch``.
-
-
-class Elasticsearch(Engine):
-    """``hits.hits`` with ``_id`` and ``_score``, which is null where hits are sorted by a field."""
-
-    title, several, score_key = "Elasticsearch", "responses", "_score"
-    beside = (*Engine.beside, "is_partial", "is_running", "state")
-
-    def is_answer(self, answer: Answer) -> bool:
-        """Whether it has ``hits.hits``, a list of objects."""
-        return objects(inner(answer, "hits").get("hits")) is not None
-
-    def is_error(self, answer: Answer) -> bool:
-        """Whether it has ``error`` and ``status``."""
-        return "error" in answer and isinstance(answer.get("status"), int)
-
-    def problem(self, answer: Answer) -> str | None:
-        """An error, a time-out, shards or clusters without an answer."""
-        if answer.get("error"):
-            error = inner(answer, "error")
-            what = message(error.get("type"), error.get("reason")) if error else message(answer["error"])
-            return message(f"error {answer.get('status', '')}".strip(), what)
-        if answer.get("timed_out"):
-            return "the search timed out, so its hits are incomplete"
-        if answer.get("terminated_early"):
-            return "the search was terminated early, so its hits are incomplete"
-        if answer.get("is_partial") or answer.get("is_running") or answer.get("state") == "RUNNING":
-            return "the asynchronous search was not complete, so its hits are incomplete"
-        shards, clusters = inner(answer, "_shards"), inner(answer, "_clusters")
-        if shards.get("failed") or shards.get("failures"):
-            failures = objects(shards.get("failures")) or [{}]
-            reason = inner(failures[0], "reason")
-            which = f"{shards.get('failed') or len(failures)} of {shards.get('total', '?')} shards failed"
-            return message(which, reason.get("type"), reason.get("reason"))
-        total, successful = shards.get("total"), shards.get("successful")
-        if isinstance(total, int) and isinstance(successful, int) and successful < total:
-            # a shard without a server is not among those that failed
-            return f"only {successful} of {total} shards answered"
-        missing = [name for name in ("skipped", "partial", "failed") if clusters.get(name)]
-        if missing:
-            return f"{clusters[missing[0]]} of {clusters.get('total', '?')} clusters {missing[0]}"
-        return None
-
-    def found(self, answer: Answer) -> list[Answer]:
-        """``hits.hits``."""
-        return list(answer["hits"]["hits"])
-
-    def document(self, hit: Answer) -> str:
-        """``_id``."""
-        return identifier(hit.get("_id"), "_id")
-
-
-ELASTICSEARCH_ENGINE = Elasticsearch()
-_ELASTICSEARCH_FILES = ResponseFiles(ELASTICSEARCH_ENGINE)
-elasticsearch_fits, elasticsearch_rankings = _ELASTICSEARCH_FILES.fits, _ELASTICSEARCH_FILES.rankings
-
-
-# Solr: responses of ``select`` as JSON.
-
-
-class Solr(Engine):
-    """``response.docs`` with ``id``, the usual unique key; ``score`` only where ``fl`` asks for it."""
-
-    title, score_key = "Solr", "score"
-
-    def is_answer(self, answer: Answer) -> bool:
-        """Whether it has ``response.docs``, a list of objects; or grouped results, which have no single order."""
-        return objects(inner(answer, "response").get("docs")) is not None or (
-            "responseHeader" in answer and "grouped" in answer
-        )
-
-    def is_error(self, answer: Answer) -> bool:
-        """Whether it has a header and an ``error``."""
-        return "responseHeader" in answer and "error" in answer
-
-    def problem(self, answer: Answer) -> str | None:
-        """An error, or partial results."""
-        header, error = inner(answer, "responseHeader"), inner(answer, "error")
-        if error or header.get("status"):
-            return message(f"error {error.get('code', header.get('status'))}", error.get("msg"))
-        if partial := header.get("partialResults"):
-            what = "omitted" if partial == "omitted" else "partial"
-            return message(f"its results are {what}", header.get("partialResultsDetails"))
-        return None
-
-    def found(self, answer: Answer) -> list[Answer]:
-        """``response.docs``."""
-        if "response" not in answer:
-            raise AnswerError("Solr: grouped results have no single order; ask without group=true")
-        return list(answer["response"]["docs"])
-
-    def document(self, hit: Answer) -> str:
-        """``id``."""
-        return identifier(hit.get("id"), "the field id")
-
-
-SOLR_ENGINE = Solr()
-_SOLR_FILES = ResponseFiles(SOLR_ENGINE)
-solr_fits, solr_rankings = _SOLR_FILES.fits, _SOLR_FILES.rankings
-
-
-# Vespa: results in its default JSON format.
-
-
-#: A degradation that the rank profile itself asks for.
-_DELIBERATE = "match-phase"
-
-
-class Vespa(Engine):
-    """``root.children``, whose ids are ``id:namespace:type::document``; results without hits have no children."""
-
-    title, score_key = "Vespa", "relevance"
-
-    def is_answer(self, answer: Answer) -> bool:
-        """Whether it has a ``root`` with hits, or with how many there are."""
-        root = inner(answer, "root")
-        return bool(root.keys() & {"children", "coverage"}) or "totalCount" in inner(root, "fields")
-
-    def is_error(self, answer: Answer) -> bool:
-        """Whether it has a ``root`` with errors."""
-        return "errors" in inner(answer, "root")
-
-    def problem(self, answer: Answer) -> str | None:
-        """An error, or documents that were not searched."""
-        root = inner(answer, "root")
-        if root.get("errors"):
-            error = (objects(root["errors"]) or [{}])[0]
-            return message(f"error {error.get('code', '')}".strip(), error.get("summary"), error.get("message"))
-        coverage = inner(root, "coverage")
-        share = coverage.get("coverage", 100)
-        reasons = [name for name, holds in inner(coverage, "degraded").items() if holds]
-        is_whole = coverage.get("full", True) and isinstance(share, int | float) and share >= 100
-        if reasons == [_DELIBERATE] or (is_whole and not reasons):
-            return None
-        return message(f"only {coverage.get('coverage', '?')} % of the documents were searched", ", ".join(reasons))
-
-    def found(self, answer: Answer) -> list[Answer]:
-        """``root.children`` without the groups that may stand beside the hits."""
-        children = objects(answer["root"].get("children", []))
-        if children is None:
-            raise AnswerError("Vespa: expected a list of objects in root.children")
-        return [child for child in children if not str(child.get("id", "")).startswith("group:")]
-
-    def document(self, hit: Answer) -> str:
-        """What follows ``::`` in the document's id; the hit's own id is another one where no summary was fetched."""
-        full = str(inner(hit, "fields").get("documentid") or hit.get("id") or "")
-        _, mark, document = full.partition("::")
-        if mark:
-            return identifier(document, f"what follows '::' in {full!r:.60}")
-        if full.startswith("index:"):
-            raise AnswerError(
-                f"Vespa: {full!r:.60} is not the id of a document; ask for a summary that has documentid"
-            )
-        return identifier(full, "root.children")
-
-
-VESPA_ENGINE = Vespa()
-_VESPA_FILES = ResponseFiles(VESPA_ENGINE)
-vespa_fits, vespa_rankings = _VESPA_FILES.fits, _VESPA_FILES.rankings
-
-
-# Algolia: responses to queries, one or several to a request; hits have an order and no scores.
-
-
-class Algolia(Engine):
-    """``hits`` with ``objectID``."""
-
-    title, several, query_at = "Algolia", "results", ("query",)
-
-    def is_answer(self, answer: Answer) -> bool:
-        """Whether it has hits with ``objectID``, or none and how many there are."""
-        hits = objects(answer.get("hits"))
-        return hits is not None and (all("objectID" in hit for hit in hits) if hits else "nbHits" in answer)
-
-    def is_error(self, answer: Answer) -> bool:
-        """Whether it has a ``message`` and a ``status`` instead of hits."""
-        return isinstance(answer.get("message"), str) and isinstance(answer.get("status"), int)
-
-    def problem(self, answer: Answer) -> str | None:
-        """An error, or a time-out."""
-        if "hits" not in answer:
-            return message(f"error {answer['status']}", answer["message"])
-        exhaustive = inner(answer, "exhaustive")
-        # the number of hits alone is an estimate where there are very many, of which the first are whole
-        counted_all = exhaustive.get("nbHits", answer.get("exhaustiveNbHits", True))
-        if answer.get("timeoutHits") or (answer.get("timeoutCounts") and not counted_all):
-            return "the search timed out, so its hits are incomplete"
-        if exhaustive.get("rulesMatch") is False:
-            return "the search timed out before all rules were applied"
-        return None
-
-    def found(self, answer: Answer) -> list[Answer]:
-        """``hits``."""
-        return list(answer["hits"])
-
-    def document(self, hit: Answer) -> str:
-        """``objectID``."""
-        return identifier(hit.get("objectID"), "objectID")
-
-
-ALGOLIA_ENGINE = Algolia()
-_ALGOLIA_FILES = ResponseFiles(ALGOLIA_ENGINE)
-algolia_fits, algolia_rankings = _ALGOLIA_FILES.fits, _ALGOLIA_FILES.rankings
-
-
-# Typesense: responses of ``documents/search`` and ``multi_search``.
-
-
-class Typesense(Engine):
-    """``hits`` with ``document.id``.
-
-    A hit's score is that of hybrid search (``hybrid_search_info.rank_fusion_score``) where there is one, else
-    ``text_match``, a whole number of 64 bits.
-    """
-
-    title, several, query_at = "Typesense", "results", ("request_params", "q")
-
-    def is_answer(self, answer: Answer) -> bool:
-        """Whether it has hits with a ``document``, or none and how many there are; or grouped hits."""
-        if "grouped_hits" in answer and "found" in answer:
-            return True
-        hits = objects(answer.get("hits"))
-        return hits is not None and (all("document" in hit for hit in hits) if hits else "found" in answer)
-
-    def is_error(self, answer: Answer) -> bool:
-        """Whether it has an ``error`` as text, or a ``message`` and nothing else."""
-        return (isinstance(answer.get("error"), str) and "status" not in answer) or list(answer) == ["message"]
-
-    def problem(self, answer: Answer) -> str | None:
-        """An error, or a search that was cut off."""
-        if "hits" not in answer and "grouped_hits" not in answer:
-            return message(f"error {answer.get('code', '')}".strip(), answer.get("error", answer.get("message")))
-        return "the search was cut off, so its hits are incomplete" if answer.get("search_cutoff") else None
-
-    def found(self, answer: Answer) -> list[Answer]:
-        """``hits``."""
-        if "hits" not in answer:
-            raise AnswerError("Typesense: grouped hits have no single order; ask without group_by")
-        return list(answer["hits"])
-
-    def document(self, hit: Answer) -> str:
-        """``document.id``."""
-        return identifier(inner(hit, "document").get("id"), "document.id")
-
-    def score(self, hit: Answer) -> object:
-        """The score of hybrid search, else ``text_match``."""
-        return inner(hit, "hybrid_search_info").get("rank_fusion_score", hit.get("text_match"))
-
-
-TYPESENSE_ENGINE = Typesense()
-_TYPESENSE_FILES = ResponseFiles(TYPESENSE_ENGINE)
-typesense_fits, typesense_rankings = _TYPESENSE_FILES.fits, _TYPESENSE_FILES.rankings
-
-
-# Meilisearch: responses of ``search`` and ``multi-search``.
-
-
-_COUNTS = frozenset({"processingTimeMs", "estimatedTotalHits", "totalHits"})
-
-
-class Meilisearch(Engine):
-    """``hits``, which are the documents themselves.
-
-    The id is ``id``, else the only field whose name ends so, as Meilisearch finds the primary key. The score
-    ``_rankingScore`` is there where ``showRankingScore`` asks for it.
-    """
-
-    title, several, query_at, score_key = "Meilisearch", "results", ("query",), "_rankingScore"
-
-    def is_answer(self, answer: Answer) -> bool:
-        """Whether it has hits, and how many there are or how long they took."""
-        return objects(answer.get("hits")) is not None and bool(answer.keys() & _COUNTS)
-
-    def is_error(self, answer: Answer) -> bool:
-        """Whether it has a ``message``, a ``code`` and a ``type``."""
-        return isinstance(answer.get("message"), str) and {"code", "type"} <= answer.keys()
-
-    def problem(self, answer: Answer) -> str | None:
-        """An error, a search that was cut off, or servers without an answer."""
-        if "hits" not in answer:
-            return message("error", answer.get("code"), answer.get("message"))
-        if remotes := answer.get("remoteErrors"):
-            return message("these servers did not answer", ", ".join(map(str, remotes)))
-        if answer.get("degraded"):
-            return "the search was cut off, so its hits are incomplete"
-        return None
-
-    def found(self, answer: Answer) -> list[Answer]:
-        """``hits``."""
-        return list(answer["hits"])
-
-    def document(self, hit: Answer) -> str:
-        """``id``, or the only field whose name ends so."""
-        if "id" in hit:
-            return identifier(hit["id"], "the field id")
-        names = [name for name in hit if name.lower().endswith("id") and not name.startswith("_")]
-        if len(names) != 1:
-            raise AnswerError(
-                f"Meilisearch: expected a field id, or one whose name ends so, found {', '.join(names) or 'none'}"
-            )
-        return identifier(hit[names[0]], f"the field {names[0]}")
-
-
-MEILISEARCH_ENGINE = Meilisearch()
-_MEILISEARCH_FILES = ResponseFiles(MEILISEARCH_ENGINE)
-meilisearch_fits, meilisearch_rankings = _MEILISEARCH_FILES.fits, _MEILISEARCH_FILES.rankings
+            row = _row(line, value)
+            if row.engine is None and isinstance(value, dict) and value and all(map(engine_of, value.values())):
+                yield from (_row(line, {"query_id": topic, "response": answer}) for topic, answer in value.items())
+            else:
+                yield row
+
+
+def _row(line: int | None, value: Any) -> _Row:
+    """A value that is an answer, or has one under its keys."""
+    if not isinstance(value, dict):
+        return _Row(line, value, None, None, None)
+    keys = {key.lower(): inner for key, inner in value.items()}
+    inside = [keys[name] for name in _ANSWERS if isinstance(keys.get(name), dict)]
+    answer = next((one for one in (value, *inside) if engine_of(one)), inside[0] if inside else value)
+    answer = answer | {key: value[key] for key in _BESIDE if key in value}
+    engine = engine_of(answer)
+    repeated = at(answer, engine.query_at) if engine else None
+    text = _beside(keys, _TEXTS) or (repeated if isinstance(repeated, str) else None)
+    return _Row(line, answer, engine, _beside(keys, _IDS), text)
+
+
+def _beside(keys: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
+    """The text or the whole number under the first of some keys."""
+    values = (keys.get(name) for name in names)
+    return next((str(v) for v in values if isinstance(v, str | int) and not isinstance(v, bool) and v != ""), None)

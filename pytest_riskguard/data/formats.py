@@ -6,16 +6,21 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
+from pytest_riskguard.data.headers import SYNONYMS, number
 from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hint
 from pytest_riskguard.data.records import KINDS, Judgement, Kind, Ranking, Records, limited
 from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.text import did_you_mean
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -23,8 +28,8 @@ class Format:
     """One format of files.
 
     For the format ``csv`` its ``module`` in ``data`` has ``csv_fits(file, kind)``, which returns None or why the file
-    does not fit, and for each kind that it ``reads`` a function such as ``csv_judgements(file)``. Of ``parts`` a file
-    may hold several, ``FILE#PART``.
+    does not fit, and for each kind that it ``reads`` a function such as ``csv_judgements(file)``, or for all of them
+    ``csv_table(file, kind)``, which gives named columns. Of ``parts`` a file may hold several, ``FILE#PART``.
     """
 
     name: str
@@ -41,17 +46,32 @@ class Format:
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The function that reads what a file of this format holds."""
+        read = self._function(kind) or partial(_of_table, self._function("table"), kind)
 
-        def read(file: InputFile) -> Any:
-            found = self._function(kind)(file)
+        def limited_read(file: InputFile) -> Any:
+            found = read(file)
             return limited(found, file.refuse) if isinstance(found, Records) else found
 
-        return read
+        return limited_read
 
-    def _function(self, name: str) -> Callable[..., Any]:
+    def _function(self, name: str) -> Any:
         module = import_module(f"pytest_riskguard.data.{self.module}")
-        function: Callable[..., Any] = getattr(module, f"{self.name.replace('-', '_')}_{name}")
-        return function
+        return getattr(module, f"{self.name.replace('-', '_')}_{name}", None)
+
+
+def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFile) -> Any:
+    """What the named columns of a file hold."""
+    from pytest_riskguard.data import named_columns as columns
+    from pytest_riskguard.data.scores import scores_of_rows
+
+    match kind:
+        case "judgements":
+            return columns.judgements_of(table(file, kind), file.columns)
+        case "rankings":
+            return columns.run_of_table(table(file, kind), file.columns)
+        case "topics":
+            return columns.topics_of_table(table(file, kind), file.columns)
+    return scores_of_rows(file, file.chosen(columns.score_rows_of(table(file, kind), file.columns), "system"))
 
 
 def _format(name: str, module: str, reads: str, suffixes: str, *, writes: str = "", parts: str = "") -> Format:
@@ -75,12 +95,8 @@ FORMATS: tuple[Format, ...] = (
     _format("arrow", "arrow", "judgements rankings topics", ".arrow .feather .ipc .arrows"),
     # ranx, compressed (LZ4)
     _format("ranx-lz4", "libraries", "judgements rankings", ".lz4"),
-    # ratings of a Quepid case (CSV, JSON)
-    _format("quepid", "quepid", "judgements", ".csv .txt .json"),
-    # judgements of a Quepid book (CSV, JSON)
-    _format("quepid-book", "quepid", "judgements", ".csv .txt .json"),
-    # Quepid snapshots (CSV, JSON) and its detailed export
-    _format("quepid-snapshot", "quepid", "judgements rankings", ".csv .txt .json", parts="rankings"),
+    # Quepid: ratings of a case, books, snapshots, the detailed export (CSV, JSON)
+    _format("quepid", "quepid", "judgements rankings", ".csv .txt .json", parts="rankings"),
     # ratings for learning to rank (rating qid:id # docid text)
     _format("ltr", "judging_tools", "judgements", ".txt .ltr"),
     # OpenSearch Search Relevance Workbench
@@ -101,20 +117,10 @@ FORMATS: tuple[Format, ...] = (
     _format("mteb", "libraries", "rankings", ".json", parts="rankings"),
     # sentence-transformers predictions (JSON Lines)
     _format("sentence-transformers", "libraries", "rankings", ".jsonl"),
-    # BEIR: qrels with a header (TSV), queries.jsonl
-    _format("beir", "libraries", "judgements topics", ".tsv .jsonl"),
-    # Elasticsearch and OpenSearch _search and _msearch responses (JSON, JSON Lines)
-    _format("elasticsearch", "engines", "rankings", ".json .jsonl .ndjson"),
-    # Solr select responses (JSON, JSON Lines)
-    _format("solr", "engines", "rankings", ".json .jsonl .ndjson"),
-    # Vespa search responses (JSON, JSON Lines)
-    _format("vespa", "engines", "rankings", ".json .jsonl .ndjson"),
-    # Algolia search responses (JSON, JSON Lines)
-    _format("algolia", "engines", "rankings", ".json .jsonl .ndjson"),
-    # Typesense search and multi_search responses (JSON, JSON Lines)
-    _format("typesense", "engines", "rankings", ".json .jsonl .ndjson"),
-    # Meilisearch search and multi-search responses (JSON, JSON Lines)
-    _format("meilisearch", "engines", "rankings", ".json .jsonl .ndjson"),
+    # BEIR: qrels with a header (TSV)
+    _format("beir", "libraries", "judgements", ".tsv"),
+    # responses of Elasticsearch, OpenSearch, Solr, Vespa, Algolia, Typesense, Meilisearch (JSON, JSON Lines)
+    _format("responses", "engines", "rankings", ".json .jsonl .ndjson"),
     # scores of ranx (JSON: measure, topic, number) and pytrec_eval (topic, measure, number)
     _format("ranx-scores", "score_files", "scores", ".json"),
     # trec_eval -q: measure, topic, value
@@ -312,8 +318,6 @@ def _refusal(file: InputFile, kind: Kind, nearest: Format, why: Misfit) -> FileE
 
 def kinds_of(file: InputFile, *, named: str | None = None) -> tuple[Kind, ...]:
     """What a file may hold: every kind that a format fits, without those that its columns contradict."""
-    from pytest_riskguard.data.named_columns import SYNONYMS
-
     if names_collection(file.path):
         named = "irds"
     if named is not None:
@@ -349,6 +353,4 @@ def _is_certain(known: Format, file: InputFile, kind: Kind) -> bool:
     """Whether hardly a file of another kind has this format."""
     if known.name != "trec":  # which is recognised by the number of columns alone
         return (known.name, kind) not in OWN
-    from pytest_riskguard.data.named_columns import number
-
     return not math.isnan(number(file.first_line.split()[3 if kind == "judgements" else 4]))

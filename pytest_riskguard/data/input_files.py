@@ -196,6 +196,7 @@ class InputFile:
         self.columns = dict(columns or {})
         self.keys: TopicKeys | None = None
         self.labels, self.ties = AS_GIVEN, cast("Ties | None", None)
+        self.is_part = False
         self._error, self._given = error, content
         self._digest: str | None = None
 

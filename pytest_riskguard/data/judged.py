@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.document_ids import FIRST_RANKS, Judged
 from pytest_riskguard.data.given_file import LabelRules
-from pytest_riskguard.data.grades import labels_for
 from pytest_riskguard.data.ids import BoolArray, Ids, IntArray
 from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH
 from pytest_riskguard.data.measures import cutoff_of, provider_of
 from pytest_riskguard.data.qrels import Qrels, judgement_rows
 from pytest_riskguard.data.ranking import Order, Ranking, Ranks, order_of, ranking, topic_of_rows
 from pytest_riskguard.data.runs import Run
+from pytest_riskguard.data.scores import Judged
+from pytest_riskguard.data.scoring import labels_for
 
 if TYPE_CHECKING:
     from ir_measures import Measure
 
-#: Shares of judged documents are those of so many ranks.
-LEAST_DEPTH = 10
+#: Shares of judged documents are those of so many ranks, and no fewer are kept.
+FIRST_RANKS = LEAST_DEPTH = 10
 #: About how many documents are kept for their ranks alone: of many topics fewer each, but all that are searched,
 KEPT_DOCUMENTS = 250_000
 #: unless that were more than this.

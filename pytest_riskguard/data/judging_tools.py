@@ -1,444 +1,166 @@
-"""Values of a JSON file together with their places in it, so that every refusal says where."""
+"""Files of the tools in which documents are judged: OpenSearch's Workbench, ``_rank_eval``, RRE, learning to rank."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
-from pytest_riskguard.data.columns import number
-from pytest_riskguard.data.content import InputFile, Misfit
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow, normal
-from pytest_riskguard.errors import FileError, UsageError
-from pytest_riskguard.text import clean, listed
+from pytest_riskguard.data.engines import ENGINES
+from pytest_riskguard.data.headers import number
+from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, nodes, without
+from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
+from pytest_riskguard.data.topics import Topics, topics_of, topics_of_rows
+from pytest_riskguard.text import listed
+
+# OpenSearch's Search Relevance Workbench: judgement lists, query sets, pairwise experiments and evaluation results,
+# as its API and its indices return them, or as they are imported. Queries are known by their texts.
 
 
-@dataclass(frozen=True)
-class JsonNode:
-    """One value; ``place`` is its path, such as ``queries[3].ratings``. All methods raise the file's error."""
-
-    file: InputFile
-    value: Any
-    place: str = ""
-    line: int | None = None
-
-    @classmethod
-    def of(cls, file: InputFile) -> JsonNode:
-        """The whole file."""
-        return cls(file, file.json)
-
-    def __getitem__(self, key: str) -> JsonNode:
-        """The value of a key that must be there."""
-        if (node := self.get(key)) is None:
-            raise self.refuse(f"expected a key {key!r}, found {self._shown()}")
-        return node
-
-    def get(self, key: str) -> JsonNode | None:
-        """The value of a key; None if it is not there or null."""
-        value = self._object().get(key)
-        return None if value is None else self._below(value, f".{key}")
-
-    def entries(self) -> Iterator[tuple[str, JsonNode]]:
-        """The keys of an object with their values."""
-        for key, value in self._object().items():
-            yield key, self._below(value, f".{clean(key, limit=40)}")
-
-    def items(self) -> Iterator[JsonNode]:
-        """The values of a list."""
-        if not isinstance(self.value, list):
-            raise self.refuse(f"expected a list, found {self._shown()}")
-        for place, value in enumerate(self.value):
-            yield self._below(value, f"[{place}]")
-
-    def text(self) -> str:
-        """A text that is not blank."""
-        if not isinstance(self.value, str) or not self.value.strip():
-            raise self.refuse(f"expected a text, found {self._shown()}")
-        return self.value.strip()
-
-    def identifier(self) -> str:
-        """An id: a text, or a whole number, which becomes one."""
-        if isinstance(self.value, int) and not isinstance(self.value, bool):
-            return str(self.value)
-        return self.text()
-
-    def number(self) -> float:
-        """A finite number, which may stand in a text (``"3.000"``)."""
-        if isinstance(self.value, str):
-            value = number(self.value)
-        elif isinstance(self.value, int | float) and not isinstance(self.value, bool):
-            value = float(self.value)
-        else:
-            value = float("nan")
-        if value != value:
-            raise self.refuse(f"expected a number, found {self._shown()}")
-        return value
-
-    def refuse(self, problem: str) -> FileError:
-        """The error to raise for this value."""
-        return self.file.refuse(self.line, f"{self.place}: {problem}" if self.place else problem)
-
-    def _object(self) -> dict[str, Any]:
-        if not isinstance(self.value, dict):
-            raise self.refuse(f"expected an object, found {self._shown()}")
-        return self.value
-
-    def _below(self, value: Any, step: str) -> JsonNode:
-        return JsonNode(self.file, value, f"{self.place}{step}".lstrip("."), self.line)
-
-    def _shown(self) -> str:
-        if isinstance(self.value, dict):
-            keys = ", ".join(f"{key!r:.40}" for key in list(self.value)[:5])
-            return f"an object with the keys {keys}" if keys else "an empty object"
-        if isinstance(self.value, list):
-            return "a list"
-        return "null" if self.value is None else f"{self.value!r:.60}"
-
-
-# What is asked of a file: that it has a format, and which of its rankings or lists is meant (``FILE#NAME``).
-
-
-_MOST_NAMED = 8
-
-
-def require(misfit: Misfit | None, file: InputFile) -> None:
-    """Refuse a file that was said to have a format that it does not have."""
-    if misfit is not None:
-        raise file.refuse(None, f"expected the format that was named, but {misfit.reason}")
-
-
-def only_part(file: InputFile, names: Iterable[str], what: str) -> str:
-    """The name that ``file.part`` gives, else the only one; the error of the file if there is no such, or several."""
-    there = list(dict.fromkeys(names))
-    listed = ", ".join(f"{name!r:.60}" for name in there[:_MOST_NAMED]) + (
-        ", ..." if len(there) > _MOST_NAMED else ""
-    )
-    if not there:
-        raise file.refuse(None, f"expected a {what}, found none")
-    if file.part is not None:
-        if file.part not in there:
-            raise file.refuse(None, f"expected a {what} named {file.part!r:.60}, found {listed}")
-        return file.part
-    if len(there) > 1:
-        example = f"{file.name}#{there[0]:.60}"
-        raise file.refuse(None, f"expected one {what}, found {len(there)} ({listed}); name one, as in {example!r}")
-    return there[0]
-
-
-def labels(names: Sequence[str], others: Sequence[str]) -> list[str]:
-    """What each is called: by its name, or by its other name (an id, a time) where several share the first."""
-    return [
-        other or name if names.count(name) > 1 else name or other for name, other in zip(names, others, strict=True)
-    ]
-
-
-# Query texts for files of tools that know queries by nothing else.
-
-
-def texts_of(topics: Iterable[str], texts: Mapping[str, str], tool: str) -> dict[str, str]:
-    """The text of each topic; ``UsageError`` if one has none, or two have the same, which the tool would mix up."""
-    found: dict[str, str] = {}
-    owner: dict[str, str] = {}
-    for topic in topics:
-        text = normal(texts.get(topic, ""))
-        if not text:
-            raise UsageError(
-                f"{tool} knows queries by their texts, and topic {topic!r} has none; give the topics file (--topics)"
-            )
-        if owner.setdefault(text, topic) != topic:
-            raise UsageError(
-                f"{tool} knows queries by their texts, and topics {owner[text]!r} and {topic!r} have the same one"
-            )
-        found[topic] = text
-    return found
-
-
-# Documents of Elasticsearch and OpenSearch, which an index and an id name together.
-
-
-def names_of(documents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Index and id -> one name: the id alone, but ``index/id`` in a file that names several indices.
-
-    The same id in two indices is two documents, so an id of such a file never matches one that has no index.
-    """
-    pairs = list(dict.fromkeys(documents))
-    several = len({index for index, _ in pairs}) > 1
-    return {(index, name): f"{index}/{name}" if several else name for index, name in pairs}
-
-
-# OpenSearch's Search Relevance Workbench: judgement lists, query sets, pairwise experiments and evaluation results.
-#
-# All are read as its API and its indices return them, or as they are imported. Queries are known by their texts. Its
-# metrics are not read.
-
-
-_RATINGS, _QUERIES, _RESULTS, _RANKED = "judgmentRatings", "querySetQueries", "results", "documentIds"
-_KEYS: Mapping[Kind, tuple[str, ...]] = {
-    "judgements": (_RATINGS,),
-    "topics": (_QUERIES, "queryText"),
-    "rankings": (_RESULTS, _RANKED),
+_MARKS: Mapping[Kind, tuple[str, ...]] = {
+    "judgements": ("judgmentRatings",),
+    "topics": ("querySetQueries", "queryText"),
+    "rankings": ("documentIds", "results.0.snapshots", "results.0.evaluationId"),
 }
-_COMPLETED = "COMPLETED"
-#: Fields of a query that describe no topic.
-_NO_TAGS = frozenset({"queryText", "referenceAnswer"})
-_CONFIGURATION = "searchConfigurationId"
-_RESULT_INDEX = "search-relevance-evaluation-result"
+#: Where the first document is: stored ones have their fields below ``_source``.
+_FIRST = ("", "0.", "_source.", "0._source.", "hits.hits.0._source.")
 
 
 def workbench_fits(file: InputFile, kind: Kind) -> Misfit | None:
-    """Whether a document of the file has what the Workbench keeps of this kind."""
-    keys = _KEYS[kind]
-    if kind == "topics" and "queryText" in (file.first_object or {}):
-        return None
-    if any(_has(document, key) for document in _documents(file.json_or_none) for key in keys):
-        return None
-    return Misfit(f"no document in it has {' or '.join(map(repr, keys))}")
+    """Whether the first document of the file has what the Workbench keeps of this kind."""
+    return without(file, *(f"{first}{mark}" for first in _FIRST for mark in _MARKS[kind]))
 
 
-def _has(document: Mapping[str, Any], key: str) -> bool:
-    """Whether the document has the key; ``results`` are those of an experiment."""
-    if key != _RESULTS:
-        return key in document
-    results = document.get(key)
-    first = results[0] if isinstance(results, list) and results else None
-    return isinstance(first, dict) and ("snapshots" in first or "evaluationId" in first)
+def _documents(file: InputFile) -> Iterator[JsonNode]:
+    """Documents as they are stored, also those of a search response."""
+    for node in nodes(file):
+        hits = node.find("hits.hits")
+        for one in [node] if hits is None else hits.items():
+            yield one.find("_source") or one
 
 
-def _documents(value: Any) -> list[dict[str, Any]]:
-    """Objects as they are stored, without reading more than is there."""
-    if isinstance(value, dict) and isinstance(value.get("hits"), dict):
-        hits = value["hits"].get("hits")
-        return [one for hit in hits if (one := _stored(hit))] if isinstance(hits, list) else []
-    if isinstance(value, list):
-        return [one for hit in value if (one := _stored(hit))]
-    one = _stored(value)
-    return [one] if one else []
+def _with(file: InputFile, key: str) -> list[JsonNode]:
+    return [document for document in _documents(file) if document.find(key) is not None]
 
 
-def _stored(value: Any) -> dict[str, Any] | None:
-    source = value.get("_source", value) if isinstance(value, dict) else None
-    return source if isinstance(source, dict) else None
-
-
-def _nodes(file: InputFile, *keys: str) -> list[JsonNode]:
-    """The documents that have one of the keys."""
-    whole = JsonNode.of(file)
-    if isinstance(whole.value, list):
-        hits = list(whole.items())
-    else:
-        found = whole.get("hits")
-        hits = [whole] if found is None else list(found["hits"].items())
-    sources = [hit.get("_source") or hit for hit in hits]
-    return [source for source in sources if any(source.get(key) is not None for key in keys)]
+def _finished(document: JsonNode) -> JsonNode:
+    status = document.find("status")
+    if status is not None and status.value != "COMPLETED":
+        raise status.refuse(f"expected 'COMPLETED', found {status.value!r:.40}; export it once it has finished")
+    return document
 
 
 def workbench_judgements(file: InputFile) -> Records[Judgement]:
     """The ratings of a judgement list; ``FILE#NAME`` names one of several by its name or its id."""
-    return Records(_workbench_judgements(file), by_text=True)
+    ratings = _finished(chosen_node(file, "judgement list", _with(file, "judgmentRatings")))["judgmentRatings"]
+    rows = (
+        Judgement(query["query"].text(), rated["docId"].identifier(), rated["rating"].number())
+        for query in ratings.items()
+        for rated in query["ratings"].items()
+        if rated["rating"].value != ""  # which waits for a judge
+    )
+    return Records(rows, by_text=True)
 
 
-def _workbench_judgements(file: InputFile) -> Iterator[Judgement]:
-    lists = _nodes(file, _RATINGS)
-    chosen = _chosen(file, lists, "judgement list")
-    _refuse_unfinished(chosen)
-    seen: set[str] = set()
-    for query in chosen[_RATINGS].items():
-        text = query["query"].text()
-        if text in seen:
-            raise query.refuse(f"expected each query once, found {text!r:.60} again")
-        seen.add(text)
-        for rated in query["ratings"].items():
-            rating = rated["rating"]
-            if rating.value != "":  # an empty one waits for a judge
-                yield Judgement(text, rated["docId"].identifier(), rating.number())
-
-
-def _chosen(file: InputFile, nodes: list[JsonNode], what: str) -> JsonNode:
-    names = [_name(node, "name") for node in nodes]
-    ids = [_name(node, "id") for node in nodes]
-    if file.part in ids and file.part:
-        return nodes[ids.index(file.part)]
-    called = labels(names, ids)
-    return nodes[called.index(only_part(file, called, what))]
-
-
-def _name(node: JsonNode, key: str) -> str:
-    value = node.get(key)
-    return "" if value is None else value.identifier()
-
-
-def _refuse_unfinished(node: JsonNode) -> None:
-    status = node.get("status")
-    if status is not None and status.value != _COMPLETED:
-        raise status.refuse(f"expected {_COMPLETED!r}, found {status.value!r:.40}; export it once it has finished")
-
-
-def workbench_topics(file: InputFile) -> Records[TopicRow]:
-    """The queries of a query set; their further fields are tags."""
-    return Records(_workbench_topics(file))
-
-
-def _workbench_topics(file: InputFile) -> Iterator[TopicRow]:
-    if "queryText" in (file.first_object or {}):
-        queries = [JsonNode(file, value, line=line) for line, value in file.json_lines()]
-    else:
-        queries = _nodes(file, "queryText")
-        queries = queries or list(_chosen(file, _nodes(file, _QUERIES), "query set")[_QUERIES].items())
-    for query in queries:
-        text = query["queryText"].text()
-        fields = ((key, node.value) for key, node in query.entries() if key not in _NO_TAGS)
-        tags = {key: _tag(value) for key, value in fields if isinstance(value, str | int | float | bool)}
-        yield TopicRow(None, text, tags, line=query.line)
-
-
-def _tag(value: str | float | bool) -> str:
-    return json.dumps(value) if isinstance(value, bool) else str(value)
+def workbench_topics(file: InputFile) -> Topics:
+    """The queries of a query set, or of the file that is uploaded for one; their further fields are tags."""
+    queries = list(_documents(file))
+    if queries and queries[0].find("queryText") is None:
+        queries = list(chosen_node(file, "query set", _with(file, "querySetQueries"))["querySetQueries"].items())
+    without_tag = ("queryText", "referenceAnswer")
+    return topics_of_rows(file, [(None, q["queryText"].text(), q.tags(*without_tag), q.line) for q in queries])
 
 
 def workbench_rankings(file: InputFile) -> Records[Ranking]:
     """The documents of each query; ``FILE#ID`` names one of several search configurations, or a variant of one."""
-    return Records(_workbench_rankings(file), by_text=True, is_ordered=True)
-
-
-def _workbench_rankings(file: InputFile) -> Iterator[Ranking]:
-    evaluated = _nodes(file, _RANKED)
-    ranked = _evaluated(file, evaluated) if evaluated else _compared(file)
-    part = only_part(file, [configuration for configuration, _, _ in ranked], "search configuration")
-    seen: set[str] = set()
+    ranked = [
+        (one.find("experimentVariantId") or one["searchConfigurationId"], one["searchText"], one["documentIds"])
+        for one in _with(file, "documentIds")
+    ]
+    if ranked:
+        _refuse_incomplete(file)
+    else:
+        experiments = _with(file, "results")
+        if len(experiments) != 1:
+            raise file.refuse(None, f"expected one experiment, found {len(experiments)}; export them one by one")
+        results = list(_finished(experiments[0])["results"].items())
+        if results and results[0].find("snapshots") is None:
+            kept = "a pointwise experiment keeps them in the index search-relevance-evaluation-result"
+            raise results[0].refuse(f"expected 'snapshots' with document ids; {kept}: export its documents")
+        ranked = [
+            (snapshot["searchConfigurationId"], result["query_text"], snapshot["docIds"])
+            for result in results
+            for snapshot in result["snapshots"].items()
+        ]
+    rankings: dict[str, list[Ranking]] = {}
     for configuration, query, documents in ranked:
-        if configuration != part:
+        row = Ranking(query.text(), [document.identifier() for document in documents.items()])
+        rankings.setdefault(configuration.identifier(), []).append(row)
+    rows = chosen(file, "search configuration", (((name,), rows) for name, rows in rankings.items()))
+    return Records(rows, by_text=True, is_ordered=True)
+
+
+def _refuse_incomplete(file: InputFile) -> None:
+    """Refuse search responses that hold only some of the documents."""
+    for response in nodes(file):
+        if (hits := response.find("hits.hits")) is None:
             continue
-        text = query.text()
-        if text in seen:
-            raise query.refuse(
-                f"expected each query once, found {text!r:.60} again; export one experiment, and one variant of it"
-            )
-        seen.add(text)
-        yield Ranking(text, [document.identifier() for document in documents.items()])
-
-
-#: Search configuration, query text and document ids.
-_Ranked = list[tuple[str, JsonNode, JsonNode]]
-
-
-def _evaluated(file: InputFile, results: list[JsonNode]) -> _Ranked:
-    """Of evaluation results; a variant of a configuration has a name of its own."""
-    _refuse_incomplete(JsonNode.of(file))
-    return [
-        (_name(result, "experimentVariantId") or _name(result, _CONFIGURATION), result["searchText"], result[_RANKED])
-        for result in results
-    ]
-
-
-def _compared(file: InputFile) -> _Ranked:
-    """Of a pairwise experiment."""
-    experiments = _nodes(file, _RESULTS)
-    if len(experiments) != 1:
-        raise file.refuse(None, f"expected one experiment, found {len(experiments)}; export them one by one")
-    _refuse_unfinished(experiments[0])
-    results = list(experiments[0][_RESULTS].items())
-    if results and results[0].get("snapshots") is None:
-        raise results[0].refuse(
-            "expected 'snapshots' with document ids; a pointwise experiment keeps them in the index "
-            f"{_RESULT_INDEX}: export its documents"
-        )
-    return [
-        (snapshot[_CONFIGURATION].identifier(), result["query_text"], snapshot["docIds"])
-        for result in results
-        for snapshot in result["snapshots"].items()
-    ]
-
-
-def _refuse_incomplete(response: JsonNode) -> None:
-    """Refuse a search response that holds only some of the documents."""
-    hits = response.get("hits") if isinstance(response.value, dict) else None
-    if hits is None:
-        return
-    shards = response.get("_shards")
-    failed = None if shards is None else shards.get("failed")
-    timed_out = response.get("timed_out")
-    if (failed is not None and failed.value) or (timed_out is not None and timed_out.value):
-        raise response.refuse("expected a whole answer, found one that timed out or whose shards failed; ask again")
-    total = hits.get("total")
-    if total is None:
-        return
-    is_exact, count = True, len(list(hits["hits"].items()))
-    if isinstance(total.value, dict):
-        is_exact, total = total.value.get("relation", "eq") == "eq", total["value"]
-    if total.number() > count or not is_exact:
-        least = "" if is_exact else "at least "
-        raise total.refuse(f"expected all documents, found {count} of {least}{total.value}; ask with a larger `size`")
-
-
-def imported(rows: Iterable[tuple[str, str, str]]) -> bytes:
-    """The body of a request that imports rows of query, document and rating."""
-    ratings: dict[str, list[dict[str, str]]] = {}
-    for query, document, rating in rows:
-        ratings.setdefault(query, []).append({"docId": document, "rating": rating})
-    body = {
-        "name": "riskguard",
-        "description": "",
-        "type": "IMPORT_JUDGMENT",
-        _RATINGS: [{"query": query, "ratings": rated} for query, rated in ratings.items()],
-    }
-    return (json.dumps(body, ensure_ascii=False, indent=1) + "\n").encode()
+        if problem := ENGINES["elasticsearch"].problem(response.value):
+            raise response.refuse(f"expected a whole answer, found another: {problem}; ask again")
+        total = response.find("hits.total")
+        if total is not None:
+            total = total["value"] if isinstance(total.value, dict) else total
+            count, least = len(hits.value), ""
+            if at(response.value, "hits.total.relation") == "gte":
+                least = "at least "
+            if least or total.number() > count:
+                found = f"found {count} of {least}{total.value}"
+                raise total.refuse(f"expected all documents, {found}; ask with a larger `size`")
 
 
 # ``_rank_eval`` of Elasticsearch and OpenSearch: requests, which have ratings, and responses, which have rankings.
-#
-# The metric of a response is not read.
 
 
 #: Keys under which queries and parameters have the text that was searched for.
 _TEXT_KEYS = frozenset({"query", "query_text", "query_string", "model_text", "text", "q", "search_text", "keywords"})
-_FAILURES_SHOWN = 3
 
 
 def rank_eval_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the file is a request (judgements, topics) or a response (rankings)."""
-    value = file.json_or_none
-    if not isinstance(value, dict):
-        return Misfit("it is not a JSON object")
     if kind == "rankings":
-        response = value.get("rank_eval", value)
-        if isinstance(response, dict) and "details" in response and "metric_score" in response:
-            return None
-        return Misfit("it has no 'details' and 'metric_score', as a response of _rank_eval has")
-    requests = value.get("requests")
-    if isinstance(requests, list) and requests and isinstance(requests[0], dict) and "ratings" in requests[0]:
-        return None
-    return Misfit("it has no list 'requests' with 'ratings'")
+        return without(file, "details metric_score", "rank_eval.details rank_eval.metric_score")
+    return without(file, "requests.0.ratings")
 
 
 def rank_eval_judgements(file: InputFile) -> Records[Judgement]:
     """The ratings of each request; its id is the topic."""
-    return Records(_rank_eval_judgements(file))
+    requests = [(request["id"].identifier(), request) for request in _requests(file)]
+    rated = [(topic, rating) for topic, request in requests for rating in request["ratings"].items()]
+    documents = _documents_of([rating for _, rating in rated])
+    return Records(
+        Judgement(topic, document, rating["rating"].number())
+        for (topic, rating), document in zip(rated, documents, strict=True)
+    )
 
 
-def _rank_eval_judgements(file: InputFile) -> Iterator[Judgement]:
-    requests = list(JsonNode.of(file)["requests"].items())
-    _refuse_repeated(requests)
-    rated = [(request["id"].identifier(), rating) for request in requests for rating in request["ratings"].items()]
-    names = names_of(_document(rating) for _, rating in rated)
-    for topic, rating in rated:
-        yield Judgement(topic, names[_document(rating)], rating["rating"].number())
-
-
-def rank_eval_topics(file: InputFile) -> Records[TopicRow]:
+def rank_eval_topics(file: InputFile) -> Topics:
     """The id of each request, and the only text that its query or its parameters have."""
-    return Records(_rank_eval_topics(file))
+    requests = list(_requests(file))
+    return topics_of(file, [request["id"].identifier() for request in requests], list(map(_text_of, requests)))
 
 
-def _rank_eval_topics(file: InputFile) -> Iterator[TopicRow]:
-    for request in JsonNode.of(file)["requests"].items():
-        name = request["id"].identifier()
-        texts = set(_texts(request.value.get("params"))) or set(_texts(request.value.get("request")))
-        if len(texts) != 1:
-            listed = ", ".join(f"{text!r:.40}" for text in sorted(texts)[:3]) or "none"
-            raise request.refuse(f"expected one query text in its request or its params, found {listed}")
-        yield TopicRow(name, texts.pop())
+def _requests(file: InputFile) -> Iterator[JsonNode]:
+    return JsonNode(file, file.json)["requests"].items()
+
+
+def _text_of(request: JsonNode) -> str:
+    texts = {*_texts(at(request.value, "params"))} or {*_texts(at(request.value, "request"))}
+    if len(texts) != 1:
+        found = ", ".join(f"{text!r:.40}" for text in sorted(texts)[:3]) or "none"
+        raise request.refuse(f"expected one query text in its request or its params, found {found}")
+    return texts.pop()
 
 
 def _texts(value: Any, key: str = "", above: str = "") -> Iterator[str]:
@@ -454,152 +176,109 @@ def _texts(value: Any, key: str = "", above: str = "") -> Iterator[str]:
 
 def rank_eval_rankings(file: InputFile) -> Records[Ranking]:
     """The hits of each query, in their order."""
-    return Records(_rank_eval_rankings(file), is_ordered=True)
+    whole = JsonNode(file, file.json)
+    response = whole.find("rank_eval") or whole
+    if (failures := response.find("failures")) is not None and failures.value:
+        failed = tuple(topic for topic, _ in failures.entries())
+        found = f"{len(failed)} that failed: {listed(failed, most=3)}"
+        raise failures.refuse(f"expected answers to all queries, found {found}; ask again")
+    hits = [
+        (topic, [hit["hit"] for hit in detail["hits"].items()]) for topic, detail in response["details"].entries()
+    ]
+    documents = iter(_documents_of([hit for _, ranked in hits for hit in ranked]))
+    rows = []
+    for topic, ranked in hits:
+        scores = [score.number() for hit in ranked if (score := hit.find("_score")) is not None]
+        names = list(islice(documents, len(ranked)))
+        rows.append(Ranking(topic, names, scores if len(scores) == len(names) else None))
+    return Records(rows, is_ordered=True)
 
 
-def _rank_eval_rankings(file: InputFile) -> Iterator[Ranking]:
-    whole = JsonNode.of(file)
-    response = whole.get("rank_eval") or whole
-    _refuse_failures(response)
-    details = [(topic, list(detail["hits"].items())) for topic, detail in response["details"].entries()]
-    names = names_of(_document(hit["hit"]) for _, hits in details for hit in hits)
-    for topic, hits in details:
-        scores = [hit["hit"].get("_score") for hit in hits]
-        given = [score.number() for score in scores if score is not None]
-        documents = [names[_document(hit["hit"])] for hit in hits]
-        yield Ranking(topic, documents, given if len(given) == len(documents) else None)
+def _documents_of(named: list[JsonNode]) -> list[str]:
+    """The ids of documents, each ``index/id`` in a file that names several indices.
 
-
-def _refuse_failures(response: JsonNode) -> None:
-    failures = response.get("failures")
-    if failures is None or not failures.value:
-        return
-    failed = [f"{topic!r:.60} ({_reason(failure.value)})" for topic, failure in failures.entries()]
-    listed = ", ".join(failed[:_FAILURES_SHOWN]) + (", ..." if len(failed) > _FAILURES_SHOWN else "")
-    raise failures.refuse(f"expected answers to all queries, found {len(failed)} that failed: {listed}; ask again")
-
-
-def _reason(failure: Any) -> str:
-    error = failure.get("error") if isinstance(failure, dict) else None
-    reason = error.get("reason") or error.get("type") if isinstance(error, dict) else error
-    return clean(str(reason or "no reason given"), limit=120)
-
-
-def _refuse_repeated(requests: list[JsonNode]) -> None:
-    seen: set[str] = set()
-    for request in requests:
-        topic = request["id"].identifier()
-        if topic in seen:
-            raise request.refuse(f"expected each id once, found {topic!r:.60} again")
-        seen.add(topic)
-
-
-def _document(node: JsonNode) -> tuple[str, str]:
-    return node["_index"].text(), node["_id"].identifier()
+    The same id in two indices is two documents, so an id of such a file never matches one that has no index.
+    """
+    pairs = [(node["_index"].text(), node["_id"].identifier()) for node in named]
+    if len({index for index, _ in pairs}) > 1:
+        return [f"{index}/{name}" for index, name in pairs]
+    return [name for _, name in pairs]
 
 
 # Ratings of the Rated Ranking Evaluator, which Quepid exports too: documents by grade, or with their gains.
 
 
 _GROUPS = ("topics", "query_groups", "queries")
-_PLACEHOLDER = "$query"
 
 
 def rre_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether the file has topics, groups of queries or queries with relevant documents."""
-    value = file.json_or_none
-    if not isinstance(value, dict) or not any(isinstance(value.get(name), list) for name in _GROUPS):
-        return Misfit("it has no list 'topics', 'query_groups' or 'queries'")
-    if _has_relevant(value):
-        return None
-    return Misfit("its queries have no 'relevant_documents'", 1)
-
-
-def _has_relevant(value: Any) -> bool:
-    if not isinstance(value, dict):
-        return False
-    inner = [one for name in _GROUPS if isinstance(value.get(name), list) for one in value[name][:1]]
-    return "relevant_documents" in value or any(map(_has_relevant, inner))
+    """Whether a first query, its group or its topic has relevant documents."""
+    above = ("", "query_groups.0.", "topics.0.", "topics.0.query_groups.0.", "topics.0.queries.0.")
+    inside = (f"{place}{name}.0.relevant_documents" for place in above for name in _GROUPS)
+    return without(file, *inside, *(f"{name}.0 relevant_documents" for name in _GROUPS))
 
 
 def rre_judgements(file: InputFile) -> Records[Judgement]:
     """The documents of each query text; queries of one group share them."""
-    return Records(_rre_judgements(file), by_text=True)
+    return Records(_rre_judgements(JsonNode(file, file.json)), by_text=True)
 
 
-def _rre_judgements(file: InputFile) -> Iterator[Judgement]:
-    whole = JsonNode.of(file)
-    named = whole.get("query_placeholder")
-    placeholder = _PLACEHOLDER if named is None else named.text()
-    seen: dict[str, dict[str, float]] = {}
+def _rre_judgements(whole: JsonNode) -> Iterator[Judgement]:
+    named = whole.find("query_placeholder")
+    placeholder = "$query" if named is None else named.text()
+    seen: dict[str, list[tuple[str, float]]] = {}
     for query, relevant in _queries(whole, None):
-        text, graded = _text(query, placeholder), dict(_graded(relevant))
-        if text in seen:
-            if seen[text] != graded:
-                raise query.refuse(
-                    f"expected one list of relevant documents for each query, found two for {text!r:.60}"
-                )
-            continue
-        seen[text] = graded
-        for document, grade in graded.items():
-            yield Judgement(text, document, grade)
+        text, graded = _placed(query, placeholder), list(_graded(relevant))
+        if seen.setdefault(text, graded) is graded:  # a query may stand in several templates
+            yield from (Judgement(text, document, grade) for document, grade in graded)
+        elif seen[text] != graded:
+            raise query.refuse(f"expected one list of relevant documents for each query, found two for {text!r:.60}")
 
 
 def _queries(node: JsonNode, relevant: JsonNode | None) -> Iterator[tuple[JsonNode, JsonNode]]:
     """Each query, with the relevant documents of the nearest object around it that has any."""
-    relevant = node.get("relevant_documents") or relevant
-    inner = [one for name in _GROUPS if (group := node.get(name)) is not None for one in group.items()]
+    relevant = node.find("relevant_documents") or relevant
+    inner = [one for name in _GROUPS if (group := node.find(name)) is not None for one in group.items()]
     for one in inner:
         yield from _queries(one, relevant)
-    if not inner and "placeholders" in node.value:
+    if not inner and node.find("placeholders") is not None:
         if relevant is None:
             raise node.refuse("expected 'relevant_documents' of the query or of its group, found none")
         yield node, relevant
 
 
-def _text(query: JsonNode, placeholder: str) -> str:
-    placeholders = dict(query["placeholders"].entries())
-    if placeholder in placeholders:
-        return placeholders[placeholder].text()
-    texts = [node for node in placeholders.values() if isinstance(node.value, str)]
-    if len(texts) == 1:
-        return texts[0].text()
-    raise query.refuse(
-        f"expected the query text in the placeholder {placeholder!r}, found {listed(tuple(placeholders), most=5)}"
-    )
+def _placed(query: JsonNode, placeholder: str) -> str:
+    """The text of a query: in its placeholder, or the only text that it has."""
+    texts = {name: node for name, node in query["placeholders"].entries() if isinstance(node.value, str)}
+    if placeholder not in texts and len(texts) != 1:
+        found = listed(tuple(texts), most=5)
+        raise query.refuse(f"expected the query text in the placeholder {placeholder!r}, found {found}")
+    return texts.get(placeholder, next(iter(texts.values()))).text()
 
 
 def _graded(relevant: JsonNode) -> Iterator[tuple[str, float]]:
-    seen: set[str] = set()
     for part in relevant.items() if isinstance(relevant.value, list) else [relevant]:
         for key, node in part.entries():
-            if isinstance(node.value, list):  # a grade with its documents
-                grade, documents = number(key), [document.identifier() for document in node.items()]
-                if grade != grade:
-                    raise node.refuse(f"expected a number as the grade, found {key!r:.60}")
-            else:  # a document with its gain
-                grade, documents = node["gain"].number(), [key.strip()]
-            for document in documents:
-                if document in seen:
-                    raise node.refuse(f"expected each document once per query, found {document!r:.60} twice")
-                seen.add(document)
-                yield document, grade
+            if not isinstance(node.value, list):  # a document with its gain
+                yield key, node["gain"].number()
+                continue
+            if (grade := number(key)) != grade:
+                raise node.refuse(f"expected a number as the grade, found {key!r:.60}")
+            for document in node.items():
+                yield document.identifier(), grade
 
 
 # Ratings for learning to rank, ``rating qid:<id> # <docid> <query text>``, as Quepid exports them.
 
 
 _ROW = re.compile(r"(?P<grade>\S+)\s+qid:(?P<topic>\S+)\s[^#]*#\s*(?P<document>\S+)(?:\s+(?P<text>.*\S))?\s*\Z")
-_EXPECTED = "`rating qid:<id> # <docid> <query text>`"
 
 
 def ltr_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the first line has a rating, a qid and a document after ``#``."""
     if re.match(r"\S+\s+qid:\S", file.first_line) is None:
         return Misfit("its first line has no qid:")
-    if _ROW.match(file.first_line) is None:
-        return Misfit("its first line names no document after a #", 2)
-    return None
+    return None if _ROW.match(file.first_line) else Misfit("its first line names no document after a #", 2)
 
 
 def ltr_judgements(file: InputFile) -> Records[Judgement]:
@@ -610,14 +289,13 @@ def ltr_judgements(file: InputFile) -> Records[Judgement]:
 
 def _ltr_judgements(file: InputFile, texts: dict[str, str]) -> Iterator[Judgement]:
     for line, content in file.lines():
-        if not content.strip():
+        if not (text := content.decode().strip()):
             continue
-        row = _ROW.match(content.decode())
-        if row is None:
-            raise file.refuse(line, f"expected {_EXPECTED}, found {content.decode()!r:.60}")
-        grade = number(row["grade"])
-        if grade != grade:
-            raise file.refuse(line, f"expected a number as the rating, found {row['grade']!r:.60}")
+        row = _ROW.match(text)
+        grade = number(row["grade"]) if row else float("nan")
+        if row is None or grade != grade:
+            expected = "`rating qid:<id> # <docid> <query text>`, a number as the rating"
+            raise file.refuse(line, f"expected {expected}, found {text!r:.60}")
         if row["text"]:
             texts.setdefault(row["topic"], row["text"])
         yield Judgement(row["topic"], row["document"], grade, line=line)

@@ -1,23 +1,21 @@
-"""From a measure's text to an ir-measures measure, its range and the provider that computes it.
+"""From a measure's text to an ir-measures measure, its range, and what computes it.
 
-The text is ``Name(key=value, ...)@cutoff`` as ir-measures writes it. It is parsed here because ir-measures'
-own parser needs parts of ``ast`` that Python 3.14 no longer has, and because some arguments that it accepts
-(a cutoff of 0, for one) make trec_eval abort the whole interpreter.
-
-Values are ir-measures', ties included: measures computed by trec_eval rank by 32-bit score, then docid, both
-descending; ``RR@k`` comes from the MS MARCO script, which breaks ties by docid ascending; ``ERR`` and
-``nDCG(dcg='exp-log2')`` come from ``err.py``, ``DCG``, ``RBP(max_rel=3)`` and nDCG of grades that are not whole from
-``real_gains.py``.
+The text is ``Name(key=value, ...)@cutoff`` as ir-measures writes it, or ``package.module:function``, a function in
+Python of one query's ranking. It is parsed here because ir-measures' own parser needs parts of ``ast`` that Python
+3.14 no longer has, and because some arguments that it accepts (a cutoff of 0, for one) make trec_eval abort the whole
+interpreter. No function is imported before scores are asked for: the columns of a table have names, too.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
+import importlib
 import math
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard import plugins
@@ -28,17 +26,24 @@ from pytest_riskguard.text import nearest
 if TYPE_CHECKING:
     from ir_measures import Measure
 
+#: From the documents of a query, best first, and its judgements to a score from 0 to 1.
+MeasureFunction = Callable[[Sequence[str], Mapping[str, float]], float]
+
 #: Least similarity of a suggestion, less than elsewhere: names of measures are short.
 MIN_SIMILARITY = 0.5
+#: Highest grade of TREC's Web track, the constant of gdeval.
+DEFAULT_MAX_GRADE = 4
 _MAX_TEXT_LENGTH = 200
 _MAX_CUTOFF = 2**31 - 1
-_FORM = "a measure is written Name(key=value, ...)@cutoff, as in nDCG@10 or AP(rel=2)"
+_FORM = (
+    "a measure is written Name(key=value, ...)@cutoff, as in nDCG@10 or AP(rel=2), or package.module:function, a "
+    "Python function"
+)
+_FUNCTION = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*)(?:@(\d+))?")
 
 _COUNTS = frozenset({"NumQ", "NumRel", "NumRet", "alpha_DCG", "DCG"})
 # Computed by cwl_eval: expected utilities whose range depends on the measure's own arguments.
 _UNBOUNDED = frozenset({"BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11", "INST", "INSQ"})
-
-_MEASURE_NAME = re.compile(r"\w+")
 # Measures that say nothing about a ranking, and what they count.
 _UNINFORMATIVE = {
     "NumQ": "topics",
@@ -61,10 +66,6 @@ _OTHER_NAMES = {
 }
 
 
-#: From a document's grade and rank to its part of the score, up to a factor that all documents of a topic share.
-Part = Callable[[float, int], float]
-
-
 def parse_measure(text: str) -> Measure:
     """The measure that a text names; ``str`` of it is the canonical text.
 
@@ -73,23 +74,28 @@ def parse_measure(text: str) -> Measure:
     given or needs one that is not, and for a value of the wrong type or out of range.
     """
     text = text.strip()
-    name, arguments, cutoff = _parts(text)
-    measures = _registry()
+    if (function := _FUNCTION.fullmatch(text)) is not None:
+        name, cutoff, measures = (
+            function[1],
+            function[2] and int(function[2]),
+            {function[1]: _of_function(function[1])},
+        )
+        arguments: dict[str, Any] = {}
+    else:
+        name, arguments, cutoff = _parts(text)
+        measures = _registry()
     if name not in measures:
-        from pytest_riskguard.data.providers import added_measures
-
         plugins.refuse_taken("riskguard_measures", measures)
-        measures = added_measures()
-    if name not in measures:
-        raise UsageError(f"{text!r}: ir-measures knows no measure {name!r}{_suggestion(text, name)}")
+        if name not in plugins.added("riskguard_measures"):
+            raise UsageError(f"{text!r}: ir-measures knows no measure {name!r}{_suggestion(text, name)}")
+        measures = {name: _of_function(name)}
     base = measures[name]
     if cutoff is not None:
         if base.AT_PARAM in arguments:
             raise UsageError(f"{text!r}: {base.AT_PARAM} is given twice")
         arguments[base.AT_PARAM] = cutoff
-    kind = _with_scale(base)
-    params = {**base.params, **_checked(text, kind.SUPPORTED_PARAMS, arguments)}
-    for key, info in kind.SUPPORTED_PARAMS.items():
+    params = {**base.params, **_checked(text, base.SUPPORTED_PARAMS, arguments)}
+    for key, info in base.SUPPORTED_PARAMS.items():
         if info.required and key not in params:
             example = f"@{0.1 if key == 'recall' else 10}" if key == base.AT_PARAM else f"({key}=4)"
             raise UsageError(f"{text!r}: {name} needs {key}, as in {name}{example}")
@@ -97,21 +103,8 @@ def parse_measure(text: str) -> Measure:
         raise UsageError(f"{text!r}: rel makes grades binary, and max_rel keeps them; give one of them")
     if "min_rel" in params and "max_rel" in params and params["min_rel"] >= params["max_rel"]:
         raise UsageError(f"{text!r}: min_rel must be below max_rel")
-    measure: Measure = kind(**{key: params[key] for key in kind.SUPPORTED_PARAMS if key in params})
+    measure: Measure = type(base)(**{key: params[key] for key in base.SUPPORTED_PARAMS if key in params})
     return measure
-
-
-def _with_scale(base: Measure) -> type[Measure]:
-    """The class of a measure; those of ERR and RBP have a parameter for the highest grade."""
-    if base.NAME == "ERR":
-        from pytest_riskguard.data.providers import GradedERR
-
-        return GradedERR
-    if base.NAME == "RBP":
-        from pytest_riskguard.data.providers import GradedRBP
-
-        return GradedRBP
-    return type(base)
 
 
 def measure_name(text: str) -> str:
@@ -143,25 +136,26 @@ def span(text: str) -> float:
     return high - low
 
 
-def refuse_uninformative(text: str) -> None:
-    """``UsageError`` for a measure in which no ranking can do badly; any other text passes, known or not."""
-    name = _MEASURE_NAME.match(text.strip())
-    if name is None or name[0] not in _UNINFORMATIVE:
-        return
-    if name[0] != "NumRet":
-        counts = _UNINFORMATIVE[name[0]]
-        raise UsageError(f"{text!r} counts {counts}: it is the same for every run, so no gate could fail")
-    if not parse_measure(text).params.get("rel"):
-        raise UsageError(
-            f"{text!r} counts {_UNINFORMATIVE['NumRet']}: no ranking is better or worse; NumRet(rel=1) counts those "
-            "that are relevant"
-        )
-
-
 def within_bounds(measure: Measure, value: float) -> bool:
     """Whether a value can be one of this measure, up to rounding; false for NaN."""
     low, high = bounds(measure) or (-math.inf, math.inf)
     return math.isfinite(value) and low - 1e-9 <= value <= high + 1e-9
+
+
+def refuse_uninformative(text: str) -> None:
+    """``UsageError`` for a measure in which no ranking can do badly; any other text passes, known or not."""
+    name = re.split(r"\W", text.strip(), maxsplit=1)[0]
+    if name not in _UNINFORMATIVE:
+        return
+    if name != "NumRet":
+        raise UsageError(
+            f"{text!r} counts {_UNINFORMATIVE[name]}: it is the same for every run, so no gate could fail"
+        )
+    if not parse_measure(text).params.get("rel"):
+        raise UsageError(
+            f"{text!r} counts {_UNINFORMATIVE[name]}: no ranking is better or worse; NumRet(rel=1) counts those "
+            "that are relevant"
+        )
 
 
 def cutoff_of(measure: Measure) -> int | None:
@@ -170,40 +164,63 @@ def cutoff_of(measure: Measure) -> int | None:
     return cutoff if isinstance(cutoff, int) and not measure.params.get("judged_only", False) else None
 
 
-def part_of(measure: Measure) -> Part | None:
-    """What a document adds to a measure's score; None where documents depend on each other.
+def is_function(text: str) -> bool:
+    """Whether a text names a function in Python, which may not exist."""
+    return _FUNCTION.fullmatch(text.strip()) is not None
 
-    The factor that is left open (the ideal gain, the number of relevant documents) is the same for every ranking.
+
+def function_of(measure: Measure) -> MeasureFunction | None:
+    """The function that computes a measure, imported now, or added by a plugin; None for measures of ir-measures.
+
+    ``UsageError`` if it cannot be imported, or is no function.
     """
-    # with judged_only a rank depends on which other documents are judged
-    if str(measure.NAME) not in _GAINS or measure.params.get("judged_only", False):
-        return None
-    last = cutoff_of(measure) or math.inf
-    gain, discount_at = gain_of(measure), _discount(measure)
-    return lambda grade, rank: gain(grade) * discount_at(rank) if rank <= last else 0.0
+    name = str(measure.NAME)
+    if ":" not in name:
+        if name in _registry():
+            return None
+        added: MeasureFunction = plugins.added("riskguard_measures")[name][1]
+        return added
+    module, _, attribute = name.partition(":")
+    try:
+        function: MeasureFunction = attrgetter(attribute)(importlib.import_module(module))
+    except Exception as error:
+        raise UsageError(
+            f"measure {name!r} cannot be imported ({type(error).__name__}: {error}); expected package.module:function"
+            " that Python can import (in pytest, the setting `pythonpath` adds folders)"
+        ) from error
+    if not callable(function):
+        raise UsageError(f"measure {name!r}: expected a function, found {type(function).__name__}")
+    return function
 
 
-def gain_of(measure: Measure) -> Callable[[float], float]:
-    """From a grade to the gain of its document, for measures that add up gains."""
-    return _GAINS[str(measure.NAME)](measure)
+class _Own:
+    """What computes measures that ir-measures has no provider for: kernels, and functions in Python."""
+
+    NAME = "riskguard"
 
 
-def ensure_available(measure: Measure) -> None:
-    """Check that the measure can be computed here.
-
-    A ``UsageError`` if nothing computes it, its provider is not installed (the message gives the command to run), or
-    it needs judgements per subtopic, which are not read here.
-    """
-    provider_of(measure)
+_OWN = _Own()
 
 
 def provider_of(measure: Measure) -> Any:
-    """The ir-measures provider that computes a measure.
+    """The ir-measures provider that computes a measure, or an object with the name ``riskguard``.
 
-    It is the first in ir-measures' order that supports the measure, after those of riskguard. If it is
-    not installed, no other is used: a score must not depend on what is installed. Errors as ``ensure_available``.
+    It is the first in ir-measures' order that supports the measure. If it is not installed, no other is used: a score
+    must not depend on what is installed. Where a kernel computes the same, it need not be installed.
+
+    ``UsageError`` if nothing computes the measure, its provider is not installed (the message gives the command to
+    run), it needs judgements per subtopic, which are not read here, or its function cannot be imported.
     """
-    provider = next((provider for provider in _pipeline() if provider.supports(measure)), None) or _added(measure)
+    import ir_measures
+
+    params = measure.params
+    if measure.NAME in ("ERR", "DCG") or (measure.NAME == "RBP" and "max_rel" in params):
+        return _OWN
+    if params.get("dcg") == "exp-log2" and not (params.get("gains") or params.get("judged_only")):
+        return _OWN
+    if function_of(measure) is not None:
+        return _OWN
+    provider = next((one for one in ir_measures.DefaultPipeline.providers if one.supports(measure)), None)
     if provider is None:
         raise UsageError(f"'{measure}': ir-measures has no provider that computes this combination")
     if provider.NAME == "pyndeval":
@@ -211,11 +228,23 @@ def provider_of(measure: Measure) -> Any:
             f"'{measure}': needs judgements per subtopic, which are not read from qrels here; compute "
             f"it with ir-measures ({_install(provider)}) and compare per-topic scores instead"
         )
-    if not provider.is_available():
+    if not (has_kernel(measure) or provider.is_available()):
         raise UsageError(
             f"'{measure}': computed by {provider.NAME}, which is not installed; run `{_install(provider)}`"
         )
     return provider
+
+
+def has_kernel(measure: Measure) -> bool:
+    """Whether ``scoring`` computes a measure with numpy; where ``provider_of`` refuses it, it means nothing."""
+    if measure.NAME == "nDCG" and measure.params.get("gains") and measure.params.get("judged_only"):
+        return False  # providers disagree about which documents are judged where gains are negative
+    return str(measure.NAME) in _WITH_KERNEL
+
+
+_WITH_KERNEL = frozenset({"nDCG", "DCG", "AP", "RR", "P", "R", "SetR", "Rprec", "Success", "Judged"}) | frozenset(
+    {"Bpref", "ERR", "RBP"}
+)
 
 
 def _install(provider: Any) -> str:
@@ -318,54 +347,31 @@ def _suggestion(text: str, name: str | None = None) -> str:
 
 @functools.cache
 def _registry() -> dict[str, Any]:
+    """ir-measures' measures and aliases; with DCG, and a parameter for the highest grade in ERR and RBP."""
+    import ir_measures
     from ir_measures.measures import registry
 
-    from pytest_riskguard.data.providers import DCG
-
-    dcg: Any = DCG
-    return {**registry, "DCG": dcg()}
-
-
-def _added(measure: Measure) -> Any:
-    """The provider of a plugin's measure."""
-    from pytest_riskguard.data.providers import ADDED_PROVIDER
-
-    return ADDED_PROVIDER if ADDED_PROVIDER.supports(measure) else None
+    info: Any = ir_measures.ParamInfo
+    cutoff = info(dtype=int, required=False, desc="ranking cutoff threshold")
+    highest = "highest grade of the scale"
+    kinds: list[tuple[Any, str, dict[str, Any]]] = [
+        (type(ir_measures.ERR), "ERR", {"max_rel": info(dtype=int, default=DEFAULT_MAX_GRADE, desc=highest)}),
+        (type(ir_measures.RBP), "RBP", {"max_rel": info(dtype=int, required=False, desc=highest)}),
+        (ir_measures.Measure, "DCG", {"cutoff": cutoff, "dcg": ir_measures.nDCG.SUPPORTED_PARAMS["dcg"]}),
+    ]
+    return {**registry, **{name: _made(base, name, params) for base, name, params in kinds}}
 
 
 @functools.cache
-def _pipeline() -> Sequence[Any]:
-    """The providers: riskguard's own, then those of ir-measures in their order; ir-measures' list is not changed."""
+def _of_function(name: str) -> Any:
+    """The measure that a function computes."""
     import ir_measures
 
-    from pytest_riskguard.data.providers import GAIN_PROVIDER, GRADED_PROVIDER
-
-    return (GRADED_PROVIDER, GAIN_PROVIDER, *ir_measures.DefaultPipeline.providers)
-
-
-def _discounted_gain(measure: Measure) -> Callable[[float], float]:
-    if measure.params.get("dcg") == "exp-log2":
-        return lambda grade: 2.0 ** max(grade, 0) - 1
-    gains: Mapping[float, float] = measure.params.get("gains") or {}
-    return lambda grade: float(max(gains.get(grade, grade), 0))
+    info: Any = ir_measures.ParamInfo
+    cutoff = info(dtype=int, required=False, desc="how many documents the function gets")
+    return _made(ir_measures.Measure, name, {"cutoff": cutoff})
 
 
-def _relevant(measure: Measure) -> Callable[[float], float]:
-    highest = measure.params.get("max_rel")
-    if highest is not None:
-        return lambda grade: min(max(grade, 0), highest) / highest
-    least: Any = measure["rel"]
-    return lambda grade: float(grade >= least)
-
-
-def _discount(measure: Measure) -> Callable[[int], float]:
-    if measure.NAME in ("nDCG", "DCG"):
-        return lambda rank: 1 / math.log2(rank + 1)
-    persistence = float(measure["p"]) if measure.NAME == "RBP" else 1.0
-    return lambda rank: persistence ** (rank - 1)
-
-
-_GAINS: Mapping[str, Callable[[Measure], Callable[[float], float]]] = {
-    **dict.fromkeys(("nDCG", "DCG"), _discounted_gain),
-    **dict.fromkeys(("P", "R", "SetR", "RBP"), _relevant),
-}
+def _made(base: Any, name: str, params: dict[str, Any]) -> Any:
+    supported = {**base.SUPPORTED_PARAMS, **params}
+    return type(name, (base,), {"__name__": name, "NAME": name, "SUPPORTED_PARAMS": supported})()

@@ -8,11 +8,11 @@ from types import MappingProxyType
 from typing import Any
 
 from pytest_riskguard.data import memory
-from pytest_riskguard.data.columns import SYNONYMS
 from pytest_riskguard.data.given_file import TIES, Ties
+from pytest_riskguard.data.headers import SYNONYMS
 from pytest_riskguard.data.memory import InputData, RankingsData, is_of_ranx, is_series
 from pytest_riskguard.data.metadata import checked_metadata
-from pytest_riskguard.data.runs import Run, run_of_records
+from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.errors import DataError, RunFormatError, ScoresFormatError
@@ -59,8 +59,7 @@ def run(
         raise ValueError(f"metadata: {error}") from None
     label = name or (getattr(data, "name", None) if is_of_ranx(data) else None) or ""
     given = InputData(label or "run", reason=RunFormatError.reason)
-    given.ties = ties
-    found = run_of_records(given, memory.rankings(data, given))
+    found = memory.rankings(data, given, ties)
     return found.with_source(name=label, metadata=MappingProxyType(about))
 
 

@@ -8,21 +8,23 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data import memory
 from pytest_riskguard.data.checks import Input, Lines, Numbers, Rows, Text, digest_of, grouped, repeated
-from pytest_riskguard.data.columns import whole
 from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
+from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.ids import Ids, IntArray, Places, Words, rows_of
-from pytest_riskguard.data.memory import InputData, JudgementsData
 from pytest_riskguard.data.records import Agreement, AmbiguousTextError, Judgement, Records, TopicKeys
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
+
+if TYPE_CHECKING:
+    from pytest_riskguard.data.memory import JudgementsData
 
 FloatArray = npt.NDArray[np.float64]
 Grades = Mapping[str, Mapping[str, float]]
@@ -304,9 +306,11 @@ def read_qrels(
         Data of another shape.
     """
     if not isinstance(given, Path | str | GivenFile):
-        data = InputData("judgements", reason=QrelsFormatError.reason)
+        from pytest_riskguard.data import memory
+
+        data = memory.InputData("judgements", reason=QrelsFormatError.reason)
         data.keys, data.labels = keys, labels or AS_GIVEN
-        return of_records(data, memory.judgements(given, data))
+        return memory.judgements(given, data)
     given = GivenFile.of(given)
     file = InputFile(
         given.path, error=QrelsFormatError, part=given.part, columns=given.columns, download=given.download
@@ -482,7 +486,7 @@ def _under_rules(
 ) -> Qrels:
     """The judgements as the rules of the collection take them."""
     rules = given.labels
-    if not table.topics:
+    if not (table.topics or given.is_part):
         raise given.refuse(None, "expected judgements, found none")
     if rules.scale is not None:
         low, high = rules.scale
@@ -494,8 +498,8 @@ def _under_rules(
     if rules.separator:
         table, by_judge = _by_document(given, table, rules), None
     least = np.nextafter(0.0, 1.0) if rules.relevant_from is None else rules.relevant_from
-    highest = np.maximum.reduceat(table.grades, table.offsets[:-1])
-    if not np.any(highest >= least):
+    highest = np.maximum.reduceat(table.grades, table.offsets[:-1]) if table.topics else table.grades
+    if not (np.any(highest >= least) or given.is_part):
         wanted = "above 0" if rules.relevant_from is None else f"{rules.relevant_from:g} or more (relevant_from)"
         raise given.refuse(None, f"expected at least one relevant document (grade {wanted}), found none")
     scored, others = (table.at(np.flatnonzero(chosen)) for chosen in (highest >= least, highest < least))

@@ -16,13 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.array_scores import has_kernel, values_by_order
-from pytest_riskguard.data.document_ids import GradesAsScores, same_file
-from pytest_riskguard.data.examined_ids import refuse_other_ids
 from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
-from pytest_riskguard.data.grades import check_labels
-from pytest_riskguard.data.ids import IntArray, topics_with
+from pytest_riskguard.data.id_checks import MAX_RANKS, FirstDocuments, examined, refuse_judgements, refuse_other_ids
+from pytest_riskguard.data.ids import BoolArray, IntArray, topics_with
 from pytest_riskguard.data.judged import (
     LEAST_DEPTH,
     JudgedRun,
@@ -32,15 +29,15 @@ from pytest_riskguard.data.judged import (
     rank_order,
     scored_topics,
 )
-from pytest_riskguard.data.measures import bounds, parse_measure
+from pytest_riskguard.data.measures import bounds, has_kernel, parse_measure
 from pytest_riskguard.data.memory import InputData, JudgementsData, RankingsData
 from pytest_riskguard.data.memory_runs import as_run
-from pytest_riskguard.data.provider_scores import topics_named, values_of
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.ranking import Order
+from pytest_riskguard.data.ranking import Order, ranking, topic_of_rows
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run, keyed, read_run
 from pytest_riskguard.data.scores import NOTICEABLE, Repeated, TopicScores
+from pytest_riskguard.data.scoring import check_labels, topics_named, values_by_order, values_of_part
 from pytest_riskguard.errors import DataError
 
 if TYPE_CHECKING:
@@ -190,17 +187,20 @@ class _Scorer:
         others = [measure for measure in self.measures if not has_kernel(measure)]
         by_provider = np.empty((2, len(others), len(run.topics)))
         judging = Judging({rank_order(measure) for measure in self.measures}, self._depth)
-        ideal = GradesAsScores()
+        as_judged: list[BoolArray] = []
         for topics, part, ranked, judgements in judged_parts(run, self.qrels):
             judging.add(part, ranked, judgements)
-            _add_ideal(ideal, part, judgements, self.qrels)
+            as_judged.append(_are_as_judged(part, judgements, self.qrels))
             if others:
-                by_provider[:, :, topics] = values_of(part, ranked.ranks, others, self.qrels, self._source)
+                by_provider[:, :, topics] = values_of_part(part, ranked.ranks, others, self.qrels, self._source)
         judged = judging.judged_run(run, self.qrels, unknown)
         if not is_checked:
-            refuse_other_ids(self._source, self.qrels, run, judged)
-            if ideal.is_certain:
-                raise DataError(same_file(self._source, self.qrels.path_name), reason="bad_run")
+            first = _first_documents(run, self.qrels)
+            has_judged = judged.has_judged[np.searchsorted(self.qrels.arrays.places_of(run.topics), first.places)]
+            refuse_other_ids(self._source, self.qrels, judged.judged, first, has_judged)
+            refuse_judgements(
+                self._source, self.qrels, self.qrels.arrays.places_of(run.topics), np.concatenate(as_judged)
+            )
         found: list[_Values] = []
         for measure in self.measures:
             if measure in others:
@@ -215,15 +215,25 @@ class _Scorer:
         return judged, found
 
 
-def _add_ideal(ideal: GradesAsScores, part: Run, judgements: IntArray, qrels: Qrels) -> None:
-    """Count the topics whose documents are exactly those that are judged, with their grades as scores."""
+def _are_as_judged(part: Run, judgements: IntArray, qrels: Qrels) -> BoolArray:
+    """The topics whose documents are exactly those that are judged, with their grades as scores."""
     arrays = qrels.arrays
     differs = topics_with((judgements < 0) | (arrays.grades[judgements] != part.scores), part.offsets)
     sizes = np.diff(arrays.offsets)[arrays.places_of(part.topics)]
-    same = ~differs & (sizes == np.diff(part.offsets))
-    ideal.same += int(np.count_nonzero(same))
-    ideal.several += int(np.count_nonzero(same & (sizes > 1)))
-    ideal.other += int(np.count_nonzero(~same))
+    same: BoolArray = ~differs & (sizes == np.diff(part.offsets))
+    return same
+
+
+def _first_documents(run: Run, qrels: Qrels) -> FirstDocuments:
+    """The first documents of the topics whose ids are examined, in the order as written."""
+    places = qrels.arrays.places_of(run.topics)
+    chosen = examined(places)
+    some = run.at(chosen)
+    ranks = ranking(some.scores, some.ranks, some.offsets, some.documents).ranks[Order.WRITTEN]
+    rows = np.lexsort((ranks, topic_of_rows(some.offsets)))
+    lengths = np.minimum(np.diff(some.offsets), MAX_RANKS)
+    documents = some.documents.at(rows[ranks[rows] <= MAX_RANKS])
+    return FirstDocuments(places[chosen], np.append(0, np.cumsum(lengths)), documents)
 
 
 def values_of_run(run: Run, qrels: Qrels, measures: Sequence[str]) -> Iterator[tuple[str, str, float]]:

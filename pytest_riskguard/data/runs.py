@@ -253,9 +253,9 @@ def run_of(
     by_text: bool = False,
     texts: Mapping[str, str] = _NONE,
     ordered: bool = False,
+    ties: Ties | None = None,
     digest: str | None = None,
     notes: tuple[str, ...] = (),
-    is_part: bool = False,
 ) -> Run:
     """The run whose rows are given: one document each, with its topic and its score.
 
@@ -272,11 +272,9 @@ def run_of(
     texts : mapping topic -> query text
     ordered : bool
         Whether the order of documents is that which users saw, and counts where scores contradict it, unless the
-        ties of ``given`` say otherwise.
+        ``ties``, here or of ``given``, say otherwise.
     digest : str, optional
         Default: that of the content.
-    is_part : bool
-        Whether there are more rankings, so that nothing is said about most of them.
 
     Raises
     ------
@@ -289,7 +287,7 @@ def run_of(
     ids = rows.ids(documents, "docid")
     found = None if scores is None else _scores(rows, names, places, ids, np.asarray(scores, dtype=np.float64))
     source = Source(texts=texts, by_text=by_text, notes=notes, digest=digest or "")
-    counts = given.ties or ("as_returned" if ordered else "docid")
+    counts = ties or given.ties or ("as_returned" if ordered else "docid")
     if found is None:
         counts = "as_returned"  # there is no other order
     run = _run(
@@ -300,7 +298,6 @@ def run_of(
         found,
         None if ranks is None else _ranks(ranks),
         replace(source, ties=counts),
-        is_part=is_part,
     )
     return keyed(given, run, given.keys) if by_text and given.keys is not None else run
 
@@ -329,8 +326,6 @@ def _run(
     scores: FloatArray | None,
     ranks: IntArray | None,
     source: Source,
-    *,
-    is_part: bool = False,
 ) -> Run:
     if np.any(places[1:] < places[:-1]):
         order = np.argsort(places, kind="stable")
@@ -345,7 +340,7 @@ def _run(
     if source.ties == "as_returned":
         run = _as_returned(rows, run, has_scores=scores is not None)
     else:
-        run = _by_score(rows, run, is_part=is_part)
+        run = _by_score(rows, run)
     return (
         run
         if source.digest
@@ -353,7 +348,7 @@ def _run(
     )
 
 
-def _by_score(rows: Rows, run: Run, *, is_part: bool) -> Run:
+def _by_score(rows: Rows, run: Run) -> Run:
     """A run whose scores count, with the topics whose ranks contradict them; refused if every ranking is upside down.
 
     Without ranks equal scores stand in the order of the document ids, as the lines may stand in any.
@@ -364,7 +359,7 @@ def _by_score(rows: Rows, run: Run, *, is_part: bool) -> Run:
     codes = np.concatenate([rank_columns(p.scores, p.ranks, p.offsets)[0] for _, p in run.parts()] or [_NO_CODES])
     inverted = np.isin(codes, (RankColumn.INVERTED, RankColumn.STANDS_FOR_SCORES))
     others = np.isin(codes, (RankColumn.AGREES, RankColumn.CONTRADICTS, RankColumn.NUMBERS_NOTHING))
-    if np.count_nonzero(inverted) > np.count_nonzero(others) and not is_part:
+    if np.count_nonzero(inverted) > np.count_nonzero(others) and not rows.given.is_part:
         topic = int(np.argmax(inverted))
         raise rows.error(
             int(run.offsets[topic]) + 1,
@@ -416,7 +411,6 @@ def run_of_rankings(
     texts: Mapping[str, str] = _NONE,
     ordered: bool = False,
     notes: tuple[str, ...] = (),
-    is_part: bool = False,
 ) -> Run:
     """As ``run_of``, of whole rankings: topic, documents, scores, ranks and line of each; each topic once.
 
@@ -453,7 +447,6 @@ def run_of_rankings(
         texts=texts,
         ordered=ordered,
         notes=notes,
-        is_part=is_part,
     )
     if not by_order:
         return run
@@ -518,10 +511,8 @@ def read_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Ru
     return run
 
 
-def run_of_records(given: Input, records: Records[Ranking], *, is_part: bool = False) -> Run:
+def run_of_records(given: Input, records: Records[Ranking]) -> Run:
     """The run that a reader gave as rows."""
     rows = ((None if records.by_order else r.topic, r.documents, r.scores, r.ranks, r.line) for r in records.rows)
-    run = run_of_rankings(
-        given, rows, by_text=records.by_text, texts=records.texts, ordered=records.is_ordered, is_part=is_part
-    )
+    run = run_of_rankings(given, rows, by_text=records.by_text, texts=records.texts, ordered=records.is_ordered)
     return run.with_source(texts={**run.source.texts, **records.texts}, notes=tuple(records.notes))

@@ -8,19 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_riskguard.data import memory
+from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.formats import format_of, system_name
 from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.headers import SYNONYMS, WANTED, known_columns, missing_columns, number
 from pytest_riskguard.data.input_files import InputFile, Misfit, is_folder
 from pytest_riskguard.data.measure_names import are_measures, from_ir_measures, from_trec_eval, known
 from pytest_riskguard.data.memory import InputData, ScoresData
-from pytest_riskguard.data.named_columns import (
-    SYNONYMS,
-    known_columns,
-    missing_columns,
-    number,
-    score_rows_of,
-)
-from pytest_riskguard.data.records import WANTED, Kind
+from pytest_riskguard.data.named_columns import score_rows_of
+from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.scores import Row, TopicScores, chosen, named, scores_of, scores_of_rows
 from pytest_riskguard.data.text_tables import csv_table
 from pytest_riskguard.errors import MissingFileError, ScoresFormatError
@@ -82,7 +78,7 @@ def read_scores(
 
 
 def _named(
-    given: memory.Input, scores: Sequence[TopicScores], measures: Sequence[str] | None, name: str
+    given: Input, scores: Sequence[TopicScores], measures: Sequence[str] | None, name: str
 ) -> tuple[TopicScores, ...]:
     by_measure = {str(one.measure): one for one in scores}
     return tuple(replace(by_measure[one], name=name) for one in chosen(given, by_measure, measures))

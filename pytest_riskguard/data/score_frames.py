@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from pytest_riskguard.data import memory
 from pytest_riskguard.data.given_file import AS_GIVEN, TIES, LabelRules, Ties
-from pytest_riskguard.data.measures import ensure_available, parse_measure
+from pytest_riskguard.data.measures import parse_measure, provider_of
 from pytest_riskguard.data.memory import Frame, InputData, is_frame
-from pytest_riskguard.data.qrels import Qrels, of_records
+from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.run_scores import values_of_run
-from pytest_riskguard.data.runs import Run, run_of_records
+from pytest_riskguard.data.runs import Run
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError, UsageError
 
 
@@ -64,10 +63,10 @@ def score_frame(
         raise UsageError(f"ties: expected one of {', '.join(TIES)}, found {ties!r}")
     names = [measures] if isinstance(measures, str) else list(measures)
     for name in names:
-        ensure_available(parse_measure(name))
+        provider_of(parse_measure(name))
     qrels = _qrels(judgements, labels or AS_GIVEN)
     answers = _rankings(rankings, ties)
-    rows = [] if qrels is None else list(values_of_run(answers, qrels, names))
+    rows = list(values_of_run(answers, qrels, names))
     import narwhals as nw
 
     library = nw.get_native_namespace(nw.from_native(rankings, eager_only=True))
@@ -77,21 +76,16 @@ def score_frame(
     return nw.from_dict(columns, types, backend=library).to_native()
 
 
-def _qrels(judgements: Frame, labels: LabelRules) -> Qrels | None:
-    """The judgements; None without a relevant document."""
+def _qrels(judgements: Frame, labels: LabelRules) -> Qrels:
     given = InputData("judgements", reason=QrelsFormatError.reason)
-    given.labels = labels
-    records = memory.judgements(_frame(judgements, given.name), given)
-    rows = list(records.rows)
-    if not any(labels.is_relevant(row.grade) for row in rows):
-        return None
-    return of_records(given, replace(records, rows=rows))
+    given.labels, given.is_part = labels, True
+    return memory.judgements(_frame(judgements, given.name), given)
 
 
 def _rankings(rankings: Frame, ties: Ties | None) -> Run:
     given = InputData("rankings", reason=RunFormatError.reason)
-    given.ties = ties
-    return run_of_records(given, memory.rankings(_frame(rankings, given.name), given), is_part=True)
+    given.is_part = True
+    return memory.rankings(_frame(rankings, given.name), given, ties, ranked=ties == "as_returned")
 
 
 def _frame(data: Frame, what: str) -> Frame:

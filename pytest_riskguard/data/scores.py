@@ -27,8 +27,7 @@ from pytest_riskguard.limits import CELLS, ROW_BYTES, TOPICS
 from pytest_riskguard.text import nearest
 
 if TYPE_CHECKING:
-    from pytest_riskguard.data.document_ids import Judged
-    from pytest_riskguard.data.memory import Input
+    from pytest_riskguard.data.checks import Input
 
 FloatArray = npt.NDArray[np.float64]
 #: A score in a file: topic, measure, value and line.
@@ -48,6 +47,25 @@ FEW_REORDERED = 2
 FEW = 0.05
 #: A score in a file may lie so far outside the range of its measure.
 ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How much of what a run retrieved is judged.
+
+    Attributes
+    ----------
+    answered : int
+        Scored topics that the run answers.
+    topics : int
+        How many of these retrieve at least one judged document, at any rank.
+    share : float
+        Of the documents in the first 10 ranks of all these topics, the share that is judged.
+    """
+
+    answered: int
+    topics: int
+    share: float
 
 
 @dataclass(frozen=True)

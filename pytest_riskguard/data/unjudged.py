@@ -1,26 +1,36 @@
-"""Unjudged documents of two runs, side by side, and what the runs would score if some of them were relevant."""
+"""Unjudged documents of two runs, side by side, and what the runs would score if some of them were judged."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from pytest_riskguard.data.array_scores import has_kernel, if_judged
-from pytest_riskguard.data.ids import IntArray
+from pytest_riskguard.data.ids import first_rows
 from pytest_riskguard.data.judged import RankedDocuments, RankedRun, depth_of
-from pytest_riskguard.data.variants import Variants, values_of
-
-BoolArray = npt.NDArray[np.bool_]
-FloatArray = npt.NDArray[np.float64]
+from pytest_riskguard.data.kernels import BoolArray, FloatArray, IntArray, JudgedRows, places_within
+from pytest_riskguard.data.measures import has_kernel
+from pytest_riskguard.data.scoring import is_binary, judged_rows, kernel_of, values_of
 
 #: About how many documents of each run are searched at a time.
 DOCUMENTS_AT_ONCE = 50_000
-#: How many variants are made at a time for ir-measures.
-VARIANTS_AT_ONCE = 1000
+#: About how many judged documents are scored at a time: more would need memory, fewer more calls.
+ROWS_AT_ONCE = 2**15
+
+#: Every way of judging a topic's documents is tried where there are at most so many; fewer where a provider computes
+#: the measure.
+MOST_OF_TOPIC, MOST_OF_PROVIDER = 128, 16
+#: It is of no use where the topics together have more ways than this: most of them share a score, but not so many.
+MOST_TOGETHER = 2.0**20
+#: With more grades than this, only some of them are tried.
+MOST_GRADES = 4
+#: With more documents than the first of these, those that move the difference one way are only tried together; with
+#: more than the second, not at all. The others: for measures that a provider computes.
+MOST_RANKED, MOST_ALONE = 20_000, 200_000
+RANKED_OF_PROVIDER, ALONE_OF_PROVIDER = 50, 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,51 +86,33 @@ class UnjudgedDocuments:
 def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: RankedRun) -> UnjudgedDocuments:
     """The unjudged documents in the first ranks of two runs, as one measure ranks both; only of these topics."""
     depth, places = depth_of(candidate.measure), candidate.qrels.arrays.places
-    wanted = np.zeros(len(places), dtype=np.bool_)
-    wanted[[places[topic] for topic in topics]] = True
+    is_wanted = np.zeros(len(places), dtype=np.bool_)
+    is_wanted[[places[topic] for topic in topics]] = True
     some = max(1, DOCUMENTS_AT_ONCE // max(candidate.depth, baseline.depth))
-    spans = [range(first, min(first + some, len(wanted))) for first in range(0, len(wanted), some)]
-    found = [_of_topics(span, wanted, candidate, baseline, depth) for span in spans]
-    rows = np.concatenate([rows for _, rows in found])
+    of_topic, rows = [], []
+    for first in range(0, len(places), some):
+        span = range(first, min(first + some, len(places)))
+        one, other = (run.unjudged(depth=run.depth, span=span) for run in (candidate, baseline))
+        in_other = matches(one, other)
+        in_one = np.full(len(other), -1, dtype=np.int64)
+        in_one[in_other[in_other >= 0]] = np.flatnonzero(in_other >= 0)
+        is_first = one.ranks <= depth
+        ones = np.flatnonzero(is_first)
+        others = np.flatnonzero((other.ranks <= depth) & ~np.append(is_first, False)[in_one])
+        found = np.concatenate([one.topics[ones], other.topics[others]])
+        order = np.argsort(found, kind="stable")
+        order = order[is_wanted[found[order]]]
+        of_topic.append(found[order])
+        sides = (
+            np.concatenate([one.rows[ones], np.append(one.rows, -1)[in_one[others]]]),
+            np.concatenate([np.append(other.rows, -1)[in_other[ones]], other.rows[others]]),
+        )
+        rows.append(np.stack(sides, axis=1)[order])
+    all_rows = np.concatenate(rows)
+    ranks = [run.ranks_of(all_rows[:, side]) for side, run in enumerate((candidate, baseline))]
     return UnjudgedDocuments(
-        depth,
-        np.concatenate([topics for topics, _ in found]),
-        (candidate, baseline),
-        rows,
-        np.stack([run.ranks_of(rows[:, side]) for side, run in enumerate((candidate, baseline))], axis=1),
+        depth, np.concatenate(of_topic), (candidate, baseline), all_rows, np.stack(ranks, axis=1)
     )
-
-
-def _of_topics(
-    span: range, wanted: BoolArray, candidate: RankedRun, baseline: RankedRun, depth: int
-) -> tuple[IntArray, IntArray]:
-    """The topic and the two rows of each document of some topics, by topic."""
-    one, other = (run.unjudged(depth=depth, span=span) for run in (candidate, baseline))
-    if not np.all(wanted[span.start : span.stop]):
-        one, other = (side.at(np.flatnonzero(wanted[side.topics])) for side in (one, other))
-    in_other = matches(one, other)
-    alone = np.ones(len(other), dtype=np.bool_)
-    alone[in_other[in_other >= 0]] = False
-    of_other = other.at(np.flatnonzero(alone))
-    in_baseline = _deeper(one, baseline, span, depth, np.flatnonzero(in_other < 0))
-    in_baseline[in_other >= 0] = other.rows[in_other[in_other >= 0]]
-    in_candidate = _deeper(of_other, candidate, span, depth, np.arange(len(of_other)))
-    topics = np.concatenate([one.topics, of_other.topics])
-    order = np.argsort(topics, kind="stable")
-    rows = (np.concatenate([one.rows, in_candidate]), np.concatenate([in_baseline, of_other.rows]))
-    return topics[order], np.stack(rows, axis=1)[order]
-
-
-def _deeper(documents: RankedDocuments, run: RankedRun, span: range, depth: int, places: IntArray) -> IntArray:
-    """The row of each document in another run below the ranks that are searched; -1 where it has none.
-
-    Only the documents at these places are looked for: without a cutoff, they count wherever they stand.
-    """
-    rows = np.full(len(documents), -1, dtype=np.int64)
-    deep = run.unjudged(above=depth, depth=run.depth, span=span)
-    found = matches(deep, documents.at(places))
-    rows[places[found[found >= 0]]] = deep.rows[found >= 0]
-    return rows
 
 
 def matches(documents: RankedDocuments, others: RankedDocuments) -> IntArray:
@@ -172,45 +164,161 @@ def values_if_judged(
     array, shape (n_variants,)
         In units of the measure.
     """
-    answers = run.topic_of_place[topics] >= 0
-    values = np.full(len(topics), float(run.measure.DEFAULT))
-    if not np.any(answers):
-        return values
-    of_answers = np.repeat(answers, counts)
-    rows, grades, topics, counts = rows[of_answers], grades[of_answers], topics[answers], counts[answers]
-    ends = np.cumsum(counts)
+    if not len(topics):
+        return np.zeros(0)
+    qrels, answered = run.qrels, run.topic_of_place[topics]
+    retrieved = np.where(answered >= 0, np.append(run.run.retrieved, 0)[answered], 0)
+    judged = judged_rows(qrels, np.arange(len(qrels.topics)), run.judged_ranks, retrieved)
     if has_kernel(run.measure):
-        values[answers] = if_judged(
-            run.run, run.qrels, run.measure, run.topic_of_place[topics], np.append(0, ends), rows, grades
+        judged = judged.at(kernel_of(run.measure, qrels.rules).needed(judged))
+    begins = np.searchsorted(judged.topic, np.arange(len(qrels.topics) + 1))
+    sizes, ends = np.diff(begins)[topics], np.cumsum(counts)
+    values = np.empty(len(topics))
+    for batch in np.split(np.arange(len(topics)), _cuts(sizes + counts)):
+        variants, added = np.arange(len(batch)), slice(ends[batch[0]] - counts[batch[0]], ends[batch[-1]])
+        old = first_rows(begins[topics[batch]], sizes[batch])
+        together = JudgedRows(
+            np.concatenate([np.repeat(variants, sizes[batch]), np.repeat(variants, counts[batch])]),
+            np.concatenate([judged.rank[old], run.ranks_of(rows[added])]),
+            np.concatenate([judged.value[old], grades[added]]),
+            retrieved[batch],
         )
-        return values
-    scores = []
-    for start in range(0, len(topics), VARIANTS_AT_ONCE):
-        some = slice(start, start + VARIANTS_AT_ONCE)
-        of_some = slice(int(ends[start] - counts[start]), int(ends[some][-1]))
-        variants = _with_judged(run, topics[some], counts[some], run.ranks_of(rows[of_some]), grades[of_some])
-        scores.append(values_of(run.measure, variants, run.qrels.rules))
-    values[answers] = np.concatenate(scores)
+        values[batch] = values_of(run.measure, together, qrels.rules)
     return values
 
 
-def _with_judged(
-    run: RankedRun, topics: IntArray, counts: IntArray, ranks: IntArray, new_grades: FloatArray
-) -> Variants:
-    """The judged documents of each topic, followed by those that are judged besides."""
-    arrays = run.qrels.arrays
-    judged = np.diff(arrays.offsets)[topics]
-    offsets = np.append(0, np.cumsum(judged + counts))
-    grades, all_ranks = np.empty(offsets[-1]), np.empty(offsets[-1], dtype=np.int64)
-    source, target = _ranges(arrays.offsets[topics], judged), _ranges(offsets[:-1], judged)
-    grades[target], all_ranks[target] = arrays.grades[source], run.judged_ranks[source]
-    target = _ranges(offsets[:-1] + judged, counts)
-    grades[target], all_ranks[target] = new_grades, ranks
-    return Variants(offsets, grades, all_ranks, run.run.retrieved[run.topic_of_place[topics]])
+def _cuts(sizes: IntArray) -> IntArray:
+    """Where to cut variants of these sizes, so that a batch holds about ``ROWS_AT_ONCE``."""
+    return np.flatnonzero(np.diff(np.cumsum(sizes) // ROWS_AT_ONCE)) + 1
 
 
-def _ranges(starts: IntArray, lengths: IntArray) -> IntArray:
-    """The whole numbers of all ranges, one range after the other."""
-    before = np.cumsum(lengths) - lengths
-    ranges: IntArray = np.repeat(starts - before, lengths) + np.arange(int(np.sum(lengths)))
-    return ranges
+@dataclass(frozen=True, eq=False)
+class PossibleScores:
+    """Scores of two runs on topics with unjudged documents, one row for each way of judging these that was tried.
+
+    Attributes
+    ----------
+    topics : array of int64, shape (n,)
+        Places in the columns of the judgements, ascending.
+    offsets : array of int64, shape (n + 1,)
+        The rows of topic i are ``scores[offsets[i]:offsets[i + 1]]``; the first is its score as judged.
+    scores : array, shape (n_rows, 2)
+        Of the candidate and of the baseline, in units of the measure.
+    is_complete : array of bool, shape (n,)
+        Whether every way of judging the topic's documents was tried.
+    """
+
+    topics: IntArray
+    offsets: IntArray
+    scores: FloatArray
+    is_complete: BoolArray
+
+
+def possible_scores(
+    unjudged: UnjudgedDocuments, runs: tuple[RankedRun, RankedRun], is_open: BoolArray
+) -> PossibleScores:
+    """The scores that two runs could have, whatever grades the open documents get; the others stay unjudged.
+
+    ``runs`` are candidate and baseline as the measure ranks them, in the order in which ``unjudged`` found its rows.
+    A grade is one that occurs in the judgements, or a whole number of the declared scale.
+    """
+    search = _Search(unjudged, runs, is_open)
+    topics = np.arange(len(search.topics), dtype=np.int64)
+    as_judged = search.scores(topics, np.zeros_like(topics), topics[:0], np.zeros(0))
+    found = [(topics, as_judged), *search.every_way(), *search.searched(as_judged[:, 0] - as_judged[:, 1])]
+    of_row, scores = (np.concatenate(column) for column in zip(*found, strict=True))
+    offsets = np.append(0, np.cumsum(np.bincount(of_row, minlength=len(topics))))
+    return PossibleScores(
+        search.topics, offsets, scores[np.argsort(of_row, kind="stable")], search.is_tried & search.is_every_grade
+    )
+
+
+def grades_to_try(run: RankedRun) -> tuple[FloatArray, bool]:
+    """Grades that are not all worth the same to a measure, ascending, and whether these are all of them.
+
+    Grade 0 is among them only where the measure tells a document that is not relevant from one without a judgement.
+    """
+    rules, measure = run.qrels.rules, run.measure
+    given = np.union1d(run.qrels.arrays.grades, 0.0)
+    if rules.scale is not None and float(rules.scale[1]).is_integer():
+        given = np.union1d(given, np.arange(np.ceil(max(rules.scale[0], 0)), rules.scale[1] + 1))
+    if has_kernel(measure):
+        kernel = kernel_of(measure, rules)
+        given = given[kernel.is_counted(given)]
+        _, first = np.unique(kernel.value(given), return_index=True)
+        given = given[np.sort(first)]
+    elif is_binary(measure):
+        given = np.union1d(0.0, given[-1:])
+    if len(given) <= MOST_GRADES:
+        return given, True
+    some = np.unique(np.linspace(0, len(given) - 1, MOST_GRADES).round().astype(np.int64))
+    return given[some], False
+
+
+class _Search:
+    """The open documents of two runs, grouped by topic; topics are numbered from 0."""
+
+    def __init__(self, unjudged: UnjudgedDocuments, runs: tuple[RankedRun, RankedRun], is_open: BoolArray) -> None:
+        self.runs, self.rows = runs, unjudged.rows[is_open]
+        self.topics, self.sizes = np.unique(unjudged.topics[is_open], return_counts=True)
+        self.begins = np.cumsum(self.sizes) - self.sizes
+        self.grades, self.is_every_grade = grades_to_try(self.runs[0])
+        self.is_fast = all(has_kernel(run.measure) for run in self.runs)
+        most = MOST_OF_TOPIC if self.is_fast else MOST_OF_PROVIDER
+        ways = (len(self.grades) + 1.0) ** np.minimum(self.sizes, 64)
+        #: The topics of which every way is tried.
+        self.is_tried = (ways <= most) & bool(np.sum(np.log2(ways)) <= math.log2(MOST_TOGETHER))
+
+    def scores(self, topics: IntArray, counts: IntArray, documents: IntArray, grades: FloatArray) -> FloatArray:
+        """The scores of both runs on topics of which some documents have these grades."""
+        places = self.topics[topics]
+        sides = [
+            values_if_judged(run, places, counts, self.rows[documents, side], grades)
+            for side, run in enumerate(self.runs)
+        ]
+        return np.stack(sides, axis=1)
+
+    def every_way(self) -> list[tuple[IntArray, FloatArray]]:
+        """The scores of topics with few documents for each way of judging at least one of them."""
+        found = []
+        for size in np.unique(self.sizes[self.is_tried]).tolist():
+            # a way has for each document the place of its grade, from 1; 0: it stays unjudged
+            ways = np.indices((len(self.grades) + 1,) * size).reshape(size, -1).T[1:]
+            of_size = np.flatnonzero(self.is_tried & (self.sizes == size))
+            topics, ways = np.repeat(of_size, len(ways)), np.tile(ways, (len(of_size), 1))
+            documents, is_judged = self.begins[topics, None] + np.arange(size), ways > 0
+            grades = np.append(0.0, self.grades)[ways[is_judged]]
+            counts = np.count_nonzero(is_judged, axis=1)
+            found.append((topics, self.scores(topics, counts, documents[is_judged], grades)))
+        return found
+
+    def searched(self, as_judged: FloatArray) -> list[tuple[IntArray, FloatArray]]:
+        """The scores of the other topics under judgements that move their differences ``as_judged`` far.
+
+        Each document alone, with each grade; then those that raise, or lower, the difference most together: the
+        first, the first two, and so on, each with the grade that goes furthest alone.
+        """
+        others = np.flatnonzero(~self.is_tried)
+        documents = first_rows(self.begins[others], self.sizes[others])
+        most_ranked, most_alone = (
+            (MOST_RANKED, MOST_ALONE) if self.is_fast else (RANKED_OF_PROVIDER, ALONE_OF_PROVIDER)
+        )
+        if not 0 < len(documents) <= most_alone or not len(self.grades):
+            return []
+        topics = np.repeat(others, self.sizes[others])
+        ones = np.ones_like(topics)
+        singles = [self.scores(topics, ones, documents, np.full(len(documents), grade)) for grade in self.grades]
+        effects = np.round([scores[:, 0] - scores[:, 1] - as_judged[topics] for scores in singles], 12)
+        found = [(topics, scores) for scores in singles]
+        for sign in (1, -1):
+            best = np.argmax(sign * effects, axis=0)
+            effect = sign * effects[best, np.arange(len(documents))]
+            order = np.lexsort((documents, -effect, topics))
+            if len(documents) > most_ranked:  # all together that move it this way
+                order = order[effect[order] > 0]
+                of_row, counts = np.unique(topics[order], return_counts=True)
+            else:
+                of_row, counts = topics[order], places_within(topics[order]) + 1
+                order = order[first_rows(np.arange(len(order)) - counts + 1, counts)]
+            found.append((of_row, self.scores(of_row, counts, documents[order], self.grades[best][order])))
+        return found

@@ -8,8 +8,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pytest_riskguard.data.columns import whole
 from pytest_riskguard.data.content import imported
+from pytest_riskguard.data.headers import whole
 
 #: Column -> its cells, None where there is nothing.
 Columns = dict[str, list[Any]]

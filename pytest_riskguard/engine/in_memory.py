@@ -49,7 +49,7 @@ class TopicsInMemory:
                 tags.setdefault(topic, {})[tag] = value
         if not (texts or tags or self.weights):
             return None
-        return Topics(texts, tags, self.weights or {}, shares=self.shares or {})
+        return Topics.of(texts, tags, self.weights or {}, shares=self.shares or {})
 
 
 def topics_in_memory(

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypedDict
 
 from pytest_riskguard.baselines.stored_files import own_file, same_file, stored_file
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.grades import scaled
 from pytest_riskguard.data.measures import measure_name, parse_measure, refuse_uninformative, span
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.scores import TopicScores
@@ -475,7 +474,7 @@ class Engine:
         """The candidate and the baseline at a place among the sources, with their runs."""
         qrels = self.qrels
         scores = (systems[0].scores, systems[place].scores)
-        measure = scaled(parse_measure(scores[0].measure or ""), qrels.rules)
+        measure = parse_measure(scores[0].measure or "")
         sources = (question.sources[0], question.sources[place])
         candidate, baseline = (
             self._cache.ranked(source, of_source, measure, qrels)

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from pytest_riskguard.baselines.scored import Scored
-from pytest_riskguard.data.cache import RunScores, Wanted, file_scores
+from pytest_riskguard.data import cache
+from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.judged import JudgedRun, RankedRun, depth_for, kept_depth, rank_order
@@ -26,7 +27,7 @@ from pytest_riskguard.data.run_scores import ScoredRun, scored_run
 from pytest_riskguard.data.runs import Run, keyed, read_run
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.data.topics import Topics, read_topics
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.origins import Origin
@@ -310,29 +311,29 @@ class ScoreCache:
         return scored
 
     def _score_run(self, source: Ranked, measures: Sequence[str]) -> dict[str | None, TopicScores]:
-        scored = self._read_run(source, measures)
-        if scored.was_read:
-            self._keep(source, scored.fetch())
-        return {scores.measure: scores for scores in scored.scores}
+        """The scores of a run, which is read unless the cache on disk has them."""
+        run = self._cache_key(source)
+        found = cache.find(run, self.qrels, measures, name=label(source), queries=self.queries)
+        if found is None:
+            scored = self._read_run(source, measures)
+            self._keep(source, scored.run)
+            found = scored.scores, scored.ties
+            if run == self._cache_key(source):  # the file may have changed while it was read
+                cache.keep(run, self.qrels, *found)
+        scores, self._ties[source, self._stamps(source)] = found
+        return {one.measure: one for one in scores}
+
+    def _cache_key(self, source: Ranked) -> str | None:
+        return cache.key_of_file(source.file, self._texts) if isinstance(source, RunFile) else None
 
     def _keep(self, source: Ranked | Stored, run: JudgedRun) -> None:
         """Hold a run for reports."""
         self._runs.keep((source, self._stamps(source)), run)
 
-    def _read_run(self, source: Ranked, measures: Sequence[str]) -> RunScores:
-        """The scores of a run, which is read unless the cache on disk has them."""
-        wanted = Wanted(self.qrels, measures, self._depth(measures[0]), label(source), self.queries)
-
-        def read(names: Sequence[str]) -> ScoredRun:
-            run = self._run(source)
-            return scored_run(run, wanted.qrels, names, name=wanted.name, queries=wanted.queries, depth=wanted.depth)
-
-        if isinstance(source, RunFile):
-            scored = file_scores(source.file, wanted, read, texts=self._texts)
-        else:
-            scored = RunScores.of(read(measures))
-        self._ties[source, self._stamps(source)] = scored.ties
-        return scored
+    def _read_run(self, source: Ranked, measures: Sequence[str]) -> ScoredRun:
+        """A run scored with some measures."""
+        run, depth = self._run(source), self._depth(measures[0])
+        return scored_run(run, self.qrels, measures, name=label(source), queries=self.queries, depth=depth)
 
     def _depth(self, measure: str) -> int:
         """How many ranks are kept whole: the same for each reading, so that each finds what another has kept."""
@@ -431,7 +432,7 @@ class ScoreCache:
         if isinstance(source, Stored):
             depth = self._depth(measure)
             return self.store_of(source).judged_run(source.name, measure, qrels=self.qrels, depth=depth)
-        return self._read_run(source, (measure,)).fetch()
+        return self._read_run(source, (measure,)).run
 
     def _stamps(self, source: Ranked | ScoreFile | Stored) -> tuple[Stamp, ...]:
         """What differs when the source or the collection is rewritten."""

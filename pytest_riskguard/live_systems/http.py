@@ -23,7 +23,7 @@ from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urljoin
 
 from pytest_riskguard.config.http_presets import filled, filled_address, placeholders
 from pytest_riskguard.config.http_settings import VARIABLE, address_problem
-from pytest_riskguard.data.engine_answers import AnswerError, Hit, hits_of, identifier
+from pytest_riskguard.data.engines import AnswerError, Hits, identifier, only_answer, whole_scores
 from pytest_riskguard.data.input_files import LimitError, read_limited
 from pytest_riskguard.errors import DataError, MissingFileError, UsageError
 from pytest_riskguard.limits import ANSWER_BYTES, TABLE_BYTES
@@ -97,13 +97,13 @@ class HttpSearch:
             said = f"expected JSON, found another answer ({problem}): {self._first_line(content)}"
             raise self._failure(said)
         try:
-            hits = self._answers.hits(answer)
+            documents, scores = self._answers.hits(answer)
         except AnswerError:
             failed = self._problem(answer)
         else:
-            if self._secrets.are_in(hit.document for hit in hits):
+            if self._secrets.are_in(documents):
                 raise self._failure("its answer repeats a secret in the id of a document")
-            return [(h.document, len(hits) - place if h.score is None else h.score) for place, h in enumerate(hits)]
+            return list(zip(documents, scores or range(len(documents), 0, -1), strict=True))
         raise self._failure(failed)
 
     def _sent(self, request: Request) -> tuple[int, float, bytes]:
@@ -276,12 +276,12 @@ class Answers:
     def __init__(self, http: Http) -> None:
         self._engine, self._expression, self._found = http.kind.engine, http.hits, _compiled(http.hits)
 
-    def hits(self, answer: Any) -> list[Hit]:
+    def hits(self, answer: Any) -> Hits:
         """The hits of an answer in their order; ``AnswerError`` if it is a failure or has another shape."""
         if self._engine is not None:
-            answer = self._engine.only(answer)
+            answer = only_answer(answer)
             if self._found is None:
-                return self._engine.checked_hits(answer)
+                return self._engine.hits(answer)
             self._engine.check(answer)
         found = None if self._found is None else self._found(answer)
         if not isinstance(found, list):
@@ -289,7 +289,7 @@ class Answers:
             raise AnswerError(f"expected a list of ids, or of {{id, score}}, at {self._expression!r}, found {kind}")
         hits = [hit if isinstance(hit, dict) else {"id": hit} for hit in found]
         documents = [identifier(hit.get("id"), f"each hit at {self._expression!r}") for hit in hits]
-        return hits_of(documents, [hit.get("score") for hit in hits])
+        return documents, whole_scores([hit.get("score") for hit in hits])
 
     def problem(self, answer: Any) -> str | None:
         """What an answer with an error status says in the engine's own words; None for any other."""

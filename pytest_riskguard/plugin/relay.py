@@ -1,7 +1,7 @@
 """Carries verdicts from the process that judges to the one that reports.
 
-They travel on the reports of tests, which pytest-xdist carries from its workers to the controller, as JSON: a report
-has the same figures whatever process judged.
+They travel on the reports of tests, which pytest-xdist carries from its workers to the controller, as JSON; in one
+process they are what was judged.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ class Relay:
     def __init__(self) -> None:
         #: Verdicts since the last report, in the process that judged.
         self.waiting: list[Verdict] = []
-        self._by_test: dict[str, list[dict[str, Any]]] = {}
+        self._by_test: dict[str, list[dict[str, Any] | Verdict]] = {}
+        #: What this process judged, by the JSON that is attached.
+        self._judged: dict[str, list[Verdict]] = {}
         self._read: list[tuple[str, Verdict]] | None = None
 
     def attach(self, report: pytest.TestReport, failures: int) -> None:
@@ -46,6 +48,7 @@ class Relay:
         self.waiting.clear()
         # in ASCII, so that even lone surrogates survive
         text = json.dumps([_as_plain(verdict) for verdict in verdicts])
+        self._judged[text] = verdicts
         setattr(report, CARRIED, {"verdicts": text, "failures": failures})
 
     def receive(self, report: pytest.TestReport) -> Payload | None:
@@ -58,7 +61,8 @@ class Relay:
             return None
         payload = Payload(json.loads(carried["verdicts"]), carried["failures"])
         if payload.verdicts:
-            self._by_test.setdefault(report.nodeid, []).extend(payload.verdicts)
+            judged = self._judged.get(carried["verdicts"], payload.verdicts)
+            self._by_test.setdefault(report.nodeid, []).extend(judged)
         return payload
 
     def by_test(self) -> list[tuple[str, Verdict]]:
@@ -66,7 +70,7 @@ class Relay:
         if self._read is None:
             self._read = []
             carried = [(test, data) for test in sorted(self._by_test) for data in self._by_test[test]]
-            self._read += [(test, _as_verdict(data)) for test, data in carried]
+            self._read += [(test, _as_verdict(data) if isinstance(data, dict) else data) for test, data in carried]
         return self._read
 
 

@@ -29,17 +29,23 @@ MANY_DEGREES, TINY_TAIL = 10_000, 1e-15
 #: Terms of a continued fraction; Newton's steps.
 MAX_TERMS, MAX_STEPS = 10_000, 100
 
+ROOT_2 = math.sqrt(2)
 _INVERSE = NormalDist().inv_cdf
 
 
 def ndtr(x: npt.ArrayLike) -> FloatArray:
     """The probability that a standard normal number is at most x."""
-    return _each(_ndtr, "ndtr", x)
+    x = np.asarray(x, dtype=np.float64)
+    return _each(math.erfc, "erfc", x / -ROOT_2) / 2
 
 
 def ndtri(p: npt.ArrayLike) -> FloatArray:
     """The inverse of ``ndtr``; infinite at 0 and 1."""
-    return _each(_ndtri, "ndtri", p)
+    p = np.asarray(p, dtype=np.float64)
+    inside = (p > 0) & (p < 1)
+    values = np.where(p == 0, -math.inf, np.where(p == 1, math.inf, math.nan))
+    values[inside] = _each(_INVERSE, "ndtri", p[inside])
+    return np.asarray(values)
 
 
 def gammaln(x: npt.ArrayLike) -> FloatArray:
@@ -94,7 +100,7 @@ def stdtrit(freedom: float, p: float) -> float:
         from scipy import special
 
         return float(special.stdtrit(freedom, p))
-    t, low, high = -_ndtri(tail), 0.0, math.inf
+    t, low, high = -_INVERSE(tail), 0.0, math.inf
     for _ in range(MAX_STEPS):
         beyond = _student_tail(freedom, t)
         low, high = (t, high) if beyond > tail else (low, t)
@@ -113,20 +119,10 @@ def stdtrit(freedom: float, p: float) -> float:
 def _each(function: Callable[[float], float], name: str, x: npt.ArrayLike) -> FloatArray:
     x = np.asarray(x, dtype=np.float64)
     if x.size < MANY:
-        return np.array([function(value) for value in x.ravel().tolist()]).reshape(x.shape)
+        return np.array(list(map(function, x.ravel().tolist()))).reshape(x.shape)
     from scipy import special
 
     return np.asarray(getattr(special, name)(x))
-
-
-def _ndtr(x: float) -> float:
-    return math.erfc(-x / math.sqrt(2)) / 2
-
-
-def _ndtri(p: float) -> float:
-    if 0 < p < 1:
-        return _INVERSE(p)
-    return {0.0: -math.inf, 1.0: math.inf}.get(p, math.nan)
 
 
 def _log_half_step(a: float) -> float:

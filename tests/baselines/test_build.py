@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -88,7 +87,7 @@ RUNS = {
 
 
 @pytest.fixture(autouse=True)
-def no_service(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_service(monkeypatch):
     for variables in SERVICES.values():
         for name in variables:
             monkeypatch.delenv(name, raising=False)
@@ -141,7 +140,7 @@ def test_a_repository_loses_its_user_and_its_query(monkeypatch, tmp_path, given)
     assert this_build(tmp_path).repository == "host:o/r.git"
 
 
-def test_without_a_service_git_says_commit_and_branch(tmp_path: Path):
+def test_without_a_service_git_says_commit_and_branch(tmp_path):
     assert this_build(tmp_path) == Build()
     author = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
     for arguments in (("init", "-q", "-b", "topic"), (*author, "commit", "-q", "--allow-empty", "-m", "x")):

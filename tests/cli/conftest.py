@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -24,7 +22,7 @@ class Ended:
 
 
 @pytest.fixture(scope="session")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory):
     """The folder, written once; runs ``loss.run``, ``churn.run``, ``good.run`` and ``prod.run``, which is stored."""
     folder = tmp_path_factory.mktemp("cli") / "project"
     world.write_world(folder, world.GOOD)
@@ -34,7 +32,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def folder(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(template, tmp_path, monkeypatch):
     """The working folder."""
     copy = tmp_path / "project"
     shutil.copytree(template, copy)
@@ -45,7 +43,7 @@ def folder(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 @pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Callable[[str], Ended]:
+def command(capsys):
     """The command, given its arguments as a line."""
 
     def ended(line: str) -> Ended:

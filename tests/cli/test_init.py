@@ -19,14 +19,14 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.fixture
-def nothing(folder: Path) -> Path:
+def nothing(folder):
     """The working folder without a riskguard.yaml."""
     folder.joinpath("riskguard.yaml").unlink()
     return folder
 
 
 @pytest.fixture
-def answering(monkeypatch: pytest.MonkeyPatch):
+def answering(monkeypatch):
     """Somebody at a terminal who types these lines."""
 
     def answers(*lines: str) -> None:

@@ -72,7 +72,7 @@ def test_memory(riskguard):
 
 
 @pytest.fixture
-def narrow(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+def narrow(monkeypatch, folder):
     monkeypatch.setenv("COLUMNS", "60")
     write_unjudged(folder / "my new.run")
 
@@ -295,9 +295,7 @@ def _situations(program: str) -> list[str]:
 
 
 @pytest.fixture
-def printed_commands_run(
-    command: Callable[..., object], folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[str], None]:
+def printed_commands_run(command, folder, monkeypatch):
     """Prints as a situation says, and runs what was printed."""
 
     def in_this_process(line: str) -> tuple[int, str]:

@@ -14,7 +14,7 @@ COMPARE = "compare loss.run --baseline prod --measure AP --json r.json"
 
 
 @pytest.fixture(autouse=True)
-def date(monkeypatch: pytest.MonkeyPatch) -> None:
+def date(monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "2000000000")
 
 

@@ -32,7 +32,7 @@ COMPARE = "compare {0}.run --baseline prod --measure AP"
 
 
 @pytest.fixture
-def page(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
+def page(monkeypatch):
     """Stands for the writer of pages."""
     module = types.ModuleType("pytest_riskguard.reports.html")
     module.ensure_available = lambda: None  # type: ignore[attr-defined]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,7 @@ BASE = "loss.run --baseline prod --measure AP"
 
 
 @pytest.fixture(autouse=True)
-def tags(folder: Path) -> None:
+def tags(folder):
     """The 12 topics that ``loss.run`` loses are codes, 16 are words, 2 are names."""
     rows = ["topic\tquery\tkind\n"]
     for place, topic in enumerate(world.TOPICS):

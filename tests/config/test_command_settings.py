@@ -22,7 +22,7 @@ def loaded(folder: Path, candidate: str) -> CommandCandidate:
     return found
 
 
-def test_a_command_with_everything(tmp_path: Path) -> None:
+def test_a_command_with_everything(tmp_path):
     found = loaded(
         tmp_path,
         "command: [./search, --size, 10, '{query}'], depth: 50, workers: 4, timeout: none, ties: docid, "
@@ -37,12 +37,12 @@ def test_a_command_with_everything(tmp_path: Path) -> None:
     ("arguments", "runs_for_each"),
     [("[a]", False), ("[a, '-q={query}']", True), ("[a, '{topic}']", True), ("[a, '{depth}']", False)],
 )
-def test_a_command_is_run_for_each_query_that_an_argument_takes(tmp_path: Path, arguments: str, runs_for_each: bool):
+def test_a_command_is_run_for_each_query_that_an_argument_takes(tmp_path, arguments, runs_for_each):
     found = loaded(tmp_path, f"command: {arguments}")
     assert (found.runs_for_each, found.ties) == (runs_for_each, "as_returned")
 
 
-def test_no_query_is_the_name_of_a_program(tmp_path: Path) -> None:
+def test_no_query_is_the_name_of_a_program(tmp_path):
     assert not loaded(tmp_path, "command: ['{query}', x]").runs_for_each
 
 
@@ -58,7 +58,7 @@ def test_no_query_is_the_name_of_a_program(tmp_path: Path) -> None:
         ("command: [a], ties: rank", "candidate.ties: expected as_returned or docid, found 'rank'"),
     ],
 )
-def test_anything_else_is_refused_with_its_line(tmp_path: Path, command: str, expected: str) -> None:
+def test_anything_else_is_refused_with_its_line(tmp_path, command, expected):
     with pytest.raises(ConfigError) as caught:
         loaded(tmp_path, command)
     said = "\n".join(map(str, caught.value.errors))

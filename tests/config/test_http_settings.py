@@ -23,7 +23,7 @@ def loaded(folder: Path, candidate: str) -> HttpCandidate:
     return found
 
 
-def test_an_engine_with_everything(tmp_path: Path) -> None:
+def test_an_engine_with_everything(tmp_path):
     found = loaded(
         tmp_path,
         "http: {preset: elasticsearch, url: 'https://${HOST}:9200/a?routing=7&api_key=${KEY}', body: q.json, "
@@ -36,13 +36,13 @@ def test_an_engine_with_everything(tmp_path: Path) -> None:
     assert found.http.url.startswith("https://${HOST}:9200/a?")
 
 
-def test_defaults(tmp_path: Path) -> None:
+def test_defaults(tmp_path):
     found = loaded(tmp_path, f"http: {{{SOLR}}}")
     assert (found.depth, found.workers, found.http.body, found.http.hits) == (100, 1, None, None)
 
 
 @pytest.mark.parametrize("url", ["${ENGINE}", "${ENGINE}/help?a=b", "http://${HOST}:${PORT}/x"])
-def test_an_address_may_hold_variables_anywhere(tmp_path: Path, url: str) -> None:
+def test_an_address_may_hold_variables_anywhere(tmp_path, url):
     assert loaded(tmp_path, f"http: {{preset: vespa, url: '{url}'}}").http.url == url
 
 
@@ -79,9 +79,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("http", "expected"), REFUSED)
-def test_what_is_wrong_is_said_with_its_line_and_never_with_a_secret(
-    tmp_path: Path, http: str, expected: str
-) -> None:
+def test_what_is_wrong_is_said_with_its_line_and_never_with_a_secret(tmp_path, http, expected):
     with pytest.raises(ConfigError) as caught:
         loaded(tmp_path, f"http: {{{http}}}")
     said = "\n".join(map(str, caught.value.errors))

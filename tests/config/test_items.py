@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,7 @@ SIZES = {"code": 30, "how to": 12, "how_to": 12, "a/b::c]": 11, "rare": 2}
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     rows, judged = ["topic\tquery\tintent\tkind\tpart\n"], list[str]()
     for value, size in SIZES.items():
         for number in range(size):
@@ -32,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def load(folder: Path):
+def load(folder):
     def load(*gates: str, head: str = HEAD):
         path = folder / "riskguard.yaml"
         path.write_text(head + "gates:\n" + "".join(f"  - {{{gate}}}\n" for gate in gates))

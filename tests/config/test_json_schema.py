@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -88,7 +87,7 @@ def test_what_the_documentation_shows_is_right(text):
         ("name: b, kind: no_drift, baseline: prod/oldest", ""),
     ],
 )
-def test_what_riskguard_accepts_is_right(tmp_path: Path, gate, keys):
+def test_what_riskguard_accepts_is_right(tmp_path, gate, keys):
     text = f"{COLLECTION}{keys}gates:\n  - {{{gate}}}\n"
     path = tmp_path / "riskguard.yaml"
     path.write_text(text)
@@ -118,7 +117,7 @@ def test_what_riskguard_accepts_is_right(tmp_path: Path, gate, keys):
         (RISK, "colection: {}\n"),
     ],
 )
-def test_what_it_refuses_riskguard_refuses_too(tmp_path: Path, gate, keys):
+def test_what_it_refuses_riskguard_refuses_too(tmp_path, gate, keys):
     text = f"{COLLECTION}{keys}gates:\n  - {{{gate}}}\n"
     path = tmp_path / "riskguard.yaml"
     path.write_text(text)
@@ -145,7 +144,7 @@ def valid_value(schema: dict[str, Any]) -> Any:
     return {"number": 0.5, "boolean": True, "string": "a=b", "array": ["a"]}[first["type"]]
 
 
-def test_init_writes_it_and_names_it_in_the_first_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+def test_init_writes_it_and_names_it_in_the_first_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     settings, schema = tmp_path / "riskguard.yaml", tmp_path / SCHEMA_NAME
     assert run(["init", "-y"]) == 0
@@ -158,7 +157,7 @@ def test_init_writes_it_and_names_it_in_the_first_line(tmp_path: Path, monkeypat
     assert capsys.readouterr().out == schema.read_text()
 
 
-def test_init_replaces_an_older_schema_and_no_other_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+def test_init_replaces_an_older_schema_and_no_other_file(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     schema = tmp_path / SCHEMA_NAME
     schema.write_text(json.dumps({"title": SCHEMA["title"], "old": True}))

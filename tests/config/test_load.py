@@ -356,8 +356,8 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
             "measure of gate 'no-risk': expected a measure such as nDCG@10, found the number 10; put it in quotes",
         ),
         (
-            "measure: nDCG 10",
-            "measure of gate 'no-risk': expected a measure such as nDCG@10 or AP(rel=2), found 'nDCG 10'",
+            "measure: ' nDCG@10'",
+            "measure of gate 'no-risk': expected a measure such as nDCG@10 or AP(rel=2), found ' nDCG@10'",
         ),
         (
             "candidate: 3",

@@ -43,7 +43,7 @@ SAID = [
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path):
     """A folder with qrels, topics, a run ``candidate.run`` and the stored baseline ``prod``."""
     world.write_world(tmp_path, world.GOOD)
     world.write_run(tmp_path / "candidate.run", world.GOOD)

@@ -19,7 +19,7 @@ TOPICS = "topic\tquery\tkind\tweight\nq1\tred shoes\tbrowse\t2\nq2\twinter coat,
 SCORES = "topic\tnDCG@10\tAP\nq1\t0.30000000000000004\t0.25\nq2\t1.0\t1e-17\n"
 CONTENT = {"judgements": QRELS, "rankings": RUN, "topics": TOPICS, "scores": SCORES}
 OWN = {"judgements": "trec", "rankings": "trec", "topics": "tsv", "scores": "scores"}
-TEXTS = Topics({"q1": "red shoes", "q2": "winter coat, long"})
+TEXTS = Topics.of({"q1": "red shoes", "q2": "winter coat, long"})
 WRITTEN = [(known.name, kind) for known in FORMATS for kind in known.writes]
 
 

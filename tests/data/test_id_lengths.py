@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 from pytest_riskguard import run
+from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.formats import OWN, format_named
+from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.errors import DataError, FileError, RunFormatError
 from tests.data.test_every_format import CASES
@@ -36,8 +38,14 @@ def test_every_format_refuses_what_is_too_long(
     path.write_bytes(case.content(WORLD))
     set_limit("LINE_BYTES" if case.kind == "topics" else "ROW_BYTES", 1)  # topics may have texts alone
     file = InputFile(path, error=FileError, part=case.part)
-    with pytest.raises(FileError, match="RISKGUARD_LIMITS"):
+
+    def read() -> None:
+        if case.kind == "topics":
+            read_topics(GivenFile(path, format=case.known, part=case.part))
         list(format_named(case.known, case.kind).reader(case.kind)(file).rows)
+
+    with pytest.raises(FileError, match="RISKGUARD_LIMITS"):
+        read()
 
 
 def table(length: int) -> Any:

@@ -131,9 +131,9 @@ def test_rules_change_which_topics_are_scored_and_the_digest(write):
 
 
 def test_the_digest_is_that_of_the_content_or_of_trecs_text(write):
-    grades = {"10": {"b": 1, "a": 0.5}, "9": {"a": 2}}
+    grades: dict[str, dict[str, float]] = {"10": {"b": 1, "a": 0.5}, "9": {"a": 2}}
     assert read_qrels(write("a.json", json.dumps(grades))).digest == read_qrels(grades).digest
-    assert read_qrels({**grades, "9": {"a": 1}}).digest != read_qrels(grades).digest
+    assert read_qrels(grades | {"9": {"a": 1}}).digest != read_qrels(grades).digest
     plain, packed, spaced = (
         read_qrels(write(name, text)).digest
         for name, text in (("a", "1 0 d 1\n"), ("b.gz", "1 0 d 1\n"), ("c", "1  0 d 1\n"))

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.errors import RunFormatError
 from tests.data.engine_shapes import SHAPES, Hits
+from tests.data.files.read import ranked, written
 
 QUERIES = {"q2": "reset password", "q1": "cancel order", "q3": "zürich"}
+KEYS = TopicKeys(QUERIES)
 HITS: dict[str, Hits] = {"q2": [("a", 3.5), ("b", 2.25)], "q1": [("c d", 1.5)], "q3": []}
+EXPECTED = {"q1": ["c d"], "q2": ["a", "b"]}
 #: Engines that repeat the query's text in their answers.
 ECHO = ("algolia", "typesense", "meilisearch")
 #: Engines with several answers to one request, and their key.
-SEVERAL = {"elasticsearch": "responses", "algolia": "results", "typesense": "results", "meilisearch": "results"}
+SEVERAL = {"elasticsearch": "responses"} | dict.fromkeys(ECHO, "results")
 
 every_engine = pytest.mark.parametrize("engine", SHAPES)
 
@@ -27,283 +29,229 @@ def answers(engine: str) -> dict[str, dict[str, Any]]:
     return {topic: SHAPES[engine](QUERIES[topic], hits) for topic, hits in HITS.items()}
 
 
-def read(path: Path, content: object, *, lines: bool = False, keys: TopicKeys | None = None) -> Run:
-    text = "\n".join(map(json.dumps, content)) if lines else json.dumps(content, indent=1)  # type: ignore[call-overload]
-    path.write_text(f"{text}\n", encoding="utf-8")
-    return read_run(path, keys)
-
-
-def documents(run: Run) -> dict[str, list[str]]:
-    return {topic: list(ranking) for topic, ranking in run.by_topic().items()}
-
-
-EXPECTED = {"q1": ["c d"], "q2": ["a", "b"]}
-
-
 @every_engine
-def test_lines_with_an_id_beside_the_response(tmp_path: Path, engine: str) -> None:
-    rows = [{"query_id": topic, "response": answer} for topic, answer in answers(engine).items()]
-    assert documents(read(tmp_path / "kept.jsonl", rows, lines=True)) == EXPECTED
-    assert documents(read(tmp_path / "kept.json", rows)) == EXPECTED
-
-
-@every_engine
-def test_an_id_among_the_keys_of_the_response(tmp_path: Path, engine: str) -> None:
-    rows = [{"qid": topic} | answer for topic, answer in answers(engine).items()]
-    assert documents(read(tmp_path / "kept.jsonl", rows, lines=True)) == EXPECTED
-
-
-@every_engine
-def test_an_object_that_maps_ids_to_responses(tmp_path: Path, engine: str) -> None:
-    assert documents(read(tmp_path / "kept.json", answers(engine))) == EXPECTED
-
-
-@every_engine
-def test_texts_find_the_topics(tmp_path: Path, engine: str) -> None:
-    rows = [{"query": QUERIES[topic], "response": answer} for topic, answer in answers(engine).items()]
-    run = read(tmp_path / "kept.jsonl", rows, lines=True, keys=TopicKeys(QUERIES))
-    assert documents(run) == EXPECTED
-
-
-@pytest.mark.parametrize("engine", ECHO)
-def test_the_text_that_the_engine_repeats_finds_the_topic(tmp_path: Path, engine: str) -> None:
-    rows = list(answers(engine).values())
-    assert documents(read(tmp_path / "kept.jsonl", rows, lines=True, keys=TopicKeys(QUERIES))) == EXPECTED
+def test_the_query_stands_beside_its_answer_or_among_its_keys(write, engine):
+    kept = answers(engine)
+    beside = [{"query_id": topic, "response": answer} for topic, answer in kept.items()]
+    among = [{"qid": topic} | answer for topic, answer in kept.items()]
+    by_text = [{"queryText": QUERIES[topic], "body": answer} for topic, answer in kept.items()]
+    failed = [{"query_id": topic, "status": 200, "response": answer} for topic, answer in kept.items()]
+    for name, content in (
+        ("k.jsonl", beside),
+        ("k.json", beside),
+        ("k.jsonl", among),
+        ("k.json", kept),
+        ("k.jsonl", by_text),
+        ("k.json", failed),
+    ):
+        assert ranked(written(write, name, content), keys=KEYS) == EXPECTED
+    if engine in ECHO:
+        assert ranked(written(write, "k.jsonl", list(kept.values())), keys=KEYS) == EXPECTED
 
 
 @pytest.mark.parametrize(("engine", "key"), SEVERAL.items())
-def test_several_responses_with_their_ids(tmp_path: Path, engine: str, key: str) -> None:
-    content = {key: list(answers(engine).values()), "query_ids": list(HITS)}
-    assert documents(read(tmp_path / "kept.json", content)) == EXPECTED
-    with pytest.raises(RunFormatError, match="found 2 query_ids beside 3 responses"):
-        read(tmp_path / "kept.json", content | {"query_ids": ["q1", "q2"]})
-    by_text = {key: content[key], "queries": [QUERIES[topic] for topic in HITS]}
-    assert documents(read(tmp_path / "kept.json", by_text, keys=TopicKeys(QUERIES))) == EXPECTED
+def test_several_answers_to_one_request_have_ids_or_texts_beside_them(write, engine, key):
+    several = list(answers(engine).values())
+    for beside in ({"query_ids": list(HITS)}, {"queries": [QUERIES[topic] for topic in HITS]}):
+        assert ranked(written(write, "k.json", {key: several} | beside), keys=KEYS) == EXPECTED
+    path = written(write, "k.json", {key: several, "query_ids": ["q1", "q2"]})
+    with pytest.raises(RunFormatError, match="one of the query_ids for each response, found 2 query_ids beside 3"):
+        ranked(path)
 
 
-def test_several_responses_in_the_order_of_the_topics_file(tmp_path: Path) -> None:
-    batches = [
-        {"took": 2, "responses": batch}
-        for batch in (list(answers("elasticsearch").values())[i:j] for i, j in ((0, 2), (2, 3)))
-    ]
-    run = read(tmp_path / "kept.jsonl", batches, lines=True, keys=TopicKeys(QUERIES))
-    assert documents(run) == EXPECTED
-    with pytest.raises(RunFormatError, match="found 3 rankings without the ids of their queries, and no topics file"):
-        read_run(tmp_path / "kept.jsonl")
-    with pytest.raises(RunFormatError, match="and 1 topics"):
-        read_run(tmp_path / "kept.jsonl", TopicKeys({"q1": "cancel order"}))
+def test_answers_without_queries_are_in_the_order_of_the_topics_file(write):
+    several = list(answers("elasticsearch").values())
+    path = written(write, "k.jsonl", [{"took": 2, "responses": several[:2]}, {"took": 2, "responses": several[2:]}])
+    assert ranked(path, keys=KEYS) == EXPECTED
+    for keys, found in ((None, "no topics file"), (TopicKeys({"q1": "cancel order"}), "1 topics")):
+        with pytest.raises(RunFormatError, match=f"found 3 rankings without the ids of their queries, and {found}"):
+            ranked(path, keys=keys)
 
 
-@every_engine
-def test_every_response_needs_a_query_if_the_first_has_one(tmp_path: Path, engine: str) -> None:
-    first, second = list(answers(engine).values())[:2]
-    rows = [{"query_id": "q2", "response": first}, second]
-    with pytest.raises(RunFormatError, match=r"kept.jsonl:2: expected the query's id beside response 2"):
-        read(tmp_path / "kept.jsonl", rows, lines=True)
+def rows(*answers: dict[str, Any]) -> list[dict[str, Any]]:
+    """A first answer with an id, and others."""
+    return [{"query_id": "q2", "response": answers[0]}, *answers[1:]]
 
 
-def test_one_response_without_its_query_is_refused(tmp_path: Path) -> None:
-    answer = answers("elasticsearch")["q1"]
-    with pytest.raises(
-        RunFormatError, match="only response of Elasticsearch has neither the query's id nor its text"
-    ):
-        read(tmp_path / "kept.json", answer)
-
-
-def test_a_query_twice_is_refused(tmp_path: Path) -> None:
-    row = {"query_id": "q1", "response": answers("solr")["q1"]}
-    with pytest.raises(RunFormatError, match=r":2: expected each topic once, found 'q1' again"):
-        read(tmp_path / "kept.jsonl", [row, row], lines=True)
-
-
-def test_null_scores_leave_the_order_of_the_hits(tmp_path: Path) -> None:
-    answer = SHAPES["elasticsearch"]("", [("b", 1.0), ("a", 2.0)])
-    for hit in answer["hits"]["hits"]:
-        hit["_score"] = None
-    run = read(tmp_path / "kept.json", [{"query_id": "q", "response": answer}])
-    assert documents(run) == {"q": ["b", "a"]}
-
-
-def test_hits_keep_their_order_where_scores_contradict_it(tmp_path: Path) -> None:
-    answer = SHAPES["elasticsearch"]("", [("a", 1.0), ("b", 1.0), ("c", 2.0)])
-    run = read(tmp_path / "kept.json", [{"query_id": "q", "response": answer}])
-    assert documents(run) == {"q": ["a", "b", "c"]}
-    assert run.source.contradicted == ("q",)
-
-
-def test_whole_numbers_of_64_bits_are_compared_exactly(tmp_path: Path) -> None:
-    answer = SHAPES["typesense"]("", [("a", 1.0), ("b", 1.0)])
-    for hit, score in zip(answer["hits"], (2**62 + 1, 2**62), strict=True):
-        hit["text_match"] = score
-    run = read(tmp_path / "kept.json", [{"query_id": "q", "response": answer}])
-    assert list(run.by_topic()["q"].items()) == [("a", 2.0), ("b", 1.0)]
-
-
-def test_the_score_of_hybrid_search_counts(tmp_path: Path) -> None:
-    answer = SHAPES["typesense"]("", [("a", 1.0), ("b", 2.0)])
-    for hit, score in zip(answer["hits"], (0.75, 0.5), strict=True):
-        hit["hybrid_search_info"] = {"rank_fusion_score": score}
-    run = read(tmp_path / "kept.json", [{"query_id": "q", "response": answer}])
-    assert list(run.by_topic()["q"].items()) == [("a", 0.75), ("b", 0.5)]
-
-
-def changed(engine: str, change: dict[str, Any]) -> dict[str, Any]:
-    """An answer in which some values are others; ``a.b`` is a key in an object."""
-    answer = SHAPES[engine]("cancel order", [("c d", 1.5)])
-    for path, value in change.items():
-        *outer, last = path.split(".")
-        place = answer
-        for key in outer:
-            place = place[key]
-        place[last] = value
-    return answer
-
-
-ES_ERROR = {"error": {"type": "index_not_found_exception", "reason": "no such index [help]"}, "status": 404}
-FAILURES = [
-    ("elasticsearch", ES_ERROR, r"error 404: index_not_found_exception: no such index \[help\]"),
-    ("elasticsearch", {"error": "no handler found", "status": 400}, "error 400: no handler found"),
-    ("elasticsearch", changed("elasticsearch", {"timed_out": True}), "the search timed out"),
+SOLR = answers("solr")
+ES = answers("elasticsearch")
+MIXED: list[tuple[Any, str]] = [
+    (rows(SOLR["q2"], SOLR["q1"]), r"k\.jsonl:2: expected response 2 to name its query by its id, as"),
+    (rows(SOLR["q2"]) * 2, r"k\.jsonl:2: expected each topic once, found 'q2' again"),
     (
-        "elasticsearch",
-        changed(
-            "elasticsearch",
-            {
-                "_shards.failed": 1,
-                "_shards.failures": [{"reason": {"type": "query_shard_exception", "reason": "no"}}],
-            },
-        ),
-        "1 of 2 shards failed: query_shard_exception: no",
+        [{"responses": [ES["q2"]]}, {"query_id": "q1"} | ES["q1"]],
+        r":2: expected response 2 to name its query by its order",
+    ),
+    ([ES["q1"]], "only answer of Elasticsearch has neither the query's id nor its text beside it"),
+    (
+        rows(SOLR["q2"], {"query_id": "q1", "response": {"ok": 1}}),
+        "'q1': expected an answer of Solr, .* 'ok'",
     ),
     (
-        "elasticsearch",
-        changed("elasticsearch", {"_shards.failures": [{"reason": {"type": "circuit_breaking_exception"}}]}),
-        "1 of 2 shards failed: circuit_breaking_exception",
+        rows(SOLR["q2"], {"query_id": "q1", "response": ES["q1"]}),
+        "'q1': expected an answer of Solr, found an",
     ),
-    ("elasticsearch", changed("elasticsearch", {"terminated_early": True}), "the search was terminated early"),
-    ("elasticsearch", changed("elasticsearch", {"status": 503}), "error 503"),
-    ("elasticsearch", changed("elasticsearch", {"_shards.successful": 1}), "only 1 of 2 shards answered"),
-    ("elasticsearch", changed("elasticsearch", {"is_partial": True}), "asynchronous search was not complete"),
-    ("elasticsearch", changed("elasticsearch", {"_clusters": {"total": 3, "skipped": 1}}), "1 of 3 clusters skipped"),
-    (
-        "solr",
-        {"responseHeader": {"status": 400, "QTime": 1}, "error": {"msg": "undefined field x", "code": 400}},
-        "error 400: undefined field x",
-    ),
-    ("solr", changed("solr", {"responseHeader.partialResults": True}), "its results are partial"),
-    ("solr", {"responseHeader": {"status": 0}, "grouped": {}}, "grouped results have no single order"),
-    (
-        "vespa",
-        {
-            "root": {
-                "id": "toplevel",
-                "relevance": 1.0,
-                "errors": [{"code": 12, "summary": "Timed out", "message": "x"}],
-            }
-        },
-        "error 12: Timed out: x",
-    ),
-    (
-        "vespa",
-        changed("vespa", {"root.coverage": {"coverage": 60, "full": False, "degraded": {"timeout": True}}}),
-        "only 60 % of the documents were searched: timeout",
-    ),
-    (
-        "vespa",
-        changed("vespa", {"root.children": [{"id": "index:help/0/c4ca", "relevance": 1.0}]}),
-        "is not the id of a document",
-    ),
-    ("algolia", {"message": "Index help does not exist", "status": 404}, "error 404: Index help does not exist"),
-    ("algolia", changed("algolia", {"timeoutHits": True}), "the search timed out"),
-    (
-        "algolia",
-        changed("algolia", {"exhaustiveNbHits": False, "timeoutCounts": True}),
-        "the search timed out, so its hits are incomplete",
-    ),
-    (
-        "algolia",
-        changed("algolia", {"exhaustive": {"nbHits": False}, "timeoutCounts": True}),
-        "the search timed out, so its hits are incomplete",
-    ),
-    ("algolia", changed("algolia", {"exhaustive": {"rulesMatch": False}}), "timed out before all rules were applied"),
-    ("typesense", {"code": 404, "error": "Not found."}, "error 404: Not found."),
-    ("typesense", {"message": "Not Found"}, "error: Not Found"),
-    ("typesense", changed("typesense", {"search_cutoff": True}), "the search was cut off"),
-    (
-        "meilisearch",
-        {"message": "Index `help` not found.", "code": "index_not_found", "type": "invalid_request", "link": "x"},
-        "error: index_not_found: Index `help` not found.",
-    ),
-    ("meilisearch", changed("meilisearch", {"remoteErrors": {"ms-1": {}}}), "these servers did not answer: ms-1"),
-    ("meilisearch", changed("meilisearch", {"degraded": True}), "the search was cut off"),
-    (
-        "vespa",
-        changed("vespa", {"root.coverage.degraded": {"timeout": True}}),
-        "only 100 % of the documents were searched: timeout",
-    ),
-    ("meilisearch", changed("meilisearch", {"hits": [{"title": "x"}]}), "expected a field id, or one whose"),
-    (
-        "meilisearch",
-        changed("meilisearch", {"hits": [{"articleId": 7, "shop_id": 1}]}),
-        "expected a field id, or one whose name ends so, found articleId, shop_id",
-    ),
-    (
-        "elasticsearch",
-        changed("elasticsearch", {"hits.hits": [{"_score": 1.0}]}),
-        "expected an id in _id, found nothing",
-    ),
+    ([{"responses": [ES["q2"], {"error": "x", "status": 404}]}], "response 2: Elasticsearch: error: x"),
 ]
 
 
-@pytest.mark.parametrize(("engine", "answer", "expected"), FAILURES)
-def test_a_failure_is_never_an_empty_answer(
-    tmp_path: Path, engine: str, answer: dict[str, Any], expected: str
-) -> None:
-    good = {"query_id": "q2", "response": answers(engine)["q2"]}
-    for rows in ([good, {"query_id": "q1", "response": answer}], [{"query_id": "q1", "response": answer}, good]):
+@pytest.mark.parametrize(("content", "problem"), MIXED)
+def test_every_answer_is_of_one_engine_and_has_a_query_if_the_first_has_one(write, content, problem):
+    with pytest.raises(RunFormatError, match=problem):
+        ranked(written(write, "k.jsonl", content), keys=KEYS)
+
+
+def changed(engine: str, place: str, value: Any) -> Any:
+    """An answer in which a value is another, or the value alone."""
+    answer = SHAPES[engine]("cancel order", [("c d", 1.5)])
+    inner: Any = {"": answer}
+    *outer, last = f".{place}".split(".")
+    for key in outer:
+        inner = inner[key]
+    inner[last] = value
+    return answer if place else value
+
+
+def run_of(write, engine: str, place: str, value: Any) -> Run:
+    run = read_run(GivenFile(written(write, "k.json", {"q": changed(engine, place, value)})))
+    assert isinstance(run, Run)
+    return run
+
+
+MATCH_PHASE = {"coverage": 60, "full": False, "degraded": {"match-phase": True, "timeout": False}}
+GROUPED = [{"id": "group:root:0", "relevance": 1.0}, {"id": "id:help:article::7", "relevance": 1.0}]
+SUMMARY = {"id": "index:help/0/c4", "fields": {"documentid": "id:help:article::7"}}
+WHOLE: list[tuple[str, str, Any, list[str]]] = [
+    ("elasticsearch", "hits.hits", [{"_id": "b", "_score": None}, {"_id": "a", "_score": None}], ["b", "a"]),
+    ("elasticsearch", "hits.hits", [{"_id": "b", "_score": 1}, {"_id": "a", "_score": True}], ["b", "a"]),
+    ("algolia", "exhaustiveNbHits", False, ["c d"]),
+    ("algolia", "timeoutCounts", True, ["c d"]),
+    ("vespa", "root.coverage", MATCH_PHASE, ["c d"]),
+    ("vespa", "root.children", GROUPED, ["7"]),
+    ("vespa", "root.children", [SUMMARY], ["7"]),
+    ("meilisearch", "hits", [{"articleId": 7, "title": "x"}], ["7"]),
+    ("meilisearch", "hits", [{"id": 8, "articleId": 7}], ["8"]),
+]
+
+
+@pytest.mark.parametrize(("engine", "place", "value", "expected"), WHOLE)
+def test_a_whole_answer_gives_its_hits_in_their_order(write, engine, place, value, expected):
+    assert list(run_of(write, engine, place, value).by_topic()["q"]) == expected
+
+
+def test_hits_keep_their_order_where_scores_contradict_it(write):
+    scored = [{"_id": name, "_score": score} for name, score in (("a", 1.0), ("b", 1.0), ("c", 2.0))]
+    run = run_of(write, "elasticsearch", "hits.hits", scored)
+    assert list(run.by_topic()["q"]) == ["a", "b", "c"]
+    assert run.source.contradicted == ("q",)
+
+
+HYBRID = [{"hybrid_search_info": {"rank_fusion_score": score}, "text_match": 1} for score in (0.75, 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ([{"text_match": 2**62 + 1}, {"text_match": 2**62}], [2.0, 1.0]),  # compared exactly
+        ([{"text_match": 5}, {"text_match": 3}], [5.0, 3.0]),
+        (HYBRID, [0.75, 0.5]),
+    ],
+)
+def test_scores_of_typesense(write, more, expected):
+    found = [{"document": {"id": name}} | score for name, score in zip("ab", more, strict=True)]
+    assert list(run_of(write, "typesense", "hits", found).by_topic()["q"].values()) == expected
+
+
+CUT = "the search timed out, so its hits are incomplete"
+GROUPS = "no single order; ask without"
+SHARD = {"reason": {"type": "query_shard_exception", "reason": "no"}}
+MISSING = {"error": {"type": "index_not_found_exception", "reason": "no such index [help]"}, "status": 404}
+PARTIAL = {"coverage": 60, "full": False, "degraded": {"timeout": True}}
+#: Engine -> a place in its answer (none for all of it), what stands there, and what is said.
+FAILURES: dict[str, list[tuple[str, Any, str]]] = {
+    "elasticsearch": [
+        ("", MISSING, r"error: index_not_found_exception: no such index \[help\]"),
+        ("", {"error": "no handler found", "status": 400}, "error: no handler found"),
+        ("error", "late", "error: late"),
+        ("timed_out", True, CUT),
+        ("_shards", {"failed": 1, "failures": [SHARD]}, "shards failed: query_shard_exception: no"),
+        ("_shards.failed", 1, "shards failed"),
+        ("_shards.failures", [SHARD], "shards failed: query_shard_exception: no"),
+        ("terminated_early", True, "the search was terminated early"),
+        ("status", 503, "error 503"),
+        ("_shards.successful", 1, "only 1 of 2 shards answered"),
+        ("is_partial", True, "asynchronous search was not complete"),
+        ("is_running", True, "asynchronous search was not complete"),
+        ("state", "RUNNING", "asynchronous search was not complete"),
+        ("_clusters", {"total": 3, "skipped": 1}, "clusters were skipped"),
+        ("_clusters", {"total": 3, "partial": 1}, "clusters answered in part"),
+        ("_clusters", {"total": 3, "failed": 1}, "clusters failed"),
+        ("hits.hits", [{"_score": 1.0}], "expected an id in _id, found nothing"),
+        ("hits.hits", [{"_id": True}], "expected an id in _id, found True"),
+    ],
+    "solr": [
+        (
+            "",
+            {"responseHeader": {"status": 400}, "error": {"msg": "no field x", "code": 400}},
+            "error: no field x: 400",
+        ),
+        ("responseHeader.status", 500, "error"),
+        ("responseHeader.partialResults", "omitted", "its results are partial or omitted"),
+        ("", {"responseHeader": {"status": 0}, "grouped": {"brand": {}}}, GROUPS),
+    ],
+    "vespa": [
+        ("", {"root": {"errors": [{"code": 12, "summary": "Timed out", "message": "x"}]}}, "error: Timed out: x"),
+        ("root.errors", [{"code": 12}], "error: 12"),
+        ("root.coverage", PARTIAL, "only 60 % of the documents were searched: timeout"),
+        ("root.coverage", {"coverage": 60}, "only 60 % of the documents were searched"),
+        ("root.coverage", {"full": False}, "of the documents were searched"),
+        ("root.coverage.degraded", {"timeout": True}, "only 100 % of the documents were searched: timeout"),
+        ("root.children", [{"id": "index:help/0/c4ca", "relevance": 1.0}], "is not the id of a document"),
+        ("root.children", [{"relevance": 1.0}], "expected an id in root.children, found ''"),
+        ("root.children", {}, "expected an answer of Vespa"),
+        ("root", {"children": None}, "expected an answer of Vespa"),
+    ],
+    "algolia": [
+        ("", {"message": "Index help does not exist", "status": 404}, "error: Index help does not exist"),
+        ("timeoutHits", True, CUT),
+        ("exhaustive", {"nbHits": False}, CUT),
+        ("exhaustive", {"rulesMatch": False}, "timed out before all rules were applied"),
+        ("hits", [{"id": "d"}], "expected an answer of Algolia"),
+    ],
+    "typesense": [
+        ("", {"code": 404, "error": "Not found."}, "error: Not found."),
+        ("", {"message": "Not Found"}, "error: Not Found"),
+        ("search_cutoff", True, "the search was cut off"),
+        ("", {"found": 1, "grouped_hits": [{"hits": []}]}, GROUPS),
+        ("hits", [{"id": "d"}], "expected an answer of Typesense"),
+    ],
+    "meilisearch": [
+        ("", {"message": "Not found.", "code": "no_index", "type": "x"}, "error: no_index: Not found."),
+        ("remoteErrors", {"ms-1": {}}, "some servers did not answer"),
+        ("degraded", True, "the search was cut off"),
+        ("hits", [{"title": "x"}], "expected a field id, or one whose name ends so, found none"),
+        ("hits", [{"articleId": 7, "shop_id": 1}], "name ends so, found articleId, shop_id"),
+        ("hits", [7], "expected an answer of Meilisearch"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("engine", "place", "value", "expected"),
+    [(engine, *failure) for engine, failures in FAILURES.items() for failure in failures],
+)
+def test_a_failure_is_never_an_empty_answer(write, engine, place, value, expected):
+    good, answer = {"query_id": "q2", "response": answers(engine)["q2"]}, changed(engine, place, value)
+    if place == "exhaustive":
+        answer["timeoutCounts"] = True
+    bad = {"query_id": "q1", "response": answer}
+    for content in ([good, bad], [bad, good]) if "expected an answer" not in expected else ([good, bad],):
         with pytest.raises(RunFormatError, match=rf"query 'q1': .*{expected}"):
-            read(tmp_path / "kept.jsonl", rows, lines=True)
+            ranked(written(write, "k.jsonl", content))
 
 
 @every_engine
-def test_a_status_of_failure_beside_a_response_is_no_whole_answer(tmp_path: Path, engine: str) -> None:
-    rows = [{"query_id": topic, "status": 200, "response": answer} for topic, answer in answers(engine).items()]
-    assert documents(read(tmp_path / "kept.jsonl", rows, lines=True)) == EXPECTED
-    rows[1]["status"] = 503
-    with pytest.raises(RunFormatError, match=r"query 'q1': \w+: error 503"):
-        read(tmp_path / "kept.jsonl", rows, lines=True)
-
-
-def test_counts_that_are_estimates_leave_the_first_hits_whole(tmp_path: Path) -> None:
-    for change in ({"exhaustiveNbHits": False}, {"timeoutCounts": True}):
-        assert documents(read(tmp_path / "kept.json", {"q1": changed("algolia", change)})) == {"q1": ["c d"]}
-
-
-def test_the_failure_of_one_of_several_names_it(tmp_path: Path) -> None:
-    content = {"responses": [answers("elasticsearch")["q2"], ES_ERROR]}
-    with pytest.raises(RunFormatError, match=r"response 2: Elasticsearch: error 404"):
-        read(tmp_path / "kept.json", content, keys=TopicKeys({"q2": "reset password", "q1": "cancel order"}))
-
-
-def test_hits_that_a_rank_profile_limits_are_whole(tmp_path: Path) -> None:
-    coverage = {"coverage": 60, "full": False, "degraded": {"match-phase": True, "timeout": False}}
-    answer = changed("vespa", {"root.coverage": coverage})
-    assert documents(read(tmp_path / "kept.json", {"q1": answer})) == {"q1": ["c d"]}
-
-
-def test_groups_beside_hits_are_no_hits(tmp_path: Path) -> None:
-    answer = changed("vespa", {})
-    answer["root"]["children"].insert(0, {"id": "group:root:0", "relevance": 1.0, "children": []})
-    assert documents(read(tmp_path / "kept.json", {"q1": answer})) == {"q1": ["c d"]}
-
-
-def test_the_primary_key_is_found_as_meilisearch_finds_it(tmp_path: Path) -> None:
-    answer = changed("meilisearch", {"hits": [{"articleId": 7, "title": "x"}]})
-    assert documents(read(tmp_path / "kept.json", {"q1": answer})) == {"q1": ["7"]}
-
-
-@every_engine
-def test_a_response_of_another_kind_is_refused(tmp_path: Path, engine: str) -> None:
-    rows = [{"query_id": "q2", "response": answers(engine)["q2"]}, {"query_id": "q1", "response": {"ok": True}}]
-    with pytest.raises(RunFormatError, match=r"query 'q1': expected an answer of \w+, found an object with 'ok'"):
-        read(tmp_path / "kept.jsonl", rows, lines=True)
+def test_a_status_of_failure_beside_an_answer_is_no_whole_answer(write, engine):
+    kept = [{"query_id": topic, "status": 503, "response": answer} for topic, answer in answers(engine).items()]
+    with pytest.raises(RunFormatError, match=r"query 'q2': \w+: error 503"):
+        ranked(written(write, "k.jsonl", kept))

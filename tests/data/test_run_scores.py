@@ -12,7 +12,7 @@ import ir_measures
 import numpy as np
 import pytest
 
-from pytest_riskguard.data import array_scores, read_qrels
+from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.memory_runs import as_run, run
 from pytest_riskguard.data.run_scores import score_run, scored_run, values_of_run
@@ -61,11 +61,8 @@ def answers(rows: list[str]) -> dict[str, dict[str, float]]:
     return found
 
 
-@pytest.mark.parametrize("kernels", ["on", "off"])
-def test_values_are_those_of_ir_measures_for_each_measure_alone(collection, write, monkeypatch, kernels):
+def test_values_are_those_of_ir_measures_for_each_measure_alone(collection, write, monkeypatch):
     """In one call of ir-measures, nDCG takes over the gains or the judged_only of another measure."""
-    if kernels == "off":
-        monkeypatch.setattr(array_scores, "_PROVIDERS", {})
     monkeypatch.setattr("pytest_riskguard.data.runs.ROWS_AT_ONCE", 100)
     qrels, rows = collection
     scored = [ir_measures.ScoredDoc(t, d, s) for t, found in answers(rows).items() for d, s in found.items()]
@@ -76,7 +73,9 @@ def test_values_are_those_of_ir_measures_for_each_measure_alone(collection, writ
         measure = parse_measure(text)
         assert scores.measure == str(measure)
         whole = {metric.query_id: metric.value for metric in ir_measures.iter_calc([measure], judged, scored)}
-        assert dict(zip(scores.topics, scores.values.tolist(), strict=True)) == whole, text
+        assert dict(zip(scores.topics, scores.values.tolist(), strict=True)) == pytest.approx(
+            whole, rel=0, abs=1e-12
+        ), text
         assert {topic: value for topic, name, value in rows_of if name == scores.measure} == whole
         assert len(set(scores.values.tolist())) > 1 or text in ("NumQ", "NumRel")
 
@@ -164,25 +163,24 @@ class Provider(ir_measures.providers.Provider):
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
-        ([("1", 0.5)], "gave no value of AP for topic 2"),
-        ([("1", 0.5), ("2", 0.5), ("3", 0.5)], "ir-measures unexpectedly gave a value of AP for topic '3'"),
-        ([("1", 0.5), ("2", 0.5), ("1", 0.5)], "gave a second value of AP for topic '1'"),
-        ([("1", 0.5), ("2", 1.5)], "expected AP of topic '2' in [0.0, 1.0], found 1.5"),
-        ([("1", 0.5), ("2", float("nan"))], "expected AP of topic '2' in [0.0, 1.0], found nan"),
-        ([("1", -0.1), ("2", 0.5)], "expected AP of topic '1' in [0.0, 1.0], found -0.1"),
-        (ZeroDivisionError("by zero"), "could not compute AP (ZeroDivisionError: by zero)"),
+        ([("1", 0.5)], "gave no value of SetF for topic 2"),
+        ([("1", 0.5), ("2", 0.5), ("3", 0.5)], "ir-measures unexpectedly gave a value of SetF for topic '3'"),
+        ([("1", 0.5), ("2", 0.5), ("1", 0.5)], "gave a second value of SetF for topic '1'"),
+        ([("1", 0.5), ("2", 1.5)], "expected SetF of topic '2' in [0.0, 1.0], found 1.5"),
+        ([("1", 0.5), ("2", float("nan"))], "expected SetF of topic '2' in [0.0, 1.0], found nan"),
+        ([("1", -0.1), ("2", 0.5)], "expected SetF of topic '1' in [0.0, 1.0], found -0.1"),
+        (ZeroDivisionError("by zero"), "could not compute SetF (ZeroDivisionError: by zero)"),
     ],
 )
 def test_every_value_must_belong_to_a_topic_that_was_asked_for(monkeypatch, values, problem):
     def answer() -> list[ir_measures.Metric]:
         if isinstance(values, Exception):
             raise values
-        return [ir_measures.Metric(topic, ir_measures.AP, value) for topic, value in values]
+        return [ir_measures.Metric(topic, ir_measures.SetF, value) for topic, value in values]
 
-    monkeypatch.setattr(array_scores, "_PROVIDERS", {})
-    monkeypatch.setattr("pytest_riskguard.data.grades.provider_of", lambda _: Provider(answer))
+    monkeypatch.setattr("pytest_riskguard.data.scoring.provider_of", lambda _: Provider(answer))
     with pytest.raises(ScoringError, match=re.escape(problem)) as caught:
-        score_run({"1": {"a": 1.0}, "2": {"a": 1.0}}, read_qrels({"1": {"a": 1}, "2": {"a": 1}}), ["AP"])
+        score_run({"1": {"a": 1.0}, "2": {"a": 1.0}}, read_qrels({"1": {"a": 1}, "2": {"a": 1}}), ["SetF"])
     assert caught.value.reason == "bad_scores"
 
 

@@ -29,6 +29,10 @@ class World:
     baseline: Mapping[str, tuple[str, ...]]
     scores: Mapping[str, float]
 
+    def only(self, *topics: str) -> World:
+        """The same collection with some of its topics."""
+        return replace(self, **{f: {t: getattr(self, f)[t] for t in topics} for f in self.__annotations__})
+
     def named_by_text(self) -> World:
         """The same collection with the query texts as ids of the topics."""
         named = {field: {self.texts[t]: v for t, v in getattr(self, field).items()} for field in self.__annotations__}
@@ -66,7 +70,7 @@ def falling(documents: tuple[str, ...]) -> dict[str, float]:
 
 
 def run_of(rankings: Mapping[str, tuple[str, ...]]) -> bytes:
-    """Rankings in TREC's format, as ``write_run`` writes them."""
+    """Run in TREC's format, as ``write_run`` writes them."""
     from io import BytesIO
 
     file = BytesIO()

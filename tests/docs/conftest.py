@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.docs.pages import DOCS, Player
 
 
 @pytest.fixture(scope="session")
-def tutorial(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tutorial(tmp_path_factory):
     """Played once; copy it before changing anything in it."""
     folder = tmp_path_factory.mktemp("tutorial")
     Player(folder, DOCS / "tutorial.md").play()

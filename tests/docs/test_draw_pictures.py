@@ -17,18 +17,18 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def fresh() -> dict[str, str]:
+def fresh():
     return DRAW["pictures"]()
 
 
 @pytest.mark.parametrize("name", ["terminal.svg", "report.svg"])
-def test_a_picture_is_fresh(fresh: dict[str, str], name: str):
+def test_a_picture_is_fresh(fresh, name):
     committed = (PICTURES / name).read_text(encoding="utf-8")
     assert fresh[name] == committed, f"{name} is out of date: python docs/draw_pictures.py"
 
 
 @pytest.mark.parametrize("name", ["terminal.svg", "report.svg"])
-def test_a_picture_needs_nothing_else(name: str):
+def test_a_picture_needs_nothing_else(name):
     text = (PICTURES / name).read_text(encoding="utf-8")
     assert re.findall(r"https?:[^\s\"']+", text) == ["http://www.w3.org/2000/svg"]
     assert "@font-face" not in text
@@ -37,14 +37,14 @@ def test_a_picture_needs_nothing_else(name: str):
     assert picture.get("aria-label")
 
 
-def test_the_terminal_is_as_wide_as_a_terminal(fresh: dict[str, str]):
+def test_the_terminal_is_as_wide_as_a_terminal(fresh):
     picture = ElementTree.fromstring(fresh["terminal.svg"])  # noqa: S314 - our own text
     lines = picture.find("{http://www.w3.org/2000/svg}desc").text.split("\n")
     assert lines[0] == f"$ {DRAW['COMMAND']}"
     assert max(map(len, lines)) == 80
 
 
-def test_nothing_stands_outside_the_page(fresh: dict[str, str]):
+def test_nothing_stands_outside_the_page(fresh):
     picture = ElementTree.fromstring(fresh["report.svg"])  # noqa: S314 - our own text
     width, height = float(picture.get("width")), float(picture.get("height"))
     texts = list(picture.iter("{http://www.w3.org/2000/svg}text"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -23,7 +22,7 @@ def test_the_tutorial_does_what_it_says(tutorial):
 @pytest.mark.parametrize(
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PLAYED]
 )
-def test_a_page_does_what_it_says(name: str, tmp_path: Path, request: pytest.FixtureRequest):
+def test_a_page_does_what_it_says(name, tmp_path, request):
     page = DOCS / name
     folder = tmp_path / "page"
     starts = [block.argument for block in blocks(page) if block.action == "start"]
@@ -58,7 +57,7 @@ def test_output_is_compared_to_the_letter_but_for_what_differs_each_time(said, p
     assert bool(re.fullmatch(as_pattern(said), normalised(printed))) is same
 
 
-def test_a_page_that_says_something_else_is_found_out(tmp_path: Path):
+def test_a_page_that_says_something_else_is_found_out(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("<!-- run -->\n```console\n$ echo one\ntwo\n```\n")
     with pytest.raises(AssertionError, match="the page says"):
@@ -70,7 +69,7 @@ def test_a_page_that_says_something_else_is_found_out(tmp_path: Path):
     Player(tmp_path, page).play()
 
 
-def test_a_script_is_left_out_where_a_module_is_not_installed(tmp_path: Path):
+def test_a_script_is_left_out_where_a_module_is_not_installed(tmp_path):
     page = tmp_path / "page.md"
     script = "```python\nprint(1)\n```\n<!-- output -->\n```text\n2\n```\n"
     page.write_text(f"<!-- python: json no_such_module -->\n{script}")

@@ -32,7 +32,7 @@ LOOK = '{"collection": "c", "number": %d}\n'
 
 
 @pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory):
     folder = tmp_path_factory.mktemp("repository") / "project"
     world.write_world(folder, world.GOOD)
     (folder / "riskguard.yaml").write_text(YAML, encoding="utf-8")
@@ -42,7 +42,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def project(template: Path, tmp_path: Path) -> Path:
+def project(template, tmp_path):
     """A repository of one commit, in which a riskguard.yaml names a store and a ledger."""
     shutil.copytree(template, tmp_path / "project")
     return tmp_path / "project"
@@ -93,7 +93,7 @@ def said(project: Path) -> str | None:
         ("collection:", "store: elsewhere\ncollection:", "store baselines -> elsewhere"),
     ],
 )  # fmt: skip
-def test_a_change_of_the_settings_is_named_with_both_values(project: Path, old: str, new: str, expected: str) -> None:
+def test_a_change_of_the_settings_is_named_with_both_values(project, old, new, expected):
     replaced(project, old, new)
     commit(project)
     found = said(project)
@@ -104,7 +104,7 @@ def test_a_change_of_the_settings_is_named_with_both_values(project: Path, old: 
         assert found == f"changed by this commit: {expected}"
 
 
-def test_another_way_to_write_the_same_settings_is_no_change(project: Path) -> None:
+def test_another_way_to_write_the_same_settings_is_no_change(project):
     base, file = git(project, "rev-parse", "HEAD"), project / "riskguard.yaml"
     text = file.read_text(encoding="utf-8").replace("{name: no-risk,", "{measure: AP, alpha: 1.0, name: no-risk,")
     text = text.replace("tail, kind", "tail, measure: [AP], kind").replace(
@@ -116,7 +116,7 @@ def test_another_way_to_write_the_same_settings_is_no_change(project: Path) -> N
     assert said(project) is None
 
 
-def test_a_replaced_baseline_a_new_one_and_a_removed_one_are_named(project: Path) -> None:
+def test_a_replaced_baseline_a_new_one_and_a_removed_one_are_named(project):
     Store(project / "baselines").remove("prod")
     world.store(project, "prod", world.LOSS)
     world.store(project, "new", world.GOOD)
@@ -127,7 +127,7 @@ def test_a_replaced_baseline_a_new_one_and_a_removed_one_are_named(project: Path
     assert said(project) == "changed by this commit: baseline new removed"
 
 
-def test_scores_from_other_judgements_and_another_kind_of_baseline_are_named(project: Path) -> None:
+def test_scores_from_other_judgements_and_another_kind_of_baseline_are_named(project):
     path = project / "baselines" / "prod" / "manifest.json"
     manifest = json.loads(path.read_text(encoding="utf-8"))
     manifest["kind"], manifest["digests"]["qrels"] = "previous", "sha256:" + "0" * 64
@@ -138,14 +138,14 @@ def test_scores_from_other_judgements_and_another_kind_of_baseline_are_named(pro
     )
 
 
-def test_a_manifest_that_is_only_laid_out_anew_is_no_change(project: Path) -> None:
+def test_a_manifest_that_is_only_laid_out_anew_is_no_change(project):
     path = project / "baselines" / "prod" / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8"))), encoding="utf-8")
     commit(project)
     assert said(project) is None
 
 
-def test_looks_that_were_added_to_the_ledger_and_removed_from_it_are_counted(project: Path) -> None:
+def test_looks_that_were_added_to_the_ledger_and_removed_from_it_are_counted(project):
     ledger = project / "looks.jsonl"
     ledger.write_text("".join(LOOK % number for number in range(1, 6)), encoding="utf-8")
     commit(project, "second")
@@ -158,7 +158,7 @@ def test_looks_that_were_added_to_the_ledger_and_removed_from_it_are_counted(pro
     assert said(project) == "changed by this commit: 1 look removed from the ledger"
 
 
-def test_a_new_riskguard_yaml_is_named_and_one_outside_git_is_not(project: Path) -> None:
+def test_a_new_riskguard_yaml_is_named_and_one_outside_git_is_not(project):
     folder = project / "inner"
     world.write_world(folder, world.GOOD)
     assert said(folder) is None
@@ -166,7 +166,7 @@ def test_a_new_riskguard_yaml_is_named_and_one_outside_git_is_not(project: Path)
     assert said(folder) == "changed by this commit: inner/riskguard.yaml added"
 
 
-def test_files_that_git_ignores_are_nobodys_change(project: Path) -> None:
+def test_files_that_git_ignores_are_nobodys_change(project):
     (project / ".gitignore").write_text("baselines/\nlooks.jsonl\n", encoding="utf-8")
     git(project, "rm", "-rq", "--cached", "baselines", "looks.jsonl")
     commit(project, "second")
@@ -175,13 +175,13 @@ def test_files_that_git_ignores_are_nobodys_change(project: Path) -> None:
     assert said(project) is None
 
 
-def test_what_is_not_committed_yet_counts_as_well(project: Path) -> None:
+def test_what_is_not_committed_yet_counts_as_well(project):
     commit(project, "second")
     replaced(project, "0.01", "0.05")
     assert said(project) == "changed by this commit: tolerance of no-risk 0.01 -> 0.05"
 
 
-def test_a_baseline_that_git_lfs_keeps_is_compared_by_its_digest(project: Path) -> None:
+def test_a_baseline_that_git_lfs_keeps_is_compared_by_its_digest(project):
     import hashlib
 
     path = project / "baselines" / "prod" / "manifest.json"
@@ -195,7 +195,7 @@ def test_a_baseline_that_git_lfs_keeps_is_compared_by_its_digest(project: Path) 
     assert said(project) is None
 
 
-def test_the_same_tree_gives_the_same_answer_and_a_long_one_is_cut(project: Path) -> None:
+def test_the_same_tree_gives_the_same_answer_and_a_long_one_is_cut(project):
     gates = "".join(
         f"  - {{name: g{number}, kind: no_topic_collapse, baseline: prod, max_loss: 0.{number + 1}}}\n"
         for number in range(9)
@@ -211,7 +211,7 @@ def test_the_same_tree_gives_the_same_answer_and_a_long_one_is_cut(project: Path
     assert found.endswith("max_loss of g5 0.6 -> 0.06; 3 more changes")
 
 
-def test_two_files_are_told_apart(project: Path) -> None:
+def test_two_files_are_told_apart(project):
     shutil.copytree(project / "baselines", project / "inner" / "baselines")
     shutil.copy(project / "riskguard.yaml", project / "inner" / "riskguard.yaml")
     commit(project, "second")
@@ -228,9 +228,7 @@ def test_two_files_are_told_apart(project: Path) -> None:
 # ---- the commit to compare with
 
 
-def test_a_first_commit_a_folder_outside_git_and_a_system_without_it_have_nothing_to_say(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_first_commit_a_folder_outside_git_and_a_system_without_it_have_nothing_to_say(project, monkeypatch):
     assert said(project) is None  # no parent
     replaced(project, "0.01", "0.05")
     commit(project)
@@ -243,7 +241,7 @@ def test_a_first_commit_a_folder_outside_git_and_a_system_without_it_have_nothin
 
 
 @pytest.fixture
-def pull_request(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def pull_request(project, monkeypatch):
     """Two commits of a branch that goes to main, which has moved on; the first one moves the bar."""
     main = git(project, "rev-parse", "HEAD")
     git(project, "checkout", "-q", "-b", "topic")
@@ -277,9 +275,7 @@ SERVICES: dict[str, Environment] = {
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_a_pull_request_is_compared_with_where_it_left_its_target(
-    pull_request: Path, service: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pull_request_is_compared_with_where_it_left_its_target(pull_request, service, monkeypatch):
     assert said(pull_request) is None  # its last commit moves no bar
     for name, value in SERVICES[service](pull_request).items():
         monkeypatch.setenv(name, value)
@@ -298,8 +294,8 @@ def on_github(monkeypatch: pytest.MonkeyPatch, folder: Path, base: str, merge: s
 
 @pytest.mark.parametrize("depth", [1, 2])
 def test_the_merge_that_github_checks_out_has_its_base_at_depth_2_and_at_1_the_depth_is_named(
-    pull_request: Path, tmp_path: Path, depth: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    pull_request, tmp_path, depth, monkeypatch
+):
     git(pull_request, "checkout", "-q", "main")
     git(pull_request, "merge", "-q", "--no-ff", "--no-edit", "topic")
     clone = tmp_path / "clone"
@@ -317,8 +313,8 @@ def test_the_merge_that_github_checks_out_has_its_base_at_depth_2_and_at_1_the_d
 
 
 def test_the_commit_of_the_pull_request_itself_without_its_history_needs_all_of_it(
-    pull_request: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    pull_request, tmp_path, monkeypatch
+):
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", "--depth", "2", "--branch", "topic", f"file://{pull_request}", str(clone))
     on_github(monkeypatch, clone, base=git(pull_request, "rev-parse", "main"))
@@ -327,9 +323,7 @@ def test_the_commit_of_the_pull_request_itself_without_its_history_needs_all_of_
     assert found.endswith("check out with the history up to main (fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab)")
 
 
-def test_what_the_target_changed_meanwhile_is_not_the_pull_requests(
-    pull_request: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_target_changed_meanwhile_is_not_the_pull_requests(pull_request, monkeypatch):
     old = git(pull_request, "merge-base", "topic", "main")
     git(pull_request, "merge", "-q", "--no-edit", "main")
     monkeypatch.setenv("GITLAB_CI", "true")
@@ -339,15 +333,15 @@ def test_what_the_target_changed_meanwhile_is_not_the_pull_requests(
 
 
 def test_a_job_that_judges_with_the_files_of_the_target_branch_has_nothing_to_say(
-    pull_request: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    pull_request, tmp_path, monkeypatch
+):
     clone = tmp_path / "base"
     git(tmp_path, "clone", "-q", "--depth", "1", "--branch", "main", f"file://{pull_request}", str(clone))
     on_github(monkeypatch, clone, base=git(clone, "rev-parse", "HEAD"))
     assert said(clone) is None
 
 
-def test_a_file_that_this_version_could_not_read_is_not_taken_for_unchanged(project: Path) -> None:
+def test_a_file_that_this_version_could_not_read_is_not_taken_for_unchanged(project):
     replaced(project, "tolerance: 0.01", "tolerances: 0.01")
     commit(project, "second")
     replaced(project, "tolerances: 0.01", "tolerance: 0.05")
@@ -362,7 +356,7 @@ def test_a_file_that_this_version_could_not_read_is_not_taken_for_unchanged(proj
 # ---- what git may do
 
 
-def test_nothing_in_the_repository_starts_a_program(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_in_the_repository_starts_a_program(project, monkeypatch):
     replaced(project, "0.01", "0.05")
     commit(project)
     trap, marker = project / "trap.sh", project / "ran"
@@ -384,9 +378,7 @@ def test_nothing_in_the_repository_starts_a_program(project: Path, monkeypatch: 
     assert not marker.exists()
 
 
-def test_a_tree_that_did_not_change_takes_two_calls_of_git_and_no_schema(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tree_that_did_not_change_takes_two_calls_of_git_and_no_schema(project, monkeypatch):
     commit(project, "second")
     calls: list[list[str]] = []
     run = subprocess.run
@@ -396,7 +388,7 @@ def test_a_tree_that_did_not_change_takes_two_calls_of_git_and_no_schema(
     assert len(calls) == 2
 
 
-def test_a_store_that_is_the_whole_repository_is_read(project: Path) -> None:
+def test_a_store_that_is_the_whole_repository_is_read(project):
     shutil.move(project / "baselines" / "prod", project / "prod")
     replaced(project, "collection:", "store: .\ncollection:")
     commit(project, "second")
@@ -406,7 +398,7 @@ def test_a_store_that_is_the_whole_repository_is_read(project: Path) -> None:
     assert said(project) == "changed by this commit: baseline prod removed"
 
 
-def test_names_that_lead_nowhere_are_no_error(project: Path) -> None:
+def test_names_that_lead_nowhere_are_no_error(project):
     (project / "baselines" / "no name").mkdir()
     (project / "baselines" / "no name" / "manifest.json").write_text("{}", encoding="utf-8")
     (project / "loop").symlink_to(project / "loop")
@@ -415,7 +407,7 @@ def test_names_that_lead_nowhere_are_no_error(project: Path) -> None:
     assert said(project) == ("changed by this commit: store baselines -> loop")
 
 
-def test_a_file_of_the_base_that_is_too_large_is_not_read(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_the_base_that_is_too_large_is_not_read(project, monkeypatch):
     replaced(project, "0.01", "0.05")
     commit(project)
     monkeypatch.setattr(base_commit, "_MOST_READ", 100)

@@ -57,7 +57,7 @@ def lines(path: Path) -> Rows:
 
 
 @pytest.fixture(scope="module", params=["web2012_runs", pytest.param("cranfield_runs", marks=pytest.mark.nightly)])
-def collection(request, shared: Path, tmp_path_factory) -> tuple[Path, dict[str, Path], Path]:
+def collection(request, shared, tmp_path_factory):
     """A folder with judgements, honestly changed ones and a store of all runs, by the name of each."""
     folder, data = tmp_path_factory.mktemp(request.param), shared / "data" / request.param
     runs = {path.name.removesuffix(".run.gz"): path for path in sorted((data / "runs").iterdir())}

@@ -103,7 +103,7 @@ def test_the_job_that_judges_runs_nothing_of_the_pull_request():
     assert not any("cache" in step.get("with", {}) for step in gate)
 
 
-def test_the_job_that_judges_fails_if_the_search_did_not_succeed(tmp_path: Path):
+def test_the_job_that_judges_fails_if_the_search_did_not_succeed(tmp_path):
     # a job that `needs` skips is a required check that passed
     gate = GITHUB["jobs"]["gate"]
     assert gate["if"] == "always()"
@@ -139,7 +139,7 @@ def test_the_action_keeps_no_cache_unless_asked():
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Path:
+def workspace(tmp_path):
     """Two checkouts side by side, as the workflow makes them."""
     for side in ("base", "candidate"):
         shutil.copytree(ROOT / "examples", tmp_path / side / "examples")
@@ -190,7 +190,7 @@ def compared(workspace: Path, system: str) -> subprocess.CompletedProcess[str]:
     ("system", "status", "said"),
     [("improved", 0, "Ship: 3 gates passed\n"), ("synonyms", 1, "Don't ship: 2 gates failed, 1 passed\n")],
 )
-def test_both_branches_are_compared_and_the_report_is_kept(workspace: Path, system: str, status: int, said: str):
+def test_both_branches_are_compared_and_the_report_is_kept(workspace, system, status, said):
     ended = compared(workspace, system)
     assert ended.returncode == status, ended.stdout + ended.stderr
     annotation = r"^::error file=\S+/riskguard.yaml,line=\d+,title=riskguard%3A (tail|no-collapse)::"
@@ -202,7 +202,7 @@ def test_both_branches_are_compared_and_the_report_is_kept(workspace: Path, syst
     assert sorted(path.name for path in kept.iterdir()) == ["verdict.html", "verdict.json"]
 
 
-def test_runs_without_a_riskguard_yaml_are_compared(workspace: Path):
+def test_runs_without_a_riskguard_yaml_are_compared(workspace):
     folder = workspace / "base" / "examples" / "help_center"
     made = run_step(workspace, f"cd {folder} && python help_search.py prod queries.tsv > ../../../base.run")
     assert made.returncode == 0, made.stderr
@@ -214,7 +214,7 @@ def test_runs_without_a_riskguard_yaml_are_compared(workspace: Path):
 
 
 @pytest.mark.parametrize("given", [{}, {"PYTEST": ". -q"}], ids=["check", "pytest"])
-def test_a_riskguard_yaml_is_judged_by_the_command_or_by_pytest(workspace: Path, given: dict[str, str]):
+def test_a_riskguard_yaml_is_judged_by_the_command_or_by_pytest(workspace, given):
     folder = workspace / "base" / "examples" / "help_center"
     (folder / "temp").mkdir()
     ended = judge(folder, **given)
@@ -223,7 +223,7 @@ def test_a_riskguard_yaml_is_judged_by_the_command_or_by_pytest(workspace: Path,
     assert (folder / "output.txt").read_text() == "status=0\n"
 
 
-def test_pytest_must_judge_every_gate(workspace: Path):
+def test_pytest_must_judge_every_gate(workspace):
     folder = workspace / "base" / "examples" / "help_center"
     (folder / "temp").mkdir()
     assert judge(folder, PYTEST="-k tail").returncode == 1
@@ -238,7 +238,7 @@ def test_pytest_must_judge_every_gate(workspace: Path):
         {"PYTEST": "-p ends", "PYTHONPATH": "."},
     ],
 )
-def test_a_command_that_succeeds_without_a_verdict_is_red(workspace: Path, given: dict[str, str]):
+def test_a_command_that_succeeds_without_a_verdict_is_red(workspace, given):
     folder = workspace / "base" / "examples" / "help_center"
     (folder / "temp").mkdir()
     (folder / "ends.py").write_text("def pytest_cmdline_main():\n    return 0\n")
@@ -251,7 +251,7 @@ def test_a_command_that_succeeds_without_a_verdict_is_red(workspace: Path, given
 @pytest.mark.parametrize(
     "given", [{"PYTEST": "-k 'no-risk"}, {"COMPARE": 'a.run --baseline "b.run'}, {"CHECK": "'a"}]
 )
-def test_nothing_is_judged_with_arguments_that_cannot_be_split(workspace: Path, given: dict[str, str]):
+def test_nothing_is_judged_with_arguments_that_cannot_be_split(workspace, given):
     ended = judge(workspace / "base" / "examples" / "help_center", RUNNER_TEMP=str(workspace / "temp"), **given)
     assert ended.returncode == 1
     assert "No closing quotation" in ended.stderr
@@ -259,18 +259,18 @@ def test_nothing_is_judged_with_arguments_that_cannot_be_split(workspace: Path, 
     assert not (workspace / "output.txt").exists()
 
 
-def test_the_report_is_linked_from_the_summary(workspace: Path):
+def test_the_report_is_linked_from_the_summary(workspace):
     link = script(ACTION["runs"]["steps"], "Link the report")
     assert run_step(workspace, link, REPORT_URL="https://ci.example/artifacts/1").returncode == 0
     assert "[The whole report](https://ci.example/artifacts/1)" in (workspace / "summary.md").read_text()
 
 
-def test_the_key_of_the_cache_follows_the_dependencies(workspace: Path):
+def test_the_key_of_the_cache_follows_the_dependencies(workspace):
     assert run_step(workspace, script(ACTION["runs"]["steps"], "Key of the cache")).returncode == 0
     assert re.fullmatch(r"key=riskguard-Linux-[0-9a-f]{16}\n", (workspace / "output.txt").read_text())
 
 
-def test_only_a_file_is_taken_from_what_was_handed_over(workspace: Path):
+def test_only_a_file_is_taken_from_what_was_handed_over(workspace):
     take = script(GITHUB["jobs"]["gate"]["steps"], "Take the candidate's run")
     handed = workspace / "handed-over"
     handed.mkdir()
@@ -311,7 +311,7 @@ STEPS = COMMENTING["jobs"]["comment"]["steps"]
 
 
 @pytest.fixture
-def trusted(tmp_path: Path) -> Path:
+def trusted(tmp_path):
     """A folder as the workflow that comments has it: a verdict, and GitHub's command."""
     from pytest_riskguard.reports.json import dumps
 
@@ -340,7 +340,7 @@ def commented(trusted: Path, **more: str) -> str:
         ("11\n12\n", "--method PATCH repos/team/search/issues/comments/11"),
     ],
 )
-def test_there_is_one_comment_which_is_replaced(trusted: Path, found: str, call: str):
+def test_there_is_one_comment_which_is_replaced(trusted, found, call):
     text = commented(trusted, FOUND=found)
     assert call in (trusted / "calls.txt").read_text().splitlines()[-1]
     assert text.startswith("<!-- riskguard -->\n### ❌ Don't ship <code>0123456</code>: ")
@@ -350,26 +350,26 @@ def test_there_is_one_comment_which_is_replaced(trusted: Path, found: str, call:
     assert not (trusted / "owned").exists()
 
 
-def test_the_comment_says_that_gates_are_judged(trusted: Path):
+def test_the_comment_says_that_gates_are_judged(trusted):
     text = commented(trusted, STATE="requested", ENDED="", ARTIFACT="")
     assert text.startswith("<!-- riskguard -->\n### ⏳ Judging <code>0123456</code>\n")
 
 
-def test_the_comment_says_that_a_run_died(trusted: Path):
+def test_the_comment_says_that_a_run_died(trusted):
     shutil.rmtree(trusted / "handed-over")
     text = commented(trusted, ENDED="cancelled", ARTIFACT="")
     assert text.startswith("<!-- riskguard -->\n### ⚠️ No verdict for <code>0123456</code>\n")
     assert "The run ended with <code>cancelled</code>" in text
 
 
-def test_what_is_no_report_is_not_posted(trusted: Path):
+def test_what_is_no_report_is_not_posted(trusted):
     (trusted / "handed-over" / "verdict.json").write_text("@octocat")
     text = commented(trusted)
     assert "No verdict for" in text
     assert "octocat" not in text
 
 
-def test_a_pull_request_that_moved_on_gets_no_comment(trusted: Path):
+def test_a_pull_request_that_moved_on_gets_no_comment(trusted):
     assert commented(trusted, PULL="") == ""
 
 
@@ -377,7 +377,7 @@ def test_a_pull_request_that_moved_on_gets_no_comment(trusted: Path):
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path):
     """A repository with the examples on the branch main, and a folder of CI with a run that was handed over."""
     origin = tmp_path / "origin"
     shutil.copytree(ROOT / "examples", origin / "examples")
@@ -402,7 +402,7 @@ def without_venv(text: str) -> str:
 
 
 @pytest.mark.parametrize(("system", "status"), [("improved", 0), ("synonyms", 1)])
-def test_gitlab_judges_the_run_with_the_files_of_the_target_branch(project: Path, system: str, status: int):
+def test_gitlab_judges_the_run_with_the_files_of_the_target_branch(project, system, status):
     job = GITLAB["ranking risk"]
     shutil.move(project / f"{system}.run", project / "candidate.run")
     (project / "conftest.py").write_text("raise SystemExit('owned')")
@@ -422,7 +422,7 @@ def test_gitlab_judges_the_run_with_the_files_of_the_target_branch(project: Path
     assert job["artifacts"]["when"] == "always"
 
 
-def test_gitlab_keeps_no_report_that_the_job_did_not_write(project: Path):
+def test_gitlab_keeps_no_report_that_the_job_did_not_write(project):
     (project / "riskguard").mkdir()
     (project / "riskguard" / "verdict.json").write_text("of an earlier pipeline, or of the merge request's code")
     ended = run_step(
@@ -469,7 +469,7 @@ def noted(project: Path, notes: str = "[]") -> None:
         ('[{"id": 3, "body": "x"}, {"id": 4, "body": "<!-- riskguard -->"}]', "--request PUT --header"),
     ],
 )
-def test_gitlab_keeps_one_note(project: Path, notes: str, call: str):
+def test_gitlab_keeps_one_note(project, notes, call):
     noted(project, notes)
     last = (project / "calls.txt").read_text().splitlines()[-1]
     assert call in last
@@ -479,7 +479,7 @@ def test_gitlab_keeps_one_note(project: Path, notes: str, call: str):
 @pytest.mark.parametrize(
     ("ended", "said"), [("success", "Ship <code>0123456</code>"), ("failed", "No verdict for <code>0123456")]
 )
-def test_the_note_says_ship_only_if_the_job_passed(project: Path, ended: str, said: str):
+def test_the_note_says_ship_only_if_the_job_passed(project, ended, said):
     from pytest_riskguard.reports.json import dumps
     from tests.plugin import world
     from tests.reports.cases import judged
@@ -491,7 +491,7 @@ def test_the_note_says_ship_only_if_the_job_passed(project: Path, ended: str, sa
     assert said in (project / "posted.md").read_text(encoding="utf-8")
 
 
-def test_the_note_of_a_job_that_died_says_so(project: Path):
+def test_the_note_of_a_job_that_died_says_so(project):
     (project / "riskguard").mkdir()
     noted(project)
     text = (project / "posted.md").read_text(encoding="utf-8")
@@ -512,7 +512,7 @@ def jenkins_scripts() -> list[str]:
     return [text.replace("\\\\", "\\") for text in re.findall(r"'''\n(.*?)'''", JENKINS, re.DOTALL)]
 
 
-def test_jenkins_judges_the_run_and_names_the_commit_in_the_description(project: Path):
+def test_jenkins_judges_the_run_and_names_the_commit_in_the_description(project):
     _, judging, describing = jenkins_scripts()
     workspace = project.parent / "workspace"
     shutil.copytree(ROOT / "examples", workspace / "examples")

@@ -78,7 +78,7 @@ def test_judgements_are_graded_and_name_articles_and_queries_that_exist():
     assert set(grades) == {0, 1, 2, 3}
 
 
-def test_prod_gives_the_run_that_is_stored(tmp_path: Path):
+def test_prod_gives_the_run_that_is_stored(tmp_path):
     again = subprocess.run(
         [sys.executable, "help_search.py", "prod"], cwd=EXAMPLE, capture_output=True, check=True
     ).stdout
@@ -102,14 +102,14 @@ def means(report: Path) -> tuple[float, float]:
     return estimates["candidate_mean"], estimates["baseline_mean"]
 
 
-def test_the_improvement_passes(tmp_path: Path):
+def test_the_improvement_passes(tmp_path):
     result = run_example(tmp_path, "--riskguard", "--riskguard-report=verdict.json")
     assert result.returncode == 0, result.stdout
     candidate, baseline = means(tmp_path / "help_center" / "verdict.json")
     assert candidate > baseline
 
 
-def test_the_risky_change_raises_the_mean_and_is_caught_with_the_code_queries_in_front(tmp_path: Path):
+def test_the_risky_change_raises_the_mean_and_is_caught_with_the_code_queries_in_front(tmp_path):
     result = run_example(tmp_path, "--riskguard", "--riskguard-report=verdict.json", system="synonyms")
     assert result.returncode == 1, result.stdout
     said = "15 of 135 queries lost more than 0.30; at most 6 may, 13 are kind=code "
@@ -132,7 +132,7 @@ def test_the_risky_change_raises_the_mean_and_is_caught_with_the_code_queries_in
 
 
 @pytest.mark.parametrize("system", ["prod", "synonyms", "improved"])
-def test_every_query_is_answered_by_known_articles(system: str):
+def test_every_query_is_answered_by_known_articles(system):
     output = subprocess.run(
         [sys.executable, "help_search.py", system], cwd=EXAMPLE, capture_output=True, text=True, check=True
     ).stdout

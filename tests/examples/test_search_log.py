@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def log() -> SearchLog:
+def log():
     return make_log(600, seed=3)
 
 
@@ -22,7 +22,7 @@ def mean_ndcg(log: SearchLog, column: str, kind: str) -> float:
     return float(JudgedQueries(chosen.labels, chosen.group).ndcg(chosen.column(column)).mean())
 
 
-def test_a_seed_gives_a_log_and_another_seed_another(log: SearchLog):
+def test_a_seed_gives_a_log_and_another_seed_another(log):
     again, other = make_log(600, seed=3), make_log(600, seed=4)
     assert np.array_equal(again.features, log.features)
     assert np.array_equal(again.labels, log.labels)
@@ -30,7 +30,7 @@ def test_a_seed_gives_a_log_and_another_seed_another(log: SearchLog):
     assert not np.array_equal(other.group, log.group)
 
 
-def test_a_log_has_what_rankers_need_for_training(log: SearchLog):
+def test_a_log_has_what_rankers_need_for_training(log):
     assert log.features.shape == (log.group.sum(), len(NAMES))
     assert np.isfinite(log.features).all()
     assert set(np.unique(log.labels)) == {0, 1, 2, 3, 4}
@@ -39,24 +39,24 @@ def test_a_log_has_what_rankers_need_for_training(log: SearchLog):
     assert len(set(log.documents)) == log.labels.size
 
 
-def test_some_queries_have_no_relevant_document_and_some_have_one(log: SearchLog):
+def test_some_queries_have_no_relevant_document_and_some_have_one(log):
     relevant = np.add.reduceat(log.labels > 0, np.concatenate(([0], np.cumsum(log.group)[:-1])))
     assert abs(np.mean(relevant == 0) - NOTHING_RELEVANT) < 0.02  # 2 standard deviations: 0.014
     assert np.mean(relevant == 1) > 0.05
 
 
-def test_clicks_tell_more_than_text_in_the_head_and_less_in_the_tail(log: SearchLog):
+def test_clicks_tell_more_than_text_in_the_head_and_less_in_the_tail(log):
     assert mean_ndcg(log, "log_clicks", "head") > mean_ndcg(log, "bm25", "head") + 0.05
     assert mean_ndcg(log, "log_clicks", "tail") < mean_ndcg(log, "bm25", "tail") - 0.2
     assert min(mean_ndcg(log, "bm25", kind) for kind in KINDS) > 2 * mean_ndcg(log, "noise_1", "head")
 
 
-def test_the_hand_tuned_formula_is_better_than_bm25(log: SearchLog):
+def test_the_hand_tuned_formula_is_better_than_bm25(log):
     queries = JudgedQueries(log.labels, log.group)
     assert queries.ndcg(log.hand_tuned()).mean() > queries.ndcg(log.column("bm25")).mean() + 0.03
 
 
-def test_parts_of_a_split_share_no_query_and_the_tail_is_rare_except_in_the_test(log: SearchLog):
+def test_parts_of_a_split_share_no_query_and_the_tail_is_rare_except_in_the_test(log):
     parts = log.split(0)
     names = [query for part in parts for query in part.queries]
     assert len(set(names)) == len(names) <= len(log.queries)
@@ -68,7 +68,7 @@ def test_parts_of_a_split_share_no_query_and_the_tail_is_rare_except_in_the_test
     assert log.split(1).test.queries != parts.test.queries
 
 
-def test_rows_of_taken_queries_are_theirs(log: SearchLog):
+def test_rows_of_taken_queries_are_theirs(log):
     starts = np.concatenate(([0], np.cumsum(log.group)))
     taken = log.take([5, 2])
     expected = np.concatenate([log.features[starts[5] : starts[6]], log.features[starts[2] : starts[3]]])

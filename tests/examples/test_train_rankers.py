@@ -39,7 +39,7 @@ def trained(folder: Path, *arguments: str, first_on_path: Path | None = None) ->
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def small(tmp_path_factory):
     """The folder that a small run of the command leaves, and what it prints."""
     pytest.importorskip("lightgbm")
     pytest.importorskip("numba")
@@ -89,7 +89,7 @@ def test_the_command_makes_the_same_files_again(small):
 
 
 @pytest.mark.nightly
-def test_plain_lambdamart_passes_where_the_tail_is_judged_like_the_rest(tmp_path: Path):
+def test_plain_lambdamart_passes_where_the_tail_is_judged_like_the_rest(tmp_path):
     pytest.importorskip("lightgbm")
     pytest.importorskip("numba")
     done = trained(tmp_path / "ltr", "--sample", "nowhere", "--tail-judged", "1")
@@ -108,7 +108,7 @@ def numbers_only(text: str) -> str:
     return re.sub(r"rootdir: .*|in \d+\.\d\ds|=+", "", text)
 
 
-def test_without_the_extra_the_command_says_what_to_install(tmp_path: Path):
+def test_without_the_extra_the_command_says_what_to_install(tmp_path):
     (tmp_path / "missing").mkdir()
     (tmp_path / "missing/lightgbm.py").write_text("raise ImportError('not here')\n")
     done = trained(tmp_path / "ltr", *SMALL, first_on_path=tmp_path / "missing")
@@ -117,7 +117,7 @@ def test_without_the_extra_the_command_says_what_to_install(tmp_path: Path):
     assert done.stdout == ""
 
 
-def test_the_example_data_of_lightgbm_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_example_data_of_lightgbm_are_read(tmp_path, monkeypatch):
     for part, rows, sizes in (
         ("train", "2 1:0.5 3:-1\n0 1:0.7\n", "2\n"),
         ("test", "1 2:4e-1\n0 3:2\n3 1:1 2:9\n", "1\n2\n"),
@@ -140,7 +140,7 @@ def test_the_example_data_of_lightgbm_are_read(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.nightly  # CI runs the command once, and does not compare its numbers
-def test_the_readme_shows_what_the_command_prints(tmp_path: Path):
+def test_the_readme_shows_what_the_command_prints(tmp_path):
     pytest.importorskip("lightgbm")
     pytest.importorskip("numba")
     (block,) = blocks(EXAMPLE / "README.md")
@@ -184,7 +184,7 @@ def alike(line: str, other: str) -> bool:
         ("b 1\na 1\n", "a 1\nb 1\n", ["a 1"]),
     ],
 )
-def test_lines_that_are_not_printed_are_found(shown: str, printed: str, absent: list[str]):
+def test_lines_that_are_not_printed_are_found(shown, printed, absent):
     assert missing(shown, printed) == absent
 
 

@@ -93,20 +93,20 @@ yaml_values = st.recursive(
 
 @pytest.mark.parametrize("reader", TARGETS)
 @given(content=st.binary(max_size=200))
-def test_any_bytes_are_read_or_refused(reader: str, content: bytes) -> None:
+def test_any_bytes_are_read_or_refused(reader, content):
     replay(reader, content)
 
 
 @pytest.mark.parametrize("reader", TABLES)
 @given(content=tables())
-def test_any_table_is_read_or_refused(reader: str, content: bytes) -> None:
+def test_any_table_is_read_or_refused(reader, content):
     replay(reader, content)
 
 
 @pytest.mark.parametrize(
     ("reader", "valid"), [("runs", valid_runs()), ("qrels", valid_qrels()), ("scores", valid_scores())]
 )
-def test_valid_files_are_read(reader: str, valid: st.SearchStrategy[bytes]) -> None:
+def test_valid_files_are_read(reader, valid):
     @given(valid)
     def check(content: bytes) -> None:
         assert replay(reader, content)
@@ -116,7 +116,7 @@ def test_valid_files_are_read(reader: str, valid: st.SearchStrategy[bytes]) -> N
 
 @pytest.mark.parametrize("reader", ["manifest", "report"])
 @given(value=json_values, place=st.integers(0, 30))
-def test_a_file_with_any_value_in_any_place_is_read_or_refused(reader: str, value: object, place: int) -> None:
+def test_a_file_with_any_value_in_any_place_is_read_or_refused(reader, value, place):
     data = json.loads(seeds(reader)[0])
     target = data["verdicts"][0] if reader == "report" else data
     target[sorted(target)[place % len(target)]] = value
@@ -124,5 +124,5 @@ def test_a_file_with_any_value_in_any_place_is_read_or_refused(reader: str, valu
 
 
 @given(yaml_values)
-def test_any_settings_are_read_or_refused(value: object) -> None:
+def test_any_settings_are_read_or_refused(value):
     replay("yaml", yaml.safe_dump(value, allow_unicode=True).encode())

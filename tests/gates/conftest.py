@@ -42,12 +42,12 @@ def scorer(folder: Path, qrels_name: str, default: str) -> Scored:
 
 
 @pytest.fixture(scope="session")
-def cranfield(shared: Path) -> Scored:
+def cranfield(shared):
     """``cranfield("bm25s_atire")``: that run's nDCG@10 on Cranfield."""
     return scorer(shared / "data" / "cranfield_runs", "qrels.txt", "nDCG@10")
 
 
 @pytest.fixture(scope="session")
-def web2012(shared: Path) -> Scored:
+def web2012(shared):
     """``web2012("rm-catb-filtered")``: that run's ERR@20 on the TREC 2012 Web track."""
     return scorer(shared / "data" / "web2012_runs", "qrels.adhoc.txt.gz", "ERR@20")

@@ -16,7 +16,6 @@ import numpy as np
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.judged import depth_of, rank_order
 from pytest_riskguard.data.measures import cutoff_of
-from pytest_riskguard.data.provider_scores import evaluate
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
@@ -26,6 +25,7 @@ from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.rankings.unjudged import Answer, ToJudge
 from tests.data.plain_orders import ranked, untied
+from tests.data.scoring import plain
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -109,7 +109,7 @@ def scores_of(measure: Measure, variants: Iterable[Variant]) -> list[float]:
             scores.append(float(measure.DEFAULT))
             continue
         ranked = untied(ranking[: cutoff_of(measure)])
-        scores.append(evaluate(measure, {"t": dict(grades)}, {"t": ranked}, "rankings")["t"])
+        scores.append(plain.scores(measure, {"t": ranked}, {"t": grades})["t"])
     return scores
 
 

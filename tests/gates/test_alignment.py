@@ -12,7 +12,7 @@ from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.alignment import align, on_one_list, refuse_other_order
-from pytest_riskguard.gates.kinds import Gate, gate_of
+from pytest_riskguard.gates.kinds import gate_of
 
 STRICT, LENIENT = gate_of("g"), gate_of("g", missing="zero")
 
@@ -60,11 +60,11 @@ def test_topics_that_replicate_and_baseline_both_left_out_are_no_noise():
 
 
 def test_tags_and_weights_come_from_the_topics_file():
-    topics = Topics({}, tags={"1": {"kind": "brand"}}, weights={"2": 3.0, "1": 0.5})
+    topics = Topics.of({}, tags={"1": {"kind": "brand"}}, weights={"2": 3.0, "1": 0.5})
     weighted = align(gate_of("g", weighted=True), A, B, topics=topics)
     assert weighted.weights is not None
     assert weighted.weights.tolist() == [0.5, 3.0]
-    assert weighted.tags == {"1": {"kind": "brand"}}
+    assert weighted.tags == {"1": {"kind": "brand"}, "2": {}}
     assert align(STRICT, A, B, topics=topics).weights is None
 
 
@@ -128,7 +128,7 @@ SCORE_BOTH = "score both on the same topics, or let missing topics score 0 (miss
             gate_of("g", weighted=True),
             A,
             [],
-            Topics({}, weights={"9": 1.0}, path_name="t.tsv"),
+            Topics.of({}, weights={"9": 1.0}, path_name="t.tsv"),
             "missing_input",
             "t.tsv: no weight for 2 topics: 1, 2; give every judged topic a weight, or count all topics the same "
             "(weighted: false)",
@@ -137,7 +137,7 @@ SCORE_BOTH = "score both on the same topics, or let missing topics score 0 (miss
             gate_of("g", weighted=True),
             A,
             [],
-            Topics({}, weights={"1": 1.0}),
+            Topics.of({}, weights={"1": 1.0}),
             "missing_input",
             "the weights: no weight for 1 topic: 2; give every judged topic a weight, or count all topics the same "
             "(weighted: false)",
@@ -151,7 +151,7 @@ def test_what_cannot_be_compared_is_refused_with_the_reason(gate, candidate, rep
     assert (refused.value.reason, str(refused.value)) == (reason, message)
 
 
-@pytest.mark.parametrize("topics", [None, Topics({})])
+@pytest.mark.parametrize("topics", [None, Topics.of({})])
 def test_a_weighted_gate_needs_weights(topics):
     with pytest.raises(ValueError) as refused:  # noqa: PT011 - the message is compared in full
         align(gate_of("g", weighted=True), A, B, topics=topics)
@@ -219,9 +219,7 @@ ONE_OF_TWO = (
         ),
     ],
 )
-def test_an_order_of_equal_scores_that_decides_is_refused(
-    gate: Gate, candidate: TopicScores, others: list[TopicScores], changes: str
-):
+def test_an_order_of_equal_scores_that_decides_is_refused(gate, candidate, others, changes):
     with pytest.raises(DataError) as refused:
         refuse_other_order(gate, candidate, others, "pass", lower_is_worse)
     assert refused.value.reason == "order_as_written"

@@ -13,7 +13,6 @@ from pytest_riskguard.gates import flips
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.flips import flip_set, passes_without_each, without_each
 from pytest_riskguard.gates.judge import rule
-from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.ruling import Ruling
 from tests.gates.conftest import pair
 from tests.strict import gate_of
@@ -44,7 +43,7 @@ def differences(seed: int, n: int = 14, mean: float = -0.02) -> Array:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("gate", [RISK, NOT_INFERIOR], ids=["risk", "not_inferior"])
-def test_the_limit_without_each_topic(gate: Gate, seed):
+def test_the_limit_without_each_topic(gate, seed):
     d = differences(seed)
     d[3] = 0.0
     expected = [limit(traded(np.delete(d, i), 2), gate.side) for i in range(14)]

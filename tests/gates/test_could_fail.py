@@ -55,9 +55,7 @@ def many_sizes(m: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "on_churn"), [(10, "fail"), (25, "warn"), (100, "fail")])
 @pytest.mark.parametrize(("tolerance", "largest_loss"), [(0.0, math.inf), (0.005, 1.0)])
-def test_no_losses_whatever_fail_a_gate_that_is_said_not_to_fail(
-    n: int, on_churn: str, tolerance: float, largest_loss: float
-) -> None:
+def test_no_losses_whatever_fail_a_gate_that_is_said_not_to_fail(n, on_churn, tolerance, largest_loss):
     rng = np.random.default_rng(n)
     for alpha, level in ((0, 0.95), (1, 0.9), (1, 0.999), (5, 0.95), (10, 0.99)):
         gate = gate_of(alpha=alpha, level=level, on_churn=on_churn, tolerance=tolerance)
@@ -83,13 +81,13 @@ def test_no_losses_whatever_fail_a_gate_that_is_said_not_to_fail(
         ({"alpha": 5, "tolerance": 0.02}, 3),  # nobody knows how much a topic can lose
     ],
 )
-def test_the_fewest_changes_with_which_a_gate_could_fail(options: dict[str, Any], needed: int) -> None:
+def test_the_fewest_changes_with_which_a_gate_could_fail(options, needed):
     gate = gate_of(**options)
     assert fewest(gate, 100) == needed
     assert all(could_fail(gate, m, 100, largest_loss=math.inf) for m in range(needed, 30))
 
 
-def test_two_changes_at_alpha_5_are_warned_of_and_three_are_not() -> None:
+def test_two_changes_at_alpha_5_are_warned_of_and_three_are_not():
     # the break-even test can fail with two, BCa cannot: there was no warning, and an effect of 0.096
     for m, stuck in ((2, True), (3, False)):
         gate = gate_of(alpha=5)
@@ -108,13 +106,13 @@ def test_two_changes_at_alpha_5_are_warned_of_and_three_are_not() -> None:
 
 
 @pytest.mark.parametrize(("options", "stuck"), [({}, False), ({"on_churn": "warn"}, True)])
-def test_where_churn_only_warns_the_mean_must_be_able_to_fail(options: dict[str, Any], stuck: bool) -> None:
+def test_where_churn_only_warns_the_mean_must_be_able_to_fail(options, stuck):
     comparison = rule(gate_of(alpha=5, **options), *pair(0.3 * losses(3, 100)))
     assert comparison.ruling.cannot_fail is stuck
     assert (comparison.answer[0] == "pass") is stuck
 
 
-def test_clusters_of_one_size_count_and_others_are_not_known() -> None:
+def test_clusters_of_one_size_count_and_others_are_not_known():
     differences = 0.5 * losses(4, 40)
 
     def ruled(clusters: list[int]) -> Ruling:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.gates.kinds import KINDS
-from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.reports.json import dumps
 from tests.gates import same_bytes
@@ -36,7 +35,7 @@ def process(threads: int, *, order: int) -> subprocess.Popen[str]:
 
 
 @pytest.fixture(scope="module")
-def verdicts() -> list[Verdict]:
+def verdicts():
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("PYTEST_CURRENT_TEST")  # it would name the gates
         return list(same_bytes.verdicts())

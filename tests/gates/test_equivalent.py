@@ -59,7 +59,7 @@ def near(d: np.ndarray, asked: Gate) -> float:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_it_passes_exactly_where_neither_direction_is_inferior(method: str) -> None:
+def test_it_passes_exactly_where_neither_direction_is_inferior(method):
     seen = set()
     for seed in range(8):
         d = samples(seed)
@@ -73,7 +73,7 @@ def test_it_passes_exactly_where_neither_direction_is_inferior(method: str) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["weights", "clusters", "strata", "replicates", "all"])
-def test_so_it_does_with_weights_clusters_strata_and_replicates(kind: str) -> None:
+def test_so_it_does_with_weights_clusters_strata_and_replicates(kind):
     answers = set()
     for seed in range(30):
         d = samples(seed)
@@ -94,7 +94,7 @@ def test_so_it_does_with_weights_clusters_strata_and_replicates(kind: str) -> No
 
 
 @pytest.mark.parametrize(("seed", "tolerance"), [(4, 0.1), (20, 0.03)])
-def test_the_answer_is_the_same_whichever_system_is_the_candidate(seed: int, tolerance: float) -> None:
+def test_the_answer_is_the_same_whichever_system_is_the_candidate(seed, tolerance):
     d = np.round(samples(seed), 3)
     one, other = (judge(gate(tolerance), *pair(sign * d)) for sign in (1, -1))
     assert (one.outcome, one.reason) == (other.outcome, other.reason)
@@ -102,7 +102,7 @@ def test_the_answer_is_the_same_whichever_system_is_the_candidate(seed: int, tol
     assert one.power.topics_for_tolerance == other.power.topics_for_tolerance
 
 
-def test_the_limit_that_decides_lies_within_the_bounds_exactly_where_all_limits_do() -> None:
+def test_the_limit_that_decides_lies_within_the_bounds_exactly_where_all_limits_do():
     for seed in range(10):
         d = samples(seed)
         for factor in (0.9, 1.1):
@@ -115,7 +115,7 @@ def test_the_limit_that_decides_lies_within_the_bounds_exactly_where_all_limits_
             assert ruling.sense == -np.sign(furthest)
 
 
-def test_the_break_even_test_is_that_of_the_side_that_shows_less() -> None:
+def test_the_break_even_test_is_that_of_the_side_that_shows_less():
     d = samples(0) + 0.02
     sizes, tolerated = np.abs(d), d.size * 0.05
     above = break_even_above(sizes, sizes, d < 0, tolerated=tolerated).p_value
@@ -130,7 +130,7 @@ def changes(m: int, n: int, size: float = 0.1) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("difference", "change"), [(0.0, "loss"), (0.005, "win"), (-0.005, "loss")])
-def test_equivalence_says_which_changes_that_no_topic_shows_would_overturn_it(difference: float, change: str) -> None:
+def test_equivalence_says_which_changes_that_no_topic_shows_would_overturn_it(difference, change):
     verdict = judge(gate(0.02), *pair(np.full(40, difference)))
     assert verdict.outcome == "pass"
     (found,) = (w.parameters for w in verdict.warnings if w.parameters.get("about") == "unseen_changes")
@@ -140,7 +140,7 @@ def test_equivalence_says_which_changes_that_no_topic_shows_would_overturn_it(di
     assert (1 - share) * abs(difference) + share * found["size"] == pytest.approx(0.02, rel=1e-9)
 
 
-def test_a_clear_gain_is_not_equivalence_and_its_wins_are_responsible() -> None:
+def test_a_clear_gain_is_not_equivalence_and_its_wins_are_responsible():
     d = np.full(40, 0.001)
     d[:3] = (0.5, 0.9, 0.7)
     d[3:6] = -0.2
@@ -154,7 +154,7 @@ def test_a_clear_gain_is_not_equivalence_and_its_wins_are_responsible() -> None:
     assert verdict.responsible_topics[0].flagged
 
 
-def test_a_clear_loss_names_what_lost() -> None:
+def test_a_clear_loss_names_what_lost():
     d = np.full(40, 0.001)
     d[:3] = (-0.5, -0.9, -0.7)
     verdict = judge(gate(0.02), *pair(d))
@@ -176,7 +176,7 @@ def at_the_bound(seed: int, asked: Gate, side: int, n: int = 30) -> np.ndarray:
 @pytest.mark.parametrize("side", [-1, 1])
 @pytest.mark.parametrize("method", ["auto", "basic"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_topics_flip_it_exactly_where_it_is_judged_otherwise_without_them(side, method, weighted) -> None:
+def test_topics_flip_it_exactly_where_it_is_judged_otherwise_without_them(side, method, weighted):
     flipped = 0
     for seed in range(4):
         asked = gate(0.04, method=method)
@@ -192,7 +192,7 @@ def test_topics_flip_it_exactly_where_it_is_judged_otherwise_without_them(side, 
     assert flipped > 4
 
 
-def test_it_has_no_p_value_and_no_family() -> None:
+def test_it_has_no_p_value_and_no_family():
     assert Comparison(gate(0.1), compared()).p_value is None
     assert not Equivalent.is_tested
 
@@ -201,7 +201,7 @@ def compared():
     return align(gate(0.1), *pair(samples(0)))
 
 
-def test_a_pass_does_not_ask_for_a_new_baseline() -> None:
+def test_a_pass_does_not_ask_for_a_new_baseline():
     d = np.random.default_rng(3).normal(0.01, 0.005, 60)  # better beyond doubt, but by less than matters
     verdict = judge(gate(0.05), *pair(d))
     assert verdict.outcome == "pass"
@@ -209,7 +209,7 @@ def test_a_pass_does_not_ask_for_a_new_baseline() -> None:
 
 
 @pytest.mark.slow
-def test_with_the_topics_that_are_said_to_be_enough_four_of_five_are_shown() -> None:
+def test_with_the_topics_that_are_said_to_be_enough_four_of_five_are_shown():
     rng = np.random.default_rng(4)
     for mean in (0.0, 0.008, -0.008):
         d = rng.normal(0, 0.1, 60)
@@ -234,6 +234,6 @@ def test_with_the_topics_that_are_said_to_be_enough_four_of_five_are_shown() -> 
         ({"tolerance": 0.1, "on_churn": "fail"}, "on_churn has no meaning for equivalent"),
     ],
 )
-def test_what_it_cannot_be_asked(options, message) -> None:
+def test_what_it_cannot_be_asked(options, message):
     with pytest.raises(ValueError, match=message):
         gate_of("g", "equivalent", **options)

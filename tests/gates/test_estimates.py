@@ -42,7 +42,7 @@ def test_estimates_of_two_systems():
 
 def test_weighted_estimates_and_those_less_the_noise_of_replicates():
     weights = np.linspace(1, 2, 12)
-    topics = Topics({}, weights=dict(zip(topic_scores("", BASE).topics, weights, strict=True)))
+    topics = Topics.of({}, weights=dict(zip(topic_scores("", BASE).topics, weights, strict=True)))
     gate = gate_of("g", alpha=2, method="student_t", weighted=True)
     weighted = paired_estimates(compared(gate, topics=topics))
     for value, per_topic in (
@@ -59,11 +59,11 @@ def test_weighted_estimates_and_those_less_the_noise_of_replicates():
     assert noisy.urisk == pytest.approx((1.05 - 2.7) / 12 - noise_urisk, abs=1e-14)
 
 
-def test_a_mean_win_is_so_many_times_a_mean_loss() -> None:
+def test_a_mean_win_is_so_many_times_a_mean_loss():
     d = np.array([0.3, 0.1, 0.0, -0.1, -0.1, -0.4] + [0.0] * 6)
     assert paired_estimates(compared(d=d)).win_loss_ratio == pytest.approx(0.2 / 0.2)
     weights = np.array([3.0, 1.0] + [1.0] * 10)
-    topics = Topics({}, weights=dict(zip(topic_scores("", BASE).topics, weights, strict=True)))
+    topics = Topics.of({}, weights=dict(zip(topic_scores("", BASE).topics, weights, strict=True)))
     weighted = paired_estimates(compared(gate_of("g", weighted=True), d=d, topics=topics))
     assert weighted.win_loss_ratio == pytest.approx((1.0 / 4) / (0.6 / 3))
     heavier = paired_estimates(compared(d=np.where(d > 0, 3 * d, d) / 2))
@@ -75,7 +75,7 @@ def strict(**options: Any) -> Gate:
     return gate_of("g", **{"alpha": 0, **options})
 
 
-def test_a_failure_stands_up_to_a_ratio_of_wins_to_losses_and_nothing_else_has_one() -> None:
+def test_a_failure_stands_up_to_a_ratio_of_wins_to_losses_and_nothing_else_has_one():
     # six losses of fair bets with ratio c have the chance (c/(1 + c))^6: 0.025 at c = 1.178
     six = np.append(np.full(6, -0.3), np.zeros(94))
     failed = judge(strict(), *pair(six)).estimates
@@ -90,7 +90,7 @@ def test_a_failure_stands_up_to_a_ratio_of_wins_to_losses_and_nothing_else_has_o
         assert judge(gate, *pair(d)).estimates.stands_up_to_ratio is None
 
 
-def test_where_the_mean_must_fail_too_the_failure_stands_up_to_the_smaller_ratio() -> None:
+def test_where_the_mean_must_fail_too_the_failure_stands_up_to_the_smaller_ratio():
     nine = np.append(np.full(9, -0.3), np.zeros(91))
     ratio = {
         (alpha, churn): judge(strict(alpha=alpha, on_churn=churn), *pair(nine)).estimates.stands_up_to_ratio

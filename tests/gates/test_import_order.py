@@ -38,13 +38,13 @@ def modules(folder: str) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize("folder", ["gates", "inference"])
-def test_imports_point_one_way(folder: str) -> None:
+def test_imports_point_one_way(folder):
     own = modules(folder)
     order = TopologicalSorter({name: {other for other, _ in imports(path)} for name, path in own.items()})
     assert set(order.static_order()) >= set(own)  # a circle is a CycleError
 
 
-def test_limits_are_computed_in_one_module() -> None:
+def test_limits_are_computed_in_one_module():
     computing = {
         name
         for name, path in modules("gates").items()

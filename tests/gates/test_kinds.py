@@ -124,7 +124,7 @@ TOO_MUCH = "lets a topic lose {}, the most that it can, so the gate could never 
         ),
     ],
 )
-def test_a_gate_that_no_scores_from_0_to_1_fail_is_refused(kind, options: dict[str, Any], message):
+def test_a_gate_that_no_scores_from_0_to_1_fail_is_refused(kind, options, message):
     with pytest.raises(ValueError) as refused:  # noqa: PT011 - the message is compared in full
         gate_of("g", kind, **options).refuse_if_it_cannot_fail(1.0)
     assert str(refused.value) == message

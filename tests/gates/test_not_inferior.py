@@ -99,7 +99,7 @@ def test_wins_alone_pass_and_say_which_losses_would_overturn_it():
 
 
 @pytest.mark.parametrize("level", [0.9, 0.99])
-def test_the_share_that_may_be_unseen_is_that_of_the_gates_own_level(level: float):
+def test_the_share_that_may_be_unseen_is_that_of_the_gates_own_level(level):
     found = unseen(judge(gate(alpha=0, tolerance=0.02, level=level), *pair(np.zeros(40))))
     assert (1 - found["share"]) ** 40 == pytest.approx((1 - level) / 2, rel=1e-9)
 

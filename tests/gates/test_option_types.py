@@ -10,7 +10,6 @@ import pytest
 
 from pytest_riskguard.gates.kinds import parse_slice
 from pytest_riskguard.gates.option_types import (
-    Check,
     Number,
     OneOf,
     Option,
@@ -129,7 +128,7 @@ RIGHT_TYPE, WRONG_TYPE = ValueError, OptionTypeError
         (Texts(Text("a word"), "words"), ["a", 3], WRONG_TYPE, "a word, found the number 3; put it in quotes"),
     ],
 )
-def test_a_value_that_does_not_fit_is_refused_in_words(check: Check, value, error, words):
+def test_a_value_that_does_not_fit_is_refused_in_words(check, value, error, words):
     with pytest.raises(ValueError) as refused:  # noqa: PT011 - the message is compared in full
         check(value)
     assert (type(refused.value), str(refused.value)) == (error, f"expected {words}")

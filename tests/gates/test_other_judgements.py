@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.data import possible_scores, read_qrels
+from pytest_riskguard.data import read_qrels, unjudged
 from pytest_riskguard.data.judged import depth_of
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.gates.judge import rule
@@ -110,7 +110,7 @@ def test_what_is_said_not_to_matter_does_not_in_many_runs():
 
 @pytest.mark.slow
 def test_a_search_claims_nothing_and_misses_little(monkeypatch):
-    monkeypatch.setattr(possible_scores, "MOST_OF_TOPIC", 1)
+    monkeypatch.setattr(unjudged, "MOST_OF_TOPIC", 1)
     monkeypatch.setattr(other_judgements, "MOST_COMBINATIONS", 0.5)
     missed = depending = 0
     for seed in range(60):
@@ -126,7 +126,7 @@ def test_a_search_claims_nothing_and_misses_little(monkeypatch):
 
 @pytest.mark.parametrize("limit", ["MOST_OF_TOPIC", "MOST_GRADES"])
 def test_nothing_is_certain_where_some_ways_or_grades_are_left_out(limit, monkeypatch):
-    monkeypatch.setattr(possible_scores, limit, 1)
+    monkeypatch.setattr(unjudged, limit, 1)
     pairs = [replace(near_the_bound(seed), measure="nDCG@5") for seed in range(4)]
     for found in (judgements(pair.rejudged()) for pair in pairs):
         assert found.certain == (found.depends or not found.documents)
@@ -166,7 +166,7 @@ def test_a_list_ends_where_every_way_of_judging_the_rest_gives_the_verdict():
     assert settled > 5
 
 
-def test_of_the_four_cases_that_go_by_rank_none_shows_that_a_document_decides(shared: Path):
+def test_of_the_four_cases_that_go_by_rank_none_shows_that_a_document_decides(shared):
     """Judging d1 of t00, which the candidate ranks higher, turns a pass into a failure."""
     folder = shared / "data" / "judge_next_counterexample"
     gate = gate_of("g", alpha=1.0, tolerance=0.05)

@@ -25,12 +25,12 @@ REMOVED, DEMOTED, TO = 8, 8, 30
 
 
 @pytest.fixture(scope="module")
-def cranfield(shared: Path) -> Path:
+def cranfield(shared):
     return shared / "data" / "cranfield_runs"
 
 
 @pytest.fixture(scope="module")
-def planted(cranfield: Path, tmp_path_factory) -> tuple[Path, dict[str, tuple[str, int, int | None]]]:
+def planted(cranfield, tmp_path_factory):
     """A run that is bm25s_lucene but for 16 topics, and of each of them: the document, its old and its new rank."""
     rankings: dict[str, list[str]] = defaultdict(list)
     with gzip.open(cranfield / "runs/bm25s_lucene.run.gz", "rt") as file:

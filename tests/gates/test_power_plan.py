@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,13 +47,13 @@ def noise(n: int, seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).uniform(-0.3, 0.3, n)
 
 
-def test_effects_of_the_smooth_trade_off_are_not_planned() -> None:
+def test_effects_of_the_smooth_trade_off_are_not_planned():
     with pytest.raises(ValueError, match="plans need the linear trade-off"):
         planned(noise(60), tradeoff="smooth")
 
 
 @pytest.mark.parametrize("alpha", [0, 1, 5])
-def test_by_student_t_a_plan_is_the_textbooks(alpha: float) -> None:
+def test_by_student_t_a_plan_is_the_textbooks(alpha):
     d = noise(60)
     x = linear(d, alpha=alpha)
     sd = float(np.std(x, ddof=1))
@@ -72,7 +71,7 @@ def test_by_student_t_a_plan_is_the_textbooks(alpha: float) -> None:
     assert plan.topics_for_tolerance == topics_for_tolerance(sd, plan.urisk, tolerance=0.01, level=0.9, power=0.7)
 
 
-def test_it_plans_for_the_interval_that_decides() -> None:
+def test_it_plans_for_the_interval_that_decides():
     d = noise(60)
     bca, auto, student = (planned(d, alpha=5, method=method) for method in ("bca", "auto", "student_t"))
     assert bca.decisive == auto.decisive == "bca"
@@ -85,7 +84,7 @@ def test_it_plans_for_the_interval_that_decides() -> None:
     assert planned(noise(20), alpha=1).decisive in ("bca", "student_t")
 
 
-def test_what_a_verdict_by_student_t_says_it_could_have_seen_is_what_the_plan_says() -> None:
+def test_what_a_verdict_by_student_t_says_it_could_have_seen_is_what_the_plan_says():
     d = noise(60)
     baseline = np.full(60, 0.5)
     gate = gate_of("same", alpha=1, method="student_t", tolerance=0.02)
@@ -95,7 +94,7 @@ def test_what_a_verdict_by_student_t_says_it_could_have_seen_is_what_the_plan_sa
 
 
 @pytest.mark.parametrize(("changed", "stuck"), [(3, True), (4, False), (5, False)])
-def test_a_gate_that_cannot_fail_says_so_and_how_many_changes_it_needs(changed: int, stuck: bool) -> None:
+def test_a_gate_that_cannot_fail_says_so_and_how_many_changes_it_needs(changed, stuck):
     d = np.append(np.full(changed, -0.4) + 0.001 * np.arange(changed), np.zeros(50 - changed))
     plan = planned(d, alpha=1)
     assert (plan.changed, plan.changes_needed, plan.cannot_fail) == (changed, 4, stuck)
@@ -109,7 +108,7 @@ def test_a_gate_that_cannot_fail_says_so_and_how_many_changes_it_needs(changed: 
     assert (verdict.outcome == "pass") is stuck
 
 
-def test_where_nothing_changed_there_is_nothing_to_plan_from() -> None:
+def test_where_nothing_changed_there_is_nothing_to_plan_from():
     plan = planned(np.zeros(50))
     assert plan.changed == 0
     assert plan.minimum_detectable_effect is None
@@ -137,15 +136,13 @@ def beta_differences(rng: np.random.Generator, n: int) -> np.ndarray:
         (250, 1, "student_t", 94.8),
     ],
 )
-def test_the_chance_that_churn_alone_fails_is_the_one_that_simulation_finds(
-    n: int, alpha: float, method: str, fires: float
-) -> None:
+def test_the_chance_that_churn_alone_fails_is_the_one_that_simulation_finds(n, alpha, method, fires):
     rng = np.random.default_rng(n)
     foreseen = [planned(beta_differences(rng, n), alpha=alpha, method=method).churn_power for _ in range(25)]
     assert 100 * float(np.mean(foreseen)) == pytest.approx(fires, abs=5)
 
 
-def test_from_a_baseline_alone_the_law_is_the_assumed_one() -> None:
+def test_from_a_baseline_alone_the_law_is_the_assumed_one():
     values = np.random.default_rng(3).beta(1, 2, 200)
     sd = float(np.std(values, ddof=1))
     rng = np.random.default_rng(4)
@@ -169,9 +166,7 @@ def planned_fails(gate: Gate, differences: np.ndarray) -> bool:
 # and changed on six topics or more.
 @pytest.mark.nightly
 @pytest.mark.parametrize(("alpha", "least", "most"), [(0, 0.96, 1.02), (1, 0.80, 1.01), (5, 0.65, 1.03)])
-def test_the_assumption_of_normal_differences_does_as_well_on_real_runs_as_is_said(
-    shared: Path, alpha: float, least: float, most: float
-) -> None:
+def test_the_assumption_of_normal_differences_does_as_well_on_real_runs_as_is_said(shared, alpha, least, most):
     with (shared / "data/cranfield_runs/scores_ndcg10.csv").open() as lines:
         names, *rows = [row[1:] for row in csv.reader(lines)]
     table = np.array(rows, dtype=float)
@@ -188,7 +183,7 @@ def test_the_assumption_of_normal_differences_does_as_well_on_real_runs_as_is_sa
     assert [min(ratios), max(ratios)] == pytest.approx([least, most], abs=0.005)
 
 
-def test_a_plan_for_the_bootstrap_takes_its_critical_values_from_the_data() -> None:
+def test_a_plan_for_the_bootstrap_takes_its_critical_values_from_the_data():
     d = noise(60) + 0.02
     gate = gate_of("plan", alpha=5, tolerance=0.6)
     plan = planned(d, alpha=5, tolerance=0.6, effects=(0.7,))
@@ -208,7 +203,7 @@ def test_a_plan_for_the_bootstrap_takes_its_critical_values_from_the_data() -> N
     assert verdict.power.topics_for_tolerance == shown
 
 
-def test_a_plan_says_what_it_was_made_from() -> None:
+def test_a_plan_says_what_it_was_made_from():
     values = np.random.default_rng(3).beta(1, 2, 40)
     old, new = scores("old", values), scores("new", values + noise(40))
     gate = gate_of("g", slice="intent=code", tolerance=0.3)
@@ -234,7 +229,7 @@ def churn_failure_rate(d: np.ndarray, gate: Gate, **judged: Any) -> float | None
         ({"method": "student_t"}, 0),
     ],
 )
-def test_a_verdict_says_how_often_churn_fails_it_as_its_plan_does(options: dict[str, Any], shift: float) -> None:
+def test_a_verdict_says_how_often_churn_fails_it_as_its_plan_does(options, shift):
     d = noise(40) + shift
     rate = churn_failure_rate(d, gate_of("plan", **options))
     assert rate == planned(d, **options).churn_power
@@ -244,7 +239,7 @@ def test_a_verdict_says_how_often_churn_fails_it_as_its_plan_does(options: dict[
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "share"), [(50, 1.0), (50, 0.3)])
-def test_changes_that_leave_the_mean_alone_fail_as_often_as_a_verdict_says(n: int, share: float) -> None:
+def test_changes_that_leave_the_mean_alone_fail_as_often_as_a_verdict_says(n, share):
     rng = np.random.default_rng(8)
     gate = gate_of("g")
     sizes = np.where(rng.random(n) < share, np.abs(beta_differences(rng, n)), 0.0)

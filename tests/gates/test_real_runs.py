@@ -10,7 +10,7 @@ import pytest
 
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.ruling import Ruling
-from tests.gates.conftest import Scored, evidence
+from tests.gates.conftest import evidence
 from tests.strict import gate_of
 
 
@@ -18,7 +18,7 @@ from tests.strict import gate_of
     ("alpha", "on_churn", "outcome", "reason"),
     [(5, "fail", "fail", "churn"), (0, "fail", "pass", None), (5, "warn", "pass", None)],
 )
-def test_category_b_against_indricasp_is_churn(web2012: Scored, alpha, on_churn, outcome, reason):
+def test_category_b_against_indricasp_is_churn(web2012, alpha, on_churn, outcome, reason):
     verdict = judge(
         gate_of("g", alpha=alpha, on_churn=on_churn), web2012("rm-catb-filtered"), web2012("rm-cata-filtered")
     )
@@ -35,7 +35,7 @@ def planted_topics(shared: Path) -> set[str]:
     return set((shared / "data/cranfield_runs/partial_longquery_trunc.topics.txt").read_text().split())
 
 
-def test_truncated_long_queries_fail_and_every_responsible_topic_was_planted(cranfield: Scored, shared: Path):
+def test_truncated_long_queries_fail_and_every_responsible_topic_was_planted(cranfield, shared):
     candidate, baseline = cranfield("partial_longquery_trunc"), cranfield("bm25s_lucene")
     planted = planted_topics(shared)
     verdict = judge(gate_of("g", alpha=1), candidate, baseline)
@@ -45,7 +45,7 @@ def test_truncated_long_queries_fail_and_every_responsible_topic_was_planted(cra
         assert topic in planted or difference == 0
 
 
-def test_five_slightly_changed_topics_pass_at_alpha_0_with_a_warning_that_names_them(cranfield: Scored):
+def test_five_slightly_changed_topics_pass_at_alpha_0_with_a_warning_that_names_them(cranfield):
     verdict = judge(gate_of("g", alpha=1), cranfield("bm25s_atire"), cranfield("bm25s_lucene"))
     assert (verdict.outcome, verdict.reason) == ("fail", "churn")
     assert verdict.topics.changed == 5
@@ -60,7 +60,7 @@ def test_five_slightly_changed_topics_pass_at_alpha_0_with_a_warning_that_names_
 
 
 @pytest.mark.parametrize(("alpha", "upper"), [(1, -0.0054), (0, -0.0027)])
-def test_five_collapsed_topics_fail_as_a_loss(cranfield: Scored, alpha, upper):
+def test_five_collapsed_topics_fail_as_a_loss(cranfield, alpha, upper):
     baseline = cranfield("bm25s_lucene")
     best = ("119", "173", "9", "172", "150")
     values = np.array(
@@ -72,7 +72,7 @@ def test_five_collapsed_topics_fail_as_a_loss(cranfield: Scored, alpha, upper):
     assert {t.topic for t in verdict.responsible_topics} == set(best)
 
 
-def test_a_run_that_answers_four_topics_fails_and_names_the_rest(cranfield: Scored):
+def test_a_run_that_answers_four_topics_fails_and_names_the_rest(cranfield):
     verdict = judge(gate_of("g", alpha=1), cranfield("fts5_and"), cranfield("bm25s_lucene"))
     assert verdict.outcome == "fail"
     assert len(verdict.topics.missing_in_candidate) == 221
@@ -81,14 +81,14 @@ def test_a_run_that_answers_four_topics_fails_and_names_the_rest(cranfield: Scor
 
 
 @pytest.mark.parametrize(("alpha", "outcome", "reason"), [(1, "fail", "churn"), (0, "pass", None)])
-def test_rounded_scores_are_churn(cranfield: Scored, alpha, outcome, reason):
+def test_rounded_scores_are_churn(cranfield, alpha, outcome, reason):
     """As trec_eval ranks equal scores, by document; in the order of the file the gate passes at both alphas."""
     as_scored = replace(cranfield("ties_bm25s_int"), as_written={})
     verdict = judge(gate_of("g", alpha=alpha), as_scored, cranfield("bm25s_lucene"))
     assert (verdict.outcome, verdict.reason) == (outcome, reason)
 
 
-def test_a_verdict_that_rests_on_how_equal_scores_are_ranked_is_incomparable(cranfield: Scored):
+def test_a_verdict_that_rests_on_how_equal_scores_are_ranked_is_incomparable(cranfield):
     verdict = judge(gate_of("g", alpha=1), cranfield("ties_bm25s_int"), cranfield("bm25s_lucene"))
     assert (verdict.outcome, verdict.reason) == ("incomparable", "order_as_written")
     at_alpha_0 = judge(gate_of("g", alpha=0), cranfield("ties_bm25s_int"), cranfield("bm25s_lucene"))
@@ -96,7 +96,7 @@ def test_a_verdict_that_rests_on_how_equal_scores_are_ranked_is_incomparable(cra
 
 
 @pytest.mark.slow
-def test_pairs_of_cranfield_runs_fall_into_the_classes_that_were_counted(cranfield: Scored, shared: Path):
+def test_pairs_of_cranfield_runs_fall_into_the_classes_that_were_counted(cranfield, shared):
     """374 pairs with 6 or more changed topics, alpha 1; by BCa alone 157 would pass, 135 be losses, 82 churn."""
     names = sorted(path.name.removesuffix(".run.gz") for path in (shared / "data/cranfield_runs/runs").iterdir())
     scores = {name: cranfield(name) for name in names}

@@ -59,7 +59,7 @@ def topics(
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("m", [1, 2, 3, 8, 15])
-def test_few_changes_are_counted(m: int, alpha: float) -> None:
+def test_few_changes_are_counted(m, alpha):
     gains, losses, lost = topics(m, alpha)
     result = break_even(gains, losses, lost)
     assert result.exact
@@ -68,7 +68,7 @@ def test_few_changes_are_counted(m: int, alpha: float) -> None:
 
 @pytest.mark.parametrize("tolerated", [0.0, 0.3, 2.0, 15.0])
 @pytest.mark.parametrize("seed", range(6))
-def test_chances_need_not_be_equal(seed: int, tolerated: float) -> None:
+def test_chances_need_not_be_equal(seed, tolerated):
     rng = np.random.default_rng(seed)
     gains, losses = rng.exponential(size=(2, 12)) * rng.choice([0.1, 1.0, 3.0], size=12)
     lost = rng.random(12) < 0.6
@@ -78,7 +78,7 @@ def test_chances_need_not_be_equal(seed: int, tolerated: float) -> None:
 
 @pytest.mark.parametrize("alpha", [0, 1, 5, 10])
 @pytest.mark.parametrize(("m", "losses"), [(1, 1), (40, 12), (40, 40), (250, 100), (1000, 990)])
-def test_equal_sizes_are_binomial(m: int, losses: int, alpha: int) -> None:
+def test_equal_sizes_are_binomial(m, losses, alpha):
     chance = Fraction(1, 2 + alpha)
     expected = sum(math.comb(m, k) * chance**k * (1 - chance) ** (m - k) for k in range(losses, m + 1))
     lost = np.arange(m) < losses
@@ -97,7 +97,7 @@ def by_convolution(steps: np.ndarray, chances: np.ndarray, lost: np.ndarray) -> 
 @pytest.mark.parametrize("share", [0.02, 0.35, 0.97])
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("m", [60, 250])
-def test_sizes_on_a_lattice_are_exact_however_small_the_probability(m: int, alpha: float, share: float) -> None:
+def test_sizes_on_a_lattice_are_exact_however_small_the_probability(m, alpha, share):
     rng = np.random.default_rng(m)
     steps = rng.choice([1, 2, 3, 5, 7, 11, 13, 17], size=m)
     lost = rng.random(m) < share
@@ -108,7 +108,7 @@ def test_sizes_on_a_lattice_are_exact_however_small_the_probability(m: int, alph
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("share", [0.1, 0.3, 0.6, 0.95])
-def test_unequal_sizes_beyond_counting_have_the_law_of_a_fine_lattice(alpha: float, share: float) -> None:
+def test_unequal_sizes_beyond_counting_have_the_law_of_a_fine_lattice(alpha, share):
     """Sizes that are whole numbers, made unlike a lattice by less than any sum depends on."""
     rng = np.random.default_rng(5)
     m = 200
@@ -122,7 +122,7 @@ def test_unequal_sizes_beyond_counting_have_the_law_of_a_fine_lattice(alpha: flo
 
 
 @pytest.mark.parametrize("m", [5, 20, 60, 250])
-def test_at_alpha_0_it_is_the_sign_flip_test(m: int) -> None:
+def test_at_alpha_0_it_is_the_sign_flip_test(m):
     d = np.random.default_rng(m).normal(size=m) - 0.2
     p = break_even(np.abs(d), np.abs(d), d < 0).p_value
     assert p == pytest.approx(sign_flip(d).p_value, rel=1e-9, abs=2e-5)
@@ -133,9 +133,7 @@ def test_at_alpha_0_it_is_the_sign_flip_test(m: int) -> None:
     st.floats(0, 3),
     st.randoms(use_true_random=False),
 )
-def test_p_is_a_probability_above_zero_whatever_the_order(
-    values: list[tuple[float, float, bool]], tolerated: float, random: object
-) -> None:
+def test_p_is_a_probability_above_zero_whatever_the_order(values, tolerated, random):
     def p(values: list[tuple[float, float, bool]]) -> BreakEven:
         gains, losses, lost = (np.array([value[k] for value in values]) for k in range(3))
         return break_even(gains, losses, lost.astype(bool), tolerated=tolerated)
@@ -143,13 +141,13 @@ def test_p_is_a_probability_above_zero_whatever_the_order(
     result = p(values)
     assert 0 < result.p_value <= 1
     shuffled = list(values)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)
     assert p(shuffled) == result
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("m", [10, 45, 250])
-def test_another_loss_never_raises_p(m: int, alpha: float) -> None:
+def test_another_loss_never_raises_p(m, alpha):
     gains, losses, lost = topics(m, alpha)
     p = break_even(gains, losses, lost).p_value
     for place in np.flatnonzero(~lost)[:5]:
@@ -158,12 +156,12 @@ def test_another_loss_never_raises_p(m: int, alpha: float) -> None:
         assert break_even(gains, losses, more).p_value <= p * (1 + 1e-9) + 1e-5
 
 
-def test_nothing_changed_or_lost_means_p_of_one() -> None:
+def test_nothing_changed_or_lost_means_p_of_one():
     assert break_even([], [], []) == BreakEven(1.0, True)
     assert break_even([0.1, 0.2], [0.1, 0.3], [False, False]) == BreakEven(1.0, True)
 
 
-def test_all_lost_is_the_product_of_chances() -> None:
+def test_all_lost_is_the_product_of_chances():
     rng = np.random.default_rng(2)
     gains, losses = rng.uniform(0.5, 1.5, size=(2, 300))
     p = break_even(gains, losses, np.ones(300, dtype=bool))
@@ -172,7 +170,7 @@ def test_all_lost_is_the_product_of_chances() -> None:
     assert break_even(np.ones(3000), np.ones(3000), np.ones(3000, dtype=bool)).p_value > 0
 
 
-def test_without_each_is_the_test_of_the_others() -> None:
+def test_without_each_is_the_test_of_the_others():
     gains, losses, lost = topics(9, 1.0)
     every = break_even_without_each(gains, losses, lost, tolerated=0.2)
     for place in range(9):
@@ -193,9 +191,7 @@ def test_without_each_is_the_test_of_the_others() -> None:
         ([0.1], [0.1], [True], -1.0, "tolerated must be finite and at least 0, got -1.0"),
     ],
 )
-def test_errors_say_what_is_wrong(
-    gains: list[float], losses: list[float], lost: list[bool], tolerated: float, message: str
-) -> None:
+def test_errors_say_what_is_wrong(gains, losses, lost, tolerated, message):
     with pytest.raises(ValueError, match=message):
         break_even(gains, losses, lost, tolerated=tolerated)
 
@@ -203,7 +199,7 @@ def test_errors_say_what_is_wrong(
 @pytest.mark.parametrize("tolerated", [0.0, 0.3, 2.0, 15.0])
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("m", [1, 5, 11])
-def test_the_other_side_is_counted(m: int, alpha: float, tolerated: float) -> None:
+def test_the_other_side_is_counted(m, alpha, tolerated):
     gains, losses, lost = topics(m, alpha)
     above = break_even_above(gains, losses, lost, tolerated=tolerated)
     counts = counted(gains, losses, lost, tolerated, above=True)
@@ -212,13 +208,13 @@ def test_the_other_side_is_counted(m: int, alpha: float, tolerated: float) -> No
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("m", [31, 60, 250])
-def test_both_sides_add_up_to_one_and_the_observed(m: int, alpha: float) -> None:
+def test_both_sides_add_up_to_one_and_the_observed(m, alpha):
     stakes = topics(m, alpha, share=1 / (2 + alpha))
     sides = break_even(*stakes).p_value + break_even_above(*stakes).p_value
     assert -1e-12 <= sides - 1 < 1e-3  # the observed sum, and what the inversions leave out, count on both sides
 
 
-def test_a_win_that_chance_excludes_has_no_probability() -> None:
+def test_a_win_that_chance_excludes_has_no_probability():
     # the larger topic loses for sure: the expected sum is -1.9 where losses of both are 2
     stakes = np.array([1.0, 0.01]), np.array([1.9, 0.1]), np.array([False, True])
     assert break_even_above(*stakes, tolerated=1.95).p_value < 1e-300
@@ -227,7 +223,7 @@ def test_a_win_that_chance_excludes_has_no_probability() -> None:
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 1e6])
 @pytest.mark.parametrize("m", [40, 250])
-def test_the_far_tail_keeps_its_digits(m: int, alpha: float) -> None:
+def test_the_far_tail_keeps_its_digits(m, alpha):
     """Down to the smallest number that there is: nearly all lost, against convolution of whole sizes."""
     rng = np.random.default_rng(m)
     steps = rng.integers(1, 60, size=m)
@@ -243,7 +239,7 @@ def test_the_far_tail_keeps_its_digits(m: int, alpha: float) -> None:
     st.lists(st.tuples(st.floats(-200, 60), st.floats(-9, 9), st.booleans()), min_size=1, max_size=60),
     st.sampled_from([0.0, 0.1, 2.0]),
 )
-def test_any_stakes_have_two_sides(values: list[tuple[float, float, bool]], tolerance: float) -> None:
+def test_any_stakes_have_two_sides(values, tolerance):
     """Sizes of every magnitude, chances next to 0 and 1: both sides are probabilities and share the observed sum."""
     gains, ratios = (10.0 ** np.array([value[k] for value in values]) for k in range(2))
     stakes = gains, gains * ratios, np.array([value[2] for value in values])
@@ -256,7 +252,7 @@ def test_any_stakes_have_two_sides(values: list[tuple[float, float, bool]], tole
 
 @pytest.mark.parametrize(("p_value", "alpha"), [(0.05, 5.0), (0.025, 1.0), (0.0025, 0.0)])
 @pytest.mark.parametrize("changed", [4, 12, 31, 120])
-def test_at_a_quantile_the_p_value_is_the_one_asked_for(changed: int, alpha: float, p_value: float) -> None:
+def test_at_a_quantile_the_p_value_is_the_one_asked_for(changed, alpha, p_value):
     sizes = np.random.default_rng([changed, int(alpha)]).uniform(0.02, 0.5, changed)
     gains, losses = sizes, (1 + alpha) * sizes
     chance = 1 / (2 + alpha)
@@ -284,7 +280,7 @@ def at_ratio(
 @pytest.mark.parametrize("p", [0.025, 0.0005])
 @pytest.mark.parametrize("m", [6, 12, 40])
 @pytest.mark.parametrize("alpha", ALPHAS)
-def test_losses_alone_stand_up_to_the_ratio_at_which_they_all_lose_so_often(alpha: float, m: int, p: float) -> None:
+def test_losses_alone_stand_up_to_the_ratio_at_which_they_all_lose_so_often(alpha, m, p):
     # each bet loses with the chance c/(c + 1 + alpha), so all of them with its m-th power
     sizes = np.linspace(0.1, 1, m)
     ratio = largest_ratio(sizes, (1 + alpha) * sizes, np.ones(m, dtype=bool), p_value=p)
@@ -295,9 +291,7 @@ def test_losses_alone_stand_up_to_the_ratio_at_which_they_all_lose_so_often(alph
 @pytest.mark.parametrize("tolerated", [0.0, 0.2])
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("seed", range(2))
-def test_at_the_largest_ratio_every_pattern_counted_is_a_finding_and_just_above_it_is_not(
-    seed: int, alpha: float, tolerated: float
-) -> None:
+def test_at_the_largest_ratio_every_pattern_counted_is_a_finding_and_just_above_it_is_not(seed, alpha, tolerated):
     gains, losses, _ = topics(11, alpha, seed=seed)
     lost = np.argsort(np.argsort(gains)) >= 2  # the two slightest won
     ratio = largest_ratio(gains, losses, lost, p_value=0.025, tolerated=tolerated)
@@ -308,7 +302,7 @@ def test_at_the_largest_ratio_every_pattern_counted_is_a_finding_and_just_above_
     assert all(counted(*at_ratio(ratio * by, gains, losses, lost), tolerated) > 0.025 for by in (1.1, 1.5, 3, 20))
 
 
-def test_what_is_found_only_where_wins_are_smaller_stands_up_to_a_ratio_below_1() -> None:
+def test_what_is_found_only_where_wins_are_smaller_stands_up_to_a_ratio_below_1():
     sizes, lost = np.ones(8), np.arange(8) >= 2
     assert counted(sizes, sizes, lost) > 0.025
     ratio = largest_ratio(sizes, sizes, lost, p_value=0.025)
@@ -320,7 +314,7 @@ def test_what_is_found_only_where_wins_are_smaller_stands_up_to_a_ratio_below_1(
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("ratio", [1.0, 3.0])
-def test_fair_bets_of_a_ratio_stand_up_to_it_no_more_often_than_the_level_says(ratio: float) -> None:
+def test_fair_bets_of_a_ratio_stand_up_to_it_no_more_often_than_the_level_says(ratio):
     rng, trials, m = np.random.default_rng(5), 4000, 14
     stand = 0
     for _ in range(trials):

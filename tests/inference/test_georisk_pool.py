@@ -232,7 +232,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def cranfield(shared: Path):
+def cranfield(shared):
     """Names of the 20 Cranfield runs, their nDCG@10, and GeoRisk computed apart from this project."""
     topics = rows(shared / "data/cranfield_runs/scores_ndcg10.csv")
     names = [name for name in topics[0] if name != "topic"]

@@ -62,20 +62,20 @@ def contradictions(x: np.ndarray, methods: tuple[str, ...], levels: list[float],
     far=st.floats(-8, 8),
 )
 @settings(max_examples=40, deadline=None)
-def test_no_limit_contradicts_its_p_value(seed: int, levels: list[float], far: float) -> None:
+def test_no_limit_contradicts_its_p_value(seed, levels, far):
     x = made_up(seed)
     bounds = [0.0, float(x.mean() + far * x.std() / math.sqrt(x.size))]
     assert not np.ptp(x) or contradictions(x, ("student_t", "percentile", "basic", "bca"), levels, bounds) == []
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_no_studentized_limit_contradicts_its_p_value(seed: int) -> None:
+def test_no_studentized_limit_contradicts_its_p_value(seed):
     x = made_up(100 + seed)
     assert contradictions(x, ("studentized",), [0.9, 0.999, 0.99999, 0.999999], [0.0]) == []
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_limit_far_in_the_tail_of_clustered_changes_lies_where_its_p_value_says(seed: int) -> None:
+def test_a_limit_far_in_the_tail_of_clustered_changes_lies_where_its_p_value_says(seed):
     """Exactly 0.12 for the clustered changes as they stand; clipped probabilities had put it below 0."""
     x = CLUSTERED + np.random.default_rng(seed).uniform(-0.005, 0.005, 20)
     assert interval(CLUSTERED, level=0.999).upper == pytest.approx(0.12, abs=1e-9)

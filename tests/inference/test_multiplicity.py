@@ -26,21 +26,21 @@ p_lists = st.lists(
 )
 
 
-def test_holm_by_hand() -> None:
+def test_holm_by_hand():
     # ranks: .005 x 4 = .02, .01 x 3 = .03, .03 x 2 = .06, .04 x 1 = .04, which may not be below .06
     assert holm([0.01, 0.04, 0.03, 0.005]).tolist() == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.5, 0.6]).tolist() == pytest.approx([1.0, 1.0])
     assert holm([0.02]).tolist() == [0.02]
 
 
-def test_benjamini_hochberg_by_hand() -> None:
+def test_benjamini_hochberg_by_hand():
     # .005 x 4/1 = .02, .01 x 4/2 = .02, .03 x 4/3 = .04, .04 x 4/4 = .04
     assert benjamini_hochberg([0.01, 0.04, 0.03, 0.005]).tolist() == pytest.approx([0.02, 0.04, 0.04, 0.02])
     assert benjamini_hochberg([0.9, 0.02]).tolist() == pytest.approx([0.9, 0.04])
 
 
 @given(p_lists)
-def test_holm_rejects_step_by_step(p: list[float]) -> None:
+def test_holm_rejects_step_by_step(p):
     # the procedure as Holm describes it, at several levels
     for a in (0.01, 0.05, 0.3):
         rejected = set()
@@ -53,7 +53,7 @@ def test_holm_rejects_step_by_step(p: list[float]) -> None:
 
 @pytest.mark.parametrize("adjust", METHODS.values())
 @given(p_lists, st.randoms())
-def test_order_is_irrelevant_and_adjusted_values_keep_it(adjust, p, random) -> None:
+def test_order_is_irrelevant_and_adjusted_values_keep_it(adjust, p, random):
     adjusted = adjust(p)
     assert np.all(adjusted >= np.array(p))
     assert np.all(adjusted <= 1)
@@ -68,7 +68,7 @@ def test_order_is_irrelevant_and_adjusted_values_keep_it(adjust, p, random) -> N
                 assert adjusted[i] <= adjusted[j]
 
 
-def test_thresholds_by_hand() -> None:
+def test_thresholds_by_hand():
     p = [0.01, 0.04, 0.03, 0.005]
     # two rejected at 4 and 3; the others meet the threshold of the first that is not: 0.05/2
     assert effective_levels(p).tolist() == pytest.approx([0.05 / 3, 0.025, 0.025, 0.0125])
@@ -95,7 +95,7 @@ def test_thresholds_by_hand() -> None:
         (lambda: effective_levels([0.1], correction="magic"), "correction must be one of holm, benjamini_hochberg"),
     ],
 )
-def test_errors_say_what_is_wrong(call, message: str) -> None:
+def test_errors_say_what_is_wrong(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
@@ -137,7 +137,7 @@ def slow_pooled(scores: list[np.ndarray], bound: float, draws: int) -> np.ndarra
     return p
 
 
-def test_pooled_draws_are_what_their_definition_says() -> None:
+def test_pooled_draws_are_what_their_definition_says():
     rng = np.random.default_rng(3)
     scores = [sparse(rng, m, 40, mean) for m, mean in ((12, -0.06), (9, -0.03), (15, 0.0), (11, -0.03))]
     slow = slow_pooled(scores, -0.004, 1500)
@@ -145,7 +145,7 @@ def test_pooled_draws_are_what_their_definition_says() -> None:
     assert pooled_draws(scores, bound=-0.004) == pytest.approx(slow, abs=4.5 * np.sqrt(0.25 / 1500))
 
 
-def test_pooled_draws_of_one_normal_test_are_students() -> None:
+def test_pooled_draws_of_one_normal_test_are_students():
     from scipy.stats import ttest_1samp
 
     x = np.random.default_rng(2).normal(-0.02, 0.1, 100)
@@ -153,7 +153,7 @@ def test_pooled_draws_of_one_normal_test_are_students() -> None:
     assert p == pytest.approx(ttest_1samp(x, 0.0, alternative="less").pvalue, abs=0.01)
 
 
-def test_no_order_of_tests_or_topics_moves_a_p_value() -> None:
+def test_no_order_of_tests_or_topics_moves_a_p_value():
     rng = np.random.default_rng(1)
     scores = [sparse(rng, m, n, -0.03) for m, n in ((12, 50), (5, 30), (20, 25))]
     found = pooled_draws(scores)
@@ -165,7 +165,7 @@ def test_no_order_of_tests_or_topics_moves_a_p_value() -> None:
 
 
 @pytest.mark.parametrize(("alpha", "tolerance"), [(0.0, 0.0), (1.0, 0.0), (1.0, 0.01)])
-def test_flips_of_one_test_are_the_break_even_test(alpha, tolerance) -> None:
+def test_flips_of_one_test_are_the_break_even_test(alpha, tolerance):
     # the statistic rises with the sum only where all sizes are equal
     d = np.random.default_rng(4).choice([-0.1, 0.1], 60, p=[0.5, 0.5])
     sizes, tolerated = np.abs(d), 80 * tolerance
@@ -185,6 +185,6 @@ def test_flips_of_one_test_are_the_break_even_test(alpha, tolerance) -> None:
         (lambda: joint_flips([[0.1]], [[0.1, 0.2]], [[True]], n=3), "must have one shape"),
     ],
 )
-def test_draws_refuse_what_is_no_test(call, message) -> None:
+def test_draws_refuse_what_is_no_test(call, message):
     with pytest.raises(ValueError, match=message):
         call()

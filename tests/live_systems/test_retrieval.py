@@ -32,7 +32,7 @@ WAYS = [Asking(), Asking(timeout=None), Asking(workers=4, timeout=None), Asking(
 
 
 @pytest.fixture
-def pauses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def pauses(monkeypatch):
     """The attempts after which a query waited for the next one, which comes at once."""
     attempts: list[int] = []
     pause = retrieval.pause
@@ -55,7 +55,7 @@ def searching() -> list[threading.Thread]:
 
 
 @pytest.fixture(autouse=True)
-def _no_thread_stays() -> Iterator[None]:
+def _no_thread_stays():
     yield
     for thread in searching():
         thread.join(timeout=30)

@@ -64,7 +64,7 @@ def agrees(found: ModelFigures, expected: dict[str, Any]) -> None:
 
 
 @given(systems())
-def test_each_figure_is_as_by_hand(given_systems: tuple[Any, Any]) -> None:
+def test_each_figure_is_as_by_hand(given_systems):
     models, baselines = given_systems
     found = compared(models, baselines)
     assert found.topics == models.shape[1]
@@ -83,7 +83,7 @@ def test_each_figure_is_as_by_hand(given_systems: tuple[Any, Any]) -> None:
 
 
 @given(systems())
-def test_an_average_is_the_mean_of_each_column(given_systems: tuple[Any, Any]) -> None:
+def test_an_average_is_the_mean_of_each_column(given_systems):
     models, baselines = given_systems
     found = compared(models, baselines)
     if len(baselines) == 1:
@@ -101,7 +101,7 @@ def test_an_average_is_the_mean_of_each_column(given_systems: tuple[Any, Any]) -
 
 
 @given(systems(), st.sampled_from(ALPHAS))
-def test_urisk_is_the_reward_less_the_weighted_risk(given_systems: tuple[Any, Any], alpha: float) -> None:
+def test_urisk_is_the_reward_less_the_weighted_risk(given_systems, alpha):
     models, baselines = given_systems
     for table, baseline in zip(compared(models, baselines).against, baselines, strict=True):
         for figures, model in zip(table.models, models, strict=True):
@@ -110,7 +110,7 @@ def test_urisk_is_the_reward_less_the_weighted_risk(given_systems: tuple[Any, An
 
 
 @given(systems(), st.randoms(use_true_random=False))
-def test_neither_the_order_of_topics_nor_of_systems_matters(given_systems: tuple[Any, Any], random: Any) -> None:
+def test_neither_the_order_of_topics_nor_of_systems_matters(given_systems, random):
     models, baselines = given_systems
     topics, rows = list(range(models.shape[1])), list(range(len(models)))
     random.shuffle(topics)
@@ -128,7 +128,7 @@ def test_neither_the_order_of_topics_nor_of_systems_matters(given_systems: tuple
 
 
 @given(systems(), st.data())
-def test_a_weight_of_two_is_a_topic_twice(given_systems: tuple[Any, Any], data: st.DataObject) -> None:
+def test_a_weight_of_two_is_a_topic_twice(given_systems, data):
     models, baselines = given_systems
     twice = data.draw(arrays(np.bool_, models.shape[1]))
     repeated = np.repeat(np.arange(models.shape[1]), 1 + twice)
@@ -147,13 +147,13 @@ def test_a_weight_of_two_is_a_topic_twice(given_systems: tuple[Any, Any], data: 
     ]
 
 
-def test_only_ratios_of_weights_count_however_large_or_small_they_are() -> None:
+def test_only_ratios_of_weights_count_however_large_or_small_they_are():
     models, baselines, least = np.array([[0.5, 0.75, 0.25]]), np.array([[0.25, 1.0, 0.5]]), 5e-324
     for weights, same in (([2 * least, least, least], [2, 1, 1]), ([1e100, 1e100, least], [1, 1, least])):
         assert compared(models, baselines, weights=weights) == compared(models, baselines, weights=same)
 
 
-def test_a_model_that_never_loses_has_infinite_ratios_and_one_that_changes_nothing_has_none() -> None:
+def test_a_model_that_never_loses_has_infinite_ratios_and_one_that_changes_nothing_has_none():
     baselines = np.array([[0.5, 0.5], [0.25, 0.75]])
     found = compared(np.array([[0.5, 0.75], [0.5, 0.5]]), baselines)
     first, second = (table.models for table in found.against)
@@ -166,7 +166,7 @@ def test_a_model_that_never_loses_has_infinite_ratios_and_one_that_changes_nothi
     ]
 
 
-def test_what_rounding_leaves_is_no_loss() -> None:
+def test_what_rounding_leaves_is_no_loss():
     (row,) = compared(np.array([[0.1 + 0.2, 0.9]]), np.array([[0.3, 0.5]])).against[0].models
     assert (row.risk, row.wins, row.losses, row.ties, row.reward_to_risk) == (0.0, 1, 0, 1, math.inf)
     (row,) = compared(np.array([[0.3, 0.9]]), np.array([[0.1 + 0.2, 0.5]])).against[0].models
@@ -214,12 +214,12 @@ def counted(wins: int, losses: int) -> ModelFigures:
 
 
 @pytest.mark.parametrize(("model", "alpha", "wins", "losses", "printed"), TABLE_7)
-def test_win_to_loss_is_that_of_sigir_2016(model: str, alpha: int, wins: int, losses: int, printed: float) -> None:
+def test_win_to_loss_is_that_of_sigir_2016(model, alpha, wins, losses, printed):
     assert counted(wins, losses).win_to_loss == pytest.approx(printed, abs=0.005 + 1e-9)
 
 
 @pytest.mark.parametrize(("model", "alpha", "wins", "losses", "printed"), TABLE_3)
-def test_win_to_loss_is_that_of_sigir_2014(model: str, alpha: int, wins: int, losses: int, printed: float) -> None:
+def test_win_to_loss_is_that_of_sigir_2014(model, alpha, wins, losses, printed):
     ratio = counted(wins, losses).win_to_loss
     assert ratio is not None
     assert 1 / ratio == pytest.approx(printed, abs=0.0005 + 1e-9)
@@ -236,9 +236,7 @@ MACRO_AVERAGES = [
 
 
 @pytest.mark.parametrize(("model", "alpha", "wins", "losses", "printed"), MACRO_AVERAGES)
-def test_averages_of_sigir_2016_are_means_of_ratios_and_not_ratios_of_means(
-    model: str, alpha: int, wins: float, losses: float, printed: float
-) -> None:
+def test_averages_of_sigir_2016_are_means_of_ratios_and_not_ratios_of_means(model, alpha, wins, losses, printed):
     """Ratios of the printed averages lie below the printed ratios, by more than rounding allows."""
     assert wins / losses < printed - 0.025
     models = [[0.5, 0.5, 0.5, 0.5, 0.5]]

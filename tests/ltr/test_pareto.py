@@ -19,16 +19,16 @@ def beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
 
 @given(models)
-def test_a_model_is_on_the_front_if_no_other_beats_it(given_models: list[tuple[float, float]]) -> None:
+def test_a_model_is_on_the_front_if_no_other_beats_it(given_models):
     front = pareto_front(*np.array(given_models).reshape(-1, 2).T)
     assert front.dtype == np.bool_
     assert front.tolist() == [not any(beats(other, one) for other in given_models) for one in given_models]
 
 
 @given(models, st.randoms())
-def test_the_order_of_the_models_is_irrelevant(given_models: list[tuple[float, float]], random: object) -> None:
+def test_the_order_of_the_models_is_irrelevant(given_models, random):
     places = list(range(len(given_models)))
-    random.shuffle(places)  # type: ignore[attr-defined]
+    random.shuffle(places)
     means, risks = np.array(given_models).reshape(-1, 2).T
     assert pareto_front(means[places], risks[places]).tolist() == pareto_front(means, risks)[places].tolist()
 
@@ -50,5 +50,5 @@ def test_the_order_of_the_models_is_irrelevant(given_models: list[tuple[float, f
         ),
     ],
 )
-def test_fronts_by_hand(means: list[float], risks: list[float], front: list[bool]) -> None:
+def test_fronts_by_hand(means, risks, front):
     assert pareto_front(np.array(means), np.array(risks)).tolist() == front

@@ -19,7 +19,6 @@ from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.ltr.report import TrainReport, dumps
 from pytest_riskguard.ltr.report_section import conclusions, pareto_curve, section
 from tests.ltr.trained import BASELINES, BM25, MODELS, PROD, report_of, scores
-from tests.reports.html.browsers import Open
 from tests.verdicts import altered
 
 ONE = {"prod": PROD}
@@ -80,7 +79,7 @@ def test_a_model_passes_if_it_passes_against_every_baseline_at_every_alpha():
 
 
 @pytest.mark.parametrize(("response", "passes"), [("fail", False), ("warn", True)])
-def test_an_inconclusive_gate_passes_only_where_it_may(response: str, passes: bool):
+def test_an_inconclusive_gate_passes_only_where_it_may(response, passes):
     (measured,) = report_of({"few": PROD[:5] + 0.01}, {"prod": PROD[:5]}, on_inconclusive=response).measures
     (row,) = measured.against[0].models
     assert (row.verdicts[0].outcome, row.passes) == ("inconclusive", passes)
@@ -143,7 +142,7 @@ def test_the_json_follows_its_schema_and_an_infinite_ratio_is_null():
         ({"a": PROD - 0.2, "b": PROD - 0.3, "c": PROD - 0.2}, {}, "None of the 3 models passes the gate"),
     ],
 )
-def test_the_first_line_says_what_passes(models: dict[str, Any], options: dict[str, Any], expected: str):
+def test_the_first_line_says_what_passes(models, options, expected):
     assert conclusions(report_of(models, ONE, **options).measures[0])[0] == expected
     (first, *_) = conclusions(report_of(models, **options).measures[0])
     assert "the gate against every baseline" in first
@@ -203,7 +202,7 @@ ANSWERS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
-def test_the_legend_explains_the_answers_that_occur(answer: str):
+def test_the_legend_explains_the_answers_that_occur(answer):
     shown = said(ANSWERS[answer]())
     assert answer in " ".join(next(iter(rows(ANSWERS[answer](), "The gate against prod").values())))
     assert {one for one in ANSWERS if f"; {one}: the" in shown} == {answer}
@@ -267,7 +266,7 @@ def test_the_page_has_a_curve_for_every_baseline_and_of_many_the_average_alone_i
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 1400])
-def test_the_page_fits_the_screen_asks_for_nothing_and_has_no_serious_barrier(opened: Open, width: int):
+def test_the_page_fits_the_screen_asks_for_nothing_and_has_no_serious_barrier(opened, width):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     shown = opened(section(report_of(alphas=(8.0,))).to_page(), width=width, bypass_csp=True)
     assert shown.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -20,12 +20,12 @@ LAMBDARANK = {**LIGHTGBM, "objective": "lambdarank"}
 
 
 @pytest.fixture(scope="module")
-def lightgbm() -> Any:
+def lightgbm():
     return pytest.importorskip("lightgbm")
 
 
 @pytest.fixture(scope="module")
-def xgboost() -> Any:
+def xgboost():
     return pytest.importorskip("xgboost")
 
 

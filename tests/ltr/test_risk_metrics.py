@@ -24,7 +24,7 @@ HELD = Data(np.random.default_rng(2).permutation(HELD.features), HELD.labels[::-
 
 
 @pytest.fixture(scope="module")
-def lightgbm() -> Any:
+def lightgbm():
     return pytest.importorskip("lightgbm")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import importlib
 import json
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,7 @@ OUTCOMES = ("killed", "survived", "survived", "timed out", "refused")
 
 
 @pytest.fixture
-def copy(tmp_path: Path) -> Path:
+def copy(tmp_path):
     meta = tmp_path / "mutants" / "pytest_riskguard" / "risk" / "urisk.py.meta"
     meta.parent.mkdir(parents=True)
     meta.write_text(json.dumps({"exit_code_by_key": dict.fromkeys(NAMES)}), encoding="utf-8")

@@ -34,8 +34,8 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Rankings and judgements of 200 queries in rows of no order, some unanswered, some without judgements."""
+def world(tmp_path_factory):
+    """Run and judgements of 200 queries in rows of no order, some unanswered, some without judgements."""
     folder, generator = tmp_path_factory.mktemp("world"), random.Random(7)
     ranked, judged = [], []
     for query in range(200):
@@ -98,7 +98,7 @@ def ended(script: subprocess.Popen[bytes], log: Path) -> None:
     assert script.wait(PATIENCE) == 0, log.read_text(errors="replace")[-3000:]
 
 
-def test_spark_with_an_executor_killed(world: Path, tmp_path: Path) -> None:
+def test_spark_with_an_executor_killed(world, tmp_path):
     pytest.importorskip("pyspark")
     if shutil.which("java") is None:
         assert os.environ.get("RISKGUARD_REQUIRE_JAVA") != "1", "no Java: apt-get install default-jre-headless"
@@ -146,7 +146,7 @@ def _line(process: Any) -> list[str]:
         return []
 
 
-def test_dask_with_a_worker_killed(world: Path, tmp_path: Path) -> None:
+def test_dask_with_a_worker_killed(world, tmp_path):
     distributed = pytest.importorskip("distributed")
     pytest.importorskip("dask.dataframe")
     file, scores = tmp_path / "scheduler.json", tmp_path / "scores"

@@ -35,7 +35,7 @@ MEASURES = [
 
 
 def frames(seed: int, *, grades: tuple[float, ...] = (0, 0, 1, 2)) -> tuple[Any, Any]:
-    """Rankings with ties of 12 topics and judgements of others; some have no relevant document, some no ranking."""
+    """Run with ties of 12 topics and judgements of others; some have no relevant document, some no ranking."""
     generator = random.Random(seed)
     topics = [f"q{number}" for number in generator.sample(range(20), 16)]
     pools = {topic: [f"{topic}-{place}" for place in generator.sample(range(40), 30)] for topic in topics}
@@ -134,7 +134,7 @@ def test_what_cannot_be_scored_is_refused():
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """Scores in three parts, as Spark writes them."""
     scored = score_frame(*frames(5), ["AP", "nDCG@5"])
     folder = tmp_path / "scores"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,7 +32,7 @@ WORLDS = {
 
 
 @pytest.fixture(scope="session")
-def worlds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def worlds(tmp_path_factory):
     """One folder per made-up project, written once."""
     folder = tmp_path_factory.mktemp("worlds")
     for name, (candidate, alpha) in WORLDS.items():
@@ -42,7 +41,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def _quiet_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
+def _quiet_surroundings(monkeypatch):
     """No colour or width of the machine that runs these tests."""
     for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "PY_COLORS", "PYTEST_ADDOPTS"):
         monkeypatch.delenv(name, raising=False)
@@ -52,7 +51,7 @@ def _quiet_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester, worlds: Path) -> Callable[[str], Path]:
+def project(pytester, worlds):
     """Put a made-up project into pytester's folder."""
 
     def copy(name: str, into: str = ".") -> Path:

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,13 @@ CANDIDATE = 'candidate: {retrieve: "help_search:retrieve", depth: 100}'
 
 
 @pytest.fixture
-def improved() -> Iterator[Server]:
+def improved():
     with serving("elasticsearch", lambda query, depth: search(query, system="improved", depth=depth)) as server:
         yield server
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     shutil.copytree(EXAMPLE, tmp_path / "help", ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path / "help"
 
@@ -67,7 +67,7 @@ def with_key(server: Server) -> str:
 
 
 @pytest.mark.slow
-def test_the_example_is_judged_over_http_with_one_block(folder: Path, improved: Server) -> None:
+def test_the_example_is_judged_over_http_with_one_block(folder, improved):
     block = f"candidate:\n  http: {{preset: elasticsearch, url: '{improved.url}/{INDEX}'}}\n  workers: 4"
     status, said = judged(folder, block)
     over_http = verdicts(folder)
@@ -79,7 +79,7 @@ def test_the_example_is_judged_over_http_with_one_block(folder: Path, improved: 
 
 
 @pytest.fixture
-def checked(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def checked(folder, monkeypatch, capsys):
     """Exit status and output of ``riskguard check`` in this process, with this candidate."""
 
     def check(candidate: str) -> tuple[int, str]:
@@ -93,9 +93,7 @@ def checked(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return check
 
 
-def test_riskguard_check_asks_the_same_engine_and_again_where_it_is_busy(
-    folder: Path, improved: Server, checked: Checked
-) -> None:
+def test_riskguard_check_asks_the_same_engine_and_again_where_it_is_busy(folder, improved, checked):
     improved.instead = [Instead(429, b"busy", {"Retry-After": "0"}), Instead(503, b"starting")]
     block = f"candidate: {{http: {{preset: opensearch, url: '{improved.url}/{INDEX}'}}, workers: 4}}"
     status, said = checked(block)
@@ -103,7 +101,7 @@ def test_riskguard_check_asks_the_same_engine_and_again_where_it_is_busy(
     assert verdicts(folder)["verdicts"][0]["outcome"] == "pass"
 
 
-def test_an_error_of_all_queries_is_said_once_and_ends_the_asking(improved: Server, checked: Checked) -> None:
+def test_an_error_of_all_queries_is_said_once_and_ends_the_asking(improved, checked):
     status, said = checked(f"candidate: {{http: {{preset: elasticsearch, url: '{improved.url}/halp'}}}}")
     assert status == 3
     assert said.count("no such index [halp]") >= 1
@@ -113,7 +111,7 @@ def test_an_error_of_all_queries_is_said_once_and_ends_the_asking(improved: Serv
 
 
 @pytest.mark.slow
-def test_a_secret_is_in_no_output(folder: Path) -> None:
+def test_a_secret_is_in_no_output(folder):
     with serving("meilisearch") as server:
         server.instead = [Instead(403, f"key {KEY}".encode())] * 3
         command = ["pytest", "--riskguard", "-vv", "-p", "no:cacheprovider", "--showlocals", "--tb=long"]
@@ -127,7 +125,7 @@ def test_a_secret_is_in_no_output(folder: Path) -> None:
         assert KEY not in report.read_text(encoding="utf-8")
 
 
-def test_a_variable_that_is_not_set_is_named_before_anything_is_sent(checked: Checked) -> None:
+def test_a_variable_that_is_not_set_is_named_before_anything_is_sent(checked):
     with serving("meilisearch") as server:
         status, said = checked(with_key(server))
         assert not server.seen

@@ -1,4 +1,4 @@
-"""Rankings, titles and metadata travel with their verdicts, from workers too, and change none of them."""
+"""Run, titles and metadata travel with their verdicts, from workers too, and change none of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_b(riskguard):
 
 
 @pytest.fixture
-def judged(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
+def judged(pytester, monkeypatch):
     """Judge with these settings, and return the run and its report."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "2000000000")
     write_world(pytester.path, LOSS)

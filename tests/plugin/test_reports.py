@@ -190,7 +190,7 @@ def test_junit_properties_are_those_of_the_verdicts(pytester, project, family):
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def hostile(tmp_path_factory):
     """A project in which every text of a run and its topics is hostile, so far as a file can hold it."""
     from tests.reports.hostile import STRINGS
 

@@ -77,7 +77,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def project(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ways") / "project"
     world.write_world(folder, world.CHURN, yaml=YAML)
     world.store(folder, "old", world.LOSS)
@@ -114,7 +114,7 @@ def verdicts(folder: Path, way: Way, *, cwd: Path | None = None) -> dict[str, st
 
 
 @pytest.fixture(scope="module")
-def expected(project: Path) -> dict[str, str]:
+def expected(project):
     """The verdicts of the plain ``pytest --riskguard``."""
     judged = verdicts(project, Way())
     assert {json.loads(verdict)["outcome"] for verdict in judged.values()} == {"pass", "fail"}

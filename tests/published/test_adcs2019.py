@@ -24,7 +24,7 @@ SEEDS = 5
 
 
 @pytest.fixture(scope="module")
-def oracle(reference_data: Path) -> dict[str, Any]:
+def oracle(reference_data):
     vectors: dict[str, Any] = json.loads((reference_data / "rboot/oracle.json").read_text())["vectors"]
     return vectors
 
@@ -54,9 +54,7 @@ def tolerances(theirs: dict[str, float]) -> tuple[float, float]:
 
 @pytest.mark.parametrize("level", [0.95, 0.999])
 @pytest.mark.parametrize("name", ["normal50_r2", "zeros50_r1", "skew50_r1", "normal250_r6", "beta250_r6"])
-def test_the_levels_of_equation_7_belong_into_equation_5(
-    reference_data: Path, oracle: dict[str, Any], name: str, level: float
-) -> None:
+def test_the_levels_of_equation_7_belong_into_equation_5(reference_data, oracle, name, level):
     x, theirs = read(reference_data, name), oracle[name]["boot_ci"][f"bca_{level}"]
     law = mean_law(x)
     low, high = levels_of_equation_7(x, level, below=law.mid_cdf(law.centre))
@@ -73,9 +71,7 @@ def test_the_levels_of_equation_7_belong_into_equation_5(
     assert (ours.lower, ours.upper) == pytest.approx(percentile, abs=1e-12)
 
 
-def test_on_skewed_scores_equation_3_is_off_by_most_of_a_standard_error(
-    reference_data: Path, oracle: dict[str, Any]
-) -> None:
+def test_on_skewed_scores_equation_3_is_off_by_most_of_a_standard_error(reference_data, oracle):
     x = read(reference_data, "skew50_r1")
     law, error = mean_law(x), oracle["skew50_r1"]["summary"]["se_population"]
     off = []
@@ -88,9 +84,7 @@ def test_on_skewed_scores_equation_3_is_off_by_most_of_a_standard_error(
 
 
 @pytest.mark.parametrize("level", [0.95, 0.999])
-def test_r_counts_none_of_the_replicates_equal_to_the_mean(
-    reference_data: Path, oracle: dict[str, Any], level: float
-) -> None:
+def test_r_counts_none_of_the_replicates_equal_to_the_mean(reference_data, oracle, level):
     x, summary = read(reference_data, "lattice50_r1"), oracle["lattice50_r1"]["summary"]
     theirs = oracle["lattice50_r1"]["boot_ci"][f"bca_{level}"]
     law = mean_law(x)

@@ -31,15 +31,13 @@ ALPHA = 1.0
 
 
 @pytest.mark.parametrize("run", PUBLISHED)
-def test_table_2_comes_out_to_the_printed_digit(differences: dict[str, np.ndarray], run: str) -> None:
+def test_table_2_comes_out_to_the_printed_digit(differences, run):
     by_line, by_cubic = (trisk(differences[run], alpha=ALPHA, tradeoff=kind) for kind in ("linear", "smooth"))
     ours = (by_line.estimate, by_cubic.estimate, by_line.statistic, by_cubic.statistic)
     assert tuple(round(minus(value), 2) for value in ours) == PUBLISHED[run][:4]
 
 
-def test_the_public_dfalah121a_is_the_one_of_this_paper_and_not_of_sigir_2014(
-    differences: dict[str, np.ndarray],
-) -> None:
+def test_the_public_dfalah121a_is_the_one_of_this_paper_and_not_of_sigir_2014(differences):
     statistic = trisk(differences["DFalah121A"], alpha=ALPHA).statistic
     assert round(minus(statistic), 2) == PUBLISHED["DFalah121A"][2]
     assert abs(statistic - 0.7401) > 0.1  # SIGIR 2014, Table 2, at the same alpha
@@ -50,28 +48,28 @@ def of_run(pool: dict[str, np.ndarray], values: np.ndarray, run: str) -> float:
 
 
 @pytest.mark.parametrize("run", PUBLISHED)
-def test_zrisk_minus_of_table_2_comes_out_to_the_printed_digit(pool_of_49: dict[str, np.ndarray], run: str) -> None:
+def test_zrisk_minus_of_table_2_comes_out_to_the_printed_digit(pool_of_49, run):
     scores = list(pool_of_49.values())
     by_line, by_cubic = (minus(zrisk(scores, alpha=ALPHA, kind=kind)) for kind in ("linear", "smooth"))
     ours = (of_run(pool_of_49, by_line, run), of_run(pool_of_49, by_cubic, run))
     assert tuple(round(value, 2) for value in ours) == PUBLISHED[run][4:6]
 
 
-def test_zrisk_minus_needs_indri_casp_in_the_pool(submitted: dict[str, np.ndarray]) -> None:
+def test_zrisk_minus_needs_indri_casp_in_the_pool(submitted):
     ours = minus(zrisk(list(submitted.values()), alpha=ALPHA))
     missed = [run for run in PUBLISHED if round(of_run(submitted, ours, run), 2) != PUBLISHED[run][4]]
     assert len(missed) >= 4
 
 
 @pytest.mark.parametrize("run", PUBLISHED)
-def test_smooth_after_standardising_is_another_figure(pool_of_49: dict[str, np.ndarray], run: str) -> None:
+def test_smooth_after_standardising_is_another_figure(pool_of_49, run):
     z = z_scores(list(pool_of_49.values()))[list(pool_of_49).index(run)]
     s_of_z = 1.38426 * z**3 - 0.51659 * z**2 + 0.11578 * z
     assert abs(-s_of_z.sum() - PUBLISHED[run][5]) > 0.5
 
 
 @pytest.mark.parametrize("run", PUBLISHED)
-def test_georisk_minus_as_printed_counts_more_risk_as_safer(pool_of_49: dict[str, np.ndarray], run: str) -> None:
+def test_georisk_minus_as_printed_counts_more_risk_as_safer(pool_of_49, run):
     scores = list(pool_of_49.values())
     for kind, printed in zip(("linear", "smooth"), PUBLISHED[run][6:], strict=True):
         zrisk_minus = of_run(pool_of_49, minus(zrisk(scores, alpha=ALPHA, kind=kind)), run)
@@ -82,12 +80,12 @@ def test_georisk_minus_as_printed_counts_more_risk_as_safer(pool_of_49: dict[str
         assert as_printed < right  # further from 0, that is safer
 
 
-def test_georisk_minus_of_dfalah121a(pool_of_49: dict[str, np.ndarray]) -> None:
+def test_georisk_minus_of_dfalah121a(pool_of_49):
     ours = minus(georisk(list(pool_of_49.values()), alpha=ALPHA))
     assert round(of_run(pool_of_49, ours, "DFalah121A"), 2) == -0.36  # printed: -0.41
 
 
-def test_the_points_of_the_smooth_function_are_the_fences_of_figure_1(differences: dict[str, np.ndarray]) -> None:
+def test_the_points_of_the_smooth_function_are_the_fences_of_figure_1(differences):
     every = np.concatenate(list(differences.values()))  # the boxplot "All" of Figure 1, not of Figure 2
     first, third = np.quantile(every, [0.25, 0.75])
     assert third + 1.5 * (third - first) == pytest.approx(0.292, abs=5e-4)

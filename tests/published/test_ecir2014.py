@@ -42,9 +42,7 @@ MEAN, MEDIAN, MAX = (
 
 @pytest.mark.parametrize("baseline", RUNS)
 @pytest.mark.parametrize("run", RUNS)
-def test_table_2_rows_are_candidates_and_columns_baselines(
-    submitted: dict[str, np.ndarray], run: str, baseline: str
-) -> None:
+def test_table_2_rows_are_candidates_and_columns_baselines(submitted, run, baseline):
     ours = urisk(submitted[run] - submitted[baseline], alpha=10)
     # half a unit of the third decimal, and eleven times half a unit of the fifth, in which the scores are public
     assert ours == pytest.approx(AGAINST_EACH[run][TABLE_2.index(baseline)], abs=5e-4 + 5.5e-5)
@@ -52,9 +50,7 @@ def test_table_2_rows_are_candidates_and_columns_baselines(
 
 @pytest.mark.parametrize(("other", "off"), [("DFalah121A", 0.080), ("irra12c", 0.003)])
 @pytest.mark.parametrize("run", RUNS)
-def test_table_2_cells_of_two_runs_are_of_other_scores(
-    submitted: dict[str, np.ndarray], run: str, other: str, off: float
-) -> None:
+def test_table_2_cells_of_two_runs_are_of_other_scores(submitted, run, other, off):
     candidate = urisk(submitted[other] - submitted[run], alpha=10)
     baseline = urisk(submitted[run] - submitted[other], alpha=10)
     off_as_candidate = candidate - AGAINST_EACH[other][TABLE_2.index(run)]
@@ -68,7 +64,7 @@ def test_table_2_cells_of_two_runs_are_of_other_scores(
 
 
 @pytest.fixture(scope="module")
-def pool(submitted: dict[str, np.ndarray], indri_casp: np.ndarray) -> np.ndarray:
+def pool(submitted, indri_casp):
     return np.array([indri_casp if run == "indriCASP" else submitted[run] for run in POOL])
 
 
@@ -92,9 +88,7 @@ def of_both(pool: np.ndarray, reference: np.ndarray, pair: tuple[str, str], alph
 
 
 @pytest.mark.parametrize(("alpha", "ours"), [(5, (-0.1801, -0.1580)), (10, (-0.4235, -0.3735))])
-def test_table_3_mean_cells_of_two_runs_are_exchanged(
-    pool: np.ndarray, alpha: int, ours: tuple[float, float]
-) -> None:
+def test_table_3_mean_cells_of_two_runs_are_exchanged(pool, alpha, ours):
     reference, pair = reference_scores(pool, kind="mean"), ("srchvrs12c09", "DFalah121A")
     as_printed = apart(pool, reference, MEAN[alpha], alpha)
     right = apart(pool, reference, exchanged(MEAN[alpha], *pair), alpha)
@@ -106,9 +100,7 @@ def test_table_3_mean_cells_of_two_runs_are_exchanged(
 
 
 @pytest.mark.parametrize(("alpha", "ours"), [(5, (-0.3833, -0.3510)), (10, (-0.7568, -0.6633))])
-def test_table_3_median_cells_of_two_runs_are_exchanged(
-    pool: np.ndarray, alpha: int, ours: tuple[float, float]
-) -> None:
+def test_table_3_median_cells_of_two_runs_are_exchanged(pool, alpha, ours):
     reference, pair = reference_scores(pool, kind="median"), ("indriCASP", "qutwb")
     as_printed = apart(pool, reference, MEDIAN[alpha], alpha)
     right = apart(pool, reference, exchanged(MEDIAN[alpha], *pair), alpha)
@@ -119,7 +111,7 @@ def test_table_3_median_cells_of_two_runs_are_exchanged(
 
 
 @pytest.mark.parametrize("alpha", [5, 10])
-def test_table_3_has_each_run_inside_its_own_pool(pool: np.ndarray, alpha: int) -> None:
+def test_table_3_has_each_run_inside_its_own_pool(pool, alpha):
     right = {
         "mean": exchanged(MEAN[alpha], "srchvrs12c09", "DFalah121A"),
         "median": exchanged(MEDIAN[alpha], "indriCASP", "qutwb"),
@@ -138,7 +130,7 @@ def test_table_3_has_each_run_inside_its_own_pool(pool: np.ndarray, alpha: int) 
 
 
 @pytest.mark.parametrize("alpha", [5, 10])
-def test_table_3_max_moves_with_the_scores_of_dfalah121a_alone(pool: np.ndarray, alpha: int) -> None:
+def test_table_3_max_moves_with_the_scores_of_dfalah121a_alone(pool, alpha):
     off = apart(pool, reference_scores(pool, kind="max"), MAX[alpha], alpha)
     # the better DFalah121A raises MAX, and lowers the URisk of every other run by about as much
     others = [value for run, value in off.items() if run != "DFalah121A"]

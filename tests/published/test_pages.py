@@ -24,17 +24,17 @@ def shown(name: str) -> str:
 
 
 @pytest.mark.nightly
-def test_the_tables_of_the_study_are_what_it_prints(shared: Path) -> None:
+def test_the_tables_of_the_study_are_what_it_prints(shared):
     for name, table in study_web2012.tables(shared).items():
         assert shown(name) == csv_tables.as_csv(table)
 
 
 @pytest.mark.parametrize("name", ["reference-baselines", "multiple-baselines", "minus-convention"])
-def test_the_tables_of_pools_are_what_is_computed(shared: Path, name: str) -> None:
+def test_the_tables_of_pools_are_what_is_computed(shared, name):
     assert shown(name) == csv_tables.as_csv(pools.tables(shared)[name])
 
 
-def test_what_is_said_below_the_tables_is_in_them() -> None:
+def test_what_is_said_below_the_tables_is_in_them():
     risky = {}
     for r, level, method, count, *_ in csv.reader(shown("study-intervals").splitlines()[1:]):
         risky[r, level, method] = int(count)
@@ -59,11 +59,11 @@ def test_what_is_said_below_the_tables_is_in_them() -> None:
         (0.1, 0.2, "better"),
     ],
 )
-def test_the_study_calls_risky_what_lies_below_zero(lower: float, upper: float, verdict: str) -> None:
+def test_the_study_calls_risky_what_lies_below_zero(lower, upper, verdict):
     assert study_web2012.verdict(Interval("bca", 0.95, lower, upper)) == verdict
 
 
-def test_every_erratum_is_held_by_a_test_that_is_there() -> None:
+def test_every_erratum_is_held_by_a_test_that_is_there():
     named = set(re.findall(r"`(test_\w+)`", ERRATA))
     there = {
         name

@@ -24,15 +24,7 @@ FROM_OTHER_FILES = [(run, alpha, urisk, trisk) for run, alpha, urisk, _, trisk, 
 
 
 @pytest.mark.parametrize(("run", "alpha", "urisk", "error", "statistic", "p_value"), PUBLISHED)
-def test_tables_1_and_2_come_out_to_the_printed_digit(
-    differences: dict[str, np.ndarray],
-    run: str,
-    alpha: float,
-    urisk: float,
-    error: float,
-    statistic: float,
-    p_value: float,
-) -> None:
+def test_tables_1_and_2_come_out_to_the_printed_digit(differences, run, alpha, urisk, error, statistic, p_value):
     ours = trisk(differences[run], alpha=alpha)
     assert round(ours.estimate, 4) == urisk
     assert round(ours.standard_error, 4) == error
@@ -48,9 +40,7 @@ def test_tables_1_and_2_come_out_to_the_printed_digit(
         ("qutwb", [166, 172, 175, 191], [184]),
     ],
 )
-def test_section_5_2_names_the_topics_that_stand_out(
-    differences: dict[str, np.ndarray], run: str, losses: list[int], wins: list[int]
-) -> None:
+def test_section_5_2_names_the_topics_that_stand_out(differences, run, losses, wins):
     standing = standardised(linear(differences[run], alpha=0))
     critical = critical_value(50, level=0.95)
     assert TOPICS[standing < -critical].tolist() == losses
@@ -58,9 +48,7 @@ def test_section_5_2_names_the_topics_that_stand_out(
 
 
 @pytest.mark.parametrize(("run", "alpha", "urisk", "statistic"), FROM_OTHER_FILES)
-def test_two_runs_were_scored_from_other_files(
-    differences: dict[str, np.ndarray], run: str, alpha: float, urisk: float, statistic: float
-) -> None:
+def test_two_runs_were_scored_from_other_files(differences, run, alpha, urisk, statistic):
     ours = trisk(differences[run], alpha=alpha)
     (least, most), (least_statistic, most_statistic) = HIGHER[run]
     assert least < ours.estimate - urisk < most
@@ -70,9 +58,7 @@ def test_two_runs_were_scored_from_other_files(
 @pytest.mark.parametrize(
     ("run", "losses", "beyond"), [("uogTrA44xi", [166, 175], 29), ("qutwb", [166, 172, 175, 191], 24)]
 )
-def test_equation_23_as_printed_is_reversed_and_root_n_too_large(
-    differences: dict[str, np.ndarray], run: str, losses: list[int], beyond: int
-) -> None:
+def test_equation_23_as_printed_is_reversed_and_root_n_too_large(differences, run, losses, beyond):
     x = linear(differences[run], alpha=0)
     left_out = (x.sum() - x) / 49
     printed = 49 * (left_out - x.mean()) / np.sqrt(49 / 50 * np.sum((left_out - left_out.mean()) ** 2))  # Eq. 22, 17

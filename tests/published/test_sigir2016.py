@@ -46,22 +46,20 @@ FROM_PUBLIC_SCORES = ("uogTrA44xu", "utw2012c1", "ICTNET12ADR2", "indriCASP", "a
 
 
 @pytest.mark.parametrize(("system", "baseline", "z", "total"), ONE_BASELINE)
-def test_table_4_every_value_with_one_baseline(
-    system: int, baseline: int, z: tuple[float, ...], total: float
-) -> None:
+def test_table_4_every_value_with_one_baseline(system, baseline, z, total):
     pair = EXAMPLE[[system - 1, baseline - 1]]
     assert tuple(np.round(z_scores(pair)[0], 4)) == z
     assert round(zrisk(pair, alpha=0)[0], 4) == total
     assert topic_contributions(pair, alpha=0)[0].sum() == pytest.approx(total, abs=5e-5)
 
 
-def test_table_5_every_value() -> None:
+def test_table_5_every_value():
     assert np.array_equal(np.round(zrisk_curve(EXAMPLE, alphas=ALPHAS), 3), ZRISK)
     assert np.array_equal(np.round(georisk_curve(EXAMPLE, alphas=ALPHAS), 3), GEORISK)
     assert np.array_equal(np.round(EXAMPLE.mean(axis=1, keepdims=True), 3), MEANS)
 
 
-def test_section_4_what_the_example_is_to_show() -> None:
+def test_section_4_what_the_example_is_to_show():
     # against s1 alone s4 looks least risky; in the pool s7 and s8 do, from alpha 1 on
     alone = {system: total for system, baseline, _, total in ONE_BASELINE if baseline == 1}
     assert max(alone, key=lambda system: alone[system]) == 4
@@ -75,7 +73,7 @@ def test_section_4_what_the_example_is_to_show() -> None:
 
 
 @pytest.mark.parametrize("run", WEB_2012)
-def test_table_6_georisk_follows_from_its_mean_and_zrisk(run: str) -> None:
+def test_table_6_georisk_follows_from_its_mean_and_zrisk(run):
     mean, _, at_zero, georisk_0, _, at_five, georisk_5, georisk_20 = WEB_2012[run]
     slope = (at_five - at_zero) / 5  # ZRisk is affine in alpha
     # atol: half a unit of the output, and of the mean, of four decimals
@@ -85,7 +83,7 @@ def test_table_6_georisk_follows_from_its_mean_and_zrisk(run: str) -> None:
 
 
 @pytest.mark.parametrize("run", FROM_PUBLIC_SCORES)
-def test_table_6_trisk_against_the_mean_of_all_49(pool_of_49: dict[str, np.ndarray], run: str) -> None:
+def test_table_6_trisk_against_the_mean_of_all_49(pool_of_49, run):
     """The pool of T* is the 48 runs and indriCASP, the run inside."""
     mean = reference_scores(list(pool_of_49.values()), kind="mean")
     _, at_zero, _, _, at_five, *_ = WEB_2012[run]
@@ -94,9 +92,7 @@ def test_table_6_trisk_against_the_mean_of_all_49(pool_of_49: dict[str, np.ndarr
         assert trisk(pool_of_49[run] - mean, alpha=5).statistic == pytest.approx(at_five, abs=0.005)
 
 
-def test_table_6_tells_the_pool_of_49_from_that_without_indri_casp(
-    submitted: dict[str, np.ndarray], pool_of_49: dict[str, np.ndarray]
-) -> None:
+def test_table_6_tells_the_pool_of_49_from_that_without_indri_casp(submitted, pool_of_49):
     run = "uogTrA44xu"
     without = reference_scores(list(submitted.values()), kind="mean")
     assert abs(trisk(submitted[run] - without, alpha=0).statistic - WEB_2012[run][1]) > 0.03
@@ -108,15 +104,13 @@ def test_table_6_tells_the_pool_of_49_from_that_without_indri_casp(
 @pytest.mark.parametrize(
     ("run", "off"), [("srchvrs12c00", -0.114), ("DFalah121A", 0.272), ("QUTparaBline", 0.028), ("irra12c", 0.005)]
 )
-def test_table_6_trisk_of_four_runs_is_of_other_scores(
-    pool_of_49: dict[str, np.ndarray], run: str, off: float
-) -> None:
+def test_table_6_trisk_of_four_runs_is_of_other_scores(pool_of_49, run, off):
     mean = reference_scores(list(pool_of_49.values()), kind="mean")
     ours = trisk(pool_of_49[run] - mean, alpha=0).statistic
     assert ours - WEB_2012[run][1] == pytest.approx(off, abs=1e-3)
 
 
-def test_table_6_zrisk_is_of_other_scores(pool_of_49: dict[str, np.ndarray]) -> None:
+def test_table_6_zrisk_is_of_other_scores(pool_of_49):
     # AIRS 2019, with the pool described in the same words, agrees to the printed digit
     runs = list(pool_of_49)
     ours = zrisk_curve(list(pool_of_49.values()), alphas=[0, 5])
@@ -127,7 +121,7 @@ def test_table_6_zrisk_is_of_other_scores(pool_of_49: dict[str, np.ndarray]) -> 
     assert max(abs(at_five) for _, at_five in off.values()) == pytest.approx(2.677, abs=1e-3)  # srchvrs12c00
 
 
-def test_table_6_georisk_is_hardly_moved_by_that(pool_of_49: dict[str, np.ndarray]) -> None:
+def test_table_6_georisk_is_hardly_moved_by_that(pool_of_49):
     runs = list(pool_of_49)
     ours = georisk_curve(list(pool_of_49.values()), alphas=[0, 5])
     for run, row in WEB_2012.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ RUNS = ("ql-cata", "ql-cata-filtered", "ql-catb", "ql-catb-filtered", "rm-cata",
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_rmit_ir_trisk_divides_by_n(shared: Path, indri_casp: np.ndarray, run: str) -> None:
+def test_rmit_ir_trisk_divides_by_n(shared, indri_casp, run):
     # rmit-ir/trisk, commit 08883e6: four decimals of URisk and TRisk from gdeval's five
     printed = web2012.rows(
         shared / f"data/web2012_runs/gdeval/{run}.vs-rm-cata-filtered.trisk_tool.err20.csv",
@@ -32,9 +31,7 @@ def test_rmit_ir_trisk_divides_by_n(shared: Path, indri_casp: np.ndarray, run: s
         assert abs(ours.statistic - float(row["trisk"])) > 0.004  # 1 %
 
 
-def test_without_c_gdeval_rewards_a_run_that_leaves_out_its_worst_topic(
-    shared: Path, indri_casp: np.ndarray, tmp_path: Path
-) -> None:
+def test_without_c_gdeval_rewards_a_run_that_leaves_out_its_worst_topic(shared, indri_casp, tmp_path):
     folder = shared / "data/web2012_runs"
     d = web2012.gdeval(shared, "rm-catb-filtered") - indri_casp
     worst = int(np.argmin(d))

@@ -367,7 +367,7 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
     "weighted": (
         lambda: asked(
             np.linspace(-0.3, 0.05, 40),
-            replace(tagged(40), weights={f"t{i:05d}": 1.0 + i % 2 for i in range(40)}),
+            replace(tagged(40), weighting=[1.0 + i % 2 for i in range(40)]),
             weighted=True,
         ),
         "Don't ship",
@@ -382,21 +382,21 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
 
 
 @pytest.mark.parametrize("kind", CARDS)
-def test_a_card_says(kind: str):
+def test_a_card_says(kind):
     make, advice, first_line, paragraph = CARDS[kind]
     shown = card(make())
     assert (shown.advice, shown.line, shown.paragraph) == (advice, first_line, paragraph)
 
 
 @pytest.mark.parametrize("kind", CARDS)
-def test_the_card_and_the_report_have_one_voice(kind: str):
+def test_the_card_and_the_report_have_one_voice(kind):
     verdict = CARDS[kind][0]()
     if verdict.explanation is not None:
         assert card(verdict).paragraph == verdict.explanation.summary
 
 
 @pytest.mark.parametrize("kind", CARDS)
-def test_figures_are_those_of_the_report_rounded(kind: str):
+def test_figures_are_those_of_the_report_rounded(kind):
     verdict = CARDS[kind][0]()
     shown, interval = card(verdict), verdict.decisive_interval
     said = [float(number) for number in re.findall(r"[-+]\d+\.\d+", shown.estimate)]
@@ -427,7 +427,7 @@ def test_figures_are_those_of_the_report_rounded(kind: str):
         ("identical", "go"),
     ],
 )
-def test_the_tone_says_what_happens_to_the_build(kind: str, tone: str):
+def test_the_tone_says_what_happens_to_the_build(kind, tone):
     assert card(CARDS[kind][0]()).tone == tone
 
 
@@ -452,7 +452,7 @@ def test_a_figure_has_as_many_decimals_as_it_takes_not_to_mislead():
 @pytest.mark.parametrize(
     "name", ["x" * 300, "検索" * 90, "a very long name " * 30, "x\n::error::y\x1b[31m\u202e[red]z" * 9]
 )
-def test_a_line_keeps_to_80_columns_whatever_names_are_given(kind: str, name: str):
+def test_a_line_keeps_to_80_columns_whatever_names_are_given(kind, name):
     verdict = CARDS[kind][0]()
     topics = tuple(replace(topic, topic=name + topic.topic) for topic in verdict.responsible_topics)
     explanation = verdict.explanation

@@ -28,7 +28,7 @@ def judged(differences: np.ndarray, tolerance: float, **options: object) -> Verd
     return worded(judge(gate_of("g", "equivalent", tolerance=tolerance, **options), *pair(differences), report=True))
 
 
-def test_too_large_a_gain_is_told_as_one() -> None:
+def test_too_large_a_gain_is_told_as_one():
     verdict = judged(WON, 0.02)
     said = card(verdict)
     assert said.line.startswith("not shown to be equivalent; a gain of ")
@@ -48,27 +48,27 @@ def test_too_large_a_gain_is_told_as_one() -> None:
     assert "Worst" not in markdown([verdict])
 
 
-def test_too_large_a_loss_is_told_as_any_other() -> None:
+def test_too_large_a_loss_is_told_as_any_other():
     verdict = judged(-WON, 0.02)
     assert "23 of 41 queries got worse" in card(verdict).paragraph
     assert "it may be as low as" in card(verdict).paragraph
     assert "worst: t00000" in Shown(verdict).headline()
 
 
-def test_a_pass_says_between_what_it_lies() -> None:
+def test_a_pass_says_between_what_it_lies():
     verdict = judged(WON, 0.1)
     assert card(verdict).line.startswith("shown to be equivalent; the mean moved by at most ")
     assert "is shown to lie between -0.10 and +0.10" in card(verdict).paragraph
     assert "1 query got worse" in card(verdict).paragraph
 
 
-def test_intervals_that_chance_explains_are_told_so() -> None:
+def test_intervals_that_chance_explains_are_told_so():
     verdict = replace(judged(WON, 0.1), outcome="fail", reason="not_shown")
     assert "its interval does, but wins and losses by chance alone look like this" in card(verdict).paragraph
 
 
 @pytest.mark.parametrize("tolerance", [0.02, 0.1])
-def test_charts_have_both_bounds_and_call_no_win_a_loss(tolerance: float) -> None:
+def test_charts_have_both_bounds_and_call_no_win_a_loss(tolerance):
     verdict = judged(WON, tolerance)
     chart = intervals(verdict)
     assert chart is not None
@@ -81,7 +81,7 @@ def test_charts_have_both_bounds_and_call_no_win_a_loss(tolerance: float) -> Non
     assert "share of the loss" not in rows.drawing
 
 
-def test_the_page_lists_the_largest_wins() -> None:
+def test_the_page_lists_the_largest_wins():
     page = html.render([judged(WON, 0.02)])
     assert "Largest wins" in page
     assert "share of gain" in page

@@ -16,7 +16,7 @@ from tests.reports.terminal.test_failure import verdict
 
 
 @pytest.fixture
-def without_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_extra(monkeypatch):
     def ensure_available() -> None:
         raise UsageError("HTML needs the extra [report]: pip install 'pytest-riskguard[report]'")
 

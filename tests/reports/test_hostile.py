@@ -46,7 +46,7 @@ TAGS = {
 
 
 @pytest.fixture(params=NAMES)
-def text(request: pytest.FixtureRequest) -> str:
+def text(request):
     return STRINGS[request.param]
 
 
@@ -137,22 +137,22 @@ def assert_safe(verdict: Verdict) -> None:
             assert_plain(part.strip())
 
 
-def test_a_failed_gate_is_data_in_every_sink(text: str):
+def test_a_failed_gate_is_data_in_every_sink(text):
     assert_safe(verdict_with(text))
 
 
-def test_a_gate_that_cannot_be_judged_is_data_in_every_sink(text: str):
+def test_a_gate_that_cannot_be_judged_is_data_in_every_sink(text):
     assert_safe(incomparable_with(text))
 
 
 @pytest.mark.slow
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(texts())
-def test_so_is_any_mixture(text: str):
+def test_so_is_any_mixture(text):
     assert_safe(verdict_with(text))
 
 
-def test_json_says_what_was_there_and_reads_back(text: str):
+def test_json_says_what_was_there_and_reads_back(text):
     verdict = verdict_with(text)
     said = report_json.dumps([verdict])
     assert said.isascii()

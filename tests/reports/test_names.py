@@ -67,7 +67,7 @@ def at_width(names: list[str], width: int) -> list[str]:
         (["x", "x\x1b", "x~2"], 8, ["x", "x~3", "x~2"]),
     ],
 )
-def test_what_differs_remains(names: list[str], width: int, expected: list[str]):
+def test_what_differs_remains(names, width, expected):
     assert at_width(names, width) == expected
 
 
@@ -89,7 +89,7 @@ def test_very_long_names_are_cut_even_where_there_is_room():
     ),
     st.integers(8, 24),
 )
-def test_they_are_short_enough_and_different_and_short_ones_stay_whole(names: list[str], width: int):
+def test_they_are_short_enough_and_different_and_short_ones_stay_whole(names, width):
     found = at_width(names, width)
     assert len(set(found)) == len(names)
     assert max(map(columns, found)) <= width

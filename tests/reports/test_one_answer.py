@@ -62,7 +62,7 @@ REPORTS: dict[str, Callable[[Sequence[Verdict]], str]] = {
 
 
 @pytest.mark.parametrize("report", REPORTS)
-def test_a_candidate_is_stored_only_if_every_gate_of_the_run_passes(report: str):
+def test_a_candidate_is_stored_only_if_every_gate_of_the_run_passes(report):
     shipped, stopped = REPORTS[report]([BETTER, FINE]), REPORTS[report]([BETTER, STOPPED])
     assert ("it can become the baseline" in shipped) == (report in ("Markdown", "page"))
     assert ("baseline update prod" in shipped) == (report == "table of gates")  # which is read where it was judged
@@ -71,14 +71,14 @@ def test_a_candidate_is_stored_only_if_every_gate_of_the_run_passes(report: str)
     assert "baseline update" not in stopped
 
 
-def test_a_terminal_suggests_to_store_only_what_every_gate_lets_pass(capsys: pytest.CaptureFixture[str]):
+def test_a_terminal_suggests_to_store_only_what_every_gate_lets_pass(capsys):
     assert "store it as the baseline" in printed(capsys, [BETTER, FINE])
     said = printed(capsys, [BETTER, STOPPED])
     assert "store it" not in said
     assert said.splitlines()[0] == "Don't ship: 1 of 2 gates failed"
 
 
-def test_a_part_of_the_gates_gives_no_answer(capsys: pytest.CaptureFixture[str]):
+def test_a_part_of_the_gates_gives_no_answer(capsys):
     show([BETTER, FINE], verbose=False, quiet=False, to_stderr=False, complete=False)
     said = capsys.readouterr().out
     assert "Ship: " not in said
@@ -130,7 +130,7 @@ def test_the_first_gate_of_a_page_is_the_one_that_wants_care_most():
     assert "<title>✗ Don&#39;t ship: 2 of 30 queries lost more than 0.10" in document([FINE, CARE, STOPPED])
 
 
-def test_a_pass_with_care_looks_the_same_everywhere(capsys: pytest.CaptureFixture[str]):
+def test_a_pass_with_care_looks_the_same_everywhere(capsys):
     verdicts = [CARE, FINE]
     page = document(verdicts, known(2))
     assert re.search(r"<title>! Ship with care: ", page)
@@ -174,7 +174,7 @@ def test_a_pass_with_care_looks_the_same_everywhere(capsys: pytest.CaptureFixtur
         ),
     ],
 )
-def test_the_answer_of_a_run(verdicts: list[Verdict], missing: int, said: tuple[str, str, str]):
+def test_the_answer_of_a_run(verdicts, missing, said):
     found = answer(verdicts, known(len(verdicts), missing=missing))
     assert (found.tone, found.advice, found.counts) == said
 

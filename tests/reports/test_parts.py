@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 import pytest
 
@@ -24,7 +23,7 @@ from tests.reports.test_hostile import MARKDOWN, TAGS, Page, assert_plain
         *[("text", True, "yes"), ("text", 3, "3"), ("name", ("1234567", "https://x.example"), "1234567")],
     ],
 )
-def test_a_cell_is_written_by_the_format_of_its_column(form: str, value: Any, text: str):
+def test_a_cell_is_written_by_the_format_of_its_column(form, value, text):
     assert Table("", {"x": form}, [[value]], none="-").cells == [[text]]
 
 
@@ -46,7 +45,7 @@ def test_names_give_way_and_stay_different():
 
 
 @pytest.mark.parametrize("width", [30, 40, 80])
-def test_lines_fit_the_screen(width: int):
+def test_lines_fit_the_screen(width):
     table = rows(("n" * 40, "検索結果の順位が大きく" * 3), why="a reason of several words")
     lines = table.lines(width)
     assert max(map(columns, lines)) <= width

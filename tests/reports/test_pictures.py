@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from pathlib import Path
 
 import pytest
 
@@ -31,7 +30,7 @@ def judged(topic: str = "", **options: object) -> Verdict:
     return judge(gate_of(f"gate {topic}", **options), ours, theirs, report=True)  # type: ignore[arg-type]
 
 
-def test_the_pictures_are_there_and_the_markdown_shows_them(tmp_path: Path):
+def test_the_pictures_are_there_and_the_markdown_shows_them(tmp_path):
     path = tmp_path / "my report.md"
     files.write(path, [judged(), judged("other ", tolerance=0.5)], charts=True)
     text = path.read_text(encoding="utf-8")
@@ -45,7 +44,7 @@ def test_the_pictures_are_there_and_the_markdown_shows_them(tmp_path: Path):
         assert len(list(root.iter(f"{SVG}text"))) > 3
 
 
-def test_a_picture_that_several_alphas_share_is_there_once(tmp_path: Path):
+def test_a_picture_that_several_alphas_share_is_there_once(tmp_path):
     path = tmp_path / "r.md"
     files.write(path, [judged(alpha=alpha) for alpha in (0, 1, 5, 10)], charts=True)
     drawn = [picture.read_text(encoding="utf-8") for picture in tmp_path.glob("*.svg")]
@@ -53,7 +52,7 @@ def test_a_picture_that_several_alphas_share_is_there_once(tmp_path: Path):
     assert path.read_text(encoding="utf-8").count("![") == len(drawn)
 
 
-def test_hostile_text_is_data_in_a_picture_and_its_words(tmp_path: Path):
+def test_hostile_text_is_data_in_a_picture_and_its_words(tmp_path):
     from tests.reports.test_hostile import MARKDOWN, Page, assert_plain
 
     path = tmp_path / "r.md"
@@ -73,13 +72,13 @@ def test_hostile_text_is_data_in_a_picture_and_its_words(tmp_path: Path):
         assert not any(key.startswith("on") or "href" in key for each in root.iter() for key in each.attrib)
 
 
-def test_charts_change_nothing_else(tmp_path: Path):
+def test_charts_change_nothing_else(tmp_path):
     files.write(tmp_path / "a.json", [judged()], charts=True)
     assert [found.name for found in tmp_path.iterdir()] == ["a.json"]
 
 
 @pytest.mark.slow
-def test_charts_need_no_extra(tmp_path: Path):
+def test_charts_need_no_extra(tmp_path):
     code = (
         "import sys\n"
         "for name in ('jinja2', 'markupsafe'): sys.modules[name] = None\n"

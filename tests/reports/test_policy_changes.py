@@ -66,22 +66,22 @@ TEXTS = [in_markdown, in_a_short_markdown, in_html, in_a_comment, in_junit]
 
 
 @pytest.mark.parametrize("write", TEXTS)
-def test_every_format_says_it(write) -> None:
+def test_every_format_says_it(write):
     said = write(POLICY).replace("-&gt;", "->").replace("→", "->")
     assert SAID in said
 
 
-def test_the_summary_of_a_step_says_it(tmp_path: Path) -> None:
+def test_the_summary_of_a_step_says_it(tmp_path):
     assert "tolerance of no-risk 0.01" in in_the_summary_of_a_step(POLICY, tmp_path / "summary.md")
 
 
-def test_a_comment_says_it_before_what_happened() -> None:
+def test_a_comment_says_it_before_what_happened():
     lines = in_a_comment(POLICY).splitlines()
     (place,) = [place for place, line in enumerate(lines) if line.startswith("⚠️ changed by this pull request")]
     assert place <= 5
 
 
-def test_github_gets_a_notice_at_each_file_and_no_error() -> None:
+def test_github_gets_a_notice_at_each_file_and_no_error():
     other = Change("file_added", "b/riskguard.yaml", ("b/riskguard.yaml",))
     first, second, third = github.notices(replace(POLICY, changes=(*POLICY.changes, other), unknown="half of it"))
     assert first.startswith(
@@ -93,7 +93,7 @@ def test_github_gets_a_notice_at_each_file_and_no_error() -> None:
     assert third == "::notice title=riskguard::half of it"
 
 
-def test_json_has_it_at_the_top_with_the_same_verdicts_and_gives_it_back(tmp_path: Path) -> None:
+def test_json_has_it_at_the_top_with_the_same_verdicts_and_gives_it_back(tmp_path):
     without, text = json.loads(dumps([VERDICT])), dumps([VERDICT], policy_changes=POLICY.lines)
     document = json.loads(text)
     assert document["policy_changes"] == [SAID]
@@ -104,12 +104,12 @@ def test_json_has_it_at_the_top_with_the_same_verdicts_and_gives_it_back(tmp_pat
     assert read(tmp_path / "r.json").policy_changes == (SAID,)
 
 
-def test_where_nothing_changed_nothing_is_said() -> None:
+def test_where_nothing_changed_nothing_is_said():
     assert "policy_changes" not in dumps([VERDICT])
     assert "changed by this" not in markdown([VERDICT]) + html([VERDICT]) + junit.render([VERDICT])
 
 
-def test_a_report_of_a_later_version_and_a_broken_one() -> None:
+def test_a_report_of_a_later_version_and_a_broken_one():
     later = Change("moon_phase", "riskguard.yaml", ("x",), "phase", "new", "full")
     assert str(later) == "phase x new -> full"
     with pytest.raises(ValueError, match=r"policy_changes\[0\]: expected text, found a whole number"):
@@ -117,7 +117,7 @@ def test_a_report_of_a_later_version_and_a_broken_one() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_text_of_others_is_data_in_every_format(name: str) -> None:
+def test_text_of_others_is_data_in_every_format(name):
     text = STRINGS[name]
     change = Change("option", text or "f", (text, text), text, text, text)
     policy = PolicyChanges(None, pull_request=False, changes=(change,), unknown=f"because {text}")

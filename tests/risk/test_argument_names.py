@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -30,7 +29,7 @@ NAN = [0.1, math.nan]
         (lambda: reference_scores([NAN], kind="mean"), "scores"),
     ],
 )
-def test_an_array_that_is_not_finite_is_named(call: Callable[[], object], name: str) -> None:
+def test_an_array_that_is_not_finite_is_named(call, name):
     with pytest.raises(ValueError, match=f"^{name} must be finite, got nan"):
         call()
 
@@ -60,6 +59,6 @@ def test_an_array_that_is_not_finite_is_named(call: Callable[[], object], name: 
         (lambda: between_0_and_1(0, name="level"), "^level must be between 0 and 1, got 0$"),
     ],
 )
-def test_an_error_is_a_whole_sentence(call: Callable[[], object], message: str) -> None:
+def test_an_error_is_a_whole_sentence(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -16,7 +16,7 @@ from pytest_riskguard.risk.checks import exact_sum, first_in_order, stable_order
 @pytest.mark.parametrize(
     "kind", ["different", "a few equal", "few values", "all the same", "zeros of both signs", "nothing"]
 )
-def test_the_order_is_that_of_a_stable_sort(kind: str) -> None:
+def test_the_order_is_that_of_a_stable_sort(kind):
     rng = np.random.default_rng(3)
     values = {
         "different": rng.normal(size=5000),
@@ -30,13 +30,13 @@ def test_the_order_is_that_of_a_stable_sort(kind: str) -> None:
 
 
 @given(st.lists(st.integers(-3, 3).map(float), max_size=40), st.integers(0, 45))
-def test_the_first_in_order_are_those_of_a_stable_sort(values: list[float], count: int) -> None:
+def test_the_first_in_order_are_those_of_a_stable_sort(values, count):
     array = np.array(values)
     assert first_in_order(array, count).tolist() == np.argsort(array, kind="stable")[:count].tolist()
 
 
 @given(st.lists(st.floats(-1e90, 1e90), min_size=1, max_size=60))
-def test_long_vectors_are_summed_without_rounding(values: list[float]) -> None:
+def test_long_vectors_are_summed_without_rounding(values):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checks, "FEW_NUMBERS", 0)
         patch.setattr(checks, "BLOCK", 14)

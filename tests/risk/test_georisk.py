@@ -57,7 +57,7 @@ def fits_the_cubic(pool: np.ndarray) -> bool:
 
 
 @given(pools, alphas, st.sampled_from(["linear", "smooth"]))
-def test_every_figure_is_that_of_the_slow_version(pool: np.ndarray, alpha: float, kind: str) -> None:
+def test_every_figure_is_that_of_the_slow_version(pool, alpha, kind):
     if kind == "smooth":
         assume(fits_the_cubic(pool))
         alpha = 1.0
@@ -73,7 +73,7 @@ def test_every_figure_is_that_of_the_slow_version(pool: np.ndarray, alpha: float
     assert_allclose(risk.georisk(pool, alpha=alpha, kind=kind), georisk, rtol=1e-9, atol=1e-12)
 
 
-def test_two_systems_by_hand() -> None:
+def test_two_systems_by_hand():
     # both totals are 1 and every topic's is 0.5, so 0.25 is expected of each score: its root is 0.5
     assert risk.expected_scores(CROSSED) == pytest.approx(np.full((2, 4), 0.25))
     assert z_scores(CROSSED)[0] == pytest.approx([0.3, 0.1, -0.1, -0.3])
@@ -84,14 +84,14 @@ def test_two_systems_by_hand() -> None:
 
 
 @given(pools)
-def test_expected_scores_have_the_totals_of_the_scores(pool: np.ndarray) -> None:
+def test_expected_scores_have_the_totals_of_the_scores(pool):
     expected = risk.expected_scores(pool)
     assert_allclose(expected.sum(axis=1), pool.sum(axis=1), atol=1e-12)
     assert_allclose(expected.sum(axis=0), pool.sum(axis=0), atol=1e-12)
 
 
 @given(pools)
-def test_the_squares_of_z_add_up_to_chi_square(pool: np.ndarray) -> None:
+def test_the_squares_of_z_add_up_to_chi_square(pool):
     expected = risk.expected_scores(pool)
     there = expected > 0
     chi_square = ((pool - expected)[there] ** 2 / expected[there]).sum()  # Eq. 4
@@ -99,7 +99,7 @@ def test_the_squares_of_z_add_up_to_chi_square(pool: np.ndarray) -> None:
 
 
 @given(pools, st.lists(alphas, min_size=1, max_size=5))
-def test_a_curve_is_its_points_to_the_bit(pool: np.ndarray, several: list[float]) -> None:
+def test_a_curve_is_its_points_to_the_bit(pool, several):
     for curve, point in ((zrisk_curve, risk.zrisk), (georisk_curve, risk.georisk)):
         curves = curve(pool, alphas=several)
         assert curves.shape == (pool.shape[0], len(several))
@@ -108,7 +108,7 @@ def test_a_curve_is_its_points_to_the_bit(pool: np.ndarray, several: list[float]
 
 
 @pytest.mark.parametrize("kind", ["linear", "smooth"])
-def test_order_moves_no_bit_of_a_large_pool(rng: np.random.Generator, kind: str) -> None:
+def test_order_moves_no_bit_of_a_large_pool(rng, kind):
     pool = rng.random((200, 1000)) ** 3
     systems, topics = rng.permutation(200), rng.permutation(1000)
     computed = risk.georisk(pool, alpha=1, kind=kind)
@@ -116,14 +116,14 @@ def test_order_moves_no_bit_of_a_large_pool(rng: np.random.Generator, kind: str)
     assert pool[0, topics].sum() != pool[0].sum()  # a plain sum is moved by that order
 
 
-def test_percent_changes_the_ranking_by_georisk() -> None:
+def test_percent_changes_the_ranking_by_georisk():
     pool = np.array([[0.30, 0.30, 0.30, 0.30], [0.20, 0.60, 0.20, 0.60], [0.28, 0.28, 0.28, 0.28]])
     assert np.argmax(risk.georisk(pool, alpha=1)) == 1
     assert np.argmax(risk.georisk(100 * pool, alpha=1)) == 0
 
 
 @given(pools, st.integers(0, 12), alphas)
-def test_a_topic_on_which_nobody_scores_counts_in_c_alone(pool: np.ndarray, place: int, alpha: float) -> None:
+def test_a_topic_on_which_nobody_scores_counts_in_c_alone(pool, place, alpha):
     place = min(place, pool.shape[1])
     longer = np.insert(pool, place, 0.0, axis=1)
     assert not risk.topic_contributions(longer, alpha=alpha)[:, place].any()
@@ -134,7 +134,7 @@ def test_a_topic_on_which_nobody_scores_counts_in_c_alone(pool: np.ndarray, plac
 
 
 @given(pools, alphas)
-def test_a_system_that_scores_nothing_has_no_georisk_and_moves_no_other(pool: np.ndarray, alpha: float) -> None:
+def test_a_system_that_scores_nothing_has_no_georisk_and_moves_no_other(pool, alpha):
     larger = np.vstack([pool, np.zeros(pool.shape[1])])
     assert not z_scores(larger)[-1].any()
     assert risk.georisk(larger, alpha=alpha)[-1] == 0
@@ -142,7 +142,7 @@ def test_a_system_that_scores_nothing_has_no_georisk_and_moves_no_other(pool: np
 
 
 @pytest.mark.parametrize("kind", ["linear", "smooth"])
-def test_a_pool_that_scores_nothing_at_all_is_zero_throughout(kind: str) -> None:
+def test_a_pool_that_scores_nothing_at_all_is_zero_throughout(kind):
     nothing = np.zeros((3, 4))
     for curves in (
         risk.expected_scores(nothing),
@@ -155,13 +155,13 @@ def test_a_pool_that_scores_nothing_at_all_is_zero_throughout(kind: str) -> None
         assert not np.signbit(curves).any()
 
 
-def test_scores_whose_products_are_below_the_smallest_float_have_their_z() -> None:
+def test_scores_whose_products_are_below_the_smallest_float_have_their_z():
     # the first system alone scores on the first topic: e = x^2/N, far below the smallest float, and z = sqrt(N)
     pool = [[1e-200, 0.0], [0.0, 1.0]]
     assert z_scores(pool)[0, 0] == pytest.approx(1.0)
 
 
-def test_the_minus_convention_takes_an_array() -> None:
+def test_the_minus_convention_takes_an_array():
     computed = risk.zrisk(CROSSED, alpha=1)
     assert minus(computed).tolist() == [-value for value in computed]
     assert not np.signbit(minus(np.zeros(2))).any()
@@ -196,9 +196,9 @@ BAD = [
         lambda pool: risk.topic_contributions(pool, alpha=1),
     ],
 )
-def test_pools_that_have_no_zrisk_are_refused(kernel: object, pool: object, message: str) -> None:
+def test_pools_that_have_no_zrisk_are_refused(kernel, pool, message):
     with pytest.raises(ValueError, match=message):
-        kernel(pool)  # type: ignore[operator]
+        kernel(pool)
 
 
 @pytest.mark.parametrize(
@@ -211,19 +211,19 @@ def test_pools_that_have_no_zrisk_are_refused(kernel: object, pool: object, mess
         ("linear", 1e300, r"must not exceed 1e\+100 in size"),
     ],
 )
-def test_weights_of_a_loss_are_those_of_the_trade_off(kind: str, alpha: float, message: str) -> None:
+def test_weights_of_a_loss_are_those_of_the_trade_off(kind, alpha, message):
     for kernel in (risk.zrisk, risk.georisk, risk.topic_contributions):
         with pytest.raises(ValueError, match=message):
             kernel(CROSSED, alpha=alpha, kind=kind)
 
 
 @pytest.mark.parametrize("several", [[], 1.0, [[1.0, 5.0]]])
-def test_a_curve_has_alphas(several: object) -> None:
+def test_a_curve_has_alphas(several):
     with pytest.raises(ValueError, match="alphas must have one axis and hold at least 1, got shape"):
-        georisk_curve(CROSSED, alphas=several)  # type: ignore[arg-type]
+        georisk_curve(CROSSED, alphas=several)
 
 
-def test_the_cubic_is_not_asked_beyond_where_it_was_fitted() -> None:
+def test_the_cubic_is_not_asked_beyond_where_it_was_fitted():
     # all the points of two systems of one, so 4/3 is expected of the second topic of the first
     pool = [[1.0, 0.0, 1.0], [0.0, 4.0, 0.0]]
     with pytest.raises(ValueError, match=r"less expected scores must be from -1 to 1 .* got -1.3\d+ for system 0"):
@@ -231,7 +231,7 @@ def test_the_cubic_is_not_asked_beyond_where_it_was_fitted() -> None:
     assert risk.zrisk(pool, alpha=5)[0] < 0
 
 
-def test_scores_as_far_as_one_from_the_expected_ones_have_a_cubic() -> None:
+def test_scores_as_far_as_one_from_the_expected_ones_have_a_cubic():
     # 1 is expected everywhere
     parts = risk.topic_contributions([[2.0, 0.0], [0.0, 2.0]], alpha=1, kind="smooth")
     up, down = smooth([1.0, -1.0])
@@ -262,11 +262,11 @@ def test_scores_as_far_as_one_from_the_expected_ones_have_a_cubic() -> None:
         (lambda: zrisk_curve(CROSSED, alphas=[1.0, None]), "^alpha must be finite and at least 0, got nan$"),
     ],
 )
-def test_what_overflows_or_is_missing_is_refused_by_name(call: Any, message: str) -> None:
+def test_what_overflows_or_is_missing_is_refused_by_name(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
 
 @pytest.fixture
-def rng() -> np.random.Generator:
+def rng():
     return np.random.default_rng(20160717)

@@ -22,7 +22,7 @@ pools = st.tuples(st.integers(1, 9), st.integers(1, 12)).flatmap(
 
 
 @given(pools)
-def test_each_kind_is_that_of_the_topics_scores(pool: np.ndarray) -> None:
+def test_each_kind_is_that_of_the_topics_scores(pool):
     by_topic = pool.T.tolist()
     exact = [float(sum(map(Fraction, topic)) / len(topic)) for topic in by_topic]
     assert reference_scores(pool, kind="mean") == pytest.approx(exact, rel=1e-15, abs=0)
@@ -32,23 +32,21 @@ def test_each_kind_is_that_of_the_topics_scores(pool: np.ndarray) -> None:
 
 
 @given(pools, st.sampled_from(KINDS), st.randoms(use_true_random=False))
-def test_the_order_of_systems_moves_no_bit_and_that_of_topics_goes_along(
-    pool: np.ndarray, kind: str, random: object
-) -> None:
+def test_the_order_of_systems_moves_no_bit_and_that_of_topics_goes_along(pool, kind, random):
     systems, topics = list(range(pool.shape[0])), list(range(pool.shape[1]))
-    random.shuffle(systems)  # type: ignore[attr-defined]
-    random.shuffle(topics)  # type: ignore[attr-defined]
+    random.shuffle(systems)
+    random.shuffle(topics)
     computed = reference_scores(pool, kind=kind)
     assert reference_scores(pool[systems][:, topics], kind=kind).tobytes() == computed[topics].tobytes()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_one_system_is_the_baseline_itself(kind: str) -> None:
+def test_one_system_is_the_baseline_itself(kind):
     assert reference_scores([[0.1, 0.7, 0.0]], kind=kind).tolist() == [0.1, 0.7, 0.0]
 
 
 @given(pools.filter(lambda pool: pool.shape[0] > 1), st.floats(0, 100))
-def test_inside_the_pool_urisk_against_mean_is_smaller_and_trisk_the_same(pool: np.ndarray, alpha: float) -> None:
+def test_inside_the_pool_urisk_against_mean_is_smaller_and_trisk_the_same(pool, alpha):
     inside = pool[0] - reference_scores(pool, kind="mean")
     outside = pool[0] - reference_scores(pool[1:], kind="mean")
     r = pool.shape[0]
@@ -61,13 +59,13 @@ def test_inside_the_pool_urisk_against_mean_is_smaller_and_trisk_the_same(pool: 
 
 
 @given(pools)
-def test_inside_the_pool_nobody_beats_max(pool: np.ndarray) -> None:
+def test_inside_the_pool_nobody_beats_max(pool):
     best = reference_scores(pool, kind="max")
     assert np.all(pool <= best)
     assert np.all(np.any(pool == best, axis=0))
 
 
-def test_whether_the_candidate_is_inside_decides_against_max() -> None:
+def test_whether_the_candidate_is_inside_decides_against_max():
     pool = np.array([[0.9, 0.2], [0.3, 0.4], [0.5, 0.1]])
     inside, outside = reference_scores(pool, kind="max"), reference_scores(pool[1:], kind="max")
     assert urisk(pool[0] - inside, alpha=0) == pytest.approx(-0.1)
@@ -85,6 +83,6 @@ def test_whether_the_candidate_is_inside_decides_against_max() -> None:
         ([[0.1, 0.2], [-1e101, 0.4]], "max", r"must not exceed 1e\+100 in size, got -1e\+101 for system 1, topic 0"),
     ],
 )
-def test_errors_say_what_is_wrong(pool: object, kind: str, message: str) -> None:
+def test_errors_say_what_is_wrong(pool, kind, message):
     with pytest.raises(ValueError, match=message):
-        reference_scores(pool, kind=kind)  # type: ignore[arg-type]
+        reference_scores(pool, kind=kind)

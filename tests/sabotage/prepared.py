@@ -24,7 +24,7 @@ _COMMAND = (
     "pytest_riskguard.cli.main",
     "pytest_riskguard.cli.compare",
     "pytest_riskguard.cli.inputs",
-    "pytest_riskguard.data.providers",
+    "pytest_riskguard.data.scoring",
     "pytest_riskguard.data.text_tables",
     "pytest_riskguard.reports.card",
     "pytest_riskguard.reports.terminal.failure",

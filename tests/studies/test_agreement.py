@@ -27,7 +27,7 @@ def values(order: str, systems: str) -> list[float]:
     return [-float(order.index(system)) for system in systems]
 
 
-def test_agreements_are_those_of_the_papers_example() -> None:
+def test_agreements_are_those_of_the_papers_example():
     # Section 3 (its table of average overlap): <a b c d e f g> and <z c a v w x y>, agreement at depths 1 to 7.
     # What comes after the seventh place does not touch them.
     systems = "abcdefgvwxyz"
@@ -41,13 +41,13 @@ def upper(overlap: Overlap) -> float:
     return overlap.lower + overlap.residual
 
 
-def test_extrapolated_overlap_as_another_implementation_has_it() -> None:
+def test_extrapolated_overlap_as_another_implementation_has_it():
     # README of b4ny4n/rankmeasures: RBO.eval(List(1,2,3,4,5), List(2,3,4,1,5), 0.9) = 0.828
     overlap = rank_biased_overlap(values("12345", "12345"), values("23415", "12345"))
     assert upper(overlap) == pytest.approx(0.828)
 
 
-def test_two_systems_by_hand() -> None:
+def test_two_systems_by_hand():
     # agreement 0, 1, then 2/d: 0.1 (0.9 + 2 sum_{d > 2} 0.9^(d-1)/d), the series -ln(0.1)/0.9 less its first terms
     beyond = 0.1 * 2 * (math.log(10) / 0.9 - 1 - 0.9 / 2)
     turned = rank_biased_overlap([2, 1], [1, 2])
@@ -58,7 +58,7 @@ def test_two_systems_by_hand() -> None:
     assert same.residual == turned.residual
 
 
-def test_tied_systems_stand_at_the_first_of_their_places() -> None:
+def test_tied_systems_stand_at_the_first_of_their_places():
     # (a b) c against a b c: at depth 1 the tops are {a, b} and {a}, which is 2 * 1 / 3
     assert agreement_by_depth([2, 2, 1], [3, 2, 1]).tolist() == pytest.approx([2 / 3, 1, 1])
     # (a b c) against (b c) a: at depths 1 and 2 the tops are all three and {b, c}, which is 4 / 5
@@ -69,7 +69,7 @@ def test_tied_systems_stand_at_the_first_of_their_places() -> None:
 
 @pytest.mark.parametrize("phi", [0.5, 0.9, 0.98])
 @given(orders)
-def test_bounds_are_equations_11_and_30(phi: float, pair: tuple[np.ndarray, np.ndarray]) -> None:
+def test_bounds_are_equations_11_and_30(phi, pair):
     # no ties: equals go by their number
     first, second = (np.lexsort((np.arange(v.size), v)).argsort().astype(float) for v in pair)
     n = first.size
@@ -86,7 +86,7 @@ def test_bounds_are_equations_11_and_30(phi: float, pair: tuple[np.ndarray, np.n
 
 
 @given(orders)
-def test_the_sum_goes_on_for_ever(pair: tuple[np.ndarray, np.ndarray]) -> None:
+def test_the_sum_goes_on_for_ever(pair):
     agreements = agreement_by_depth(*pair)
     n = agreements.size
     depths = np.arange(1, 2001)
@@ -98,21 +98,21 @@ def test_the_sum_goes_on_for_ever(pair: tuple[np.ndarray, np.ndarray]) -> None:
 
 
 @given(orders)
-def test_overlap_is_symmetric_and_largest_with_itself(pair: tuple[np.ndarray, np.ndarray]) -> None:
+def test_overlap_is_symmetric_and_largest_with_itself(pair):
     overlap, turned = rank_biased_overlap(*pair), rank_biased_overlap(*reversed(pair))
     assert overlap == turned
     assert 0 <= overlap.lower <= upper(overlap) <= 1 + 1e-12
     assert upper(rank_biased_overlap(pair[0], pair[0])) == pytest.approx(1)
 
 
-def test_the_top_counts_more_than_the_bottom() -> None:
+def test_the_top_counts_more_than_the_bottom():
     above = rank_biased_overlap(values("bacdef", "abcdef"), values("abcdef", "abcdef"))
     below = rank_biased_overlap(values("abcdfe", "abcdef"), values("abcdef", "abcdef"))
     assert above.lower < below.lower
 
 
 @given(orders)
-def test_tau_counts_the_pairs_that_two_orders_agree_on(pair: tuple[np.ndarray, np.ndarray]) -> None:
+def test_tau_counts_the_pairs_that_two_orders_agree_on(pair):
     signs = [[np.sign(a - b) for a, b in combinations(values, 2)] for values in pair]
     untied = [np.count_nonzero(sign) for sign in signs]
     agreeing = sum(a * b for a, b in zip(*signs, strict=True))
@@ -120,18 +120,18 @@ def test_tau_counts_the_pairs_that_two_orders_agree_on(pair: tuple[np.ndarray, n
     assert kendall_tau(*pair) == (None if expected is None else pytest.approx(expected, abs=1e-12))
 
 
-def test_values_within_rounding_are_tied_for_tau() -> None:
+def test_values_within_rounding_are_tied_for_tau():
     # of three pairs one is tied in the first order, and the other two agree: 2 / sqrt(2 * 3)
     assert kendall_tau([0.3, 0.1 + 0.2, 0.5], [1, 2, 3]) == pytest.approx(2 / math.sqrt(6))
 
 
 @pytest.mark.parametrize("phi", [0, 1, -0.5, math.nan])
-def test_phi_is_a_chance(phi: float) -> None:
+def test_phi_is_a_chance(phi):
     with pytest.raises(ValueError, match="phi must be between 0 and 1"):
         rank_biased_overlap([1, 2], [1, 2], phi=phi)
 
 
-def test_orders_are_of_the_same_systems() -> None:
+def test_orders_are_of_the_same_systems():
     for function in (rank_biased_overlap, kendall_tau):
         with pytest.raises(ValueError, match="first and second differ"):
             function([1, 2], [1, 2, 3])

@@ -16,7 +16,7 @@ POOL = np.random.default_rng(4).random((6, 30))
 scores = arrays(np.float64, st.tuples(st.integers(2, 5), st.integers(1, 8)), elements=st.floats(-10, 10))
 
 
-def test_correlations_are_pearsons() -> None:
+def test_correlations_are_pearsons():
     computed = correlations(POOL)
     for i, one in enumerate(POOL):
         for j, other in enumerate(POOL):
@@ -24,7 +24,7 @@ def test_correlations_are_pearsons() -> None:
     assert np.all(np.diag(computed) == 1)
 
 
-def test_a_system_that_does_not_vary_has_no_correlation_and_spoils_no_other() -> None:
+def test_a_system_that_does_not_vary_has_no_correlation_and_spoils_no_other():
     computed = correlations([[0.3, 0.3, 0.3], [0.1, 0.2, 0.3], [0.2, 0.4, 0.6]])
     assert np.all(np.isnan(computed[0]))
     assert np.all(np.isnan(computed[:, 0]))
@@ -34,12 +34,12 @@ def test_a_system_that_does_not_vary_has_no_correlation_and_spoils_no_other() ->
 
 
 @pytest.mark.parametrize("scale", [1e-9, 100, 1e90])  # what differs by less than 1e-12 does not vary
-def test_correlations_know_no_unit(scale: float) -> None:
+def test_correlations_know_no_unit(scale):
     np.testing.assert_allclose(correlations(POOL * scale), correlations(POOL), rtol=0, atol=1e-13)
 
 
 @given(scores)
-def test_correlations_are_symmetric_and_bounded(table: np.ndarray) -> None:
+def test_correlations_are_symmetric_and_bounded(table):
     computed = correlations(table)
     np.testing.assert_array_equal(computed, computed.T)
     known = computed[~np.isnan(computed)]
@@ -47,7 +47,7 @@ def test_correlations_are_symmetric_and_bounded(table: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("alpha", [0, 1, 10])
-def test_every_cell_is_urisk_and_trisk_of_the_pair(alpha: float) -> None:
+def test_every_cell_is_urisk_and_trisk_of_the_pair(alpha):
     computed = every_baseline(POOL, alpha=alpha)
     for i, candidate in enumerate(POOL):
         for j, baseline in enumerate(POOL):
@@ -61,32 +61,32 @@ def test_every_cell_is_urisk_and_trisk_of_the_pair(alpha: float) -> None:
 
 
 @given(scores, st.floats(0, 20))
-def test_two_systems_cannot_both_gain_from_each_other(table: np.ndarray, alpha: float) -> None:
+def test_two_systems_cannot_both_gain_from_each_other(table, alpha):
     urisk = every_baseline(table, alpha=alpha).urisk
     # URisk(i, j) + URisk(j, i) = -alpha mean|d|
     apart = np.mean(np.abs(table[:, None, :] - table[None, :, :]), axis=2)
     np.testing.assert_allclose(urisk + urisk.T, -alpha * apart, rtol=1e-9, atol=1e-9)
 
 
-def test_without_variation_trisk_keeps_its_side() -> None:
+def test_without_variation_trisk_keeps_its_side():
     steady = every_baseline([[0.5, 0.2], [0.4, 0.1], [0.5, 0.2]], alpha=1)
     assert np.all(np.isnan(steady.trisk))
     np.testing.assert_array_equal(sortable_trisk(steady), [[0, np.inf, 0], [-np.inf, 0, -np.inf], [0, np.inf, 0]])
     assert np.isnan(every_baseline([[0.5], [0.4]], alpha=1).trisk).all()
 
 
-def test_places_share_what_is_tied() -> None:
+def test_places_share_what_is_tied():
     assert places([0.1, 0.4, 0.4, -np.inf, np.inf, np.inf]).tolist() == [5, 3.5, 3.5, 6, 1.5, 1.5]
     assert places([0.3, 0.1 + 0.2]).tolist() == [1.5, 1.5]
     assert places([]).tolist() == []
 
 
 @given(arrays(np.float64, st.integers(1, 9), elements=st.integers(-3, 3).map(float)))
-def test_places_are_scipys_ranks(values: np.ndarray) -> None:
+def test_places_are_scipys_ranks(values):
     assert places(values).tolist() == rankdata(-values).tolist()
 
 
-def test_a_baseline_has_no_place_in_its_own_ranking() -> None:
+def test_a_baseline_has_no_place_in_its_own_ranking():
     computed = ranks([[9, 3, 1], [2, -9, 1], [1, 5, 99]])
     np.testing.assert_array_equal(computed, [[np.nan, 2, 1.5], [1, np.nan, 1.5], [2, 1, np.nan]])
 
@@ -98,7 +98,7 @@ def test_a_baseline_has_no_place_in_its_own_ranking() -> None:
         ([[1, np.nan], [2, 3]], "numbers off the diagonal"),
     ],
 )
-def test_ranks_refuse(values: list[list[float]], message: str) -> None:
+def test_ranks_refuse(values, message):
     with pytest.raises(ValueError, match=message):
         ranks(values)
 
@@ -113,7 +113,7 @@ def test_ranks_refuse(values: list[list[float]], message: str) -> None:
         ([[0.1], [1e101]], "must not exceed"),
     ],
 )
-def test_bad_scores_are_refused(table: list[list[float]], message: str) -> None:
+def test_bad_scores_are_refused(table, message):
     with pytest.raises(ValueError, match=message):
         correlations(table)
     with pytest.raises(ValueError, match=message):

@@ -22,7 +22,7 @@ def scores(values, name):
 
 
 @pytest.fixture(scope="module")
-def releases() -> list[TopicScores]:
+def releases():
     """``better`` is a gain, ``churned`` moves topics both ways, ``lost`` loses, ``broken`` loses one topic whole."""
     rng = np.random.default_rng(5)
     first = rng.uniform(0.4, 0.6, 60)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,13 +13,12 @@ from pytest_riskguard.studies.trend_section import section
 from pytest_riskguard.studies.trend_series import trend
 from tests.plugin.world import GOOD, LOSS
 from tests.reports.cases import CASES, judged
-from tests.reports.html.browsers import Open
 from tests.reports.test_hostile import Page
 from tests.verdicts import altered
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> str:
+def page(tmp_path):
     """Gates that failed, passed, were inconclusive and incomparable, or were not judged."""
     passed, failed = altered(judged(GOOD), gate="no-risk"), altered(judged(LOSS), gate="no-risk")
     others = [altered(CASES[name](), gate=name) for name in ("inconclusive", "incomparable", "collapse")]
@@ -56,7 +54,7 @@ def test_a_page_of_30_gates_and_100_runs_keeps_to_the_budget_of_a_report(tmp_pat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 1400])
-def test_it_fits_the_screen_asks_for_nothing_and_has_no_serious_barrier(opened: Open, page: str, width: int):
+def test_it_fits_the_screen_asks_for_nothing_and_has_no_serious_barrier(opened, page, width):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     shown = opened(page, width=width, bypass_csp=True)
     assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
@@ -67,7 +65,7 @@ def test_it_fits_the_screen_asks_for_nothing_and_has_no_serious_barrier(opened: 
 
 
 @pytest.mark.slow
-def test_it_can_be_read_with_scripts_blocked_and_its_policy_allows_its_style(opened: Open, page: str):
+def test_it_can_be_read_with_scripts_blocked_and_its_policy_allows_its_style(opened, page):
     shown = opened(page, java_script_enabled=False)
     assert shown.faults == []
     assert shown.page.locator(".lead").inner_text() == "4 of 4 gates did not pass in the newest run"

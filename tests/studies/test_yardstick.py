@@ -21,7 +21,7 @@ def like(share: float, rng: np.random.Generator = RNG) -> np.ndarray:
 POOL = np.array([like(0.7) for _ in range(6)])
 
 
-def test_a_candidate_that_goes_its_own_way_is_found() -> None:
+def test_a_candidate_that_goes_its_own_way_is_found():
     stranger = yardstick_fit(like(0.1), BASELINE, POOL)
     assert stranger.odd
     assert stranger.others == 6
@@ -34,12 +34,12 @@ def test_a_candidate_that_goes_its_own_way_is_found() -> None:
     assert not yardstick_fit(BASELINE, BASELINE, POOL).odd
 
 
-def test_the_candidates_level_does_not_matter() -> None:
+def test_the_candidates_level_does_not_matter():
     low = yardstick_fit(0.1 * like(0.7) - 3, BASELINE, POOL)
     assert not low.odd
 
 
-def test_in_a_pool_of_its_kind_no_candidate_is_odd() -> None:
+def test_in_a_pool_of_its_kind_no_candidate_is_odd():
     odd = 0
     rng = np.random.default_rng(3)
     for _ in range(500):
@@ -48,7 +48,7 @@ def test_in_a_pool_of_its_kind_no_candidate_is_odd() -> None:
     assert odd <= 5  # 1 %
 
 
-def test_two_others_do_not_say_what_is_usual() -> None:
+def test_two_others_do_not_say_what_is_usual():
     others = np.array([0.9, 0.9, 0.9, 0.9])
     assert fit_from_correlations(0.1, others[:3], topics=50).odd
     assert not fit_from_correlations(0.1, others[:2], topics=50).odd
@@ -58,7 +58,7 @@ def test_two_others_do_not_say_what_is_usual() -> None:
 
 
 @pytest.mark.parametrize(("topics", "needed"), [(35, 0.5), (1000, 0.5), (34, 2 * math.sqrt(2 / 31)), (11, 1.0)])
-def test_with_few_topics_it_takes_more(topics: int, needed: float) -> None:
+def test_with_few_topics_it_takes_more(topics, needed):
     others = np.full(5, 0.8)
     fit = fit_from_correlations(0.1, others, topics=topics)
     assert fit.needed == pytest.approx(needed)
@@ -67,33 +67,33 @@ def test_with_few_topics_it_takes_more(topics: int, needed: float) -> None:
     assert not fit_from_correlations(edge + 1e-6, others, topics=topics).odd
 
 
-def test_three_topics_say_nothing() -> None:
+def test_three_topics_say_nothing():
     fit = fit_from_correlations(-1.0, np.full(5, 0.9), topics=3)
     assert (fit.odd, fit.needed, fit.correlation) == (False, None, -1.0)
 
 
-def test_copies_of_the_baseline_make_nobody_odd() -> None:
+def test_copies_of_the_baseline_make_nobody_odd():
     copies = np.ones(8)
     assert not fit_from_correlations(0.87, copies, topics=1000).odd
     assert fit_from_correlations(0.86, copies, topics=1000).odd
     assert not fit_from_correlations(1.0, copies, topics=1000).odd
 
 
-def test_a_candidate_that_has_company_is_not_odd() -> None:
+def test_a_candidate_that_has_company_is_not_odd():
     others = np.array([0.1, 0.1, *[0.9] * 17])
     assert not fit_from_correlations(0.1, others, topics=100).odd  # two of 19 correlate as little
     assert fit_from_correlations(0.1, others[1:], topics=100).odd  # one of 18
     assert not fit_from_correlations(0.1, others[1:9], topics=100).odd  # one of 8
 
 
-def test_what_does_not_vary_has_no_correlation() -> None:
+def test_what_does_not_vary_has_no_correlation():
     fit = yardstick_fit(np.full(100, 0.5), BASELINE, POOL)
     assert (fit.correlation, fit.odd, fit.others) == (None, False, 6)
     fit = yardstick_fit(BASELINE, np.full(100, 0.5), POOL)
     assert (fit.correlation, fit.odd, fit.others, fit.median) == (None, False, 0, None)
 
 
-def test_topics_must_be_the_same() -> None:
+def test_topics_must_be_the_same():
     with pytest.raises(ValueError, match="differ in topics"):
         yardstick_fit([0.1, 0.2], [0.3, 0.5, 0.1], [])
     with pytest.raises(ValueError, match="differ in topics"):

@@ -17,6 +17,7 @@ from pytest_riskguard.cli.parameters import (
     config_option,
     file_option,
     grouped,
+    import_measures_from,
     metadata_option,
     options,
     set_option,
@@ -67,9 +68,11 @@ def _given_place(qrels: Path | None, topics: Path | None, measures: tuple[str, .
 
     given = GivenCollection.of(qrels, topics)
     settings = surroundings()
-    store, defaults = DEFAULT_STORE, tuple[str, ...]()
+    store, defaults, folder = DEFAULT_STORE, tuple[str, ...](), Path.cwd()
     if settings is not None:
         given, store, defaults = given.or_of(settings.collection), settings.store, settings.all_measures
+        folder = settings.path.parent
+    import_measures_from(folder, (*measures, *defaults))
     return Place(Store(store), {"qrels": given.qrels, "topics": given.topics}, measures, defaults)
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 
+import numpy as np
+
 from pytest_riskguard.data.given_file import AS_GIVEN
-from pytest_riskguard.data.grades import is_binary
 from pytest_riskguard.data.judged import RankedRun
+from pytest_riskguard.data.kernels import JudgedRows
 from pytest_riskguard.data.measure_names import DEFAULT_DEPTH
-from pytest_riskguard.data.measures import cutoff_of, part_of
-from pytest_riskguard.data.variants import Variants, values_of
+from pytest_riskguard.data.measures import cutoff_of
+from pytest_riskguard.data.scoring import is_binary, parts_of, values_of
 from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic, TopicDocuments
 
 #: The most topics whose documents are listed: the most harmful losses, and the largest flagged wins.
@@ -108,11 +110,11 @@ class _Moves:
     def _to_move_back(self) -> list[str]:
         return self.relevant[: MAX_MOVED_BACK if self.cutoff is None else None]
 
-    def moved_back(self) -> tuple[list[str], Variants]:
+    def moved_back(self) -> tuple[list[str], JudgedRows]:
         """The documents, and for each the candidate's ranking with only this one at its baseline rank."""
         documents = self._to_move_back
         grades = list(self._given.values())
-        return documents, Variants.of([(grades, *self._with_one_back(document)) for document in documents])
+        return documents, JudgedRows.of([(grades, *self._with_one_back(document)) for document in documents])
 
     def _with_one_back(self, document: str) -> tuple[list[int], int]:
         """The ranks of the judged documents, 0 for none, and how many documents there are then.
@@ -173,15 +175,13 @@ def _as_sum(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments | None:
 
     One score gives the factor that all documents share; if it gives the other score too, the measure is a sum.
     """
-    part = part_of(moves.measure)
-    if part is None:
+    parts = parts_of(moves.measure)
+    if parts is None:
         return None
-    worth: dict[str, tuple[float, float]] = {}
-    for document, grade in moves.grades.items():
-        parts = [0.0 if rank is None else part(grade, rank) for rank in moves.rank(document)]
-        if any(parts):
-            worth[document] = parts[0], parts[1]
-    raw = [math.fsum(side) for side in zip(*worth.values(), strict=True)] or [0.0, 0.0]
+    grades = np.array(list(moves.grades.values()), dtype=np.float64)
+    ranks = np.array([[rank or 0 for rank in moves.rank(document)] for document in moves.grades], dtype=np.int64)
+    worth = [parts(grades, side).tolist() for side in ranks.T]
+    raw = [math.fsum(side) for side in worth]
     scores = (row.candidate, row.baseline)
     larger = 0 if raw[0] >= raw[1] else 1
     if not raw[larger] > 0:
@@ -189,7 +189,11 @@ def _as_sum(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments | None:
     factor = scores[larger] / raw[larger]
     if not abs(factor * raw[1 - larger] - scores[1 - larger]) <= EXACT:
         return None
-    effects = {document: factor * (now - before) for document, (now, before) in worth.items() if now != before}
+    effects = {
+        document: factor * (now - before)
+        for document, now, before in zip(moves.grades, *worth, strict=True)
+        if now != before
+    }
     no_effect = {document: 0.0 for document in moves.relevant if document not in effects}
     return moves.as_finding(row.topic, effects | no_effect, exact=True)
 

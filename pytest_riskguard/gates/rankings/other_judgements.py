@@ -15,7 +15,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.possible_scores import PossibleScores
+from pytest_riskguard.data.unjudged import PossibleScores
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.risk.tradeoff import tradeoff

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.grades import check_labels
 from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.scoring import check_labels
 from pytest_riskguard.data.unjudged import values_if_judged, values_if_relevant
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.limits import limit_of, margin_of

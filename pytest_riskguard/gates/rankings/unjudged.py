@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.given_file import LabelRules
 from pytest_riskguard.data.judged import RankedRun, depth_of
-from pytest_riskguard.data.possible_scores import possible_scores
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.data.unjudged import (
     UnjudgedDocuments,
+    possible_scores,
     unjudged_documents,
     values_if_relevant,
 )

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,7 +37,7 @@ def answer(query):
 
 
 @pytest.fixture
-def several(folder: Path) -> Path:
+def several(folder):
     """A second baseline, and gates of several kinds on both."""
     world.store(folder, "other", {"t01": 1, "t02": 3})
     for name in ("prod", "other"):
@@ -247,7 +246,7 @@ def test_github_gets_annotations_at_the_line_of_the_gate(command, folder, monkey
 
 
 @pytest.fixture
-def live_project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def live_project(folder, monkeypatch):
     """The candidate of the world as a function, whose answers are those of ``loss.run``."""
     monkeypatch.setattr(sys, "path", [*sys.path])
     answers: dict[str, list[tuple[str, float]]] = {}

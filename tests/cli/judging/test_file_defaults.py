@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,7 +31,7 @@ gates:
 
 
 @pytest.fixture
-def judged(command, folder: Path):
+def judged(command, folder):
     """The verdicts of a command and what it printed."""
     world.store(folder, "other", {"t01": 1, "t02": 3})
     folder.joinpath("riskguard.yaml").write_text(FILE, encoding="utf-8")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ SAID = "changed by this commit: tolerance of no-risk 0 -> 0.05"
 
 
 @pytest.fixture(autouse=True)
-def loosened(folder: Path) -> Path:
+def loosened(folder):
     """The working folder is a repository whose last commit raises the tolerance of its gate."""
     commit(folder, "first")
     file = folder / "riskguard.yaml"

@@ -8,11 +8,11 @@ from decimal import Decimal
 
 import pytest
 
+from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.formats import FORMATS, kinds_of
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.runs import read_run
-from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import DataError, QrelsFormatError, RunFormatError, TopicsFormatError, UsageError
 
 
@@ -94,10 +94,12 @@ MTEB = {"mteb_model_meta": {"model_name": "m"}, "de": {"test": {"q": {"d": 1}}},
 
 def test_one_part_of_several_predictions_is_named(write):
     path = write("predictions.json", json.dumps(MTEB))
-    with pytest.raises(RunFormatError, match=r"found 2: 'de/test', 'en/test'; name one of them, such as .*#de/test"):
+    with pytest.raises(RunFormatError, match=r"found 2: 'de/test', 'en/test'; name one, as in .*#de/test"):
         read_run(path)
-    with pytest.raises(RunFormatError, match=r"expected a subset and split named 'test', found 'de/test', 'en/test'"):
+    with pytest.raises(RunFormatError, match=r"expected one subset and split, found 2: 'de/test', 'en/test'"):
         read_run(GivenFile(path, part="test"))
+    with pytest.raises(RunFormatError, match=r"expected a subset and split named 'fr', found 'de/test', 'en/test'"):
+        read_run(GivenFile(path, part="fr"))
     assert ranked(path, part="en/test") == ranked(path, part="en") == {"q": ["e"]}
 
 
@@ -112,24 +114,22 @@ def test_predictions_of_sentence_transformers_need_ids_and_numbers(write):
     path = write("predictions.jsonl", f'{good}\n{{"query_id": "2", "query": "x", "results": []}}\n')
     assert ranked(path) == {"1": ["7"]}  # a query without results is not answered
     for bad, problem in (
-        ('{"query_id": null, "results": []}', r":2: expected text as query_id, found None"),
-        ('{"query_id": "2", "results": [{"corpus_id": "a"}]}', r":2: expected results with a corpus_id and a number"),
+        ('{"query_id": null, "results": []}', r":2: expected a key 'query_id', found null"),
+        (
+            '{"query_id": "2", "results": [{"corpus_id": "a"}]}',
+            r":2: results\[0\]: expected a key 'score', found an object",
+        ),
         (
             '{"query_id": "2", "results": [{"corpus_id": "a", "score": true}]}',
-            r":2: expected results with a corpus_id and a number",
+            r":2: results\[0\].score: expected a number, found True",
         ),
-        ('{"query_id": "2", "results": 1}', r":2: expected an object with query_id"),
+        ('{"query_id": "2", "results": 1}', r":2: results: expected a list, found 1"),
     ):
         with pytest.raises(RunFormatError, match=problem):
             read_run(write("predictions.jsonl", f"{good}\n{bad}\n"))
 
 
-def test_queries_of_beir_have_tags_and_its_corpus_is_no_topics_file(write):
-    line = '{"_id": "1", "text": "red", "metadata": {"lang": "en", "n": 2, "links": ["x"], "none": null}}\n'
-    topics = read_topics(write("queries.jsonl", line))
-    assert (topics.queries, topics.tags) == ({"1": "red"}, {"1": {"lang": "en", "n": "2"}})
-    with pytest.raises(TopicsFormatError, match=r":2: expected an object with text as 'text', found None"):
-        read_topics(write("queries.jsonl", f'{line}{{"_id": "2", "text": null}}\n'))
+def test_the_corpus_of_beir_is_no_topics_file(write):
     with pytest.raises(TopicsFormatError, match=r"its objects have titles and texts: they are documents"):
         read_topics(write("corpus.jsonl", '{"_id": "1", "title": "Red", "text": "A red shoe"}\n'))
 

@@ -64,7 +64,7 @@ def assert_those_of_ir_measures(ours: Values, peers: Values, where: str) -> None
     for measure, by_topic in peers.items():
         assert by_topic, (where, measure)
         same_topics = {topic: ours[measure][topic] for topic in by_topic}
-        assert same_topics == by_topic, (where, measure)
+        assert same_topics == pytest.approx(by_topic, rel=0, abs=1e-12), (where, measure)
 
 
 def ways(path: Path, qrels: Qrels, folder: Path) -> Iterator[tuple[str, Values]]:

@@ -44,16 +44,16 @@ def _several(key: str, shape: Shape, world: World) -> bytes:
 _ALGOLIA = SHAPES["algolia"]
 _TYPESENSE = partial(typesense, scale=1)  # the scores of the collection are whole numbers already
 CASES = (
-    Case("elasticsearch", "rankings", "candidate.jsonl", partial(_beside, SHAPES["elasticsearch"])),
-    Case("elasticsearch", "rankings", "candidate.json", partial(_several, "responses", SHAPES["elasticsearch"])),
-    Case("solr", "rankings", "candidate.jsonl", partial(_beside, SHAPES["solr"])),
-    Case("solr", "rankings", "candidate.json", partial(_by_id, SHAPES["solr"])),
-    Case("vespa", "rankings", "candidate.jsonl", partial(_beside, SHAPES["vespa"])),
-    Case("algolia", "rankings", "candidate.jsonl", partial(_beside, _ALGOLIA)),
-    Case("algolia", "rankings", "candidate.ndjson", partial(_alone, _ALGOLIA), keyed_by_text=True),
-    Case("algolia", "rankings", "candidate.json", partial(_several, "results", _ALGOLIA), keyed_by_text=True),
-    Case("typesense", "rankings", "candidate.jsonl", partial(_beside, _TYPESENSE)),
-    Case("typesense", "rankings", "candidate.json", partial(_several, "results", _TYPESENSE), keyed_by_text=True),
-    Case("meilisearch", "rankings", "candidate.jsonl", partial(_beside, SHAPES["meilisearch"])),
-    Case("meilisearch", "rankings", "candidate.ndjson", partial(_alone, SHAPES["meilisearch"]), keyed_by_text=True),
+    Case("responses", "rankings", "candidate.jsonl", partial(_beside, SHAPES["elasticsearch"])),
+    Case("responses", "rankings", "candidate.json", partial(_several, "responses", SHAPES["elasticsearch"])),
+    Case("responses", "rankings", "candidate.jsonl", partial(_beside, SHAPES["solr"])),
+    Case("responses", "rankings", "candidate.json", partial(_by_id, SHAPES["solr"])),
+    Case("responses", "rankings", "candidate.jsonl", partial(_beside, SHAPES["vespa"])),
+    Case("responses", "rankings", "candidate.jsonl", partial(_beside, _ALGOLIA)),
+    Case("responses", "rankings", "candidate.ndjson", partial(_alone, _ALGOLIA), keyed_by_text=True),
+    Case("responses", "rankings", "candidate.json", partial(_several, "results", _ALGOLIA), keyed_by_text=True),
+    Case("responses", "rankings", "candidate.jsonl", partial(_beside, _TYPESENSE)),
+    Case("responses", "rankings", "candidate.json", partial(_several, "results", _TYPESENSE), keyed_by_text=True),
+    Case("responses", "rankings", "candidate.jsonl", partial(_beside, SHAPES["meilisearch"])),
+    Case("responses", "rankings", "candidate.ndjson", partial(_alone, SHAPES["meilisearch"]), keyed_by_text=True),
 )

@@ -197,7 +197,7 @@ def _rank_eval_request(world: World) -> bytes:
     return _json({"requests": requests, "metric": {"dcg": {"k": 20, "normalize": True}}})
 
 
-def _rank_eval_response(world: World) -> dict[str, Any]:
+def _rank_eval_response(world: World) -> bytes:
     details = {
         topic: {
             "metric_score": 0.1,
@@ -210,7 +210,7 @@ def _rank_eval_response(world: World) -> dict[str, Any]:
         }
         for topic, documents in world.candidate.items()
     }
-    return {"metric_score": 0.123, "details": details, "failures": {}}
+    return _json({"metric_score": 0.123, "details": details, "failures": {}})
 
 
 def _rre(world: World) -> bytes:
@@ -238,12 +238,12 @@ def _rre_of_quepid(world: World) -> bytes:
 CASES = (
     Case("quepid", "judgements", "case.csv", _quepid_csv, keyed_by_text=True),
     Case("quepid", "judgements", "case.json", _quepid_json, keyed_by_text=True),
-    Case("quepid-book", "judgements", "book.csv", _book_csv, keyed_by_text=True),
-    Case("quepid-book", "judgements", "book.json", _book_json, keyed_by_text=True),
-    Case("quepid-snapshot", "rankings", "candidate.csv", _snapshot_csv, part="after, new", keyed_by_text=True),
-    Case("quepid-snapshot", "rankings", "candidate.json", _snapshot_json, keyed_by_text=True),
-    Case("quepid-snapshot", "rankings", "candidate.csv", _detailed_ranking, keyed_by_text=True),
-    Case("quepid-snapshot", "judgements", "detailed.csv", _detailed_ratings, keyed_by_text=True),
+    Case("quepid", "judgements", "book.csv", _book_csv, keyed_by_text=True),
+    Case("quepid", "judgements", "book.json", _book_json, keyed_by_text=True),
+    Case("quepid", "rankings", "candidate.csv", _snapshot_csv, part="after, new", keyed_by_text=True),
+    Case("quepid", "rankings", "candidate.json", _snapshot_json, keyed_by_text=True),
+    Case("quepid", "rankings", "candidate.csv", _detailed_ranking, keyed_by_text=True),
+    Case("quepid", "judgements", "detailed.csv", _detailed_ratings, keyed_by_text=True),
     Case("ltr", "judgements", "ratings.txt", _ltr),
     Case("workbench", "judgements", "judgments.json", _judgement_list, keyed_by_text=True),
     Case("workbench", "topics", "query_set.json", _query_set, has_ids=False),
@@ -252,8 +252,7 @@ CASES = (
     Case("workbench", "rankings", "candidate.json", _pointwise, part="conf-2", keyed_by_text=True),
     Case("rank-eval", "judgements", "request.json", _rank_eval_request),
     Case("rank-eval", "topics", "requests.json", _rank_eval_request),
-    Case("rank-eval", "rankings", "candidate.json", lambda world: _json(_rank_eval_response(world))),
-    Case("rank-eval", "rankings", "candidate.json", lambda world: _json({"rank_eval": _rank_eval_response(world)})),
+    Case("rank-eval", "rankings", "candidate.json", _rank_eval_response),
     Case("rre", "judgements", "ratings.json", _rre, keyed_by_text=True),
     Case("rre", "judgements", "quepid_rre.json", _rre_of_quepid, keyed_by_text=True),
 )

@@ -23,7 +23,7 @@ def scores(values, name):
 
 
 @pytest.fixture(scope="module")
-def slide() -> list[TopicScores]:
+def slide():
     """Nine runs of 100 topics; each change costs 0.004 on average and moves every topic a little."""
     rng = np.random.default_rng(11)
     run, chain = rng.uniform(0.4, 0.6, 100), []

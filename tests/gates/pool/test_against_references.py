@@ -37,7 +37,7 @@ def pools(x: np.ndarray, **options: Any) -> PoolRulings:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_an_answer_asked_alone_is_that_of_all_rulings(options: dict[str, Any]):
+def test_an_answer_asked_alone_is_that_of_all_rulings(options):
     answers = []
     # without Holm's correction the last would fail as well
     for seed, strength in enumerate((0.5, 0.85, 0.9)):
@@ -48,7 +48,7 @@ def test_an_answer_asked_alone_is_that_of_all_rulings(options: dict[str, Any]):
     assert {*answers} == {True, False}
 
 
-def test_a_clear_failure_resamples_the_clearest_references_alone(monkeypatch: pytest.MonkeyPatch):
+def test_a_clear_failure_resamples_the_clearest_references_alone(monkeypatch):
     resampled: list[int] = []
 
     def counted(*args: Any, **options: Any) -> Any:
@@ -65,7 +65,7 @@ def test_a_clear_failure_resamples_the_clearest_references_alone(monkeypatch: py
 
 
 @pytest.mark.parametrize("method", ["student_t", "bca"])
-def test_p_values_above_a_limit_are_1_and_others_are_found_as_without_it(method: str):
+def test_p_values_above_a_limit_are_1_and_others_are_found_as_without_it(method):
     rulings = pools(pool(1, strength=0.8), alpha=1.0).rulings
     p_values = [ruling.difference.p_value(method=method) for ruling in rulings]
     middle = sorted(p_values)[3]

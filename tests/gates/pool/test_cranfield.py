@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from pytest_riskguard.data import TopicScores
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
-from tests.gates.conftest import Scored
 
 
 @pytest.fixture(scope="module")
-def pool(shared: Path, cranfield: Scored) -> dict[str, TopicScores]:
+def pool(shared, cranfield):
     names = sorted(path.name[: -len(".run.gz")] for path in (shared / "data" / "cranfield_runs" / "runs").iterdir())
     return {name: cranfield(name) for name in names}
 

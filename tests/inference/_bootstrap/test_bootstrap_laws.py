@@ -33,7 +33,7 @@ def drawn(values: np.ndarray, draws: int) -> tuple[np.ndarray, int]:
 
 @given(whole, st.sampled_from([1, 2, 3]))
 @settings(max_examples=25, deadline=None)
-def test_data_repeated_k_times_have_the_law_of_k_n_draws(values: np.ndarray, k: int) -> None:
+def test_data_repeated_k_times_have_the_law_of_k_n_draws(values, k):
     """One draw has the same law as before, so phi of the sum is phi of one draw to the power k n."""
     law = mean_law(np.tile(values, k) / 8)
     draws = k * values.size
@@ -51,7 +51,7 @@ def test_data_repeated_k_times_have_the_law_of_k_n_draws(values: np.ndarray, k: 
 
 @given(reals, st.sampled_from([2, 3, 7]))
 @settings(max_examples=20, deadline=None)
-def test_student_t_of_repeated_data_follows_its_formula(x: np.ndarray, k: int) -> None:
+def test_student_t_of_repeated_data_follows_its_formula(x, k):
     once, often = interval(x, method="student_t"), interval(np.tile(x, k), method="student_t")
     n = x.size
     if once.lower == once.upper:
@@ -64,7 +64,7 @@ def test_student_t_of_repeated_data_follows_its_formula(x: np.ndarray, k: int) -
 
 @given(reals, st.sampled_from([0.9, 0.99]))
 @settings(max_examples=25, deadline=None)
-def test_mirrored_data_have_the_mirrored_law(x: np.ndarray, level: float) -> None:
+def test_mirrored_data_have_the_mirrored_law(x, level):
     law, mirrored = mean_law(x), mean_law(-x)
     assert mirrored.kind == law.kind
     if law.kind == "constant":
@@ -84,7 +84,7 @@ def test_mirrored_data_have_the_mirrored_law(x: np.ndarray, level: float) -> Non
 
 @given(reals)
 @settings(max_examples=25, deadline=None)
-def test_a_cdf_rises_from_none_to_all_and_quantiles_invert_it(x: np.ndarray) -> None:
+def test_a_cdf_rises_from_none_to_all_and_quantiles_invert_it(x):
     law = mean_law(x)
     values = np.linspace(x.min() - 0.1, x.max() + 0.1, 41)
     cdf = np.array([law.cdf(value) for value in values])

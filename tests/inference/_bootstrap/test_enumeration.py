@@ -20,7 +20,7 @@ def draws(x: list[float]) -> list[tuple[float, ...]]:
 
 
 @pytest.mark.parametrize("x", SAMPLES)
-def test_the_mean_has_the_law_of_all_ordered_draws(x: list[float]) -> None:
+def test_the_mean_has_the_law_of_all_ordered_draws(x):
     law = enumerated_mean_law(Sample.of(x))
     assert law is not None
     assert law.kind == "enumerated"
@@ -34,7 +34,7 @@ def test_the_mean_has_the_law_of_all_ordered_draws(x: list[float]) -> None:
 
 
 @pytest.mark.parametrize("x", SAMPLES)
-def test_the_studentized_mean_has_the_law_of_all_ordered_draws_that_vary(x: list[float]) -> None:
+def test_the_studentized_mean_has_the_law_of_all_ordered_draws_that_vary(x):
     law = enumerated_studentized_law(Sample.of(x))
     assert law is not None
     n, mean = len(x), sum(x) / len(x)
@@ -49,7 +49,7 @@ def test_the_studentized_mean_has_the_law_of_all_ordered_draws_that_vary(x: list
 
 
 @pytest.mark.parametrize(("n", "changed"), [(1000, 1), (20_000, 1), (20_000, 5)])
-def test_of_many_topics_the_number_of_changed_ones_drawn_is_binomial(n: int, changed: int) -> None:
+def test_of_many_topics_the_number_of_changed_ones_drawn_is_binomial(n, changed):
     law = enumerated_mean_law(Sample.of(np.append(np.zeros(n - changed), np.full(changed, -1.0))))
     assert law is not None
     share, up_to = changed / n, 0.0
@@ -58,7 +58,7 @@ def test_of_many_topics_the_number_of_changed_ones_drawn_is_binomial(n: int, cha
         assert 1 - law.cdf(-(drawn + 0.5) / n) == pytest.approx(up_to, abs=1e-13)
 
 
-def test_masses_are_exact_fractions() -> None:
+def test_masses_are_exact_fractions():
     law = enumerated_mean_law(Sample.of([0, 0, 0, 0, 0, 0, 1, 10]))
     assert law is not None
     n = 8

@@ -74,7 +74,7 @@ def lattice_samples() -> dict[str, list[int]]:
     "name",
     [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in lattice_samples() if name not in QUICK)],
 )
-def test_every_step_of_a_lattice_out_to_the_last_has_its_probability(name: str) -> None:
+def test_every_step_of_a_lattice_out_to_the_last_has_its_probability(name):
     steps = lattice_samples()[name]
     n = len(steps)
     sums, ways = counted(steps)
@@ -90,7 +90,7 @@ def test_every_step_of_a_lattice_out_to_the_last_has_its_probability(name: str) 
 
 
 @pytest.mark.parametrize("counts", [(3, 2, 15), (2, 1, 47), (10, 5, 15), (4, 96), (3, 3, 3, 3)])
-def test_few_distinct_scores_have_the_probabilities_of_their_counts(counts: tuple[int, ...]) -> None:
+def test_few_distinct_scores_have_the_probabilities_of_their_counts(counts):
     n, scores = sum(counts), np.random.default_rng(len(counts)).normal(size=len(counts))
     x = np.repeat(scores, counts)
     drawn = [c for c in itertools.product(range(n + 1), repeat=len(counts) - 1) if sum(c) <= n]
@@ -108,7 +108,7 @@ def test_few_distinct_scores_have_the_probabilities_of_their_counts(counts: tupl
             assert off(law, middle, inclusive=True, below=below[k - 1], above=above[k]) < 1e-7
 
 
-def test_two_scores_are_binomial_in_any_number() -> None:
+def test_two_scores_are_binomial_in_any_number():
     for n, count in ((11, 3), (200, 7), (5000, 2500)):
         x = np.append(np.zeros(n - count), np.full(count, 1 / 3))
         law = mean_law(x)
@@ -171,7 +171,7 @@ def smooth_samples() -> dict[str, np.ndarray]:
         *(pytest.param(name, side, marks=pytest.mark.slow) for name in SLOWER for side in (-1, 1)),
     ],
 )
-def test_a_sum_over_frequencies_is_the_probability_between_the_steps_of_a_fine_lattice(name: str, side: int) -> None:
+def test_a_sum_over_frequencies_is_the_probability_between_the_steps_of_a_fine_lattice(name, side):
     x, smooth = smooth_samples()[name], 0
     law = smooth_law(Sample.of(x))
     assert law is not None
@@ -189,7 +189,7 @@ def test_a_sum_over_frequencies_is_the_probability_between_the_steps_of_a_fine_l
 
 @given(st.integers(0, 10**6), st.lists(st.floats(-15, 15), min_size=1, max_size=4))
 @settings(max_examples=40, deadline=None)
-def test_a_quantile_is_where_the_law_reaches_its_score(seed: int, scores: list[float]) -> None:
+def test_a_quantile_is_where_the_law_reaches_its_score(seed, scores):
     sample = Sample.of(made_up(seed))
     if sample.constant:
         return
@@ -207,7 +207,7 @@ def test_a_quantile_is_where_the_law_reaches_its_score(seed: int, scores: list[f
 
 @given(st.integers(0, 10**6))
 @settings(max_examples=15, deadline=None)
-def test_the_law_rises_from_one_end_of_the_scores_to_the_other(seed: int) -> None:
+def test_the_law_rises_from_one_end_of_the_scores_to_the_other(seed):
     sample = Sample.of(made_up(seed))
     if sample.constant:
         return
@@ -221,7 +221,7 @@ def test_the_law_rises_from_one_end_of_the_scores_to_the_other(seed: int) -> Non
     assert law.at_scores(np.array([-math.inf, math.inf])).tolist() == [sample.x[0], sample.x[-1]]
 
 
-def test_where_frequencies_end_and_steps_begin_the_law_does_not_fall() -> None:
+def test_where_frequencies_end_and_steps_begin_the_law_does_not_fall():
     sample = Sample.of(np.random.default_rng(8).normal(size=60))
     tail = FarTail(sample, 1, smooth=True)
     kinds = [type(tail._piece(rung)) for rung in range(len(tail._ladder._sizes) + 20)]
@@ -238,7 +238,7 @@ def test_where_frequencies_end_and_steps_begin_the_law_does_not_fall() -> None:
         assert tail.log_share(value - 1e-9 * sample.scale, inclusive=True) >= share - 1e-7
 
 
-def test_the_replicate_without_changed_topics_is_an_atom_of_the_far_tail_too() -> None:
+def test_the_replicate_without_changed_topics_is_an_atom_of_the_far_tail_too():
     x = np.zeros(40)
     x[:14] = -np.abs(np.random.default_rng(0).normal(0.3, 0.1, 14))
     x[14] = 0.01234567

@@ -35,9 +35,7 @@ def changed(n: int, count: int, *, seed: int, same: bool = False) -> np.ndarray:
     far=st.sampled_from([0.0, -40.0, 25.0]),
 )
 @settings(max_examples=20)
-def test_questions_have_the_answers_of_the_law_at_all_points(
-    n: int, share: float, seed: int, same: bool, far: float
-) -> None:
+def test_questions_have_the_answers_of_the_law_at_all_points(n, share, seed, same, far):
     x = changed(n, max(1, min(round(n * share), 25)), seed=seed, same=same)
     x[-1] += far
     sample = Sample.of(x)
@@ -57,7 +55,7 @@ def test_questions_have_the_answers_of_the_law_at_all_points(
         assert (here.cdf(value), here.mid_cdf(value)) == (everywhere.cdf(value), everywhere.mid_cdf(value))
 
 
-def test_few_changes_have_this_law_and_their_unchanged_replicate_is_an_atom() -> None:
+def test_few_changes_have_this_law_and_their_unchanged_replicate_is_an_atom():
     x = changed(225, 12, seed=2)
     law = mean_law(x)
     assert isinstance(law, FewValuesLaw)
@@ -66,7 +64,7 @@ def test_few_changes_have_this_law_and_their_unchanged_replicate_is_an_atom() ->
     assert law.mid_cdf(0.0) == pytest.approx((law.cdf(0.0) + law.cdf(-1e-9)) / 2, rel=1e-12)
 
 
-def test_many_scores_or_many_draws_of_them_have_the_law_at_all_points() -> None:
+def test_many_scores_or_many_draws_of_them_have_the_law_at_all_points():
     assert few_values_law(Sample.of(changed(90, MAX_VALUES - 1, seed=6))) is not None
     assert few_values_law(Sample.of(changed(90, MAX_VALUES, seed=6))) is None
     rng = np.random.default_rng(8)

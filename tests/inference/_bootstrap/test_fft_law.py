@@ -37,12 +37,12 @@ RECIPROCAL = RANKS[RNG.integers(0, 5, 200)] - RANKS[RNG.integers(0, 5, 200)]
         (np.array([1e-300, 0.1, 0.3]), 0.1),
     ],
 )
-def test_the_step_is_found_though_it_carries_rounding(values: np.ndarray, step: float) -> None:
+def test_the_step_is_found_though_it_carries_rounding(values, step):
     assert lattice_step(values) == pytest.approx(step, rel=1e-9)
 
 
 @pytest.mark.parametrize("decimals", [2, 3, 4, 5])
-def test_rounded_scores_lie_on_a_lattice_however_many_there_are(decimals: int) -> None:
+def test_rounded_scores_lie_on_a_lattice_however_many_there_are(decimals):
     for seed, n in enumerate((50, 100, 225, 250, 500)):
         d = np.round(np.random.default_rng(seed).normal(size=n) * 0.15, decimals)
         assert lattice_step(d) == pytest.approx(10.0**-decimals, rel=1e-9)
@@ -59,7 +59,7 @@ def sums_of_all_draws() -> tuple[list[int], list[tuple[float, ...]]]:
     return [round(sum(drawn)) - 10 for drawn in draws], draws
 
 
-def test_a_window_holds_the_probability_of_each_sum() -> None:
+def test_a_window_holds_the_probability_of_each_sum():
     convolution = Convolution(FEW, multiples(FEW, 1.0), 1.0)
     assert multiples(FEW, 1.0).tolist() == [-2, 0, 3]
     assert (convolution.points, convolution.middle, convolution.first) == (256, 128, 4 - 128)
@@ -70,7 +70,7 @@ def test_a_window_holds_the_probability_of_each_sum() -> None:
     assert masses.min() >= 0
 
 
-def test_what_is_drawn_is_expected_by_sum() -> None:
+def test_what_is_drawn_is_expected_by_sum():
     convolution = Convolution(FEW, multiples(FEW, 1.0), 1.0)
     weight = {0.0: 0.3, 2.0: -0.1, 5.0: 1.5}
     expected = np.zeros(256)
@@ -82,7 +82,7 @@ def test_what_is_drawn_is_expected_by_sum() -> None:
 
 
 @pytest.mark.parametrize("step", [1.0, 0.1])
-def test_a_lattice_has_the_law_of_all_ordered_draws(step: float) -> None:
+def test_a_lattice_has_the_law_of_all_ordered_draws(step):
     sample = Sample.of(FEW.x * step)
     law = lattice_law(sample)
     assert law is not None
@@ -95,7 +95,7 @@ def test_a_lattice_has_the_law_of_all_ordered_draws(step: float) -> None:
     assert law.quantiles(up_to - counts / 5**5 / 2) == pytest.approx(means, rel=1e-14)
 
 
-def test_a_lattice_has_its_own_law_up_to_so_many_points_and_no_further() -> None:
+def test_a_lattice_has_its_own_law_up_to_so_many_points_and_no_further():
     # 24 standard deviations of a sum are 24 root(2) steps wide: 33.9
     sample = Sample.of([0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0])
     assert 24 * sample.total == pytest.approx(24 * math.sqrt(2))
@@ -104,7 +104,7 @@ def test_a_lattice_has_its_own_law_up_to_so_many_points_and_no_further() -> None
     assert lattice_law(Sample.of([0.0, 1.0, math.pi])) is None
 
 
-def test_the_grid_has_a_step_that_few_scores_are_multiples_of_if_there_is_one() -> None:
+def test_the_grid_has_a_step_that_few_scores_are_multiples_of_if_there_is_one():
     finest = 24 * FEW.total / GRID_POINTS
     step = _grid_step(FEW)
     assert finest <= step <= finest / 0.75 * 1.001
@@ -123,7 +123,7 @@ def test_the_grid_has_a_step_that_few_scores_are_multiples_of_if_there_is_one() 
 
 
 @pytest.mark.parametrize("x", [[2.0, 2.0, 0.0, 3.0, 6.0], [0.0, 0.0, 0.1234, -0.777, 0.31], [0.0, 0.0, -1.0, math.e]])
-def test_a_grid_has_the_law_of_all_ordered_draws_and_says_how_far_it_may_be_off(x: list[float]) -> None:
+def test_a_grid_has_the_law_of_all_ordered_draws_and_says_how_far_it_may_be_off(x):
     sample, n = Sample.of(x), len(x)
     law = grid_law(sample)
     totals = np.round([math.fsum(drawn) for drawn in itertools.product(x, repeat=n)], 9)

@@ -45,7 +45,7 @@ def mixed(n: int = 60) -> np.ndarray:
     return np.column_stack(list(columns.values()))
 
 
-def test_each_column_has_the_limits_it_has_alone_to_the_bit() -> None:
+def test_each_column_has_the_limits_it_has_alone_to_the_bit():
     x = mixed(40)
     together = intervals(x, methods=METHODS, level=LEVELS)
     assert [(batch.method, batch.level) for batch in together] == [
@@ -61,7 +61,7 @@ def test_each_column_has_the_limits_it_has_alone_to_the_bit() -> None:
 
 
 @pytest.mark.parametrize("column", range(mixed().shape[1]))
-def test_several_levels_are_the_single_ones_in_turn(column: int) -> None:
+def test_several_levels_are_the_single_ones_in_turn(column):
     x = mixed()[:, column]
     together = intervals(x, level=LEVELS)
     assert together == tuple(itertools.chain.from_iterable(intervals(x, level=level) for level in LEVELS))
@@ -69,14 +69,14 @@ def test_several_levels_are_the_single_ones_in_turn(column: int) -> None:
 
 
 @pytest.mark.parametrize("column", range(mixed().shape[1]))
-def test_quantiles_are_those_of_each_probability(column: int) -> None:
+def test_quantiles_are_those_of_each_probability(column):
     law = mean_law(mixed()[:, column])
     p = np.array([0.0, 1e-15, 0.0005, 0.2, 0.5, 0.77, 0.999, 1.0])
     assert law.quantiles(p).tolist() == [law.quantile(probability) for probability in p]
 
 
 @pytest.mark.parametrize(("n", "count"), [(3, 48), (50, 700), (250, 48), (1000, 48)])
-def test_products_of_turns_give_the_mean_exponential(n: int, count: int) -> None:
+def test_products_of_turns_give_the_mean_exponential(n, count):
     """n times its error is that of log phi: no more than 1e-12 of phi, far from where F is formed of it."""
     rng = np.random.default_rng(n)
     values = rng.standard_t(4, size=n) / math.sqrt(n)
@@ -91,7 +91,7 @@ def test_products_of_turns_give_the_mean_exponential(n: int, count: int) -> None
     assert float(np.max(np.abs(computed - expected))) < 1e-13
 
 
-def test_a_long_vector_has_the_law_of_its_moments() -> None:
+def test_a_long_vector_has_the_law_of_its_moments():
     """Many values are rounded before the look, and phi comes from their moments."""
     x = np.random.default_rng(7).normal(size=40_000)
     law = mean_law(x)
@@ -103,7 +103,7 @@ def test_a_long_vector_has_the_law_of_its_moments() -> None:
     assert np.log(law.phi[:6]) == pytest.approx(cumulants + t**4 * fourth / 24, abs=1e-7)
 
 
-def test_the_inverted_normal_law_is_normal() -> None:
+def test_the_inverted_normal_law_is_normal():
     """Three laws at once: standard, narrower, and wider and moved; F, its quantiles, and some of the laws alone."""
     t, scales, shifts = frequencies(128), np.array([1.0, 0.6, 1.2]), np.array([0.0, 0.3, -0.7])
     phi = np.exp(-np.multiply.outer(scales**2, t**2) / 2 + 1j * np.multiply.outer(shifts, t))
@@ -130,7 +130,7 @@ SMOOTH = {
 }
 
 
-def test_more_values_than_8192_are_rounded_to_65536_points_of_the_circle() -> None:
+def test_more_values_than_8192_are_rounded_to_65536_points_of_the_circle():
     sample = Sample.of(np.random.default_rng(0).normal(size=9000))
     positions, shares = _rounded_if_many(sample)
     assert positions.size < sample.offsets.size
@@ -148,7 +148,7 @@ def test_more_values_than_8192_are_rounded_to_65536_points_of_the_circle() -> No
     assert shares.tolist() == [0.2] * 5
 
 
-def test_a_smooth_law_ends_where_the_scores_and_the_circle_do() -> None:
+def test_a_smooth_law_ends_where_the_scores_and_the_circle_do():
     sample = Sample.of(SMOOTH["normal"])
     law = smooth_law(sample)
     assert law is not None

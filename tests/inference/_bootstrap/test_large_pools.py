@@ -36,7 +36,7 @@ def _difference(georisk: FloatArray) -> FloatArray:
         *(pytest.param("few", tradeoff, marks=pytest.mark.slow) for tradeoff in ("linear", "smooth")),
     ],
 )
-def test_the_law_is_that_of_counted_topics(kind: str, tradeoff: str) -> None:
+def test_the_law_is_that_of_counted_topics(kind, tradeoff):
     scores = _pool(kind)
     pool, alphas = Pool.of(scores), [1.0]
     slow = PoolKernel(pool, alphas=alphas, tradeoff=tradeoff)
@@ -52,7 +52,7 @@ def test_the_law_is_that_of_counted_topics(kind: str, tradeoff: str) -> None:
         assert_allclose(np.quantile(drawn, p), np.quantile(exact, p), rtol=0, atol=4 * error * spread)
 
 
-def test_more_replicates_leave_the_first_ones_unchanged() -> None:
+def test_more_replicates_leave_the_first_ones_unchanged():
     scores = _pool("noise")
     kernel = large_pools.LargePoolKernel(Pool.of(scores), large_pools.heaviest(scores), alphas=[1.0])
     some = np.concatenate([_difference(g) for g in kernel.drawn(100)])
@@ -60,7 +60,7 @@ def test_more_replicates_leave_the_first_ones_unchanged() -> None:
     assert_array_equal(more[:100], some)
 
 
-def test_the_order_of_the_other_systems_does_not_matter() -> None:
+def test_the_order_of_the_other_systems_does_not_matter():
     scores = _pool("noise")
     heavy = large_pools.heaviest(scores[:1] - scores[1:2])
     first, second = (
@@ -70,7 +70,7 @@ def test_the_order_of_the_other_systems_does_not_matter() -> None:
     assert_allclose(first, second, rtol=1e-9)
 
 
-def test_topics_that_differ_alone_are_counted() -> None:
+def test_topics_that_differ_alone_are_counted():
     influence = np.zeros((1, 10_000))
     influence[0, 7777] = 1.0
     assert 7777 in large_pools.heaviest(influence)

@@ -29,7 +29,7 @@ def distinguished(law: MeanLaw, sample: Sample) -> float:
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("n", [5, 6, 7])
-def test_every_multiset_of_few_topics_is_accounted_for(n: int, seed: int) -> None:
+def test_every_multiset_of_few_topics_is_accounted_for(n, seed):
     rng = np.random.default_rng(seed)
     for x in (rng.normal(size=n), rng.integers(-3, 4, size=n) / 10, sparse(n, 3, seed=seed)):
         sample = Sample.of(x)
@@ -41,7 +41,7 @@ def test_every_multiset_of_few_topics_is_accounted_for(n: int, seed: int) -> Non
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n", [5, 7])
-def test_a_lattice_gives_the_same_steps(n: int, seed: int) -> None:
+def test_a_lattice_gives_the_same_steps(n, seed):
     x = np.random.default_rng(seed).integers(-4, 5, size=n) / 3
     law = lattice_law(Sample.of(x))
     assert law is not None
@@ -51,7 +51,7 @@ def test_a_lattice_gives_the_same_steps(n: int, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("n", [5, 7])
-def test_the_grid_steps_within_its_resolution(n: int, seed: int) -> None:
+def test_the_grid_steps_within_its_resolution(n, seed):
     x = np.random.default_rng(seed).normal(size=n)
     sample = Sample.of(x)
     law = grid_law(sample)
@@ -61,7 +61,7 @@ def test_the_grid_steps_within_its_resolution(n: int, seed: int) -> None:
         assert law.cdf(point) == pytest.approx(below, abs=1e-12)
 
 
-def test_the_smooth_law_runs_through_the_middle_of_the_steps() -> None:
+def test_the_smooth_law_runs_through_the_middle_of_the_steps():
     # 60 draws from 11 values on a lattice: |phi| decays long before the lattice shows
     x = np.random.default_rng(5).integers(-5, 6, size=60) / 10
     sample = Sample.of(x)
@@ -72,7 +72,7 @@ def test_the_smooth_law_runs_through_the_middle_of_the_steps() -> None:
             assert smooth.cdf(value) == pytest.approx(steps.mid_cdf(value), abs=2e-3)
 
 
-def test_a_law_on_a_lattice_but_for_a_few_topics_is_not_taken_for_smooth_too_early() -> None:
+def test_a_law_on_a_lattice_but_for_a_few_topics_is_not_taken_for_smooth_too_early():
     """phi falls to nothing and rises again where the lattice of the many topics resonates."""
     rng = np.random.default_rng(11)
     x = np.concatenate([rng.integers(-5, 6, size=46) / 10, rng.normal(size=4)])
@@ -88,7 +88,7 @@ def test_a_law_on_a_lattice_but_for_a_few_topics_is_not_taken_for_smooth_too_ear
 
 @pytest.mark.parametrize("n", [50, 225])
 @pytest.mark.parametrize("changed", [1, 2, 3])
-def test_every_way_to_draw_few_changed_topics_is_accounted_for(n: int, changed: int) -> None:
+def test_every_way_to_draw_few_changed_topics_is_accounted_for(n, changed):
     x = sparse(n, changed, seed=changed)
     law = mean_law(x)
     assert law.kind == "enumerated"
@@ -98,7 +98,7 @@ def test_every_way_to_draw_few_changed_topics_is_accounted_for(n: int, changed: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "changed"), [(50, 5), (50, 12), (50, 20), (225, 8), (225, 15), (225, 20), (225, 25)])
-def test_sparse_laws_agree_with_a_million_resamples(n: int, changed: int) -> None:
+def test_sparse_laws_agree_with_a_million_resamples(n, changed):
     x = sparse(n, changed, seed=changed)
     sample = Sample.of(x)
     draws = np.sort(resampled_means(x, 10**6, seed=1))
@@ -113,7 +113,7 @@ def test_sparse_laws_agree_with_a_million_resamples(n: int, changed: int) -> Non
 
 
 @pytest.mark.parametrize(("n", "changed"), [(50, 3), (225, 3)])
-def test_a_grid_point_lies_where_its_replicates_are(n: int, changed: int) -> None:
+def test_a_grid_point_lies_where_its_replicates_are(n, changed):
     x = sparse(n, changed, seed=n + changed)
     sample = Sample.of(x)
     means, masses = changed_topics_law(x[:changed], n, 14)  # but for a share of 1e-10 of the replicates
@@ -130,7 +130,7 @@ def test_a_grid_point_lies_where_its_replicates_are(n: int, changed: int) -> Non
 
 
 @pytest.mark.parametrize(("alpha", "at_the_mean", "upper"), [(4.47, 0.47771, -0.167625), (5.03, 0.47858, -0.188625)])
-def test_few_changes_on_a_fine_lattice_have_its_own_law(alpha: float, at_the_mean: float, upper: float) -> None:
+def test_few_changes_on_a_fine_lattice_have_its_own_law(alpha, at_the_mean, upper):
     """Many resamples have the sample's own mean; where only some of them stay on it, BCa's limits move by 0.03 SE."""
     losses = np.array([-0.75] * 2 + [-0.5] * 3 + [-0.25] * 2) * (1 + alpha)
     x = np.concatenate([losses, [0.25] * 3, [0.5], np.zeros(29)])
@@ -141,7 +141,7 @@ def test_few_changes_on_a_fine_lattice_have_its_own_law(alpha: float, at_the_mea
     assert interval(x, method="bca").upper == pytest.approx(upper, abs=1e-12)
 
 
-def test_a_tiny_loss_does_not_move_the_replicates_without_any() -> None:
+def test_a_tiny_loss_does_not_move_the_replicates_without_any():
     """At level 0.999 the replicate that draws none of six losses is the upper limit: 0 passes a gate, -1e-8 fails."""
     x = np.append(np.zeros(219), [-0.4, -0.31, -0.22, -0.13, -1e-6, -0.000002])
     law = mean_law(x)
@@ -151,7 +151,7 @@ def test_a_tiny_loss_does_not_move_the_replicates_without_any() -> None:
 
 
 @pytest.mark.parametrize("changed", [26, 30, 40])
-def test_smooth_and_grid_agree_where_both_apply(changed: int) -> None:
+def test_smooth_and_grid_agree_where_both_apply(changed):
     sample = Sample.of(sparse(225, changed, seed=changed))
     smooth, grid = smooth_law(sample), grid_law(sample)
     assert smooth is not None

@@ -17,7 +17,7 @@ from pytest_riskguard.inference._bootstrap.sample import (
 SAMPLE = Sample.of([2.0, 5.0, 1.0, 2.0])
 
 
-def test_every_sum_is_the_one_by_hand() -> None:
+def test_every_sum_is_the_one_by_hand():
     assert SAMPLE.x.tolist() == [1, 2, 2, 5]
     assert (SAMPLE.n, SAMPLE.mean, SAMPLE.constant) == (4, 2.5, False)
     assert SAMPLE.centred.tolist() == [-1.5, -0.5, -0.5, 2.5]
@@ -27,7 +27,7 @@ def test_every_sum_is_the_one_by_hand() -> None:
     assert SAMPLE.acceleration == pytest.approx(12 / (6 * 9**1.5), rel=1e-14)
 
 
-def test_means_that_only_rounding_keeps_apart_are_the_same() -> None:
+def test_means_that_only_rounding_keeps_apart_are_the_same():
     assert SAMPLE.same == 0.75e-10
     # where x is large beside its spread, its own last digits count: 4 units in the last place of 2^40
     assert Sample.of([2.0**40, -(2.0**40) + 1]).same > 0.7
@@ -36,7 +36,7 @@ def test_means_that_only_rounding_keeps_apart_are_the_same() -> None:
     assert SAMPLE.means(np.array([-2.0, 0.5])).tolist() == [0.0, 2.5]
 
 
-def test_normal_quantiles_are_corrected_for_skewness_and_tails() -> None:
+def test_normal_quantiles_are_corrected_for_skewness_and_tails():
     """Cornish and Fisher, with the mean's skewness 4/9 and its excess ((2 + 625 + 81)/81/4 - 3)/4."""
     skewness, excess = 4 / 9, ((2 + 625 + 81) / 81 / 4 - 3) / 4
     assert SAMPLE.normal_corrected(np.array([0.0, 2.0, -1.0])) == pytest.approx(
@@ -50,7 +50,7 @@ def test_normal_quantiles_are_corrected_for_skewness_and_tails() -> None:
 
 
 @pytest.mark.parametrize("x", [[1.0], [], [[1.0, 2.0]]])
-def test_what_has_no_law_is_refused(x: list[float]) -> None:
+def test_what_has_no_law_is_refused(x):
     with pytest.raises(ValueError, match=r"^x must (hold at least 2 topics, got [01]|have one axis \(topics\))"):
         Sample.of(x)
 
@@ -73,13 +73,13 @@ def test_what_has_no_law_is_refused(x: list[float]) -> None:
         ([1.0, 0.3 + 0.01 / (1e7 + 0.35)], None),
     ],
 )
-def test_the_step_is_the_greatest_common_divisor(values: list[float], step: float | None) -> None:
+def test_the_step_is_the_greatest_common_divisor(values, step):
     found = lattice_step(np.array(values))
     assert found is None if step is None else found == pytest.approx(step, rel=1e-12)
 
 
 @pytest.mark.parametrize("far_out", [1000.0, -1000.0])
-def test_each_cell_keeps_its_share_and_three_moments_between_its_own_ends(far_out: float) -> None:
+def test_each_cell_keeps_its_share_and_three_moments_between_its_own_ends(far_out):
     """Two values that have a cell's moments up to the third lie within the cell, and cells are narrow both ways."""
     rng = np.random.default_rng(3)
     y = np.sort(np.append(rng.uniform(size=4095), far_out))

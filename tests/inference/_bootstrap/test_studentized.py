@@ -65,7 +65,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("n", [5, 6, 7])
-def test_few_topics_have_the_law_of_all_multisets(shape: str, n: int) -> None:
+def test_few_topics_have_the_law_of_all_multisets(shape, n):
     x = SHAPES[shape](n)
     law = studentized_law(x)
     assert law.kind == "enumerated"
@@ -80,7 +80,7 @@ def test_few_topics_have_the_law_of_all_multisets(shape: str, n: int) -> None:
         assert law.quantile(p) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-def test_two_scores_have_a_binomial_law() -> None:
+def test_two_scores_have_a_binomial_law():
     n, ones = 40, 12
     x = np.repeat([1.0, 0.0], [ones, n - ones])
     law = studentized_law(x)
@@ -106,7 +106,7 @@ INVERTED = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", INVERTED)
-def test_inversion_agrees_with_draws(name: str) -> None:
+def test_inversion_agrees_with_draws(name):
     x = INVERTED[name]
     law = studentized_law(x)
     assert law.kind == "inverted"
@@ -120,7 +120,7 @@ def test_inversion_agrees_with_draws(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", INVERTED)
-def test_weighted_draws_agree_with_inversion(name: str) -> None:
+def test_weighted_draws_agree_with_inversion(name):
     sample = Sample.of(INVERTED[name])
     exact, drawn = inverted_law(sample), replicated_law(sample)
     assert exact is not None
@@ -136,7 +136,7 @@ def test_weighted_draws_agree_with_inversion(name: str) -> None:
     [losing(10, 1), np.append(np.zeros(46), [0.2, -0.1, -0.35, 0.15]), np.append(np.zeros(9), [1.0, -0.5])],
     ids=["ten topics", "four of fifty changed", "two of eleven changed"],
 )
-def test_weighted_draws_agree_with_enumeration(x: np.ndarray) -> None:
+def test_weighted_draws_agree_with_enumeration(x):
     sample = Sample.of(x)
     exact, drawn = studentized_law(sample), replicated_law(sample)
     assert (exact.kind, drawn.kind) == ("enumerated", "replicates")
@@ -154,7 +154,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_statistic_has_neither_unit_nor_origin(kind: str) -> None:
+def test_the_statistic_has_neither_unit_nor_origin(kind):
     x = KINDS[kind]
     law = studentized_law(x)
     assert law.kind == kind
@@ -166,7 +166,7 @@ def test_the_statistic_has_neither_unit_nor_origin(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_mirrored_data_have_the_mirrored_law(kind: str) -> None:
+def test_mirrored_data_have_the_mirrored_law(kind):
     x = KINDS[kind]
     law, mirrored = studentized_law(x), studentized_law(Sample.of(-x))
     for p in LEVELS:
@@ -179,7 +179,7 @@ def test_mirrored_data_have_the_mirrored_law(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_order_of_topics_moves_no_bit(kind: str) -> None:
+def test_the_order_of_topics_moves_no_bit(kind):
     x = KINDS[kind]
     shuffled = np.random.default_rng(5).permutation(x)
     assert interval(shuffled, method="studentized", level=0.999) == interval(x, method="studentized", level=0.999)
@@ -196,7 +196,7 @@ vectors = arrays(np.float64, st.one_of(st.sampled_from([2, 3, 10]), st.integers(
 
 @given(vectors, st.sampled_from([1e-300, 1e-12, 1.0, 1e6, 1e93]))
 @settings(max_examples=12, deadline=None)
-def test_no_finite_data_give_nan_or_limits_in_disorder(x: np.ndarray, scale: float) -> None:
+def test_no_finite_data_give_nan_or_limits_in_disorder(x, scale):
     sample = Sample.of(x * scale)
     if not sample.constant:
         law = studentized_law(sample)
@@ -208,7 +208,7 @@ def test_no_finite_data_give_nan_or_limits_in_disorder(x: np.ndarray, scale: flo
     assert limits.lower <= limits.upper < math.inf
 
 
-def test_a_replicate_without_the_one_far_out_keeps_its_digits() -> None:
+def test_a_replicate_without_the_one_far_out_keeps_its_digits():
     """The lowest statistics are those of replicates that miss it: as far off as it is, in their own small errors."""
     x = np.append(losing(49, 1), 1e12)
     law = studentized_law(x)
@@ -219,7 +219,7 @@ def test_a_replicate_without_the_one_far_out_keeps_its_digits() -> None:
 
 
 @pytest.mark.parametrize("x", [[0.3, 0.3], [0.0] * 50, [1e-300, 0.0, -1e-300]])
-def test_without_variation_there_is_no_law_but_the_mean_is_the_interval(x: list[float]) -> None:
+def test_without_variation_there_is_no_law_but_the_mean_is_the_interval(x):
     with pytest.raises(ValueError, match=r"^x must vary for its mean to be studentized, got a constant$"):
         studentized_law(x)
     limits = interval(x, method="studentized")
@@ -227,7 +227,7 @@ def test_without_variation_there_is_no_law_but_the_mean_is_the_interval(x: list[
 
 
 @pytest.mark.slow
-def test_the_number_of_threads_moves_no_bit() -> None:
+def test_the_number_of_threads_moves_no_bit():
     program = """
 import numpy as np
 from pytest_riskguard.inference.intervals import interval
@@ -250,7 +250,7 @@ for scores in (x, np.append(x, -60)):
     assert printed[0] == printed[1]
 
 
-def test_weights_make_come_out_what_is_known() -> None:
+def test_weights_make_come_out_what_is_known():
     """Draws from a standard normal law and from one moved by 2: the first one's mean and square are known."""
     rng = np.random.default_rng(7)
     z = np.stack([rng.normal(size=4000), rng.normal(size=4000) + 2])

@@ -18,7 +18,7 @@ def losing(n: int, r: float) -> np.ndarray:
     return np.where(d < 0, r * d, d)
 
 
-def test_the_rest_is_what_the_sum_does_not_tell_of_the_sum_of_squares() -> None:
+def test_the_rest_is_what_the_sum_does_not_tell_of_the_sum_of_squares():
     sample = Sample.of([-2.0, 0.0, 0.0, 1.0, 3.0])
     pair = Pair(sample)
     y = (sample.x - sample.mean) / sample.deviation
@@ -37,7 +37,7 @@ def test_the_rest_is_what_the_sum_does_not_tell_of_the_sum_of_squares() -> None:
 
 
 @pytest.mark.parametrize("r", [1.0, 4.0])
-def test_f_is_the_sum_over_all_values_of_the_rest(r: float) -> None:
+def test_f_is_the_sum_over_all_values_of_the_rest(r):
     """Where the joint law is a normal one, T* <= q means that u is below the root of a quadratic in the rest."""
     sample = Sample.of(losing(60, r))
     pair = Pair(sample)
@@ -74,9 +74,7 @@ def test_f_is_the_sum_over_all_values_of_the_rest(r: float) -> None:
         (60, 6.0, (64, 64), 1.83187e-14, [-2.99516189711, -1.80644002288, 0.0254012311097, 2.30032413626]),
     ],
 )
-def test_limits_by_inversion_are_those_they_always_were(
-    n: int, r: float, frequencies: tuple[int, int], left_out: float, quantiles: list[float]
-) -> None:
+def test_limits_by_inversion_are_those_they_always_were(n, r, frequencies, left_out, quantiles):
     law = inverted_law(Sample.of(losing(n, r)))
     assert law is not None
     assert law.kind == "inverted"
@@ -85,7 +83,7 @@ def test_limits_by_inversion_are_those_they_always_were(
     assert [law.quantile(p) for p in (0.0005, 0.025, 0.5, 0.975)] == pytest.approx(quantiles, abs=1e-8)
 
 
-def test_frequencies_are_doubled_until_they_no_longer_move_f_or_are_too_many() -> None:
+def test_frequencies_are_doubled_until_they_no_longer_move_f_or_are_too_many():
     """Of the sum or of the rest, whichever still move F; near the most that are allowed, 1e-6 is accepted."""
     law = inverted_law(Sample.of(losing(22, 1.0) ** 3))
     assert law is not None

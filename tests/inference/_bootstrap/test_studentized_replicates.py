@@ -25,14 +25,14 @@ from pytest_riskguard.inference._bootstrap.studentized_replicates import (
 Y, PLAIN = np.array([-1.5, -0.5, 0.25, 2.0]), np.array([0.2, 0.3, 0.4, 0.1])
 
 
-def test_the_norm_is_the_logarithm_of_the_mean_exponential() -> None:
+def test_the_norm_is_the_logarithm_of_the_mean_exponential():
     expected = 0.2 * math.exp(-1.05) + 0.3 * math.exp(-0.35) + 0.4 * math.exp(0.175) + 0.1 * math.exp(1.4)
     assert _log_norm(0.7, Y, PLAIN) == pytest.approx(math.log(expected), rel=1e-14)
     assert _log_norm(1e4, Y, PLAIN) == pytest.approx(2e4 + math.log(0.1), rel=1e-14)
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.4, -1.3])
-def test_the_divergence_is_that_of_kullback_and_leibler(slope: float) -> None:
+def test_the_divergence_is_that_of_kullback_and_leibler(slope):
     chances = PLAIN * np.exp(slope * Y)
     chances /= chances.sum()
     assert _divergence(slope, Y, PLAIN) == pytest.approx(math.fsum(chances * np.log(chances / PLAIN)), abs=1e-14)
@@ -40,7 +40,7 @@ def test_the_divergence_is_that_of_kullback_and_leibler(slope: float) -> None:
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("goal", [0.001, 0.1, 0.5, 1.2])
-def test_the_slope_has_the_divergence_asked_for(sign: float, goal: float) -> None:
+def test_the_slope_has_the_divergence_asked_for(sign, goal):
     slope = _slope(Y, PLAIN, sign, goal)
     assert slope * sign > 0
     assert _divergence(slope, Y, PLAIN) == pytest.approx(goal, rel=1e-9)
@@ -48,7 +48,7 @@ def test_the_slope_has_the_divergence_asked_for(sign: float, goal: float) -> Non
 
 @pytest.mark.parametrize("goal", [2.5e-6, 0.02, 0.3, 1.5, 1.6])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_the_slope_is_the_one_that_bisection_alone_finds(sign: float, goal: float) -> None:
+def test_the_slope_is_the_one_that_bisection_alone_finds(sign, goal):
     rng = np.random.default_rng(3)
     for _ in range(20):
         y, plain = rng.standard_t(2, size=12), rng.dirichlet(np.ones(12))
@@ -61,14 +61,14 @@ def test_the_slope_is_the_one_that_bisection_alone_finds(sign: float, goal: floa
         assert _slope(y, plain, sign, goal) == sign * low
 
 
-def test_where_no_slope_diverges_so_far_it_is_a_large_one() -> None:
+def test_where_no_slope_diverges_so_far_it_is_a_large_one():
     # all weight on the lowest score diverges by log 5, on the highest by log 10
     assert _slope(Y, PLAIN, -1.0, 1.7) == pytest.approx(-(2.0**20), rel=1e-9)
     assert _slope(Y, PLAIN, 1.0, 2.4) == pytest.approx(2.0**20, rel=1e-9)
 
 
 @pytest.mark.parametrize(("centre", "n"), [(2.0, 40), (-2.0, 40), (3.3, 40), (-3.3, 300)])
-def test_a_tilt_is_a_saddlepoint(centre: float, n: int) -> None:
+def test_a_tilt_is_a_saddlepoint(centre, n):
     """Chances in proportion to exp(slope (y - bend y^2)), bend = u/(2 m), n times whose divergence is z^2/2."""
     slope, bend = _tilt(Y, PLAIN, centre, n)
     chances = PLAIN * np.exp(slope * (Y - bend * Y**2))
@@ -79,7 +79,7 @@ def test_a_tilt_is_a_saddlepoint(centre: float, n: int) -> None:
     assert _tilt(Y, PLAIN, 0.0, n) == (0.0, 0.0)
 
 
-def test_how_much_likelier_a_replicate_is_with_a_tilt_is_the_product_over_its_draws() -> None:
+def test_how_much_likelier_a_replicate_is_with_a_tilt_is_the_product_over_its_draws():
     slope, bend = 0.4, 0.15
     tilt = _Tilt(slope, bend, _log_norm(slope, Y - bend * Y**2, PLAIN))
     chances = tilt.chances(Y, PLAIN)
@@ -106,7 +106,7 @@ def standardised(x: list[float]) -> tuple[Sample, np.ndarray, np.ndarray]:
         ([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 3.0], [0.8, 0.15, 0.05], [1, 2]),
     ],
 )
-def test_topics_are_drawn_by_the_words_of_the_chunk(x: list[float], chances: list[float], drawn: list[int]) -> None:
+def test_topics_are_drawn_by_the_words_of_the_chunk(x, chances, drawn):
     sample, y, _ = standardised(x)
     urn, rows = _Urn(sample, y, np.array(chances)), 40
     share = sum(chances[k] for k in drawn)
@@ -123,7 +123,7 @@ def test_topics_are_drawn_by_the_words_of_the_chunk(x: list[float], chances: lis
         assert variances == pytest.approx(values.var(axis=1), abs=1e-12)
 
 
-def test_many_scores_share_four_times_as_many_slots() -> None:
+def test_many_scores_share_four_times_as_many_slots():
     sample, y, plain = standardised(np.random.default_rng(3).normal(size=601).tolist())
     means, _, variances = _Urn(sample, y, plain).replicates(5, chunk=2)
     slots = (words(2, 1503).view("<u4")[: 5 * 601] >> 14).reshape(5, 601)
@@ -132,7 +132,7 @@ def test_many_scores_share_four_times_as_many_slots() -> None:
     assert variances == pytest.approx(values.var(axis=1), abs=1e-12)
 
 
-def test_where_one_score_is_not_drawn_the_others_are_as_often_as_binomial_numbers_say() -> None:
+def test_where_one_score_is_not_drawn_the_others_are_as_often_as_binomial_numbers_say():
     sample, y, plain = standardised([0.0] * 12 + [1.0, 3.0])
     urn, n, rows = _Urn(sample, y, plain), 14, 20_000
     means, squares, variances = urn.replicates(rows, chunk=1)
@@ -146,7 +146,7 @@ def test_where_one_score_is_not_drawn_the_others_are_as_often_as_binomial_number
     assert means[variances == 0] == pytest.approx(y[0], abs=1e-12)
 
 
-def test_which_scores_are_drawn_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_which_scores_are_drawn_one_by_one(monkeypatch):
     distances, counts = np.array([-3.0, 0.0, 1.0, -1.5]), np.array([1.0, 5.0, 2.0, 2.0])
     assert _singles(distances, counts, 1, np.array([0.1, 0.75, 0.1, 0.05])).tolist() == [True] * 4
     assert _singles(distances, counts, 1, np.array([0.1, 0.76, 0.1, 0.04])).tolist() == [True, False, True, True]
@@ -160,7 +160,7 @@ def test_which_scores_are_drawn_one_by_one(monkeypatch: pytest.MonkeyPatch) -> N
         assert np.flatnonzero(_singles(distances, counts, 1, plain)).tolist() == expected
 
 
-def test_scores_drawn_together_have_the_moments_of_their_sums() -> None:
+def test_scores_drawn_together_have_the_moments_of_their_sums():
     distances, chances = np.array([-1.0, 0.5, 2.0]), np.array([0.2, 0.2, 0.1])
     shares = chances / 0.5
     mean, square = float(shares @ distances), float(shares @ distances**2)
@@ -204,9 +204,7 @@ SHAPES = {
         ),
     ],
 )
-def test_draws_and_weights_are_those_they_always_were(
-    name: str, quantiles: list[float], heights: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_draws_and_weights_are_those_they_always_were(name, quantiles, heights, monkeypatch):
     """The same for everybody, and from version to version: any other draw, weight or tilt moves these digits."""
     monkeypatch.setattr(studentized_replicates, "MAX_ROWS", 48)
     if name == "long":

@@ -17,7 +17,7 @@ Y = (X - X.mean()) / (X.std() * math.sqrt(X.size))
 
 @pytest.mark.parametrize("side", [-1, 1])
 @pytest.mark.parametrize("size", [0.3, 4.0, 40.0, 300.0])
-def test_a_draw_has_tilted_chances_and_their_moments(side: int, size: float) -> None:
+def test_a_draw_has_tilted_chances_and_their_moments(side, size):
     draw = Tilts(SAMPLE, side).draw(size)
     inclined = side * size * Y
     weights = np.exp(inclined - inclined.max())
@@ -31,7 +31,7 @@ def test_a_draw_has_tilted_chances_and_their_moments(side: int, size: float) -> 
     assert draw.depth == pytest.approx(math.sqrt(2 * (draw.theta * draw.centre - draw.log_norm)))
 
 
-def test_without_a_tilt_it_is_the_draw_of_the_bootstrap() -> None:
+def test_without_a_tilt_it_is_the_draw_of_the_bootstrap():
     plain, untilted = Draw.plain(SAMPLE), Tilts(SAMPLE, 1).draw(0.0)
     assert plain.shares.tolist() == (SAMPLE.distinct[1] / 40).tolist()
     assert untilted.shares == pytest.approx(plain.shares, rel=1e-14)

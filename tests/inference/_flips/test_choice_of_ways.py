@@ -37,7 +37,7 @@ def hard_sizes(kind: str) -> np.ndarray:
         "smooth",
     ],
 )
-def test_p_is_never_below_the_exact_one_and_hardly_above(kind: str, alpha: float) -> None:
+def test_p_is_never_below_the_exact_one_and_hardly_above(kind, alpha):
     rng = np.random.default_rng(int(alpha))
     sizes = hard_sizes(kind)
     for share in (1 / (2 + alpha), 0.4):
@@ -53,7 +53,7 @@ def test_p_is_never_below_the_exact_one_and_hardly_above(kind: str, alpha: float
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("m", [60, 120, 400])
-def test_sums_that_only_the_ninth_digit_tells_apart_count_as_equal(m: int, alpha: float) -> None:
+def test_sums_that_only_the_ninth_digit_tells_apart_count_as_equal(m, alpha):
     """Only wins are off the lattice, upwards: all patterns with as many points as observed are above it."""
     rng = np.random.default_rng(m)
     steps = rng.integers(1, 4, size=m)
@@ -63,7 +63,7 @@ def test_sums_that_only_the_ninth_digit_tells_apart_count_as_equal(m: int, alpha
     assert exact * (1 - 1e-9) <= p <= exact * 1.05
 
 
-def test_topics_taken_apart_weigh_as_likely_as_they_are() -> None:
+def test_topics_taken_apart_weigh_as_likely_as_they_are():
     """Sizes so far apart that only taking the largest out helps, too many for counting."""
     rng = np.random.default_rng(12)
     small = rng.exponential(size=400) * 1e-5

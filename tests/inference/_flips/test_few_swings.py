@@ -24,9 +24,7 @@ def lost_topics(m: int, kind: str, seed: int) -> np.ndarray:
 @pytest.mark.parametrize("kind", ["few lost", "few won"])
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 30.0, 1000.0])
 @pytest.mark.parametrize("spread", [1, 3])
-def test_few_topics_are_between_the_exact_probability_and_a_little_more(
-    alpha: float, kind: str, seed: int, spread: int
-) -> None:
+def test_few_topics_are_between_the_exact_probability_and_a_little_more(alpha, kind, seed, spread):
     """Sizes of one magnitude, and of several."""
     m = 34
     sizes = np.random.default_rng(seed).exponential(size=m) ** spread
@@ -40,7 +38,7 @@ def test_few_topics_are_between_the_exact_probability_and_a_little_more(
 
 @pytest.mark.parametrize(("losses", "alpha"), [(1, 0.0), (1, 20.0), (2, 300.0), (4, 5000.0)])
 @pytest.mark.parametrize(("m", "largest"), [(FEW_TOPICS - 1, 5_000), (FEW_TOPICS + 1, 5_000), (190, 2_000)])
-def test_many_topics_have_the_law_of_a_fine_lattice(m: int, largest: int, alpha: float, losses: int) -> None:
+def test_many_topics_have_the_law_of_a_fine_lattice(m, largest, alpha, losses):
     """Of which it is not told, so that half of the atom may be left out."""
     rng = np.random.default_rng([m, losses])
     steps = rng.integers(largest // 10, largest, size=m)
@@ -59,7 +57,7 @@ def test_many_topics_have_the_law_of_a_fine_lattice(m: int, largest: int, alpha:
 
 
 @pytest.mark.parametrize("alpha", [200.0, 2000.0])
-def test_topics_that_are_alike_swing_one_by_one(alpha: float) -> None:
+def test_topics_that_are_alike_swing_one_by_one(alpha):
     sizes = np.repeat(np.random.default_rng(4).exponential(size=9), 4)
     lost = np.zeros(36, dtype=np.bool_)
     lost[[5, 6, 30]] = True

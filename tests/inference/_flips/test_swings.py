@@ -26,7 +26,7 @@ def made_up(sizes: np.ndarray, seed: int, *, repeats: int = 1) -> tuple[Bets, np
 
 @pytest.mark.parametrize("repeats", [1, 2, 7, 40])
 @pytest.mark.parametrize("entries", [2, 40, 300])
-def test_it_is_the_product_over_topics(entries: int, repeats: int) -> None:
+def test_it_is_the_product_over_topics(entries, repeats):
     sizes = np.sort(np.random.default_rng(entries).exponential(size=entries))
     made, up, down = made_up(sizes, 1, repeats=repeats)
     angle = 0.3 / math.sqrt(np.sum(repeats * sizes**2))
@@ -35,7 +35,7 @@ def test_it_is_the_product_over_topics(entries: int, repeats: int) -> None:
         assert phi[k] == pytest.approx(plain(made, up, down, (k + 0.5) * angle), rel=1e-10, abs=1e-14)
 
 
-def test_frequencies_come_back_where_sizes_are_nearly_on_a_lattice() -> None:
+def test_frequencies_come_back_where_sizes_are_nearly_on_a_lattice():
     """Passed over are only those where nothing is, and a lattice that one size breaks repeats itself."""
     rng = np.random.default_rng(4)
     sizes = np.sort(np.append(rng.integers(1, 4, size=400) + 1e-9 * rng.random(400), math.sqrt(2)))

@@ -26,7 +26,7 @@ def whole_sizes(m: int, alpha: float, share: float) -> tuple[np.ndarray, np.ndar
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("m", [60, 150])
-def test_a_lattice_is_exact_in_every_tail(m: int, alpha: float, share: float) -> None:
+def test_a_lattice_is_exact_in_every_tail(m, alpha, share):
     steps, chances, lost = whole_sizes(m, alpha, share)
     steps //= 100
     masses = convolved(steps, chances)
@@ -41,9 +41,7 @@ def test_a_lattice_is_exact_in_every_tail(m: int, alpha: float, share: float) ->
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("m", [100, 200])
-def test_off_a_lattice_it_has_half_of_the_atom(
-    m: int, alpha: float, share: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_off_a_lattice_it_has_half_of_the_atom(m, alpha, share, monkeypatch):
     """So it is compared on a lattice which it is not told of, and which is too fine to matter otherwise."""
     steps, chances, lost = whole_sizes(m, alpha, share)
     masses = convolved(steps, chances)
@@ -58,7 +56,7 @@ def test_off_a_lattice_it_has_half_of_the_atom(
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("alpha", [0.0, 2.0, 20.0])
 @pytest.mark.parametrize("kind", ["smooth", "one huge", "every magnitude"])
-def test_bounds_hold_whatever_is_left_out(kind: str, alpha: float, share: float) -> None:
+def test_bounds_hold_whatever_is_left_out(kind, alpha, share):
     rng = np.random.default_rng([int(alpha), int(10 * share)])
     sizes = {
         "smooth": rng.exponential(size=24),
@@ -79,7 +77,7 @@ def test_bounds_hold_whatever_is_left_out(kind: str, alpha: float, share: float)
 
 @pytest.mark.parametrize("lattice", [True, False])
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
-def test_one_topic_is_divided_out(alpha: float, lattice: bool) -> None:
+def test_one_topic_is_divided_out(alpha, lattice):
     steps, chances, lost = whole_sizes(300, alpha, 1.2)
     sizes = steps // 40 / 10 if lattice else steps + np.sqrt(steps)
     full = Inversion(Bets.of(sizes, chances, lost))

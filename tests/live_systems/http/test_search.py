@@ -54,7 +54,7 @@ def asked(text: str = QUERY, *, tags: Mapping[str, str] | None = None) -> Topic:
 
 
 @pytest.fixture(autouse=True)
-def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+def _key(monkeypatch):
     monkeypatch.setenv("ENGINE_KEY", KEY)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
@@ -85,7 +85,7 @@ def failure(engine: str, server: Server, **settings: Any) -> FailedSearchError:
 
 
 @every_engine
-def test_a_preset_asks_an_engine_and_reads_its_hits(engine: str) -> None:
+def test_a_preset_asks_an_engine_and_reads_its_hits(engine):
     expected = fts(DOCUMENTS)(QUERY, 100)
     assert len(expected) >= 3
     with serving(engine) as server, asking(engine, server) as search:
@@ -99,13 +99,13 @@ def test_a_preset_asks_an_engine_and_reads_its_hits(engine: str) -> None:
 
 
 @every_engine
-def test_depth_is_how_many_hits_the_engine_is_asked_for(engine: str) -> None:
+def test_depth_is_how_many_hits_the_engine_is_asked_for(engine):
     with serving(engine) as server, asking(engine, server, depth=2) as search:
         assert len(search(asked())) == 2
 
 
 @every_engine
-def test_the_query_is_data_in_the_request(engine: str) -> None:
+def test_the_query_is_data_in_the_request(engine):
     hostile = 'order", "size": 0, {query} &rows=0 {{topic}} \\ ☃'
     with serving(engine) as server, asking(engine, server) as search:
         assert [document for document, _ in search(asked(text=hostile))] == [
@@ -117,7 +117,7 @@ def test_the_query_is_data_in_the_request(engine: str) -> None:
     )
 
 
-def test_a_body_in_a_file_has_the_fields_of_the_topic(tmp_path: Path) -> None:
+def test_a_body_in_a_file_has_the_fields_of_the_topic(tmp_path):
     body = {
         "query": {
             "bool": {"must": {"match": {"body": "{query}"}}, "filter": {"term": {"shop": "{tags.shop} {topic}"}}}
@@ -134,7 +134,7 @@ def test_a_body_in_a_file_has_the_fields_of_the_topic(tmp_path: Path) -> None:
     assert seen.body == {"size": 7, "query": filled}
 
 
-def test_depth_goes_where_a_body_has_it() -> None:
+def test_depth_goes_where_a_body_has_it():
     body = {"query": {"match": {"body": "{query}"}}, "from": 0, "size": "{depth}"}
     with serving("elasticsearch") as server, asking("elasticsearch", server, body=body, depth=7) as search:
         search(asked())
@@ -142,13 +142,13 @@ def test_depth_goes_where_a_body_has_it() -> None:
     assert seen.body == {"query": {"match": {"body": QUERY}}, "from": 0, "size": 7}
 
 
-def test_a_size_of_the_body_stays() -> None:
+def test_a_size_of_the_body_stays():
     body = {"query": {"match": {"body": "{query}"}}, "size": 1}
     with serving("elasticsearch") as server, asking("elasticsearch", server, body=body) as search:
         assert len(search(asked())) == 1
 
 
-def test_a_number_of_rows_in_the_address_stays() -> None:
+def test_a_number_of_rows_in_the_address_stays():
     with serving("solr") as server:
         with asking("solr", server, at=f"/solr/{INDEX}?rows=1") as search:
             assert len(search(asked())) == 1
@@ -156,7 +156,7 @@ def test_a_number_of_rows_in_the_address_stays() -> None:
     assert seen.params["rows"] == ["1"]
 
 
-def test_solr_takes_a_body_and_parameters_of_its_own() -> None:
+def test_solr_takes_a_body_and_parameters_of_its_own():
     with serving("solr") as server:
         with asking("solr", server, body={"query": "{query}", "fields": ["id", "score"]}, depth=2) as search:
             assert len(search(asked())) == 2
@@ -171,13 +171,13 @@ def test_solr_takes_a_body_and_parameters_of_its_own() -> None:
     )
 
 
-def test_typesense_takes_a_body_for_multi_search() -> None:
+def test_typesense_takes_a_body_for_multi_search():
     body = {"searches": [{"collection": INDEX, "q": "{query}", "query_by": "body"}]}
     with serving("typesense") as server, asking("typesense", server, body=body, depth=2) as search:
         assert len(search(asked())) == 2
 
 
-def test_ids_and_scores_may_stand_elsewhere() -> None:
+def test_ids_and_scores_may_stand_elsewhere():
     hits = "hits.hits[].{id: _source.title, score: _score}"
     with serving("elasticsearch") as server, asking("elasticsearch", server, hits=hits) as search:
         assert search(asked())[0][0].startswith("About ")
@@ -188,7 +188,7 @@ def test_ids_and_scores_may_stand_elsewhere() -> None:
         assert "expected a list of ids, or of {id, score}, at 'response', found an object" in said
 
 
-def test_the_general_preset_posts_a_body_and_takes_ids_alone() -> None:
+def test_the_general_preset_posts_a_body_and_takes_ids_alone():
     settings: dict[str, Any] = {"body": {"words": "{query}", "most": "{depth}"}, "hits": "data.found[].doc.ref"}
     with serving("general") as server, asking("general", server, at="/find", **settings) as search:
         found = search(asked())
@@ -196,7 +196,7 @@ def test_the_general_preset_posts_a_body_and_takes_ids_alone() -> None:
     assert found == [(document, len(expected) - place) for place, document in enumerate(expected)]
 
 
-def test_an_expression_may_say_that_hits_are_missing() -> None:
+def test_an_expression_may_say_that_hits_are_missing():
     hits = "!(data.late || stats.failed) && data.found[].doc.ref"
     with serving("general") as server, asking("general", server, hits=hits) as search:
         data: dict[str, Any]
@@ -211,12 +211,12 @@ def test_an_expression_may_say_that_hits_are_missing() -> None:
 
 
 WRONG = [
-    ("elasticsearch", "/halp", r"/halp/_search: it answered 404: error 404: index_not_found_exception: no such"),
+    ("elasticsearch", "/halp", r"/halp/_search: it answered 404: error: index_not_found_exception: no such"),
     ("elasticsearch", "/a/b", r"it answered 400: \{\"error\": \"no handler found for uri \[/a/b/_search\]"),
     ("solr", "/solr/halp", r"/solr/halp/select: it answered 404: <html>$"),
-    ("solr", f"/solr/{INDEX}?defType=nonsense", "it answered 400: error 400: Unknown query parser 'nonsense'"),
+    ("solr", f"/solr/{INDEX}?defType=nonsense", "it answered 400: error: Unknown query parser 'nonsense'"),
     ("vespa", "/serach", "/serach/search/: it answered 404: <html>"),
-    ("algolia", "/1/indexes/halp", "it answered 404: error 404: Index does not exist"),
+    ("algolia", "/1/indexes/halp", "it answered 404: error: Index does not exist"),
     ("typesense", f"/collections/{INDEX}", "it answered 400: error: Parameter `query_by` is required."),
     ("typesense", "/collections/halp", "it answered 404: error: Not Found"),
     ("meilisearch", "/indexes/halp", "it answered 404: error: index_not_found: Index `x` not found."),
@@ -225,7 +225,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("engine", "at", "expected"), WRONG)
-def test_a_request_that_an_engine_refuses_is_not_sent_again(engine: str, at: str, expected: str) -> None:
+def test_a_request_that_an_engine_refuses_is_not_sent_again(engine, at, expected):
     with serving(engine) as server:
         error = failure(engine, server, at=at)
     assert error.wait is None
@@ -234,7 +234,7 @@ def test_a_request_that_an_engine_refuses_is_not_sent_again(engine: str, at: str
 
 
 @pytest.mark.parametrize("engine", ["algolia", "typesense", "meilisearch"])
-def test_a_wrong_key_is_refused_and_never_shown(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_key_is_refused_and_never_shown(engine, monkeypatch):
     monkeypatch.setenv("ENGINE_KEY", "swordfish")
     with serving(engine) as server:
         error = failure(engine, server)
@@ -244,7 +244,7 @@ def test_a_wrong_key_is_refused_and_never_shown(engine: str, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
-def test_errors_that_pass_are_worth_another_attempt(status: int) -> None:
+def test_errors_that_pass_are_worth_another_attempt(status):
     with serving("solr") as server:
         server.instead = [Instead(status, b"\n  try later  \nsecond line", {"Retry-After": "7"})]
         error = failure("solr", server)
@@ -252,7 +252,7 @@ def test_errors_that_pass_are_worth_another_attempt(status: int) -> None:
     assert str(error).endswith(f"it answered {status}: try later")
 
 
-def test_a_date_in_retry_after_is_understood() -> None:
+def test_a_date_in_retry_after_is_understood():
     with serving("solr") as server:
         for header, low, high in (
             (formatdate(time.time() + 60, usegmt=True), 50, 61),
@@ -283,7 +283,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("instead", "expected"), BROKEN)
-def test_an_answer_that_is_none_is_a_failure(instead: Instead, expected: str) -> None:
+def test_an_answer_that_is_none_is_a_failure(instead, expected):
     with serving("solr") as server:
         server.instead = [instead]
         error = failure("solr", server)
@@ -294,7 +294,7 @@ def test_an_answer_that_is_none_is_a_failure(instead: Instead, expected: str) ->
 
 PARTIAL: dict[str, tuple[dict[str, Any], str]] = {
     "elasticsearch": ({"terminated_early": True}, "Elasticsearch: the search was terminated early"),
-    "opensearch": ({"_shards": {"total": 2, "failures": [{}]}}, "Elasticsearch: 1 of 2 shards failed"),
+    "opensearch": ({"_shards": {"total": 2, "failures": [{}]}}, "Elasticsearch: shards failed"),
     "solr": ({"responseHeader": {"status": 0, "partialResults": True}}, "Solr: its results are partial"),
     "vespa": ({"root": {"coverage": {"coverage": 60, "full": False}}}, "Vespa: only 60 % of the documents"),
     "algolia": ({"exhaustiveNbHits": False, "timeoutCounts": True}, "Algolia: the search timed out"),
@@ -304,7 +304,7 @@ PARTIAL: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("engine", PARTIAL)
-def test_partial_results_are_a_failure(engine: str) -> None:
+def test_partial_results_are_a_failure(engine):
     changes, said = PARTIAL[engine]
     shape = SHAPES["elasticsearch" if engine == "opensearch" else engine]
     with serving(engine) as server:
@@ -312,7 +312,7 @@ def test_partial_results_are_a_failure(engine: str) -> None:
         assert said in str(failure(engine, server))
 
 
-def test_a_slow_answer_ends_in_time() -> None:
+def test_a_slow_answer_ends_in_time():
     with serving("solr") as server:
         server.instead = [Instead(wait=1.0)]
         error = failure("solr", server, timeout=0.1)
@@ -320,7 +320,7 @@ def test_a_slow_answer_ends_in_time() -> None:
     assert error.wait is None
 
 
-def test_a_response_of_any_size_is_not_read_to_its_end(set_limit) -> None:
+def test_a_response_of_any_size_is_not_read_to_its_end(set_limit):
     set_limit("ANSWER_BYTES", 1000)
     with serving("solr") as server:
         server.instead = [Instead(content=b"[" + b"1," * 1_000_000 + b"1]")]
@@ -329,7 +329,7 @@ def test_a_response_of_any_size_is_not_read_to_its_end(set_limit) -> None:
     assert "expected at most 1,000 bytes in the answer of a live system" in str(error)
 
 
-def test_what_a_server_says_is_made_safe_and_holds_no_secret() -> None:
+def test_what_a_server_says_is_made_safe_and_holds_no_secret():
     said = f"\x1b[31mgo away\x1b[0m ::error:: your key is {KEY}\n".encode()
     with serving("meilisearch") as server:
         server.instead = [Instead(403, said)]
@@ -341,7 +341,7 @@ def test_what_a_server_says_is_made_safe_and_holds_no_secret() -> None:
 
 
 @pytest.mark.parametrize("long", ["x" * length for length in (0, 170, 190, 195, 780)])
-def test_no_part_of_a_secret_is_left_where_a_message_is_cut(long: str) -> None:
+def test_no_part_of_a_secret_is_left_where_a_message_is_cut(long):
     for said in (f"{long} {KEY}", json.dumps({"message": f"{long} {KEY}", "code": "a", "type": "b"})):
         with serving("meilisearch") as server:
             server.instead = [Instead(403, said.encode())]
@@ -352,7 +352,7 @@ def test_no_part_of_a_secret_is_left_where_a_message_is_cut(long: str) -> None:
 @pytest.mark.parametrize(
     "said", ["{}", pytest.param("<b>{}", marks=pytest.mark.slow), pytest.param('"{}"', marks=pytest.mark.slow)]
 )
-def test_a_secret_is_hidden_however_it_is_written(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_is_hidden_however_it_is_written(said, monkeypatch):
     key = 'a "secret"  of & two/words'
     monkeypatch.setenv("ENGINE_KEY", key)
     with serving("meilisearch") as server:
@@ -363,7 +363,7 @@ def test_a_secret_is_hidden_however_it_is_written(said: str, monkeypatch: pytest
             assert "two" not in text
 
 
-def test_an_id_that_holds_a_secret_is_no_document() -> None:
+def test_an_id_that_holds_a_secret_is_no_document():
     with serving("meilisearch") as server:
         answer = {"hits": [{"id": f"doc of {KEY}"}], "processingTimeMs": 1}
         server.instead = [Instead(content=json.dumps(answer).encode())]
@@ -372,7 +372,7 @@ def test_an_id_that_holds_a_secret_is_no_document() -> None:
     assert error.wait is None
 
 
-def test_an_id_may_hold_a_short_secret_by_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_id_may_hold_a_short_secret_by_chance(monkeypatch):
     monkeypatch.setenv("ENGINE_KEY", "shoes")
     with serving("meilisearch") as server:
         server.instead = [Instead(content=b'{"hits": [{"id": "shoes-7"}], "processingTimeMs": 1}')]
@@ -380,7 +380,7 @@ def test_an_id_may_hold_a_short_secret_by_chance(monkeypatch: pytest.MonkeyPatch
             assert [document for document, _ in search(asked())] == ["shoes-7"]
 
 
-def test_a_secret_that_holds_another_is_hidden_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_that_holds_another_is_hidden_whole(monkeypatch):
     monkeypatch.setenv("SHORT_KEY", "abcd")
     monkeypatch.setenv("LONG_KEY", "abcd-efgh")
     headers = {"X-Short": "${SHORT_KEY}", "X-Long": "${LONG_KEY}"}
@@ -390,7 +390,7 @@ def test_a_secret_that_holds_another_is_hidden_whole(monkeypatch: pytest.MonkeyP
     assert "no *** here" in text
 
 
-def test_a_response_that_is_compressed_twice_is_not_unpacked() -> None:
+def test_a_response_that_is_compressed_twice_is_not_unpacked():
     content = gzip.compress(gzip.compress(b"[" * 1_000_000))
     with serving("solr") as server:
         server.instead = [Instead(content=content, headers={"Content-Encoding": "gzip, gzip"})]
@@ -398,7 +398,7 @@ def test_a_response_that_is_compressed_twice_is_not_unpacked() -> None:
     assert "without compression, or with gzip or deflate, found 'gzip, gzip" in str(error)
 
 
-def test_variables_of_the_address_are_filled_in_and_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_of_the_address_are_filled_in_and_hidden(monkeypatch):
     with serving("general") as server:
         monkeypatch.setenv("ENGINE_ADDRESS", server.url)
         monkeypatch.setenv("ENGINE_KEY", "swordfish {query}&most=1")
@@ -428,9 +428,7 @@ def test_variables_of_the_address_are_filled_in_and_hidden(monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("value", "problem"), [(None, "is not set"), ("  ", "is not set"), ("a\nb", "holds characters"), ("é", "holds")]
 )
-def test_a_secret_that_is_not_there_is_named_not_shown(
-    monkeypatch: pytest.MonkeyPatch, value: str | None, problem: str
-) -> None:
+def test_a_secret_that_is_not_there_is_named_not_shown(monkeypatch, value, problem):
     monkeypatch.delenv("ENGINE_KEY") if value is None else monkeypatch.setenv("ENGINE_KEY", value)
     with (
         serving("meilisearch") as server,
@@ -444,7 +442,7 @@ def test_a_secret_that_is_not_there_is_named_not_shown(
     assert value is None or not value.strip() or value not in str(caught.value)
 
 
-def test_nobody_listening_is_a_failure_worth_another_attempt() -> None:
+def test_nobody_listening_is_a_failure_worth_another_attempt():
     with serving("solr") as server:
         pass
     error = failure("solr", server)
@@ -452,7 +450,7 @@ def test_nobody_listening_is_a_failure_worth_another_attempt() -> None:
     assert "cannot connect: " in str(error)
 
 
-def test_a_proxy_that_cannot_be_used_is_named_and_no_frame_holds_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_that_cannot_be_used_is_named_and_no_frame_holds_a_secret(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "bogus://me:swordfish@proxy")
     monkeypatch.delenv("NO_PROXY")
     with (
@@ -466,9 +464,7 @@ def test_a_proxy_that_cannot_be_used_is_named_and_no_frame_holds_a_secret(monkey
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
-def test_no_frame_of_an_interrupted_request_holds_a_secret(
-    error: type[BaseException], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_frame_of_an_interrupted_request_holds_a_secret(error, monkeypatch):
     def interrupted(_pool: object, request: object) -> None:
         raise error(f"{vars(request)}")
 
@@ -484,7 +480,7 @@ def test_no_frame_of_an_interrupted_request_holds_a_secret(
     assert error is KeyboardInterrupt or KEY not in str(caught.value)
 
 
-def test_cookies_are_not_kept() -> None:
+def test_cookies_are_not_kept():
     with serving("solr") as server, asking("solr", server) as search:
         server.instead = [Instead(content=b'{"response": {"docs": []}}', headers={"Set-Cookie": "bucket=b; Path=/"})]
         search(asked())
@@ -492,7 +488,7 @@ def test_cookies_are_not_kept() -> None:
         assert "cookie" not in server.seen[1].headers
 
 
-def test_headers_say_who_asks_and_what_is_taken() -> None:
+def test_headers_say_who_asks_and_what_is_taken():
     with (
         serving("elasticsearch") as server,
         asking("elasticsearch", server, headers={"X-Opaque-Id": "gate"}) as search,
@@ -508,7 +504,7 @@ def test_headers_say_who_asks_and_what_is_taken() -> None:
 
 
 @pytest.mark.parametrize("package", ["httpx2", "jmespath"])
-def test_a_missing_package_is_named(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named(package, monkeypatch):
     with serving("general") as server:
         http = candidate("general", server).http
         monkeypatch.setitem(__import__("sys").modules, package, None)
@@ -530,7 +526,7 @@ def test_a_missing_package_is_named(package: str, monkeypatch: pytest.MonkeyPatc
         ),
     ],
 )
-def test_a_body_that_is_no_template_is_refused(tmp_path: Path, content: str | None, expected: str) -> None:
+def test_a_body_that_is_no_template_is_refused(tmp_path, content, expected):
     if content is not None:
         (tmp_path / "query.json").write_text(content, encoding="utf-8")
     with (

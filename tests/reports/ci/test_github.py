@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -56,7 +55,7 @@ def test_annotations_are_for_github_alone(environment, said):
     assert github.annotates(environment) is said
 
 
-def test_files_are_named_from_the_root_of_the_checkout(tmp_path: Path):
+def test_files_are_named_from_the_root_of_the_checkout(tmp_path):
     (tmp_path / "repo" / ".git").mkdir(parents=True)
     file = tmp_path / "repo" / "search" / "riskguard.yaml"
     assert place(file, {"GITHUB_WORKSPACE": str(tmp_path / "repo")}) == "search/riskguard.yaml"
@@ -64,14 +63,14 @@ def test_files_are_named_from_the_root_of_the_checkout(tmp_path: Path):
     assert place(tmp_path / "repo" / "x" / ".." / "search" / "riskguard.yaml", {}) == "search/riskguard.yaml"
 
 
-def test_the_summary_of_the_step_is_written_behind_what_is_there(tmp_path: Path):
+def test_the_summary_of_the_step_is_written_behind_what_is_there(tmp_path):
     path = tmp_path / "summary.md"
     append_summary(path, [LOST])
     append_summary(path, [LOST])
     assert path.read_text(encoding="utf-8") == f"{render([LOST])}\n{render([LOST])}"
 
 
-def test_the_summary_of_the_step_stays_within_what_github_takes(tmp_path: Path):
+def test_the_summary_of_the_step_stays_within_what_github_takes(tmp_path):
     path = tmp_path / "summary.md"
     path.write_text("x" * (SUMMARY_LIMIT - 1_000))
     append_summary(path, [LOST] * 20)

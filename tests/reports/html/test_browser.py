@@ -10,7 +10,6 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from pytest_riskguard.reports.html import render
 from pytest_riskguard.reports.names import glossary
 from pytest_riskguard.text import percent, plain, signed
 from tests.reports.hostile import STRINGS
-from tests.reports.html.browsers import Open, Opened
+from tests.reports.html.browsers import Opened
 from tests.reports.html.many import many_candidates, many_gates
 from tests.reports.html.verdicts import (
     hostile,
@@ -53,14 +52,14 @@ MAX_NODES = 5_000
 
 
 @pytest.fixture(scope="session")
-def everything() -> str:
+def everything():
     """A page with every part, long and short tables, and a gate of each outcome but one."""
     tags = {"intent": ("buy", "read") * 40}
     return render([tagged(with_documents(pair(80)), **tags), pool(), pair(20, shift=0.1, name="fine"), pair(8)])
 
 
 @pytest.mark.slow
-def test_nothing_is_asked_for_and_nothing_goes_wrong(opened: Open, everything: str):
+def test_nothing_is_asked_for_and_nothing_goes_wrong(opened, everything):
     shown = opened(everything)
     shown.page.wait_for_timeout(200)
     assert shown.faults == []
@@ -69,7 +68,7 @@ def test_nothing_is_asked_for_and_nothing_goes_wrong(opened: Open, everything: s
 
 
 @pytest.mark.slow
-def test_a_page_that_breaks_its_policy_is_noticed(opened: Open, everything: str):
+def test_a_page_that_breaks_its_policy_is_noticed(opened, everything):
     shown = opened(
         everything.replace("</body>", "<script>trap = 1</script><img src='http://localhost:9/x.png'></body>")
     )
@@ -87,7 +86,7 @@ def names(shown: Opened) -> list[str]:
 
 
 @pytest.mark.slow
-def test_topics_can_be_searched(opened: Open):
+def test_topics_can_be_searched(opened):
     shown = opened(page_of(pair(80)))
     assert len(names(shown)) == 20
     shown.page.locator(".find").fill("machine Q00017")
@@ -100,7 +99,7 @@ def test_topics_can_be_searched(opened: Open):
 
 
 @pytest.mark.slow
-def test_tags_can_be_searched_and_clicked(opened: Open, everything: str):
+def test_tags_can_be_searched_and_clicked(opened, everything):
     shown = opened(everything)
     shown.page.locator(".find").first.fill("intent=buy")
     assert shown.texts(".found")[0] == "40 of 80 topics"
@@ -115,7 +114,7 @@ def test_tags_can_be_searched_and_clicked(opened: Open, everything: str):
 
 
 @pytest.mark.slow
-def test_topics_can_be_sorted_and_turned_over(opened: Open):
+def test_topics_can_be_sorted_and_turned_over(opened):
     verdict = pair(80)
     shown = opened(page_of(verdict))
     columns = verdict.exhibits.topics
@@ -140,7 +139,7 @@ def test_topics_can_be_sorted_and_turned_over(opened: Open):
 
 
 @pytest.mark.slow
-def test_the_script_shows_the_rows_that_the_page_held(opened: Open):
+def test_the_script_shows_the_rows_that_the_page_held(opened):
     text = page_of(pair(80))
     without, with_script = opened(text, java_script_enabled=False), opened(text)
     held = without.texts(".topic-table tbody tr td")
@@ -149,7 +148,7 @@ def test_the_script_shows_the_rows_that_the_page_held(opened: Open):
 
 
 @pytest.mark.slow
-def test_topics_can_be_chosen(opened: Open):
+def test_topics_can_be_chosen(opened):
     verdict = pair(80)
     shown = opened(page_of(verdict))
     for which, count in (("loss", verdict.topics.losses), ("win", verdict.topics.wins)):
@@ -162,7 +161,7 @@ def test_topics_can_be_chosen(opened: Open):
 
 
 @pytest.mark.slow
-def test_a_page_looks_as_its_address_says(opened: Open):
+def test_a_page_looks_as_its_address_says(opened):
     text = page_of(pair(80))
     shown = opened(text)
     shown.page.locator(".find").fill("machine")
@@ -190,7 +189,7 @@ def test_a_page_looks_as_its_address_says(opened: Open):
         "#of-80-topics?show=__proto__",
     ],
 )
-def test_addresses_that_lead_nowhere_do_no_harm(opened: Open, address: str):
+def test_addresses_that_lead_nowhere_do_no_harm(opened, address):
     shown = opened(page_of(pair(80)))
     shown.page.evaluate("address => { location.hash = address; }", address)
     shown.page.wait_for_timeout(100)
@@ -199,7 +198,7 @@ def test_addresses_that_lead_nowhere_do_no_harm(opened: Open, address: str):
 
 
 @pytest.mark.slow
-def test_rankings_are_opened_from_the_card_and_the_row(opened: Open):
+def test_rankings_are_opened_from_the_card_and_the_row(opened):
     verdict = with_rankings(with_documents(pair(80)))
     shown = opened(page_of(verdict))
     worst, second = (topic.topic for topic in verdict.responsible_topics[:2])
@@ -233,7 +232,7 @@ def test_rankings_are_opened_from_the_card_and_the_row(opened: Open):
 
 
 @pytest.mark.slow
-def test_rankings_stand_one_below_the_other_on_a_phone(opened: Open):
+def test_rankings_stand_one_below_the_other_on_a_phone(opened):
     verdict = with_rankings(with_documents(pair(80)))
     for width, beside in ((360, False), (1200, True)):
         shown = opened(page_of(verdict), width=width)
@@ -243,7 +242,7 @@ def test_rankings_stand_one_below_the_other_on_a_phone(opened: Open):
 
 
 @pytest.mark.slow
-def test_keys_lead_through_the_queries(opened: Open):
+def test_keys_lead_through_the_queries(opened):
     shown = opened(page_of(with_rankings(with_documents(pair(80)))))
     shown.page.keyboard.press("/")
     assert shown.page.evaluate("document.activeElement.className") == "find"
@@ -269,7 +268,7 @@ def test_keys_lead_through_the_queries(opened: Open):
 
 
 @pytest.mark.slow
-def test_keys_begin_at_the_query_that_the_address_names(opened: Open):
+def test_keys_begin_at_the_query_that_the_address_names(opened):
     shown = opened(page_of(with_rankings(with_documents(pair(80)))))
     rows = names(shown)
     shown.page.goto("about:blank")
@@ -282,7 +281,7 @@ def test_keys_begin_at_the_query_that_the_address_names(opened: Open):
 
 
 @pytest.mark.slow
-def test_escape_leaves_the_search_as_it_is(opened: Open):
+def test_escape_leaves_the_search_as_it_is(opened):
     shown = opened(page_of(pair(80)))
     shown.page.keyboard.press("/")
     shown.page.keyboard.type("q00017")
@@ -293,7 +292,7 @@ def test_escape_leaves_the_search_as_it_is(opened: Open):
 
 
 @pytest.mark.slow
-def test_topics_can_be_downloaded_and_no_cell_computes(opened: Open):
+def test_topics_can_be_downloaded_and_no_cell_computes(opened):
     verdict = pair(80)
     columns = verdict.exhibits.topics
     queries = ("=1+1", "+1", "-1", "@SUM(A1)", ' "quoted", text', "\t=1", *columns.queries[6:])
@@ -316,7 +315,7 @@ def test_topics_can_be_downloaded_and_no_cell_computes(opened: Open):
 
 
 @pytest.mark.slow
-def test_commands_can_be_copied(opened: Open):
+def test_commands_can_be_copied(opened):
     gates = [KnownGate("riskguard.yaml::of 30 topics", 3, "judged", 0, (0,))]
     text = render([pair(30)], gates)
     command = "pytest --riskguard 'riskguard.yaml::of 30 topics'"
@@ -334,7 +333,7 @@ def test_commands_can_be_copied(opened: Open):
 
 
 @pytest.mark.slow
-def test_parts_are_rendered_when_they_are_opened(opened: Open, everything: str):
+def test_parts_are_rendered_when_they_are_opened(opened, everything):
     shown = opened(everything)
     gate = shown.page.locator("details.gate").first
     assert gate.locator("svg").count() == 0
@@ -353,7 +352,7 @@ def test_parts_are_rendered_when_they_are_opened(opened: Open, everything: str):
 
 
 @pytest.mark.slow
-def test_the_list_of_gates_leads_to_each(opened: Open, everything: str):
+def test_the_list_of_gates_leads_to_each(opened, everything):
     shown = opened(everything)
     assert shown.texts("nav.gates a") == ["✗ of 80 topics", "✗ in a pool", "? of 8 topics", "✓ fine"]
     link = shown.page.locator("nav.gates a", has_text="fine")
@@ -364,7 +363,7 @@ def test_the_list_of_gates_leads_to_each(opened: Open, everything: str):
 
 
 @pytest.mark.slow
-def test_figures_of_each_gate_of_a_comparison_can_be_shown(opened: Open):
+def test_figures_of_each_gate_of_a_comparison_can_be_shown(opened):
     verdict = altered(pair(80), inputs=Inputs("sha256:q", "sha256:c", {"old": "sha256:b"}))
     first = judge(verdict.asked, *systems(80), report=True)
     second = judge(replace(verdict.asked, name="dear", alpha=9.0), *systems(80), report=True)
@@ -379,7 +378,7 @@ def test_figures_of_each_gate_of_a_comparison_can_be_shown(opened: Open):
 
 
 @pytest.mark.slow
-def test_charts_can_be_read_with_pointer_and_keyboard(opened: Open):
+def test_charts_can_be_read_with_pointer_and_keyboard(opened):
     shown = opened(page_of(pair(50)))
     shown.page.locator("#rg-expand").click()
     chart, tip = shown.page.locator(".chart").first, shown.page.locator("#rg-tip")
@@ -400,7 +399,7 @@ def test_charts_can_be_read_with_pointer_and_keyboard(opened: Open):
 
 
 @pytest.mark.slow
-def test_light_and_dark_can_be_changed(opened: Open):
+def test_light_and_dark_can_be_changed(opened):
     shown = opened(page_of(pair(50)), color_scheme="dark")
     ground = "getComputedStyle(document.body).backgroundColor"
     dark = shown.page.evaluate(ground)
@@ -416,7 +415,7 @@ def test_light_and_dark_can_be_changed(opened: Open):
 
 
 @pytest.mark.slow
-def test_with_scripts_blocked_it_all_can_be_read(opened: Open, everything: str):
+def test_with_scripts_blocked_it_all_can_be_read(opened, everything):
     shown = opened(everything, java_script_enabled=False)
     words = shown.page.locator("body").inner_text()
     assert "Don't ship" in words
@@ -442,7 +441,7 @@ def serious_barriers(shown: Opened) -> list[tuple[Any, ...]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1200])
-def test_no_serious_barrier(opened: Open, everything: str, scheme: str, width: int):
+def test_no_serious_barrier(opened, everything, scheme, width):
     shown = opened(everything, width=width, color_scheme=scheme, bypass_csp=True)
     shown.page.locator("#rg-expand").click()
     assert serious_barriers(shown) == []
@@ -450,9 +449,7 @@ def test_no_serious_barrier(opened: Open, everything: str, scheme: str, width: i
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("make", [many_gates, many_candidates])
-def test_thirty_gates_keep_to_the_budget_and_have_no_serious_barrier(
-    opened: Open, make: Callable[..., list[Verdict]]
-):
+def test_thirty_gates_keep_to_the_budget_and_have_no_serious_barrier(opened, make):
     page = render(make(30, topics=40))
     for scheme, width in (("light", 1200), ("dark", 360)):
         shown = opened(page, width=width, color_scheme=scheme, bypass_csp=True)
@@ -464,14 +461,14 @@ def test_thirty_gates_keep_to_the_budget_and_have_no_serious_barrier(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 800, 1400, 2560])
-def test_the_page_is_never_wider_than_the_screen(opened: Open, everything: str, width: int):
+def test_the_page_is_never_wider_than_the_screen(opened, everything, width):
     shown = opened(everything.replace("of 8 topics", "x" * 90), width=width)
     shown.page.locator("#rg-expand").click()
     assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.slow
-def test_hostile_text_executes_nothing(opened: Open, monkeypatch: pytest.MonkeyPatch):
+def test_hostile_text_executes_nothing(opened, monkeypatch):
     # no charts, so that all of the corpus fits in one page; test_charts looks at what pictures consist of
     monkeypatch.setattr("pytest_riskguard.reports.html.gate.charts", lambda _: [])
     trap = "globalThis.trapped = []; globalThis.alert = text => trapped.push(text)"
@@ -504,7 +501,7 @@ def long_and_hostile(verdict: Verdict) -> Verdict:
 
 
 @pytest.mark.slow
-def test_hostile_text_that_the_script_sets_executes_nothing(opened: Open):
+def test_hostile_text_that_the_script_sets_executes_nothing(opened):
     shown = opened(render([long_and_hostile(pair(120))]))
     for _ in range(5):
         assert shown.page.locator(".topic-table tbody :is(script, img, svg, b, iframe, style)").count() == 0
@@ -521,7 +518,7 @@ def test_hostile_text_that_the_script_sets_executes_nothing(opened: Open):
 
 
 @pytest.mark.slow
-def test_the_first_screen_says_what_broke_and_what_to_do(opened: Open):
+def test_the_first_screen_says_what_broke_and_what_to_do(opened):
     gates = [KnownGate("riskguard.yaml::of 80 topics", 3, "judged", 0, (0,))]
     text = render([tagged(with_documents(pair(80)), intent=("buy", "read") * 40)], gates)
     for width, height in ((1400, 900), (360, 800)):
@@ -534,7 +531,7 @@ def test_the_first_screen_says_what_broke_and_what_to_do(opened: Open):
 
 
 @pytest.mark.slow
-def test_numbers_stay_in_sight_beside_a_long_query(opened: Open):
+def test_numbers_stay_in_sight_beside_a_long_query(opened):
     verdict = pair(80)
     columns = verdict.exhibits.topics
     queries = ("x" * 400, *columns.queries[1:])
@@ -551,7 +548,7 @@ def test_numbers_stay_in_sight_beside_a_long_query(opened: Open):
 
 
 @pytest.mark.slow
-def test_a_mark_of_a_chart_opens_the_rankings(opened: Open):
+def test_a_mark_of_a_chart_opens_the_rankings(opened):
     verdict = with_rankings(with_documents(pair(80)))
     shown = opened(page_of(verdict))
     second = verdict.responsible_topics[1].topic
@@ -571,7 +568,7 @@ def rewritten(verdict: Verdict, **changed: dict[int, float]) -> Verdict:
 
 
 @pytest.mark.slow
-def test_every_number_in_the_table_is_that_of_the_json_rounded(opened: Open):
+def test_every_number_in_the_table_is_that_of_the_json_rounded(opened):
     verdict = rewritten(
         pair(80),
         contributions={0: -3e-7, 1: 2.5e9, 2: -1.23456789e12, 3: 0.0, 4: 4.9e-6, 5: -0.000005},
@@ -603,7 +600,7 @@ def test_every_number_in_the_table_is_that_of_the_json_rounded(opened: Open):
 
 
 @pytest.mark.slow
-def test_ten_thousand_topics_stay_usable(opened: Open):
+def test_ten_thousand_topics_stay_usable(opened):
     shown = opened(render([pair(10_000)]))
     assert shown.texts(".page") == ["page 1 of 500"]
     shown.page.locator(".find").fill("q09999")
@@ -613,7 +610,7 @@ def test_ten_thousand_topics_stay_usable(opened: Open):
 
 
 @pytest.mark.slow
-def test_no_table_is_cut_off_on_paper(opened: Open, everything: str):
+def test_no_table_is_cut_off_on_paper(opened, everything):
     page = opened(everything, width=720).page  # A4, with margins
     page.emulate_media(media="print")
     tables = [table.bounding_box() for table in page.locator("table:visible").all()]
@@ -624,7 +621,7 @@ def test_no_table_is_cut_off_on_paper(opened: Open, everything: str):
 
 
 @pytest.mark.slow
-def test_a_failing_gate_takes_few_pages_of_paper(opened: Open):
+def test_a_failing_gate_takes_few_pages_of_paper(opened):
     page = opened(page_of(with_rankings(with_documents(pair(80))))).page
     paper = page.pdf(format="A4")
     assert 1 <= len(re.findall(rb"/Type\s*/Page\b(?!s)", paper)) <= 4

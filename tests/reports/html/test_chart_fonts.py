@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.reports.html.drawings import labels, root_of
 from tests.reports.html.test_chart_layout import ASSETS, CASES, drawn
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 #: Texts that share room or leave their picture. Lines of text may touch: a font's boxes are higher than its letters.
 FAULTS = """() => {
@@ -37,7 +31,7 @@ SIZES = """() => [...document.querySelectorAll("svg text")].map((text) =>
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 1400])
-def test_no_two_labels_share_room_in_a_browser(browser: Browser, tmp_path: Path, width: int):
+def test_no_two_labels_share_room_in_a_browser(browser, tmp_path, width):
     style = (ASSETS / "style.css").read_text(encoding="utf-8")
     figures = "".join(
         f'<figure><div class="chart">{chart.svg}</div></figure>' for name in CASES for chart in drawn(name)

@@ -95,7 +95,7 @@ def drawn(name: str) -> Iterator[Chart]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_no_two_labels_share_room_and_nothing_leaves_the_picture(name: str):
+def test_no_two_labels_share_room_and_nothing_leaves_the_picture(name):
     for chart in drawn(name):
         root = root_of(chart)
         left, top, width, height = map(float, root.attrib["viewBox"].split())
@@ -110,7 +110,7 @@ def test_no_two_labels_share_room_and_nothing_leaves_the_picture(name: str):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_every_mark_says_in_words_what_it_stands_for(name: str):
+def test_every_mark_says_in_words_what_it_stands_for(name):
     for chart in drawn(name):
         root = root_of(chart)
         said = tooltips(root)
@@ -120,7 +120,7 @@ def test_every_mark_says_in_words_what_it_stands_for(name: str):
 
 
 @pytest.mark.parametrize("name", ["50 topics", "250 topics", "10,000 topics", "pool of 40"])
-def test_a_picture_stays_small(name: str):
+def test_a_picture_stays_small(name):
     sizes = {chart.key: (len(chart.svg), sum(1 for _ in root_of(chart).iter())) for chart in drawn(name)}
     assert max(size for size, _ in sizes.values()) < 80_000
     assert sum(size for size, _ in sizes.values()) < 250_000
@@ -154,7 +154,7 @@ def contrast(first: str, second: str) -> float:
 
 
 @pytest.mark.parametrize("name", SEEN)
-def test_every_colour_can_be_seen_in_light_and_dark(name: str):
+def test_every_colour_can_be_seen_in_light_and_dark(name):
     style = "".join(path.read_text(encoding="utf-8") for path in sorted(ASSETS.glob("*.css")))
     themes = dict(re.findall(r"(--[\w-]+): light-dark\((#\w{6}, #\w{6})\)", style))
     variable, fallback = re.fullmatch(r"var\((--\w+), (#\w{6})\)", SEEN[name]).groups()
@@ -183,7 +183,7 @@ def test_losses_and_wins_differ_in_shape_and_not_only_in_colour():
 
 
 @pytest.mark.parametrize("name", ["50 topics", "pool"])
-def test_a_file_stands_alone(name: str):
+def test_a_file_stands_alone(name):
     for chart in drawn(name):
         assert chart.file.startswith("<svg ")
         assert 'xmlns="http://www.w3.org/2000/svg"' in chart.file
@@ -202,7 +202,7 @@ def test_text_that_looks_like_a_colour_stays_as_it_is():
 
 
 @given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9), st.integers(2, 12))
-def test_ticks_are_round_few_and_cover_the_values(low: float, span: float, most: int):
+def test_ticks_are_round_few_and_cover_the_values(low, span, most):
     scale = scale_of([low, low + span], most=most)
     assert scale.low <= low + 1e-9 * max(abs(low), span)
     assert scale.high >= low + span - 1e-9 * max(abs(low), span)
@@ -212,7 +212,7 @@ def test_ticks_are_round_few_and_cover_the_values(low: float, span: float, most:
 
 
 @pytest.mark.parametrize("values", [[], [0.0], [5.0], [-1e300, 1e300], [5e-324, 0.0], [1e50, 1e50]])
-def test_a_scale_for_values_that_do_not_differ_or_differ_too_much(values: list[float]):
+def test_a_scale_for_values_that_do_not_differ_or_differ_too_much(values):
     scale = scale_of(values).between(0, 100)
     assert all(0 <= scale(value) <= 100 for value in values)
     assert 1 <= len(scale.ticks(5)) <= 12
@@ -226,7 +226,7 @@ def test_tick_labels_have_the_decimals_that_they_need():
 
 
 @given(st.lists(st.floats(0, 200), min_size=1, max_size=12))
-def test_stacked_labels_stay_apart_and_keep_their_order(heights: list[float]):
+def test_stacked_labels_stay_apart_and_keep_their_order(heights):
     placed = stacked(heights, low=0, high=230)
     assert all(-1e-9 <= height <= 230 + 1e-9 for height in placed)
     in_order = sorted(placed)

@@ -7,7 +7,6 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -108,7 +107,7 @@ SHOWN: dict[str, Callable[[], Verdict]] = {
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_all_that_is_drawn_is_in_the_json_report(name: str, tmp_path: Path):
+def test_all_that_is_drawn_is_in_the_json_report(name, tmp_path):
     verdict, path = SHOWN[name](), tmp_path / "r.json"
     path.write_text(json.dumps([verdict]), encoding="utf-8")
     (read,) = json.read(path).verdicts
@@ -116,7 +115,7 @@ def test_all_that_is_drawn_is_in_the_json_report(name: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_every_axis_is_named_and_every_picture_has_words(name: str):
+def test_every_axis_is_named_and_every_picture_has_words(name):
     for chart in charts_of(SHOWN[name]()).values():
         root = root_of(chart)
         assert root.get("role") == "img"
@@ -141,7 +140,7 @@ def numbers(part: Any) -> Iterator[tuple[Any, Any]]:
 
 
 @pytest.mark.parametrize("name", ["50", "pool", "slices"])
-def test_a_report_with_any_numbers_that_can_be_read_can_be_drawn(name: str, tmp_path: Path):
+def test_a_report_with_any_numbers_that_can_be_read_can_be_drawn(name, tmp_path):
     rng, text, path = random.Random(1), json.dumps([SHOWN[name]()]), tmp_path / "r.json"
     count = 0
     for _ in range(30):
@@ -292,7 +291,7 @@ def test_slices_of_a_gate_on_single_topics_are_not_called_small():
         ("qutwb", ["166", "175", "191", "172"], {"166", "175", "191", "172"}),
     ],
 )
-def test_figure_2_of_sigir_2014(shared: Path, run: str, front: list[str], flagged: set[str], alpha: int):
+def test_figure_2_of_sigir_2014(shared, run, front, flagged, alpha):
     topics = tuple(map(str, web2012.TOPICS))
     ours = TopicScores(run, "ERR@20", topics, web2012.submitted(shared)[run])
     theirs = TopicScores("indriCASP", "ERR@20", topics, web2012.indri_casp(shared))
@@ -449,7 +448,7 @@ def test_in_a_large_pool_only_candidate_and_reference_are_named():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_pictures_consist_of_shapes_and_text(name: str):
+def test_pictures_consist_of_shapes_and_text(name):
     for chart in charts_of(hostile(STRINGS[name])).values():
         for root in (root_of(chart), file_of(chart)):
             tags = {element.tag.rpartition("}")[2] for element in root.iter()}

@@ -99,11 +99,11 @@ def view_of(verdict: Verdict) -> ComparisonView:
 
 
 @pytest.fixture
-def verdict() -> Verdict:
+def verdict():
     return with_documents(pair(50))
 
 
-def test_the_page_says_what_the_verdict_says(verdict: Verdict):
+def test_the_page_says_what_the_verdict_says(verdict):
     page, shown = parsed(verdict), card(verdict)
     assert f"{shown.advice}: {shown.line}".replace(" -> ", " → ") in page.said
     for text in (
@@ -123,7 +123,7 @@ def test_the_page_says_what_the_verdict_says(verdict: Verdict):
     assert looks == ["number loss"] * STATIC_ROWS
 
 
-def test_the_worst_queries_come_first(verdict: Verdict):
+def test_the_worst_queries_come_first(verdict):
     said = parsed(verdict).said
     worst = [topic.query for topic in verdict.responsible_topics[:MAX_WORST]]
     places = [said.index(query) for query in worst]
@@ -131,7 +131,7 @@ def test_the_worst_queries_come_first(verdict: Verdict):
     assert places[-1] < said.index("Why it failed") < said.index("Next") < said.index("Statistics")
 
 
-def test_the_title_is_the_verdict(verdict: Verdict):
+def test_the_title_is_the_verdict(verdict):
     def title(*verdicts: Verdict) -> str:
         return re.search(r"<title>(.*?)</title>", page_of(*verdicts))[1]
 
@@ -141,7 +141,7 @@ def test_the_title_is_the_verdict(verdict: Verdict):
     assert title(passed, bare(pair(20, shift=0.1, name="good"))) == "✓ Ship: 2 gates passed · riskguard"
 
 
-def test_failures_come_first(verdict: Verdict):
+def test_failures_come_first(verdict):
     page = parsed(bare(pair(50, shift=0.03, name="fine")), bare(verdict))
     cards = [
         attributes["class"] for _, attributes in page.tags if (attributes.get("class") or "").startswith("card ")
@@ -149,7 +149,7 @@ def test_failures_come_first(verdict: Verdict):
     assert cards == ["card stop", "card go"]
 
 
-def test_documents_that_moved_stand_in_for_rankings(verdict: Verdict):
+def test_documents_that_moved_stand_in_for_rankings(verdict):
     (data,) = parsed(verdict).data
     documents, panels = data["panels"]["documents"], data["panels"]["topics"]
     named = [[documents[entry[0]][0], *entry[1:]] for entry in panels[0][2]]
@@ -160,7 +160,7 @@ def test_documents_that_moved_stand_in_for_rankings(verdict: Verdict):
     assert [data["topics"][panel[0]] for panel in panels] == [moved.topic for moved in verdict.documents]
 
 
-def test_rankings_are_handed_over_with_titles_and_web_addresses(verdict: Verdict):
+def test_rankings_are_handed_over_with_titles_and_web_addresses(verdict):
     page = parsed(with_rankings(verdict))
     (data,) = page.data
     assert data["panels"]["depth"] == 3
@@ -184,14 +184,14 @@ def test_rankings_are_handed_over_with_titles_and_web_addresses(verdict: Verdict
     ["javascript:alert(1)", "JaVaScRiPt:alert(1)", "data:text/html,<script>1</script>", "//example.org/x", "file:///etc",
      " https://x y", "https://", 'https://example.org/"onclick="', "vbscript:x", "https:\\\\example.org"],
 )  # fmt: skip
-def test_only_web_addresses_become_links(verdict: Verdict, address: str):
+def test_only_web_addresses_become_links(verdict, address):
     known = with_rankings(verdict).rankings
     object.__setattr__(known, "urls", {"d-1": address})  # as a report that no check has seen might hold it
     (data,) = Page(render([replace(verdict, rankings=known)])).data
     assert data["panels"]["documents"][0] == ["d-1", "Kettle & <b>sensor</b>"]
 
 
-def test_gates_on_the_same_inputs_share_topics_and_rankings(verdict: Verdict):
+def test_gates_on_the_same_inputs_share_topics_and_rankings(verdict):
     inputs = Inputs("sha256:q", "sha256:c", {"old": "sha256:b"})
     first = altered(verdict, inputs=inputs)
     second = replace(first, asked=replace(first.asked, name="again", alpha=5.0))
@@ -206,7 +206,7 @@ def test_gates_on_the_same_inputs_share_topics_and_rankings(verdict: Verdict):
         assert text in page.said
 
 
-def test_ids_are_unique_and_links_lead_somewhere(verdict: Verdict):
+def test_ids_are_unique_and_links_lead_somewhere(verdict):
     page = parsed(verdict, pool(), altered(verdict, gate="again"))
     ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
@@ -221,14 +221,14 @@ def test_ids_are_unique_and_links_lead_somewhere(verdict: Verdict):
             assert set((attributes.get(name) or "").split()) <= set(ids)
 
 
-def test_the_glossary_is_the_only_other_page(verdict: Verdict, monkeypatch: pytest.MonkeyPatch):
+def test_the_glossary_is_the_only_other_page(verdict, monkeypatch):
     monkeypatch.setattr("pytest_riskguard.reports.names.documentation", lambda: "https://example.org/docs/README.md")
     page = Page(render([bare(verdict)]))
     elsewhere = [attributes for tag, attributes in page.tags if tag == "a" and not attributes["href"].startswith("#")]
     assert elsewhere == [{"href": "https://example.org/docs/glossary.md", "rel": "noreferrer noopener"}]
 
 
-def test_the_policy_allows_what_is_there_and_nothing_else(verdict: Verdict):
+def test_the_policy_allows_what_is_there_and_nothing_else(verdict):
     text, page = page_of(verdict), parsed(verdict)
     policy = next(
         a["content"] for tag, a in page.tags if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy"
@@ -249,7 +249,7 @@ def test_the_policy_allows_what_is_there_and_nothing_else(verdict: Verdict):
 
 
 @pytest.fixture(scope="module")
-def calm() -> Page:
+def calm():
     """The page of hostile texts with a harmless one in their place."""
     return hostile_page("calm")
 
@@ -260,7 +260,7 @@ def hostile_page(text: str) -> Page:
 
 #: A page with its charts takes a quarter of a second.
 @pytest.mark.parametrize("name", NAMES)
-def test_hostile_text_is_text(name: str, calm: Page):
+def test_hostile_text_is_text(name, calm):
     page = hostile_page(STRINGS[name])
 
     def shape(page: Page) -> list[str]:
@@ -287,7 +287,7 @@ def test_numbers_that_are_none_never_reach_the_data():
         script_json([float("nan")])
 
 
-def test_all_topics_are_handed_to_the_script(verdict: Verdict):
+def test_all_topics_are_handed_to_the_script(verdict):
     long = pair(80)
     page = parsed(long)
     (data,) = page.data
@@ -298,7 +298,7 @@ def test_all_topics_are_handed_to_the_script(verdict: Verdict):
     assert f"These are the {STATIC_ROWS} most harmful of 80 topics" in page.said
 
 
-def test_every_number_of_a_topic_is_that_of_the_json(verdict: Verdict):
+def test_every_number_of_a_topic_is_that_of_the_json(verdict):
     (data,) = parsed(verdict).data
     report = verdict.to_dict()
     columns = report["exhibits"]["topics"]
@@ -343,7 +343,7 @@ def test_beyond_the_budget_the_most_harmful_stay():
 
 
 @pytest.mark.parametrize(("topics", "most"), [(50, 1_500_000), (250, 1_500_000)])
-def test_pages_are_small(topics: int, most: int):
+def test_pages_are_small(topics, most):
     assert len(page_of(with_documents(pair(topics))).encode()) < most
 
 
@@ -353,17 +353,17 @@ def test_ten_thousand_topics_with_long_queries_stay_below_five_megabytes():
     assert len(render([replace(verdict, exhibits=replace(verdict.exhibits, topics=columns))]).encode()) < 5_000_000
 
 
-def test_gates_share_style_and_script(verdict: Verdict):
+def test_gates_share_style_and_script(verdict):
     page = parsed(verdict, bare(verdict), bare(pair(20)))
     assert [tag for tag, _ in page.tags].count("style") == 1
     assert [tag for tag, _ in page.tags].count("script") == 2
 
 
-def test_the_same_verdicts_give_the_same_page(verdict: Verdict):
+def test_the_same_verdicts_give_the_same_page(verdict):
     assert render([verdict]) == page_of(verdict)
 
 
-def test_parts_that_a_verdict_lacks_are_left_out(verdict: Verdict):
+def test_parts_that_a_verdict_lacks_are_left_out(verdict):
     page = parsed(bare(verdict))
     assert page.data[0]["count"] == len(verdict.responsible_topics) + len(verdict.flagged_wins)
     for part in ("Unjudged documents", "Topics by tag"):
@@ -382,7 +382,7 @@ def test_incomparable_gates_say_why():
     assert not [tag for tag, _ in page.tags if tag == "svg"]
 
 
-def test_tags_warnings_and_digests_are_shown(verdict: Verdict):
+def test_tags_warnings_and_digests_are_shown(verdict):
     told = tagged(verdict, intent=("buy",) * 50)
     told = altered(
         told, warnings=(VerdictWarning("churn", "watch out"),), inputs=Inputs("sha256:q", "sha256:c", {"old": None})
@@ -392,13 +392,13 @@ def test_tags_warnings_and_digests_are_shown(verdict: Verdict):
         assert text in page.said
 
 
-def test_a_pool_is_shown(verdict: Verdict):
+def test_a_pool_is_shown(verdict):
     page = parsed(pool())
     for text in ("Against each reference", "Systems, highest GeoRisk first", "GeoRisk over alpha"):
         assert text in page.said
 
 
-def test_many_comparisons_stay_small(verdict: Verdict):
+def test_many_comparisons_stay_small(verdict):
     few, many = (
         parsed(*(altered(bare(verdict), gate=f"gate {place}") for place in range(count))) for count in (4, 30)
     )
@@ -416,7 +416,7 @@ def test_a_page_of_many_gates_keeps_to_its_budget():
         assert text.count("not significantly risky") >= 30
 
 
-def test_charts_beyond_the_budget_are_left_out_of_the_last_gates(monkeypatch: pytest.MonkeyPatch):
+def test_charts_beyond_the_budget_are_left_out_of_the_last_gates(monkeypatch):
     verdicts = many_gates(3, topics=100)
     whole = len([tag for tag, _ in Page(render(verdicts)).tags if tag == "figure"])
     monkeypatch.setattr("pytest_riskguard.reports.html.page._CHART_BYTES", 60_000)
@@ -426,7 +426,7 @@ def test_charts_beyond_the_budget_are_left_out_of_the_last_gates(monkeypatch: py
     assert "left out to keep this page small" in page.said
 
 
-def test_where_it_comes_from_is_shown(verdict: Verdict):
+def test_where_it_comes_from_is_shown(verdict):
     page = Page(render([bare(verdict)], provenance=provenance(age=45.2)))
     head = page.said[: page.said.index("Expand all")]
     assert (
@@ -442,7 +442,7 @@ def test_where_it_comes_from_is_shown(verdict: Verdict):
     assert not [a for _, a in young.tags if a.get("class") == "old"]
 
 
-def test_baselines_of_which_only_the_name_is_known_take_a_line(verdict: Verdict):
+def test_baselines_of_which_only_the_name_is_known_take_a_line(verdict):
     known = provenance(age=3.0)
     bare_ones = replace(known, baselines=(Origin("old", {}),))
     assert "Baselines Name Stored" in Page(render([verdict], provenance=known)).said
@@ -451,7 +451,7 @@ def test_baselines_of_which_only_the_name_is_known_take_a_line(verdict: Verdict)
     assert "Stored" not in text
 
 
-def test_only_rankings_that_are_there_are_offered(verdict: Verdict):
+def test_only_rankings_that_are_there_are_offered(verdict):
     offer = "Open a query to see both rankings."
     assert offer in page_of(verdict)
     assert offer not in page_of(bare(verdict))
@@ -462,7 +462,7 @@ def test_what_stands_around_a_query_keeps_its_direction():
     assert "<bdi>how do I reset my washing machine q000" in render(verdicts), "0.8 → 0.1 stays so beside Arabic"
 
 
-def test_without_the_extra_the_message_names_the_command(monkeypatch: pytest.MonkeyPatch):
+def test_without_the_extra_the_message_names_the_command(monkeypatch):
     ensure_available()
     monkeypatch.setattr(
         "pytest_riskguard.reports.html.find_spec", lambda name: None if name == "jinja2" else find_spec(name)

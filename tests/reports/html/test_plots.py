@@ -55,7 +55,7 @@ def centres(plot: Plot) -> list[tuple[float, float]]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_nothing_covers_anything_else_or_leaves_the_picture(name: str):
+def test_nothing_covers_anything_else_or_leaves_the_picture(name):
     plot = CASES[name]()
     root, at = root_of(plot.chart()), centres(plot)
     left, top, width, height = map(float, root.attrib["viewBox"].split())
@@ -75,7 +75,7 @@ def test_nothing_covers_anything_else_or_leaves_the_picture(name: str):
 
 
 @pytest.mark.parametrize("name", ["four", "forty", "tiny", "large"])
-def test_points_stand_where_their_values_are(name: str):
+def test_points_stand_where_their_values_are(name):
     plot = CASES[name]()
     xs, ys = zip(*((point.x, point.y) for point in plot._points), strict=True)
     across, up = zip(*centres(plot), strict=True)
@@ -125,7 +125,7 @@ def test_gaps_break_a_line_and_intervals_are_as_long_as_they_are():
 
 
 @pytest.mark.parametrize(("count", "shown"), [(1, 1), (5, 5), (120, 10)])
-def test_labels_are_those_there_is_room_for_the_newest_always(count: int, shown: int):
+def test_labels_are_those_there_is_room_for_the_newest_always(count, shown):
     wide, narrow = over_time([0.0] * count).drawings
     texts = re.findall(r">(01-\d+)<", wide)
     assert (len(texts), texts[0]) == (shown, f"01-{count - 1:02}")

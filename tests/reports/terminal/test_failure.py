@@ -234,7 +234,7 @@ def rows(text: str, width: int) -> int:
 
 @pytest.mark.parametrize("name", ["", "n" * 190, "many words in a name " * 8, HOSTILE, "検索" * 40])
 @pytest.mark.parametrize("case", CASES)
-def test_a_failure_has_at_most_20_lines_of_80_columns_whatever_names_it_has(case: str, name: str):
+def test_a_failure_has_at_most_20_lines_of_80_columns_whatever_names_it_has(case, name):
     shown = worded(renamed(CASES[case](), name)) if name else CASES[case]()
     text = explain(shown, Screen(width=80), reproduce="pytest --riskguard riskguard.yaml::no-risk[nDCG@10-5]")
     assert rows(text, 80) <= 20
@@ -243,7 +243,7 @@ def test_a_failure_has_at_most_20_lines_of_80_columns_whatever_names_it_has(case
 
 
 @pytest.mark.parametrize("length", [90, 200, 400, 600])
-def test_a_long_command_leaves_room_for_fewer_topics(length: int):
+def test_a_long_command_leaves_room_for_fewer_topics(length):
     text = explain(CASES["explained"](), Screen(width=80), reproduce="pytest --riskguard ".ljust(length, "x"))
     assert rows(text, 80) <= 20
 

@@ -40,7 +40,7 @@ def test_a_gate_is_a_line_with_its_figures_and_on_a_narrow_screen_with_fewer():
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_figures_are_those_of_the_failure_for_every_kind_of_gate(case: str):
+def test_the_figures_are_those_of_the_failure_for_every_kind_of_gate(case):
     verdict = CASES[case]()
     if verdict.outcome != "incomparable":
         assert row(verdict)["estimate"] == card(verdict).estimate

@@ -19,13 +19,13 @@ WIDTHS = (80,)
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("case", CASES)
-def test_the_message_of_a_gate(case: str, width: int):
+def test_the_message_of_a_gate(case, width):
     text = explain(CASES[case](), Screen(Detail.BRIEF, width), reproduce="pytest --riskguard riskguard.yaml::no-risk")
     golden(GOLDEN / f"{case}-{width}.txt", f"{text}\n")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_message_with_everything_there_is(width: int):
+def test_a_message_with_everything_there_is(width):
     golden(GOLDEN / f"everything-{width}.txt", explain(CASES["explained"](), Screen(Detail.EVERYTHING, width)) + "\n")
 
 
@@ -40,12 +40,12 @@ def all_gates() -> list[tuple[str, Verdict]]:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_table_of_all_gates(width: int):
+def test_the_table_of_all_gates(width):
     golden(GOLDEN / f"gates-{width}.txt", "\n".join(gates_table.lines(all_gates(), Screen(width=width))) + "\n")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_table_of_two_gates_of_one_kind(width: int):
+def test_the_table_of_two_gates_of_one_kind(width):
     judged = [("riskguard.yaml::no-risk[AP-1]", CASES["loss"]()), ("tests/test_ranking.py::test_it", CASES["pass"]())]
     golden(GOLDEN / f"two-gates-{width}.txt", "\n".join(gates_table.lines(judged, Screen(width=width))) + "\n")
 

@@ -307,7 +307,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("code", "verdict", "parameters", "message"), MESSAGES)
-def test_each_warning_is_put_into_words(code: str, verdict: Verdict, parameters: dict[str, Any], message: str):
+def test_each_warning_is_put_into_words(code, verdict, parameters, message):
     warned = altered(verdict, warnings=(VerdictWarning(code, parameters=parameters),))
     assert [warning.message for warning in worded(warned).warnings] == [message]
 

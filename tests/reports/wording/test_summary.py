@@ -473,7 +473,7 @@ def test_a_summary_is_true(law, seed):
     rng = np.random.default_rng([seed, *law.encode()])
     n = int(rng.choice([1, 7, 13, 30]))
     topics = tagged(n, kind=rng.choice(["a", "b", ""], n).tolist(), size=rng.choice(list("xyz"), n).tolist())
-    topics = replace(topics, weights=dict(zip(topics.queries, rng.uniform(1, 9, n).tolist(), strict=True)))
+    topics = replace(topics, weighting=rng.uniform(1, 9, n).tolist())
     candidate, baseline = pair(LAWS[law](rng, n))
     again = [topic_scores("again", baseline.values + rng.normal(0.01, 0.05, n)) for _ in range(int(rng.integers(3)))]
     for options in questions(rng):
@@ -510,7 +510,7 @@ def test_the_cases_cover_what_a_verdict_can_say():
     for law, seed in TELLING.items():
         rng = np.random.default_rng([seed, *law.encode()])
         n = int(rng.choice([1, 7, 13, 30]))
-        topics = replace(tagged(n), weights={f"t{i:05d}": 1.0 + i for i in range(n)})
+        topics = replace(tagged(n), weighting=[1.0 + i for i in range(n)])
         candidate, baseline = pair(LAWS[law](rng, n))
         said += [
             told(judged(gate_of("g", **options), candidate, baseline, topics=topics)) for options in questions(rng)
@@ -597,7 +597,7 @@ def test_where_the_costliest_documents_went_is_one_sentence(documents, sentence)
 
 
 def test_other_peoples_text_stays_on_one_line_and_short():
-    topics = Topics({}, {f"t{i:05d}": {"in\ntent": "co\u2028de " * 30 if i < 8 else "w"} for i in range(120)})
+    topics = Topics.of({}, {f"t{i:05d}": {"in\ntent": "co\u2028de " * 30 if i < 8 else "w"} for i in range(120)})
     text = told(judged(gate_of("g", alpha=1), *pair(EXAMPLE, level=0.7), topics=topics))
     assert "7 of 8 in tent=co de co de" in text
     assert len(text.splitlines()) == 1

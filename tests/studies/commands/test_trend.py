@@ -10,7 +10,7 @@ import pytest
 
 
 @pytest.fixture
-def reports(command) -> Path:
+def reports(command):
     """Three runs in a folder, one of them deeper down."""
     folder = Path("reports")
     (folder / "deep").mkdir(parents=True)

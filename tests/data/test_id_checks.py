@@ -1,0 +1,408 @@
+"""Runs whose ids are not those of the judgements, or name other documents, and weak runs whose ids are."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import poisson
+
+from pytest_riskguard import check
+from pytest_riskguard.data import id_checks, read_qrels
+from pytest_riskguard.data.given_file import LabelRules
+from pytest_riskguard.data.id_checks import OTHER_TOPICS, UNLIKELY, FirstDocuments, examined, is_chance, matches
+from pytest_riskguard.data.ids import Ids
+from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.run_scores import score_run
+from pytest_riskguard.data.scores import Judged
+from pytest_riskguard.errors import DataError
+
+Grades = dict[str, dict[str, float]]
+Run = Mapping[str, Mapping[str, float]] | Mapping[str, Sequence[str]]
+Rewritten = Callable[[str], str]
+TOPICS = range(30)
+
+
+def docid(topic: int, place: int) -> str:
+    return str(100 + 37 * topic + 5 * place)
+
+
+JUDGED: Grades = {f"{topic:02}": {docid(topic, place): place % 2 for place in range(3)} for topic in TOPICS}
+
+
+def rewritten_run(written: Rewritten, *, topics: range = TOPICS) -> Run:
+    """A run that retrieves the judged documents; in ``topics`` their ids are rewritten."""
+    return {
+        topic: [written(name) if number in topics else name for name in judged]
+        for number, (topic, judged) in enumerate(JUDGED.items())
+    }
+
+
+def refused(run: Run, judged: Grades | Qrels, problem: str) -> str:
+    with pytest.raises(DataError, match=re.escape(problem)) as caught:
+        score_run(run, judged, ["Judged@10"])
+    assert caught.value.reason == "ids_do_not_match"
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("written", "cause"),
+    [
+        (lambda name: f"doc:{name}", "ids of the run begin with 'doc:', which the others lack"),
+        (lambda name: f"{name}-en", "ids of the run end with '-en', which the others lack"),
+        (lambda name: f"{name}.html", "one side writes a file extension"),
+        (lambda name: f"{name}.0", "one side writes whole numbers with decimals"),
+        (lambda name: f"000{name}", "they differ in leading zeros"),
+        (lambda name: f"https://help.example/a/{name}?lang=en", "one side writes paths or URLs, or an index before"),
+        (lambda name: f"articles%2F{name}", "one side writes paths or URLs, or an index before the id"),
+        (lambda name: f"articles/{name}.md", "one side writes paths or URLs of files"),
+        (lambda name: str(int(name) - 1), "each id of the run is one less than a judged one"),
+        (lambda name: str(int(name) + 1), "each id of the run is one more than a judged one"),
+        (lambda name: f"#{int(name) * 7919:x}", "their ids use different kinds of characters"),
+        (lambda name: str(10**9 + int(name)), "its ids may come from another collection or index"),
+    ],
+)
+def test_ids_of_another_spelling_are_refused_with_the_likely_cause(written, cause):
+    shown = ", ".join(repr(written(name)) for name in JUDGED["00"])
+    ids = f"document ids of judgements, such as '100', '105', '110'; found {shown}"
+    refused(rewritten_run(written), JUDGED, f"{ids}, and no judged document in any topic that it answers: {cause}")
+
+
+def test_the_difference_may_lie_in_the_ids_of_the_judgements():
+    judged: Grades = {str(topic): {f"DOC-{topic}a": 1} for topic in TOPICS}
+    refused({t: [f"{t}a"] for t in judged}, judged, "ids of the judgements begin with 'DOC-', which the others lack")
+    refused({t: [f"DOC-{t}"] for t in judged}, judged, "ids of the judgements end with 'a', which the others lack")
+    refused({t: [f"doc-{t}A"] for t in judged}, judged, "they differ in upper and lower case")
+
+
+def test_the_likely_cause_does_not_depend_on_the_order_of_a_set():
+    """Some judged ids are the end of others, so that two prefixes explain as many topics."""
+    judged: Grades = {str(t): {f"b{t}x": 1, f"ab{t}x": 1} for t in TOPICS}
+    run = {t: [f"{'A' if t == '0' else 'c'}ab{t}x"] for t in judged}
+    refused(run, judged, "ids of the run begin with 'c', which the others lack")
+
+
+def answered(count: int, *, of: int, judged: str = "page{}", other: str = "other{}") -> tuple[Run, Grades]:
+    """One judged document for each topic, which a run finds in some of them."""
+    topics = range(of)
+    run = {f"q{t:02}": [(judged if t < count else other).format(t)] for t in topics}
+    return run, {f"q{t:02}": {f"page{t}": 1} for t in topics}
+
+
+def in_another_case(count: int) -> tuple[Run, Grades]:
+    run = {f"q{t:02}": [f"PAGE{t}" if t < count else f"page{t}", f"other{t}"] for t in range(20)}
+    return run, {f"q{t:02}": {f"page{t}": 1, f"other{t}": 0} for t in range(20)}
+
+
+BOUNDS = {
+    "half of the topics": lambda count: (rewritten_run(lambda name: f"x_{name}", topics=range(count)), JUDGED),
+    "a quarter differs in case": in_another_case,
+    "hardly any topic": lambda count: answered(40 - count, of=40),
+    "other characters": lambda count: answered(30 - count, of=30, other="#{}0"),
+}
+
+
+@pytest.mark.parametrize(
+    ("world", "count", "problem"),
+    [
+        ("half of the topics", 15, "no judged document in 16 of the 30 topics that it answers"),
+        ("a quarter differs in case", 5, "in 6 of the 20 topics examined they differ in upper and lower case"),
+        ("hardly any topic", 37, "no judged document in 38 of the 40 topics that it answers: its ids may come from"),
+        ("other characters", 15, "in 16 of the 30 topics that it answers: their ids use different kinds of"),
+    ],
+)
+def test_from_so_many_topics_on_ids_do_not_match(world, count, problem):
+    assert score_run(*BOUNDS[world](count), ["AP"])[0].mean > 0
+    refused(*BOUNDS[world](count + 1), problem)
+
+
+def test_judgements_that_are_complete_have_runs_that_find_hardly_anything():
+    run, judged = answered(2, of=40)
+    complete = read_qrels(judged, labels=LabelRules(is_complete=True))
+    assert score_run(run, complete, ["AP"])[0].mean == 2 / 40
+    refused(answered(0, of=40)[0], complete, "its ids may come from another collection or index")
+
+
+def ends_alike(spelling: str) -> tuple[Run, Grades]:
+    """One judged document for each topic, as from clicks; the run finds it in two topics of five."""
+    run = {
+        f"{t:02}": [spelling.format(t if t % 5 < 2 and rank == 1 else 100 * (t + 1) + rank) for rank in (1, 2)]
+        for t in TOPICS
+    }
+    return run, {f"{t:02}": {spelling.format(t): 1} for t in TOPICS}
+
+
+def not_relevant() -> tuple[Run, Grades]:
+    """The run finds judged documents of its topics, but relevant ones of other topics alone."""
+    judged: Grades = {f"{t:02}": {f"n{t}": 0, f"m{t}": 0, f"d{t}": 1} for t in range(12)}
+    return {t: [f"n{int(t)}", f"d{(int(t) + 2) % 12}", *(f"x{t}-{n}" for n in range(8))] for t in judged}, judged
+
+
+def neighbours() -> tuple[Run, Grades]:
+    """In two topics of three the run retrieves only neighbours of judged documents, on either side."""
+    judged = {t: (3 * t + 10, 3 * t + 20) for t in TOPICS}
+    nearby = {t: (first + 1, second - 1) if t % 3 else (first, second + 1) for t, (first, second) in judged.items()}
+    run = {f"{t:02}": list(map(str, documents)) for t, documents in nearby.items()}
+    return run, {f"{t:02}": dict.fromkeys(map(str, documents), 1) for t, documents in judged.items()}
+
+
+WEAK: dict[str, tuple[tuple[Run, Grades], Judged]] = {
+    "other numbers": (
+        ({t: [docid(int(t), 0) if int(t) < 3 else str(5000 + 13 * int(t))] for t in JUDGED}, JUDGED),
+        Judged(30, 3, 0.1),
+    ),
+    "a page": (ends_alike("https://help.example/{}/index.html"), Judged(30, 12, 0.2)),
+    "a query": (ends_alike("https://help.example/?id={}"), Judged(30, 12, 0.2)),
+    "queries": (ends_alike("https://help.example/page?id={}&lang=en"), Judged(30, 12, 0.2)),
+    "a small numbered collection": (neighbours(), Judged(30, 10, 10 / 60)),
+    "few judged ids": (answered(3, of=9, other="-{}"), Judged(9, 3, 1 / 3)),
+    "deep": (({"00": [*(f"other{rank}" for rank in range(20)), docid(0, 1)]}, JUDGED), Judged(1, 1, 0.0)),
+    "the query is ignored": (({t: [docid(n, 1) for n in TOPICS] for t in JUDGED}, JUDGED), Judged(30, 30, 1 / 30)),
+    "not relevant": (not_relevant(), Judged(12, 12, 0.1)),
+    "a prefix in few topics": (
+        ({t: [("x" if int(t) < 12 else "") + docid(int(t) + 40 * (int(t) > 14), 0)] for t in JUDGED}, JUDGED),
+        Judged(30, 3, 0.1),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WEAK)
+def test_a_weak_system_is_not_refused(case):
+    worlds, expected = WEAK[case]
+    assert score_run(*worlds, ["AP"])[0].judged == expected
+
+
+# The same ids for other documents.
+
+
+SPELLINGS: dict[str, Rewritten] = {
+    "numbers": str,
+    "padded": lambda number: f"{int(number):06}",
+    "capitals": lambda number: f"DOC-{number}",
+    "mixed": lambda number: f"{'Guide' if int(number) % 2 else 'FAQ'}/{number}",
+    "partly capitals": lambda number: f"P{number}" if int(number) % 2 else number,
+}
+
+
+class World:
+    """Topics with relevant documents among many numbered ones, and a system that finds some of them."""
+
+    def __init__(self, seed: int, *, topics: int, documents: int, depth: int, skill: float, spelling: str) -> None:
+        rng = random.Random(seed)
+        every = list(map(SPELLINGS[spelling], map(str, range(1, documents + 1))))
+        self.judged: Grades = {}
+        self.run: dict[str, list[str]] = {}
+        for number in range(topics):
+            pool = rng.sample(every, 12)
+            self.judged[f"q{number}"] = {name: int(place < 4) for place, name in enumerate(pool)}
+            found = [name for name in pool if rng.random() < skill]
+            self.run[f"q{number}"] = list(dict.fromkeys([*found, *rng.sample(every, depth)]))[:depth]
+        shuffled = every[:]
+        rng.shuffle(shuffled)
+        self.elsewhere = dict(zip(every, shuffled, strict=True))
+
+
+worlds = st.builds(
+    World,
+    st.integers(0, 10**6),
+    topics=st.integers(12, 40),
+    documents=st.integers(300, 3000),
+    depth=st.sampled_from([10, 50]),
+    skill=st.floats(0.3, 1.0),
+    spelling=st.sampled_from(["capitals", "mixed", "partly capitals", "numbers", "padded"]),
+)
+
+
+@settings(max_examples=30)
+@given(worlds, st.sampled_from(["index/", "v2:", "products_v7#", "1-", "elsewhere", "lower"]))
+def test_other_ids_are_refused_and_its_own_are_not(world, change):
+    assert score_run(world.run, world.judged, ["AP"])[0].mean > 0
+    rewritten = {"elsewhere": world.elsewhere.__getitem__, "lower": str.lower}.get(change, lambda name: change + name)
+    run = {topic: list(map(rewritten, ranking)) for topic, ranking in world.run.items()}
+    is_other = run != world.run  # numbers have no lower case
+    with pytest.raises(DataError) if is_other else nullcontext() as caught:
+        score_run(run, world.judged, ["AP"])
+    assert not is_other or caught.value.reason == "ids_do_not_match"
+
+
+def test_a_gate_on_another_index_is_incomparable_and_shows_ids_of_both_sides():
+    world = World(1, topics=30, documents=400, depth=50, skill=0.9, spelling="numbers")
+    foreign = {topic: list(map(world.elsewhere.__getitem__, ranking)) for topic, ranking in world.run.items()}
+    for pair in ((foreign, world.run), (world.run, foreign)):
+        verdict = check("not_significantly_risky", *pair, qrels=world.judged, measure="nDCG@10")
+        assert verdict.reason == "ids_do_not_match"
+        shown = ", ".join(map(repr, list(world.judged["q0"])[:3]))
+        assert f"such as {shown}; found {foreign['q0'][0]!r}" in str(verdict.problem)
+        assert "judged for other topics as often as for their own" in str(verdict.problem)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("folder", "qrels_name", "count"),
+    [("cranfield_runs", "qrels.txt", 20), ("web2012_runs", "qrels.adhoc.txt.gz", 8)],
+)
+def test_every_real_run_matches_its_judgements_and_none_with_ids_of_another_index(shared, folder, qrels_name, count):
+    qrels = read_qrels(shared / "data" / folder / qrels_name)
+    runs = sorted((shared / "data" / folder / "runs").glob("*.run.gz"))
+    judged = {path.name: score_run(path, qrels, ["nDCG@10"])[0].judged for path in runs}
+    assert len(judged) == count
+    if weakest := judged.get("broken_firstword.run.gz"):  # queries cut to their first word
+        assert (weakest.answered, weakest.topics) == (225, 68)
+    for path in runs[::4]:
+        run: dict[str, dict[str, float]] = {}
+        for line in gzip.decompress(path.read_bytes()).decode().splitlines():
+            topic, _, name, _, score, _ = line.split()
+            run.setdefault(topic, {})[name] = float(score)
+        documents = sorted({name for ranking in [*run.values(), *qrels.grades.values()] for name in ranking})
+        shuffled = documents[:]
+        random.Random(path.name).shuffle(shuffled)
+        elsewhere = dict(zip(documents, shuffled, strict=True))
+        for rewritten in (elsewhere.__getitem__, lambda name: f"9{name}"):
+            refused({t: {rewritten(d): s for d, s in ranking.items()} for t, ranking in run.items()}, qrels, "ids")
+
+
+def test_ids_of_a_run_with_many_judged_documents_match_whatever_other_topics_have():
+    """A fifth of the first documents is judged for the topic itself, and the others are judged for other topics."""
+    judged: Grades = {f"t{topic:02}": {f"d{topic}-{place}": 1 for place in range(10)} for topic in range(60)}
+
+    def run(own: int) -> Run:
+        return {
+            f"t{t:02}": [f"d{t if place < own else (t + 10) % 60}-{place}" for place in range(10)] for t in range(60)
+        }
+
+    assert set(score_run(run(2), judged, ["P@10"])[0].values) == {0.2}
+    refused(run(1), judged, "judged for other topics as often as for their own")
+
+
+@pytest.mark.parametrize("step", [0, 2])
+def test_documents_that_are_judged_for_all_topics_say_nothing(step):
+    """Besides these and others, a run has the one document of each topic, or that of another topic."""
+    popular = [f"p{number}" for number in range(3)]
+    judged: Grades = {f"q{t:02}": {name: float(name[0] == "d") for name in (*popular, f"d{t}")} for t in range(12)}
+    run = {f"q{t:02}": [f"d{(t + step) % 12}", *(f"x{t}-{n}" for n in range(20)), *popular] for t in range(12)}
+    if step:
+        refused(run, judged, "judged for other topics as often as for their own")
+    else:
+        assert score_run(run, judged, ["RR"])[0].mean == 1
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "expected"), [(6, 4, True), (7, 4, False), (10, 10, True), (11, 10, False), (2, 9, True)]
+)
+def test_as_many_matches_or_more_are_no_chance_below_one_in_ten_thousand(own, other, expected):
+    assert (poisson.sf(own - 1, (other + 1) / OTHER_TOPICS) > UNLIKELY) == expected
+    assert is_chance(own * OTHER_TOPICS, other) == expected
+
+
+def test_matches_with_the_own_topic_are_rounded_up():
+    """At an expected 1 match, 7 have a chance of 0.00008, 6 of 0.0006: 6.6 on average count as 7."""
+    assert not is_chance(33, 4)
+    assert is_chance(30, 4)
+
+
+def slow_matches(run: Mapping[str, Sequence[str]], qrels: Qrels) -> list[tuple[int, int]]:
+    """Matches counted with sets of ids, topic by topic."""
+    topics, counts = qrels.topics, []
+    for is_counted, depth in itertools.product((lambda _: True, qrels.rules.is_relevant), (100, 10)):
+        own = other = 0
+        for (topic, ranking), step in itertools.product(run.items(), range(1, OTHER_TOPICS + 1)):
+            place = topics.index(topic) + max(1, step * len(topics) // (OTHER_TOPICS + 1))
+            mine, theirs = (
+                {name for name in ranking[:depth] if name in grades and is_counted(grades[name])}
+                for grades in (qrels.grades[topic], qrels.grades[topics[place % len(topics)]])
+            )
+            own += len(mine - theirs)
+            other += len(theirs - mine)
+        counts.append((own, other))
+    return counts
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    topics=st.integers(1, 30),
+    skill=st.sampled_from([0, 1, 2, 3]),
+    least=st.sampled_from([None, 2.0]),
+)
+def test_matches_are_counted_as_sets_of_ids_are(seed, topics, skill, least):
+    rng = random.Random(seed)
+    judged = {
+        f"q{topic:02}": {f"d{document}": float(rng.randrange(4)) for document in rng.sample(range(40), 12)}
+        | {"d": 3.0}
+        for topic in range(topics)
+    }
+    qrels = read_qrels(judged, labels=LabelRules(relevant_from=least))
+    run = {}
+    for topic in rng.sample(qrels.topics, rng.randint(1, topics)):
+        found = rng.sample(sorted(judged[topic]), skill)
+        others = [f"d{document}" for document in rng.sample(range(200), rng.randint(0, 130))]
+        run[topic] = list(dict.fromkeys([*others[:5], *found, *others[5:], "last"]))
+    places = np.array([qrels.topics.index(topic) for topic in run])
+    first = FirstDocuments(places, np.cumsum([0, *map(len, run.values())]), Ids.of(itertools.chain(*run.values())))
+    assert matches(qrels, first) == slow_matches(run, qrels)
+
+
+# Which topics are examined.
+
+
+def test_topics_that_are_examined_are_spread_over_all_and_depend_on_the_topics_alone(monkeypatch):
+    monkeypatch.setattr(id_checks, "MAX_TOPICS", 20)
+    places = np.arange(100)
+    found = places[examined(places)]
+    assert len(found) == 20
+    assert np.diff(found).max() < 15
+    shuffled = np.random.default_rng(1).permutation(places)
+    assert sorted(shuffled[examined(shuffled)]) == found.tolist()
+    _, judged = in_another_case(20)
+    judged |= {f"r{t:02}": {f"page{t}": 1} for t in range(30)}
+    run = {topic: [name.upper() for name in judged[topic]] for topic in judged}
+    refused(run, judged, "in 20 of the 20 topics examined they differ in upper and lower case")
+    refused({t: [f"doc{t}"] for t in judged}, judged, "no judged document in any topic that it answers")
+
+
+# Judgements given as a run, or a run as judgements.
+
+
+MANY = [f"q{number:02}" for number in range(12)]
+GRADES: Grades = {topic: {"d1": 2, "d2": 0, "d3": 1} for topic in MANY}
+BAD: Grades = {topic: {"d2": 3.5, "d1": 2.5, "d3": 1.5} for topic in MANY}
+ONE_DOCUMENT: Grades = {f"one{topic}": {"d1": 1} for topic in MANY[:10]}
+HALF = {topic: GRADES[topic] for topic in MANY[:10]} | ONE_DOCUMENT
+
+
+def test_one_file_given_as_both_is_refused(tmp_path):
+    rows = "".join(f"{topic}\t{name}\t{grade}\n" for topic in MANY for name, grade in GRADES[topic].items())
+    (tmp_path / "qrels.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
+    (tmp_path / "run.json").write_text(json.dumps(BAD))
+    for name in ("qrels.tsv", "run.json"):  # as run and as judgements
+        with pytest.raises(DataError, match="with their grades as scores: one file was given as both") as raised:
+            score_run(tmp_path / name, tmp_path / name, ["nDCG@10"])
+        assert raised.value.reason == "bad_run"
+    verdict = check("not_significantly_risky", GRADES, BAD, qrels=GRADES, measure="nDCG@10")
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "bad_run")
+
+
+@pytest.mark.parametrize(
+    ("run", "judged", "is_refused"),
+    [
+        (GRADES, GRADES, True),
+        ({topic: {"d1": 9.0, "d3": 8.0, "d2": 7.0} for topic in MANY}, GRADES, False),
+        (GRADES | {"q03": {"d1": 2, "d3": 1}}, GRADES, False),
+        ({topic: GRADES[topic] for topic in MANY[:9]}, GRADES, False),
+        ({topic: GRADES[topic] for topic in MANY[:10]}, GRADES, True),
+        ({topic: ["d1"] for topic in ONE_DOCUMENT}, ONE_DOCUMENT, False),
+        (HALF, HALF, True),
+        (HALF | {"one": {"d1": 1}}, HALF | {"one": {"d1": 1}}, False),
+    ],
+)
+def test_judgements_are_no_run_but_an_ideal_run_is_one(run, judged, is_refused):
+    with pytest.raises(DataError, match="with their grades as scores") if is_refused else nullcontext():
+        score_run(run, judged, ["nDCG@3"])
