@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Input, Lines, Numbers, Rows, Text, digest_of, grouped, repeated
-from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.ids import Ids, IntArray, Places, Words, rows_of
+from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.records import Agreement, AmbiguousTextError, Judgement, Records, TopicKeys
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
@@ -448,7 +448,8 @@ def _twice(
     (document,) = ids.at(slice(second, second + 1)).strings()
     one, other = (whole(float(grades[row])) for row in (first, second))
     two = f"grade {one} twice" if one == other else f"grade {one}, then {other}"
-    where = "" if (line := rows.line(first)) is None else f" also on line {line}"
+    line = rows.line(first)
+    where = "" if line == rows.line(second) else f" also on line {line}"
     what = f"{document!r:.60} of topic {topics[places[second]]!r:.60}{where} ({two})"
     return rows.error(second, f"expected each document once per topic, found {what}; keep one of the two")
 
