@@ -20,6 +20,7 @@ from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.ranking import Order
 from pytest_riskguard.data.run_scores import score_run, scored_run
+from pytest_riskguard.data.scores import Judged
 from tests.data.plain_orders import Ranks, ranked
 from tests.data.tables import in_lines, judged_run
 
@@ -29,7 +30,9 @@ PASSAGES = LabelRules(separator="#")
 
 def best_passages(documents: Documents, ranks: Ranks, rules: LabelRules) -> tuple[Documents, Ranks]:
     """Each document with the score and the rank of its best passage, where that stands."""
-    names = list(documents)
+    names = list(documents) if rules.separator else []
+    if not names:
+        return documents, ranks
     best: dict[str, int] = {}
     for passage in ranked(Order.WRITTEN, names, list(documents.values()), ranks):
         best.setdefault(rules.document(passage), names.index(passage))
@@ -38,43 +41,34 @@ def best_passages(documents: Documents, ranks: Ranks, rules: LabelRules) -> tupl
     return found, None if ranks is None else [ranks[row] for _, row in rows]
 
 
-def kept(documents: Documents, ranks: Ranks, grades: Mapping[str, float], depth: int) -> list[Any]:
-    """Document, grade and rank in each order of those that are kept."""
-    orders = [ranked(order, list(documents), list(documents.values()), ranks) for order in Order]
-    first = {document for ranking in orders for document in ranking[:depth]}
-    found = [document for document in orders[0] if document in grades or document in first]
-    return [(name, grades.get(name), *(ranking.index(name) + 1 for ranking in orders)) for name in found]
-
-
 def check(
-    run: JudgedRun, rows: Mapping[str, Documents], ranks: Mapping[str, Sequence[int | None]] | None, given: Qrels
+    run: JudgedRun, rows: Mapping[str, Documents], ranks: Mapping[str, Sequence[int | None]], given: Qrels
 ) -> None:
-    """That a judged run holds what is kept of each topic."""
-    topics: dict[str, tuple[Documents, Ranks]] = {
-        t: (row, None if ranks is None else ranks[t]) for t, row in rows.items()
-    }
-    if given.rules.separator:
-        topics = {topic: best_passages(*of_topic, given.rules) for topic, of_topic in topics.items()}
+    """That a judged run holds the judged documents of each topic, and the first of each order, with their ranks."""
+    topics = {topic: best_passages(documents, ranks.get(topic), given.rules) for topic, documents in rows.items()}
     assert run.topics == tuple(sorted(topics.keys() & set(given.topics)))
     assert run.unknown == tuple(sorted(topics.keys() - given.grades.keys()))
     assert run.retrieved.tolist() == [len(topics[topic][0]) for topic in run.topics]
-    names, every = iter(run.unjudged.strings()), np.stack([run.ranks[order] for order in Order]).T.tolist()
-    assert all(of_order.dtype == np.int32 for of_order in run.ranks.values())
-    first, first_judged, with_judged = 0, 0, 0
-    for place, topic in enumerate(run.topics):
-        rows_of = range(run.offsets[place], run.offsets[place + 1])
-        found = []
-        for row in rows_of:
-            judgement = int(run.judgements[row])
-            name, of_topic = next(names) if judgement < 0 else given.arrays.name_of(judgement)[1], given.grades[topic]
-            assert judgement < 0 or given.arrays.name_of(judgement)[0] == topic
-            found.append((name, None if judgement < 0 else given.arrays.grades[judgement], *every[row]))
-        assert found == kept(*topics[topic], of_topic, run.depth), topic
-        first += min(len(topics[topic][0]), 10)
-        first_judged += sum(grade is not None and rank <= 10 for _, grade, rank, *_ in found)
-        with_judged += any(grade is not None for _, grade, *_ in found)
-    assert (run.judged.answered, run.judged.topics) == (len(run.topics), with_judged)
-    assert run.judged.share == first_judged / max(first, 1)
+    expected, lengths = [], []
+    for topic in run.topics:
+        documents, column = topics[topic]
+        orders = [ranked(order, list(documents), list(documents.values()), column) for order in Order]
+        grades, first = given.grades[topic], {name for ranking in orders for name in ranking[: run.depth]}
+        kept = [name for name in orders[0] if name in grades or name in first]
+        expected += [(topic, name, name in grades, *(of.index(name) + 1 for of in orders)) for name in kept]
+        lengths.append(len(kept))
+    unjudged, found = iter(run.unjudged.strings()), []
+    columns = [run.judgements, run.topic_of_row, *(run.ranks[order] for order in Order)]
+    for judgement, topic, *of_row in zip(*(column.tolist() for column in columns), strict=True):
+        if judgement < 0:
+            found.append((run.topics[topic], next(unjudged), False, *of_row))
+        else:
+            found.append((*given.arrays.name_of(judgement), True, *of_row))
+    assert (found, np.diff(run.offsets).tolist()) == (expected, lengths)
+    judged, tens = [row for row in expected if row[2]], [min(number, 10) for number in run.retrieved.tolist()]
+    share = sum(row[3] <= 10 for row in judged) / max(sum(tens), 1)
+    assert run.judged == Judged(len(run.topics), len({topic for topic, *_ in judged}), share)
+    assert {column.dtype for column in run.ranks.values()} == {np.dtype(np.int32)}
 
 
 NAMES = [f"d{number}" for number in range(24)]
@@ -97,11 +91,11 @@ def test_what_is_kept_is_what_is_kept_of_each_topic_alone(grades, data):
         rows[f"t{topic}"] = dict(zip(names, scores, strict=True))
         column = st.permutations(range(len(names))) | st.just([0] * len(names)) | st.just(range(1, len(names) + 1))
         ranks[f"t{topic}"] = list(data.draw(column))
-    columns = data.draw(st.sampled_from([ranks, None]))
+    ranks = data.draw(st.sampled_from([ranks, {}]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs, "ROWS_AT_ONCE", data.draw(st.sampled_from([1, 30, 2**16])))
-        run = judged_run(in_lines(rows, columns), given, depth=data.draw(st.integers(1, 12)))
-    check(run, rows, columns, given)
+        run = judged_run(in_lines(rows, ranks or None), given, depth=data.draw(st.integers(1, 12)))
+    check(run, rows, ranks, given)
 
 
 @pytest.mark.parametrize("weakened", [lambda hashes: hashes * 0, lambda hashes: hashes % 3 << np.uint64(60)])
@@ -111,7 +105,7 @@ def test_documents_with_the_same_hash_are_told_apart(monkeypatch, weakened):
     rows = {topic: {name: float(-rank) for rank, name in enumerate(NAMES)} for topic in given.topics}
     monkeypatch.setattr(Ids, "hashes", property(lambda ids: weakened(ids.lengths.astype(np.uint64))))
     monkeypatch.setattr(qrels, "_TOPIC", np.uint64(0))
-    check(judged_run(in_lines(rows), given), rows, None, given)
+    check(judged_run(in_lines(rows), given), rows, {}, given)
 
 
 def test_judged_documents_and_the_first_ranks_of_any_order_are_kept():
@@ -124,7 +118,7 @@ def test_judged_documents_and_the_first_ranks_of_any_order_are_kept():
     ranks = {order: of_order.tolist() for order, of_order in run.ranks.items()}
     assert (ranks[Order.WRITTEN], ranks[Order.ASCENDING]) == ([1, 2, 4], [2, 1, 4])
     assert run.ranks[Order.SINGLE_DESCENDING] is run.ranks[Order.WRITTEN]  # equal arrays are shared
-    assert (run.judged.answered, run.judged.topics, run.judged.share) == (1, 1, 0.25)
+    assert run.judged == Judged(1, 1, 0.25)
 
 
 def test_passages_are_judged_and_ranked_as_documents(write):
@@ -137,30 +131,6 @@ def test_passages_are_judged_and_ranked_as_documents(write):
     assert ranked.ranks("q") == {"c#x": 1, "a": 2, "b": 3, "#b": 4, "c": 5}
     assert ranked.grades("q") == {"a": 3, "b": 2}
     assert scores.values.tolist() == [pytest.approx((3 / np.log2(3) + 2 / 2) / (3 + 2 / np.log2(3)))]
-
-
-#: One measure for each provider that ranks in a way of its own, and the score of the first relevant document's rank.
-BY_PROVIDER = {
-    "RR": lambda rank: 1 / rank,
-    "RR@100": lambda rank: 1 / rank,
-    "ERR(max_rel=1)": lambda rank: 0.5 / rank,
-    "Accuracy": lambda rank: 1 - (rank - 1) / 39,
-}
-
-
-@pytest.mark.parametrize("measure", BY_PROVIDER)
-def test_a_document_has_the_rank_that_its_measure_gave_it(write, measure):
-    rng = random.Random(measure)
-    names = [f"d{number}" for number in rng.sample(range(1000), 40)]
-    scores = [rng.randrange(6) + rng.choice([0.0, 1e-12]) for _ in names]
-    path = write("a.run", "".join(f"t Q0 {name} 0 {score!r} x\n" for name, score in zip(names, scores, strict=True)))
-    other = read_qrels({"t": {"never retrieved": 1}})
-    ranks = RankedRun(judged_run(path, other), other, parse_measure(measure)).ranks("t")
-    assert sorted(ranks) == sorted(names)
-    assert list(ranks.values()) == list(range(1, 41))
-    for document, rank in ranks.items():
-        (found,) = score_run(path, read_qrels({"t": {document: 1}}), [measure])
-        assert found.values[0] == pytest.approx(BY_PROVIDER[measure](rank), abs=1e-12)
 
 
 def test_a_measure_sees_judged_documents_at_any_rank_and_others_as_deep_as_is_kept():

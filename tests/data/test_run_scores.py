@@ -66,25 +66,6 @@ def test_values_are_those_of_ir_measures_for_each_measure_alone(collection, writ
     assert not logging.getLogger("ir_measures.cwl_eval").disabled
 
 
-@pytest.mark.parametrize("change", ["interleaved", "gzip", "crlf", "memory"])
-def test_no_way_in_changes_a_value(collection, write, change):
-    qrels, rows = collection
-    measures = ["AP", "SetF", "RR@5", "ERR@5", "Judged@5"]
-    expected = score_run(write("a.run", "\n".join(rows)), qrels, measures)
-    if change == "memory":
-        given: dict[str, list[tuple[str, float]]] = {}
-        for topic, _, document, _, value, _ in map(str.split, rows):
-            given.setdefault(topic, []).append((document, float(value)))
-        found = score_run(given, qrels, measures)
-    else:
-        lines = random.Random(3).sample(rows, len(rows)) if change == "interleaved" else rows
-        text = ("\r\n" if change == "crlf" else "\n").join(lines)
-        found = score_run(write("b.run.gz" if change == "gzip" else "b.run", text), qrels, measures)
-    for one, other in zip(expected, found, strict=True):
-        np.testing.assert_array_equal(one.values, other.values)
-        assert (one.topics, one.unanswered) == (other.topics, other.unanswered)
-
-
 def test_each_kind_of_topic_is_counted_where_it_belongs(write):
     qrels = read_qrels(write("q", "2 0 a 1\n10 0 a 1\n3 0 a 0\n"))
     run = write("my.system.v2.run.gz", "10 Q0 a 1 1 t\n3 Q0 a 1 1 t\n7 Q0 a 1 1 t\n5 Q0 a 1 1 t\n")

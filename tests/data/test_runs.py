@@ -18,7 +18,6 @@ from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.memory import InputData
 from pytest_riskguard.data.memory_runs import run as in_memory
 from pytest_riskguard.data.records import TopicKeys
-from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import Run, read_run, run_of, run_of_rankings
 from pytest_riskguard.engine.sources import LiveRun, RunFile, ScoreCache, ScoreFile
 from pytest_riskguard.errors import DataError, RunFormatError
@@ -236,11 +235,3 @@ def test_the_order_decides_the_score_and_is_known_once_something_is_read(write, 
             assert cache.scored(source, "RR").scores.values.tolist() == [pytest.approx(score)]
             assert cache.ties(source) == ties
     assert cache.ties(ScoreFile(path)) is None
-
-
-def test_a_live_search_that_contradicts_its_scores_is_ranked_as_returned_and_warned_of():
-    rows = {f"{number:02}": {"d0": 0.1, "d5": 0.2} for number in range(20)} | {"00": {"d0": 0.3, "d5": 0.2}}
-    run = in_memory(rows, ties="as_returned", name="prod")
-    (scored,) = score_run(run, {topic: {"d0": 1, "d5": 0} for topic in rows}, ["RR"])
-    assert (scored.mean, scored.contradicted, scored.as_written) == (1.0, tuple(sorted(rows)[1:]), {})
-    assert repr(run) == "Run(name='prod', 20 topics, 40 documents)"
