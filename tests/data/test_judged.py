@@ -49,7 +49,8 @@ def check(
     assert run.topics == tuple(sorted(topics.keys() & set(given.topics)))
     assert run.unknown == tuple(sorted(topics.keys() - given.grades.keys()))
     assert run.retrieved.tolist() == [len(topics[topic][0]) for topic in run.topics]
-    expected, lengths = [], []
+    expected: list[Any] = []
+    lengths = []
     for topic in run.topics:
         documents, column = topics[topic]
         orders = [ranked(order, list(documents), list(documents.values()), column) for order in Order]

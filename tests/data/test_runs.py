@@ -49,7 +49,7 @@ NO_RANK = "row 12: expected a whole number as the rank of 'b', found another cel
         ("u a 1, t b -inf", "row 12: expected a finite number as the score of 'b' in topic 't', found -inf"),
         ("t a 1, t b 1e300", "row 12: expected a score of at most 3.4028e+38, the largest number of 32 bits of 'b'"),
         ("t a 1, u a 1, t a 2", f"row 13: {TWICE} also on line 11; keep one of the two lines"),
-        ("u b 1, t a 1, u c 1, t a 2", f"row 14: {TWICE} also on line 12"),
+        ("s b 1, t a 1, s c 1, t a 2", f"row 14: {TWICE} also on line 12"),
         ("t a - 1, t b - 1.5", NO_RANK),
         ("t a - 1, t b - -", NO_RANK),
         ("t a - 2, u c - 2, t b - 2", "row 13: expected each rank once in topic 't', found 2 for both 'a' and 'b'"),
