@@ -64,7 +64,7 @@ def check(topics: Sequence[Topic]) -> None:
 
 @given(st.booleans().flatmap(lambda with_ranks: st.lists(topics(with_ranks), min_size=1, max_size=5)))
 @example([({"b": 1.0}, None)])
-@example([({"b": 1.0, "a": 2.0}, [2, 1]), ({"b": 1.0, "a": 2.0}, [3, 2])])
+@example([({"b": 1.0, "a": 2.0}, [2, 1]), ({"b": 1.0, "a": 2.0}, [3, 2]), ({"b": 1.0, "a": 2.0}, [0, 0])])
 @example([({"a\0": 1.0, "a": 1.0, "a-long-id\0\0": 1.0, "a-long-id": 1.0}, [1, 1, 1, 1])])
 def test_all_topics_at_once_are_ranked_as_each_alone(drawn):
     check(drawn)
