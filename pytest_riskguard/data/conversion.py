@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -128,12 +128,8 @@ def _pairs(chunk: Chunk) -> list[tuple[str, list[tuple[str, float]]]]:
 def _topics(given: GivenFile, texts: Mapping[str, str]) -> _Data:
     topics = read_topics(given)
     if texts:  # of a file that has texts alone: the ids are found by them
-        ids = {topic: TopicKeys(texts).id_of(text) for topic, text in topics.queries.items()}
-        topics = Topics.of(
-            {ids[topic]: text for topic, text in topics.queries.items()},
-            {ids[topic]: tags for topic, tags in topics.tags.items()},
-            {ids[topic]: weight for topic, weight in topics.weights.items()},
-        )
+        keys = TopicKeys(texts)
+        topics = replace(topics, topics=[keys.id_of(text) for text in topics.queries.values()])
     return _Data(topics=topics, texts=topics.queries)
 
 
@@ -163,10 +159,11 @@ def _written(target: Format, kind: Kind, data: _Data, name: str) -> bytes:
     elif target.name == "trec":
         buffer.write(write_qrels(data.grades))
     elif data.topics is not None:
-        known = (data.topics.queries, data.topics.tags, data.topics.weights)
-        buffer.write(
-            write_topics(*known) if target.name == "tsv" else writing.WRITERS[target.name](writing.topics(*known))
-        )
+        if target.name == "tsv":
+            buffer.write(write_topics(data.topics))
+        else:
+            known = writing.topics(data.topics.queries, data.topics.tags, data.topics.weights)
+            buffer.write(writing.WRITERS[target.name](known))
     else:
         held = (
             writing.judgements(data.grades, data.texts)

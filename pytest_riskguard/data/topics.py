@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -159,8 +159,7 @@ def topics_of(
     else:
         weights = ()
     found = Topics(names, texts, columns, weights, given.name)
-    digest = digest or f"sha256:{hashlib.sha256(write_topics(found.queries, found.tags, found.weights)).hexdigest()}"
-    return Topics(names, texts, columns, weights, given.name, digest)
+    return replace(found, digest=digest or f"sha256:{hashlib.sha256(write_topics(found)).hexdigest()}")
 
 
 def topics_of_rows(given: Input, rows: Sequence[Row]) -> Topics:
@@ -176,13 +175,11 @@ def keys_of(topics: Topics | None) -> TopicKeys:
     return TopicKeys({} if topics is None else topics.queries)
 
 
-def write_topics(
-    queries: Mapping[str, str], tags: Mapping[str, Mapping[str, str]], weights: Mapping[str, float]
-) -> bytes:
+def write_topics(topics: Topics) -> bytes:
     """A table with tabs and a header; white space inside texts becomes single spaces."""
-    names = sorted({name for tagged in tags.values() for name in tagged})
-    rows = [["topic", "query", *names, *([WEIGHT] if weights else [])]]
-    for topic, text in queries.items():
-        weight = [repr(weights[topic])] if weights else []
-        rows.append([topic, text, *(tags.get(topic, {}).get(name, "") for name in names), *weight])
-    return "".join("\t".join(" ".join(cell.split()) for cell in row) + "\n" for row in rows).encode()
+    columns: dict[str, Sequence[str | None]] = {"topic": topics.topics, "query": topics.texts}
+    columns |= {name: topics.columns[name] for name in sorted(topics.columns)}
+    if topics.weighting:
+        columns[WEIGHT] = list(map(repr, topics.weighting))
+    rows = [list(columns), *zip(*columns.values(), strict=True)]
+    return "".join("\t".join(" ".join((cell or "").split()) for cell in row) + "\n" for row in rows).encode()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from pytest_riskguard.data.qrels import write_qrels
 from pytest_riskguard.data.records import Kind
-from pytest_riskguard.data.topics import write_topics
+from pytest_riskguard.data.topics import Topics, write_topics
 
 NUMBERS = range(1, 16)
 _DOCUMENTS = tuple(f"doc-{number}" for number in range(1, 9))
@@ -45,7 +45,7 @@ class World:
     @property
     def topics(self) -> bytes:
         """The topics as a table with tabs."""
-        return write_topics(self.texts, {}, {})
+        return write_topics(Topics.of(self.texts))
 
     @property
     def run(self) -> bytes:
