@@ -15,7 +15,7 @@ from pytest_riskguard.baselines.entry import RUN, SCORES, StoredBaseline
 from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, StoredMeasure, StoredReplicate
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.data import cache
-from pytest_riskguard.data.judged_runs import JudgedRun, depth_for
+from pytest_riskguard.data.judged import JudgedRun, depth_for
 from pytest_riskguard.data.measures import parse_measure, provider_of
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.run_scores import ScoredRun, scored_run

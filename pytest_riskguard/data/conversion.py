@@ -15,15 +15,14 @@ from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.formats import Format, format_for, format_of, kinds_of
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.qrels import read_qrels, write_qrels
-from pytest_riskguard.data.rankings import Rankings, rankings_as_run, write_run
-from pytest_riskguard.data.records import KINDS, AmbiguousTextError, Kind, Ranking, Records, TopicKeys
-from pytest_riskguard.data.row_blocks import Chunk
-from pytest_riskguard.data.run_files import open_file
+from pytest_riskguard.data.memory import InputData
+from pytest_riskguard.data.qrels import read_qrels
+from pytest_riskguard.data.records import KINDS, Kind, TopicKeys
+from pytest_riskguard.data.runs import read_run, run_of_rankings
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import TopicScores, write_scores
 from pytest_riskguard.data.topics import Topics, write_topics
-from pytest_riskguard.data.trec_files import fold_run
+from pytest_riskguard.data.trec import write_qrels, write_run
 from pytest_riskguard.errors import DataError, FileError, UsageError
 from pytest_riskguard.limits import RUN_BYTES
 from pytest_riskguard.text import counted, listed
@@ -101,28 +100,13 @@ def _judgements(given: GivenFile, texts: Mapping[str, str]) -> _Data:
 
 
 def _rankings(given: GivenFile, texts: Mapping[str, str]) -> _Data:
-    keys = TopicKeys(texts)
-    opened = open_file(given, keys)
-    if isinstance(opened, Path):
-        run, _ = fold_run(opened, lambda chunks: dict(item for chunk in chunks for item in _pairs(chunk)))
-        return _Data(rankings=rankings_as_run(run).by_topic, texts=_only(texts, run))
-    file = InputFile(given.path, error=FileError, part=given.part, limit=RUN_BYTES)
-    records: Records[Ranking] = format_of(file, "rankings", named=given.format).reader("rankings")(file)
-    own = {}
-    for ranking in records.rows:
-        if records.by_text:
-            try:
-                own[keys.id_of(ranking.topic)] = ranking.topic
-            except AmbiguousTextError:  # open_run has refused it
-                continue
-    by_topic = opened.by_topic
-    return _Data(
-        rankings=by_topic, texts=_only({**own, **records.texts, **texts}, by_topic), notes=tuple(records.notes)
-    )
+    run = read_run(given, TopicKeys(texts))
+    by_topic = {topic: _by_score(documents) for topic, documents in run.by_topic().items()}
+    return _Data(rankings=by_topic, texts=_only({**run.texts, **texts}, by_topic), notes=run.source.notes)
 
 
-def _pairs(chunk: Chunk) -> list[tuple[str, list[tuple[str, float]]]]:
-    return [(topic, list(documents.items())) for topic, documents in chunk.items()]
+def _by_score(documents: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+    return tuple(sorted(documents.items(), key=lambda pair: -pair[1]))
 
 
 def _topics(given: GivenFile, texts: Mapping[str, str]) -> _Data:
@@ -155,7 +139,11 @@ def _written(target: Format, kind: Kind, data: _Data, name: str) -> bytes:
     if kind == "scores":
         _write_score_table(buffer, data.scores, delimiter="," if ".csv" in name.lower()[-7:] else "\t")
     elif target.name == "trec" and kind == "rankings":
-        write_run(buffer, Rankings(data.rankings, ""))
+        rows = (
+            (topic, [name for name, _ in pairs], [score for _, score in pairs], None, None)
+            for topic, pairs in data.rankings.items()
+        )
+        write_run(buffer, run_of_rankings(InputData(name, reason="bad_run"), rows))
     elif target.name == "trec":
         buffer.write(write_qrels(data.grades))
     elif data.topics is not None:

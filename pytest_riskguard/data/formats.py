@@ -20,7 +20,7 @@ from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.text import did_you_mean
 
 if TYPE_CHECKING:
-    from pytest_riskguard.data.named_columns import Table
+    pass
 
 
 @dataclass(frozen=True)
@@ -47,16 +47,19 @@ class Format:
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The function that reads what a file of this format holds."""
         read = self._function(kind) or partial(_of_table, self._function("table"), kind)
-        if kind in ("judgements", "rankings"):
-            return lambda file: limited(read(file), file.refuse)
-        return read
+
+        def limited_read(file: InputFile) -> Any:
+            found = read(file)
+            return limited(found, file.refuse) if isinstance(found, Records) else found
+
+        return limited_read
 
     def _function(self, name: str) -> Any:
         module = import_module(f"pytest_riskguard.data.{self.module}")
         return getattr(module, f"{self.name.replace('-', '_')}_{name}", None)
 
 
-def _of_table(table: Callable[[InputFile, Kind], Table], kind: Kind, file: InputFile) -> Any:
+def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFile) -> Any:
     """What the named columns of a file hold."""
     from pytest_riskguard.data import named_columns as columns
     from pytest_riskguard.data.scores import scores_of_rows
@@ -65,7 +68,7 @@ def _of_table(table: Callable[[InputFile, Kind], Table], kind: Kind, file: Input
         case "judgements":
             return columns.judgements_of(table(file, kind), file.columns)
         case "rankings":
-            return columns.rankings_of(table(file, kind), file.columns)
+            return columns.run_of_table(table(file, kind), file.columns)
         case "topics":
             return columns.topics_of_table(table(file, kind), file.columns)
     return scores_of_rows(file, file.chosen(columns.score_rows_of(table(file, kind), file.columns), "system"))
@@ -149,9 +152,7 @@ FORMATS: tuple[Format, ...] = (
     # MS MARCO: query, passage and rank with tabs, no header
     _format("msmarco", "text_tables", "rankings", ".txt .tsv"),
     # TREC (columns with spaces between them)
-    _format(
-        "trec", "text_tables", "judgements rankings", ".run .txt .res .trec .qrels", writes="judgements rankings"
-    ),
+    _format("trec", "trec", "judgements rankings", ".run .txt .res .trec .qrels", writes="judgements rankings"),
 )
 #: Formats whose files have the digests that verdicts name, and into which all others can be converted.
 OWN = frozenset({("trec", "judgements"), ("trec", "rankings"), ("tsv", "topics"), ("scores", "scores")})

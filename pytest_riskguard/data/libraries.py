@@ -13,6 +13,7 @@ from pytest_riskguard.data.headers import places
 from pytest_riskguard.data.input_files import InputFile, Misfit, imported
 from pytest_riskguard.data.json_nodes import at, chosen, nodes, require, without
 from pytest_riskguard.data.named_columns import judgements_of
+from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
 from pytest_riskguard.data.topics import Topics, topics_of_rows
 from pytest_riskguard.errors import FileError, MissingFileError
@@ -178,7 +179,7 @@ def beir_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     return None if file.first_line.split("\t") == header else Misfit(f"its first line is not {' '.join(header)}")
 
 
-def beir_judgements(file: InputFile) -> Records[Judgement]:
+def beir_judgements(file: InputFile) -> Qrels:
     """A row for each judged document."""
     return judgements_of(tables.csv_table(file, "judgements"), file.columns)
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cache
 from numbers import Integral
-from typing import Any, Protocol, SupportsFloat
+from typing import Any, Protocol, SupportsFloat, cast
 from uuid import UUID
 
 import numpy as np
 
-from pytest_riskguard.data.given_file import Ties
+from pytest_riskguard.data.given_file import AS_GIVEN, Ties
 from pytest_riskguard.data.headers import SYNONYMS, named, places
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.measure_names import are_measures
@@ -26,9 +26,10 @@ from pytest_riskguard.data.named_columns import (
     score_rows_of,
     topics_of_table,
 )
-from pytest_riskguard.data.records import Judgement, Records
+from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.records import TopicKeys
+from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores, scores_of_rows
-from pytest_riskguard.data.tables import Run
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError, ScoringError
 from pytest_riskguard.text import clean
@@ -39,6 +40,9 @@ class InputData:
 
     def __init__(self, name: str, *, reason: str) -> None:
         self.name, self._reason = name, reason
+        self.keys: TopicKeys | None = None
+        self.labels, self.ties = AS_GIVEN, cast("Ties | None", None)
+        self.is_part = False
         #: What an error calls a row, of which the first has number 1.
         self.where: Callable[[int], str] = "row {}".format
 
@@ -317,7 +321,7 @@ def _answer(given: InputData, topic: object, answer: Any) -> tuple[list[Any], li
     return [document for document, _ in pairs], [score for _, score in pairs]
 
 
-def judgements(data: Any, given: InputData) -> Records[Judgement]:
+def judgements(data: Any, given: InputData) -> Qrels:
     """Judgements in memory; a mapping may have a set of relevant documents for a topic, whose grade is 1."""
     data = _ranx(data, "Qrels", given.name)
     if not isinstance(data, Mapping):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.checks import Input, run_of
+from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.given_file import Ties
 from pytest_riskguard.data.headers import WANTED, missing_columns, number, places
 from pytest_riskguard.data.ids import Ids, IntArray, begins_of
 from pytest_riskguard.data.measure_names import AVERAGES
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
-from pytest_riskguard.data.tables import Run
+from pytest_riskguard.data.qrels import Qrels, qrels_of
+from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.runs import Run, run_of
 from pytest_riskguard.data.text_blocks import FloatArray, RefusedError, numbers
 from pytest_riskguard.data.topics import Topics, topics_of
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.limits import DOCUMENTS
 
 #: Columns without a meaning: the index that pandas writes.
 _INDEX = ("", "unnamed: 0", "__index_level_0__")
@@ -209,11 +209,6 @@ def as_tag(cell: Any) -> str | None:
     return None
 
 
-def whole(value: float) -> float:
-    """A number to be written: without a decimal point where it needs none."""
-    return int(value) if float(value).is_integer() else float(value)
-
-
 # What a table holds, by its kind.
 
 
@@ -264,34 +259,18 @@ class _Rows:
         return topics, known
 
 
-def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Records[Judgement]:
-    """One for each row that has a grade: a query, or a document, without one has not been judged yet."""
+def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Qrels:
+    """The judgements of a table: a query, or a document, without a grade has not been judged yet."""
     found = _Rows(table, "judgements", given)
     grades = found.numbers("grade")
     rows = np.flatnonzero(~np.isnan(grades))
     topics, texts = found.topics(rows)
-    documents = found.filled("document", rows).strings()
-    judges = found.text("judge").at(rows).strings() if "judge" in found.columns else [""] * len(rows)
-    lines = map(table.line, rows.tolist())
-    columns = (topics.strings(), documents, grades[rows].tolist(), judges, lines)
-    return Records(map(Judgement, *columns), by_text=found.by_text, texts=texts)
-
-
-def rankings_of(table: Table, given: Mapping[str, str] = _NONE) -> Records[Ranking]:
-    """One for each topic, ordered by score, or else by rank: that is then the order that users saw."""
-    found = _Rows(table, "rankings", given)
-    scores, ranks = (found.numbers(what) if what in found.columns else None for what in ("score", "rank"))
-    documents = found.filled("document")
-    rows = np.arange(len(documents))
-    topics, texts = found.topics(rows)
-    if scores is not None and ranks is not None and np.isnan(scores).all():
-        scores = None
-    if scores is not None and np.isnan(scores).any():
-        row = int(np.argmax(np.isnan(scores)))
-        (document,) = documents.at(slice(row, row + 1)).strings()
-        raise table.refuse(row, f"expected a number as the score of {document!r}, found nothing")
-    grouped = _grouped(found, topics.strings(), documents.strings(), scores, ranks)
-    return Records(grouped, by_text=found.by_text, texts=texts, is_ordered=scores is None)
+    documents = found.filled("document", rows)
+    judges = found.text("judge").at(rows) if "judge" in found.columns else None
+    lines = list(map(table.line, rows.tolist()))
+    return qrels_of(
+        table.given, topics, documents, grades[rows], judges, lines=lines, by_text=found.by_text, texts=texts
+    )
 
 
 def run_of_table(
@@ -311,33 +290,6 @@ def run_of_table(
         ranks = None
     lines, by_text = table.lines, found.by_text
     return run_of(table.given, topics, documents, scores, ranks, lines=lines, by_text=by_text, texts=texts, ties=ties)
-
-
-def _grouped(
-    found: _Rows, topics: list[str], documents: list[str], scores: FloatArray | None, ranks: FloatArray | None
-) -> Iterator[Ranking]:
-    by_topic: dict[str, list[int]] = {}
-    for row, topic in enumerate(topics):
-        by_topic.setdefault(topic, []).append(row)
-    most = max(map(len, by_topic.values()), default=0)
-    if most > DOCUMENTS.value:
-        raise found.table.given.refuse(None, DOCUMENTS.problem(most))
-    for topic, rows in by_topic.items():
-        names, line = [documents[row] for row in rows], found.table.line(rows[0])
-        of_topic = [] if ranks is None else ranks[rows].tolist()
-        if scores is not None:
-            whole = [int(rank) for rank in of_topic if float(rank).is_integer()]
-            yield Ranking(topic, names, scores[rows].tolist(), line, whole if len(whole) == len(rows) else None)
-            continue
-        at_rank: dict[float, str] = {}
-        for row, name, rank in zip(rows, names, of_topic, strict=True):
-            if math.isnan(rank):
-                raise found.table.refuse(row, f"expected a number as the rank of {name!r}, found nothing")
-            if rank in at_rank:
-                two = f"{rank:g} for both {at_rank[rank]!r} and {name!r}"
-                raise found.table.refuse(row, f"expected each rank once in topic {topic!r}, found {two}")
-            at_rank[rank] = name
-        yield Ranking(topic, [at_rank[rank] for rank in sorted(at_rank)], None, line)
 
 
 def topics_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Topics:

@@ -17,9 +17,9 @@ from pytest_riskguard.config.load import load_config
 from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.input_files import ContentError, LimitError, blocks, open_regular, read_limited
 from pytest_riskguard.data.qrels import read_qrels
+from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.titles import read_titles
-from pytest_riskguard.data.trec_files import fold_run
 from pytest_riskguard.errors import ConfigError, DataError, MissingFileError, ScoresFormatError, UsageError
 from pytest_riskguard.limits import Limit
 from pytest_riskguard.reports.json import read as read_report
@@ -68,7 +68,7 @@ def missing(path):
 
 READERS: dict[str, Callable[[Path], object]] = {
     "documents": lambda path: list(read_titles(path, ())),
-    "run": lambda path: fold_run(path, list),
+    "run": read_run,
     "qrels": read_qrels,
     "topics": read_topics,
     "scores": read_scores,

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.rankings import Rankings
 from pytest_riskguard.data.records import TopicKeys
-from pytest_riskguard.data.run_files import open_run
+from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.errors import RunFormatError
 from tests.data.engine_shapes import SHAPES, Hits
 from tests.data.files.read import ranked, written
@@ -113,9 +112,9 @@ def changed(engine: str, place: str, value: Any) -> Any:
     return answer if place else value
 
 
-def run_of(write, engine: str, place: str, value: Any) -> Rankings:
-    run = open_run(GivenFile(written(write, "k.json", {"q": changed(engine, place, value)})))
-    assert isinstance(run, Rankings)
+def run_of(write, engine: str, place: str, value: Any) -> Run:
+    run = read_run(GivenFile(written(write, "k.json", {"q": changed(engine, place, value)})))
+    assert isinstance(run, Run)
     return run
 
 
@@ -137,14 +136,14 @@ WHOLE: list[tuple[str, str, Any, list[str]]] = [
 
 @pytest.mark.parametrize(("engine", "place", "value", "expected"), WHOLE)
 def test_a_whole_answer_gives_its_hits_in_their_order(write, engine, place, value, expected):
-    assert [document for document, _ in run_of(write, engine, place, value).by_topic["q"]] == expected
+    assert list(run_of(write, engine, place, value).by_topic()["q"]) == expected
 
 
 def test_hits_keep_their_order_where_scores_contradict_it(write):
     scored = [{"_id": name, "_score": score} for name, score in (("a", 1.0), ("b", 1.0), ("c", 2.0))]
     run = run_of(write, "elasticsearch", "hits.hits", scored)
-    assert [document for document, _ in run.by_topic["q"]] == ["a", "b", "c"]
-    assert run.contradicted == ("q",)
+    assert list(run.by_topic()["q"]) == ["a", "b", "c"]
+    assert run.source.contradicted == ("q",)
 
 
 HYBRID = [{"hybrid_search_info": {"rank_fusion_score": score}, "text_match": 1} for score in (0.75, 0.5)]
@@ -160,7 +159,7 @@ HYBRID = [{"hybrid_search_info": {"rank_fusion_score": score}, "text_match": 1} 
 )
 def test_scores_of_typesense(write, more, expected):
     found = [{"document": {"id": name}} | score for name, score in zip("ab", more, strict=True)]
-    assert [score for _, score in run_of(write, "typesense", "hits", found).by_topic["q"]] == expected
+    assert list(run_of(write, "typesense", "hits", found).by_topic()["q"].values()) == expected
 
 
 CUT = "the search timed out, so its hits are incomplete"

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from pytest_riskguard.data.qrels import write_qrels
+from pytest_riskguard.data.memory_runs import as_run
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.topics import Topics, write_topics
+from pytest_riskguard.data.trec import write_qrels, write_run
 
 NUMBERS = range(1, 16)
 _DOCUMENTS = tuple(f"doc-{number}" for number in range(1, 9))
@@ -69,13 +70,11 @@ def falling(documents: tuple[str, ...]) -> dict[str, float]:
 
 
 def run_of(rankings: Mapping[str, tuple[str, ...]]) -> bytes:
-    """Rankings in TREC's format, as ``write_run`` writes them."""
+    """Run in TREC's format, as ``write_run`` writes them."""
     from io import BytesIO
 
-    from pytest_riskguard.data.rankings import rankings_as_run, write_run
-
     file = BytesIO()
-    write_run(file, rankings_as_run({topic: falling(ids).items() for topic, ids in rankings.items()}))
+    write_run(file, as_run({topic: falling(ids) for topic, ids in rankings.items()}))
     return file.getvalue()
 
 

@@ -7,15 +7,13 @@ import pytest
 from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.qrels import read_qrels
-from pytest_riskguard.data.rankings import Rankings
-from pytest_riskguard.data.run_files import open_run
+from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError, TopicsFormatError, UsageError
 
 
 def ranked(path: object, **how: object) -> dict[str, list[str]]:
-    run = open_run(GivenFile(path, **how))  # type: ignore[arg-type]
-    assert isinstance(run, Rankings)
-    return {topic: [document for document, _ in documents] for topic, documents in run.by_topic.items()}
+    run = read_run(GivenFile(path, **how))  # type: ignore[arg-type]
+    return {topic: list(documents) for topic, documents in run.by_topic().items()}
 
 
 @pytest.mark.parametrize(
@@ -96,13 +94,13 @@ def test_a_rank_twice_in_a_topic_is_refused_without_scores(write):
     with pytest.raises(
         RunFormatError, match=r":3: expected each rank once in topic 'q1', found 0 for both 'a' and 'b'"
     ):
-        open_run(path)
+        read_run(path)
 
 
 def test_a_score_that_is_missing_among_others_is_refused(write):
     path = write("run.csv", "qid,docno,rank,score\nq1,a,1,2\nq1,b,2,\n")
     with pytest.raises(RunFormatError, match=r":3: expected a number as the score of 'b', found nothing"):
-        open_run(path)
+        read_run(path)
 
 
 def test_rankings_that_are_upside_down_are_refused(write):
@@ -110,30 +108,27 @@ def test_rankings_that_are_upside_down_are_refused(write):
         "run.csv", "qid,docno,rank,score\nq1,a,1,0.1\nq1,b,2,0.7\nq2,a,1,0.2\nq2,b,2,0.3\nq3,a,1,2\nq3,b,2,1\n"
     )
     with pytest.raises(RunFormatError, match=r"run.csv:2: .*every ranking is upside down.*ties: as_returned"):
-        open_run(path)
+        read_run(path)
     assert ranked(path, ties="as_returned")["q1"] == ["a", "b"]
 
 
 def test_a_few_contradictions_of_ranks_and_scores_are_named(write):
     rows = "".join(f"q{number},a,1,2\nq{number},b,2,1\n" for number in range(5))
-    run = open_run(write("run.csv", f"qid,docno,rank,score\n{rows}q9,a,1,1\nq9,b,2,2\nq8,a,0,2\nq8,b,0,1\n"))
-    assert isinstance(run, Rankings)
-    assert run.contradicted == ("q9",)
+    run = read_run(write("run.csv", f"qid,docno,rank,score\n{rows}q9,a,1,1\nq9,b,2,2\nq8,a,0,2\nq8,b,0,1\n"))
+    assert run.source.contradicted == ("q9",)
 
 
 def test_ranks_that_are_not_those_of_all_documents_say_nothing(write):
-    run = open_run(write("run.csv", "qid,docno,rank,score\nq1,a,,1\nq1,b,2,2\n"))
-    assert isinstance(run, Rankings)
-    assert run.contradicted == ()
+    run = read_run(write("run.csv", "qid,docno,rank,score\nq1,a,,1\nq1,b,2,2\n"))
+    assert run.source.contradicted == ()
     twice = write("run.csv", "qid,docno,rank,score\nq1,a,2,3\nq1,b,1,2\nq1,c,1,1\n")
     assert ranked(twice, ties="as_returned") == {"q1": ["a", "b", "c"]}
 
 
 def test_rankings_are_upside_down_only_if_most_are(write):
     rows = "q1,a,1,1\nq1,b,2,2\nq2,a,1,1\nq2,b,2,2\nq3,a,1,2\nq3,b,2,1\nq4,a,1,3\nq4,b,2,1\nq4,c,3,2\n"
-    run = open_run(write("run.csv", f"qid,docno,rank,score\n{rows}"))
-    assert isinstance(run, Rankings)
-    assert run.contradicted == ("q1", "q2", "q4")
+    run = read_run(write("run.csv", f"qid,docno,rank,score\n{rows}"))
+    assert run.source.contradicted == ("q1", "q2", "q4")
 
 
 def test_a_column_that_is_given_as_one_thing_is_not_another(write):
@@ -144,7 +139,7 @@ def test_a_column_that_is_given_as_one_thing_is_not_another(write):
 def test_judgements_are_no_rankings(write):
     path = write("run.csv", "query_id,doc_id,relevance\nq1,d1,2\n")
     with pytest.raises(RunFormatError, match=r"names no column for score"):
-        open_run(path)
+        read_run(path)
 
 
 def test_topics_have_tags_and_their_columns_any_order(write):

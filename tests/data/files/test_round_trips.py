@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.data import writing
 from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.memory_runs import as_run
 from pytest_riskguard.data.qrels import read_qrels
-from pytest_riskguard.data.rankings import rankings_as_run
-from pytest_riskguard.data.row_blocks import MAX_RUN_SCORE
-from pytest_riskguard.data.run_files import open_file
+from pytest_riskguard.data.runs import MAX_RUN_SCORE, read_run
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError
 
 NAMES = ("csv", "jsonl", "parquet")
@@ -44,12 +43,14 @@ def path(tmp_path_factory) -> Path:
 @given(run=st.dictionaries(ids, st.dictionaries(ids, scores, min_size=1, max_size=5), min_size=1, max_size=4))
 def test_rankings_are_read_as_they_were_written(path, name, run):
     needed(name)
-    expected = rankings_as_run({topic: documents.items() for topic, documents in run.items()})
-    path.write_bytes(writing.WRITERS[name](writing.rankings(expected.by_topic, {})))
+    expected = as_run(run)
+    path.write_bytes(
+        writing.WRITERS[name](writing.rankings({t: tuple(d.items()) for t, d in expected.by_topic().items()}, {}))
+    )
     for file in (GivenFile(path), GivenFile(path, format=name)):
-        read = open_file(file)
-        assert not isinstance(read, Path)
-        assert (read.by_topic, read.digest, read.contradicted) == (expected.by_topic, expected.digest, ())
+        read = read_run(file)
+        assert (read.by_topic(), read.source.digest) == (expected.by_topic(), expected.source.digest)
+        assert read.source.contradicted == ()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -73,6 +74,6 @@ def test_judgements_are_read_as_they_were_written(path, name, judged):
 def test_any_bytes_are_read_or_refused(path, content):
     needed("parquet")
     path.write_bytes(content)
-    for read, error in ((open_file, RunFormatError), (read_qrels, QrelsFormatError)):
+    for read, error in ((read_run, RunFormatError), (read_qrels, QrelsFormatError)):
         with suppress(error):
             read(GivenFile(path))
