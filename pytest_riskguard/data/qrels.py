@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Input, Lines, Numbers, Rows, Text, digest_of, grouped, repeated
-from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.ids import Ids, IntArray, Places, Words, rows_of
+from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.records import Agreement, AmbiguousTextError, Judgement, Records, TopicKeys
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS

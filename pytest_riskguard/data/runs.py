@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Input, Lines, Numbers, Rows, Text, digest_of, grouped, repeated
-from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.ids import Ids, IntArray, rows_of, topics_with
-from pytest_riskguard.data.input_files import ContentError, is_folder
+from pytest_riskguard.data.input_files import ContentError, InputFile, is_folder
 from pytest_riskguard.data.metadata import Latency, latency_of
 from pytest_riskguard.data.ranking import NO_RANK, Order, RankColumn, lines_of, rank_columns, ranking, topic_of_rows
 from pytest_riskguard.data.records import AmbiguousTextError, Ranking, Records, TopicKeys

@@ -283,6 +283,10 @@ def values_of_part(
     """
     answers, written = part.by_topic(), ranks[Order.WRITTEN]
     judged = {topic: qrels.grades[topic] for topic in answers}
+    # Compat gives documents that are not retrieved the score 0: the others stay on their side of it
+    lengths = np.diff(part.offsets)
+    above = np.where(topics_with(part.scores >= 0, part.offsets), lengths + 1, 0)
+    in_order = replace(part, scores=np.repeat(above, lengths) - written.astype(np.float64))
     values, others = np.empty((2, len(measures), len(answers)))
     for row, measure in enumerate(measures):
         labels = labels_for(measure, judged, qrels.rules)
@@ -290,8 +294,8 @@ def values_of_part(
         values[row] = [scores[topic] for topic in answers]
         differs = topics_with(ranks[order_of(str(provider_of(measure).NAME))] != written, part.offsets)
         if differs.any():
-            by_rank = replace(part, scores=-written.astype(np.float64)).at(np.flatnonzero(differs)).by_topic()
-            scores = scores | evaluate(measure, labels, by_rank, source)
+            again = in_order.at(np.flatnonzero(differs)).by_topic()
+            scores = scores | evaluate(measure, labels, again, source)
         others[row] = [scores[topic] for topic in answers]
     return values, others
 

@@ -16,8 +16,8 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from pytest_riskguard.data.content import InputFile, Misfit
 from pytest_riskguard.data.ids import Ids, IntArray, begins_of
+from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.qrels import Grades, Qrels, qrels_of_groups
 from pytest_riskguard.data.ranking import NO_RANK
 from pytest_riskguard.data.records import Kind

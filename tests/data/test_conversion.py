@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.conversion import convert
 from pytest_riskguard.data.formats import FORMATS, kinds_of
 from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import FileError, UsageError
 

@@ -13,9 +13,9 @@ import pytest
 
 from pytest_riskguard import run
 from pytest_riskguard.data.collection import read_topics
-from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.formats import OWN, format_named
 from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.errors import DataError, FileError, RunFormatError
 from tests.data.test_every_format import CASES
@@ -117,7 +117,7 @@ def test_a_text_that_is_too_long_is_refused_before_it_exhausts_anything(tmp_path
 
 
 def test_a_live_answer_has_no_longer_ids_either() -> None:
-    with pytest.raises(DataError, match=rf"'x{20}…': {IN_A_ROW} 3,000"):
+    with pytest.raises(DataError, match=rf"'x+…': {IN_A_ROW} 3,000"):
         run({"q1": [("x" * 3000, 1.0)]})
     assert run({"q1": [("x" * 2048, 1.0)]}).topics
     with pytest.raises(DataError, match=f"{IN_A_ROW} 2,049"):

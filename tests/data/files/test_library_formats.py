@@ -9,16 +9,16 @@ from decimal import Decimal
 import pytest
 
 from pytest_riskguard.data.collection import read_topics
-from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.formats import FORMATS, kinds_of
 from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.errors import DataError, QrelsFormatError, RunFormatError, TopicsFormatError, UsageError
 
 
 def ranked(path, **how):
     run = read_run(GivenFile(path, **how))
-    return {topic: list(documents) for topic, documents in run.by_topic().items()}
+    return {topic: sorted(found, key=lambda name: -found[name]) for topic, found in run.by_topic().items()}
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,11 @@ def ranked(path, **how):
         ("a.tsv", "q1\td1\t1\nq1\td2\n", r"a\.tsv:2: expected 3 columns as in the first line, found 2"),
         ("a.tsv", "q1\td1\t1\nq1\td2\tx\n", r"a\.tsv:2: expected a number as the rank, found 'x'"),
         ("a.tsv", "q1\td1\t1\nq1\td2\t1\n", r"a\.tsv:2: expected each rank once in topic 'q1', found 1 for both"),
-        ("a.tsv", "q1\td1\t1\nq1\td1\t2\n", r"expected each document once, found 'd1' twice"),
+        (
+            "a.tsv",
+            "q1\td1\t1\nq1\td1\t2\n",
+            r"a\.tsv:2: expected each document once per topic, found 'd1' of topic 'q1' also on line 1",
+        ),
         ("a.csv", "qid,docno,score\n", r"a\.csv: expected rankings, found none"),
         ("a.parquet", b"PAR1 and no more", r"expected a whole file of Arrow or Parquet"),
         ("a.feather", b"ARROW1\0\0 and no more", r"expected a whole file of Arrow"),

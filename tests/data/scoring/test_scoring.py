@@ -142,6 +142,15 @@ def test_documents_judged_besides(kind, data):
         assert values.tolist() == pytest.approx(expected, rel=0, abs=1e-12), text
 
 
+def test_the_order_as_written_leaves_scores_below_0_where_they_are(write):
+    run = write("a.run", "1 Q0 a 1 -1 x\n1 Q0 b 2 -2 x\n1 Q0 c 3 -2 x\n")
+    for text in ("Compat", "SetF", "AP"):  # for Compat a document that is not retrieved has the score 0
+        (scores,) = score_run(run, read_qrels({"1": {"a": 1, "missed": 1}}), [text])
+        assert not scores.reordered, text
+    (scores,) = score_run(run, read_qrels({"1": {"b": 1}}), ["IPrec@0.5"])
+    assert scores.reordered == ("1",)
+
+
 #: Relevant documents at ranks where something ends: the cutoff, the first 1,000 ranks, the ranking.
 LONG = [(f"d{rank}", 2000.0 - rank) for rank in range(1, 1101)]
 RANKS = (1, 2, 9, 10, 11, 20, 21, 99, 100, 101, 999, 1000, 1001, 1002, 1100)
