@@ -173,7 +173,7 @@ def test_a_measure_of_the_project_is_never_kept(asked, cache, monkeypatch):
 
 def first(ranking, judgements):
     """A measure in Python."""
-    return float(ranking[:1] in judgements)
+    return float(ranking[0] in judgements)
 
 
 def test_what_was_not_used_for_longest_is_deleted_first(asked, cache, monkeypatch):
