@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
@@ -52,7 +53,8 @@ def test_the_scores_of_every_tool_are_those_of_the_table(write, name):
     for found, table in zip(read_scores(path), expected, strict=True):
         assert (found.measure, found.topics, found.name) == (table.measure, ("q1", "q2"), name.partition(".")[0])
         assert found.values.tolist() == table.values.tolist()
-        assert name in ("quotes.csv", "tabs.csv") or found.digest == table.digest
+        of_text = f"sha256:{hashlib.sha256(SAME[name].encode()).hexdigest()}"
+        assert found.digest == (of_text if name in ("quotes.csv", "tabs.csv") else table.digest)
     ap, ndcg = read_scores(path, ["MAP", "ndcg_cut_10"], name="mine")  # in another order, under one digest
     assert (ap.measure, ap.values.tolist(), ap.name) == ("AP", [0.25, 0.125], "mine")
     assert (ndcg.measure, ndcg.digest) == ("nDCG@10", ap.digest)
@@ -182,6 +184,7 @@ ID = "on one line, without spaces around it, found"
         ("a.json", '{"map": {"q1": 2}}', ": expected AP from 0 to 1, found 2.0 (topic 'q1')"),
         ("a.json", '{"x": {"y": 0.5}}', "but neither its outer nor its inner keys are all measures"),
         ("a.json", '{"map": {"q\\u0000": 1}}', f": expected a topic {ID} 'q\\x00'"),
+        ("a.json", '{"map": {"q ": 1}}', f": expected a topic {ID} 'q '"),
         ("a.json", "[1]", "expected scores in a format that riskguard reads; "),
     ],
 )
