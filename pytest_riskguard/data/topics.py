@@ -112,16 +112,15 @@ def topics_of(
     topics: Sequence[str | None],
     texts: Sequence[str],
     tags: Mapping[str, Sequence[str | None]] = _NONE,
-    weights: Sequence[float | None] = (),
+    weights: Sequence[float] = (),
     *,
     lines: Sequence[int | None] | None = None,
     digest: str | None = None,
 ) -> Topics:
     """Topics from the columns that a reader found; one without an id is named by its text (``derived_id``).
 
-    ``digest`` is by default that of the table that ``write_topics`` writes. Raises what ``given`` refuses: no topics,
-    a topic twice, a weight that is not above 0 or is missing beside others, two columns of clusters or of strata, and
-    more than the limits allow.
+    ``weights`` are all above 0. ``digest`` is by default that of the table that ``write_topics`` writes. Raises what
+    ``given`` refuses: no topics, a topic twice, two columns of clusters or of strata, more than the limits allow.
     """
     if not topics:
         raise given.refuse(None, "expected topics, found none")
@@ -149,16 +148,8 @@ def topics_of(
         if name in columns:
             raise given.refuse(None, f"expected one column {name!r}, in any case, found 2")
         columns[name] = values
-    names = tuple(row_of)
-    if any(weight is not None for weight in weights):
-        for name, weight in zip(names, weights, strict=True):
-            if weight is None:
-                raise given.refuse(None, f"expected a weight of every topic or of none, found none of {name!r}")
-            if not 0 < weight < float("inf"):
-                raise refuse(row_of[name], f"expected a weight that is a number above 0, found {weight}")
-    else:
-        weights = ()
-    found = Topics(names, texts, columns, weights, given.name)
+    assert all(weight > 0 for weight in weights)
+    found = Topics(tuple(row_of), texts, columns, weights, given.name)
     return replace(found, digest=digest or f"sha256:{hashlib.sha256(write_topics(found)).hexdigest()}")
 
 
