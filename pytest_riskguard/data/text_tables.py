@@ -247,7 +247,7 @@ def _blocks_of_objects(file: InputFile) -> Iterator[_Objects]:
     """Many lines at a time, an object in each; ``RefusedError`` for anything else, and for what is unusual."""
     for first, text in file.texts():
         text = text.removesuffix(b"\n")
-        lines = range(first, first + 1 + text.count(b"\n"))
+        lines = np.arange(first, first + 1 + text.count(b"\n"))
         try:
             objects = json.loads(f"[{text.decode().replace(_FEED, ',')}]", parse_constant=_refuse)
         except (ValueError, RecursionError):
