@@ -230,7 +230,7 @@ def jsonl_table(file: InputFile, _kind: Kind) -> Table:
     return _stacked(file, None, [_object_columns(_objects(file))])
 
 
-_Objects = tuple[Sequence[int], Sequence[Mapping[str, Any]]]
+_Objects = tuple[Sequence[int] | IntArray, Sequence[Mapping[str, Any]]]
 
 
 def _object_columns(rows: _Objects) -> _Block:
