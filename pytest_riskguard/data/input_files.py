@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar, cast
 
 from pytest_riskguard.data.given_file import AS_GIVEN, Ties, names_collection
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
-from pytest_riskguard.limits import CELLS, LINE_BYTES, LINES, RATIO, TABLE_BYTES, TOPICS, Limit
+from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO, TABLE_BYTES, Limit
 from pytest_riskguard.serialization import JsonError, parsed_value
 
 if TYPE_CHECKING:
@@ -381,12 +381,6 @@ class InputFile:
             what = f"lines {listed}{more} are" if len(others) > 1 else f"line {listed} is"
             problem += f" ({what} wrong, too)"
         return self.refuse(number, problem)
-
-    def check_size(self, *, rows: int, columns: int) -> None:
-        """Refuse a table, of one topic in each row, that holds more than the limits allow."""
-        for limit, found in ((TOPICS, rows), (CELLS, rows * columns)):
-            if found > limit.value:
-                raise self.refuse(None, limit.problem(found))
 
     def _refuse_long(self, number: int, line: bytes, longest: Limit) -> None:
         if len(line) > (most := longest.value):
