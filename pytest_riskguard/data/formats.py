@@ -15,7 +15,7 @@ from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
 from pytest_riskguard.data.headers import SYNONYMS, number
 from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hint
-from pytest_riskguard.data.records import KINDS, Judgement, Kind, Ranking, Records, limited
+from pytest_riskguard.data.records import KINDS, Kind
 from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.text import did_you_mean
 
@@ -46,13 +46,8 @@ class Format:
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The function that reads what a file of this format holds."""
-        read = self._function(kind) or partial(_of_table, self._function("table"), kind)
-
-        def limited_read(file: InputFile) -> Any:
-            found = read(file)
-            return limited(found, file.refuse) if isinstance(found, Records) else found
-
-        return limited_read
+        read: Callable[..., Any] = self._function(kind) or partial(_of_table, self._function("table"), kind)
+        return read
 
     def _function(self, name: str) -> Any:
         module = import_module(f"pytest_riskguard.data.{self.module}")
@@ -222,7 +217,13 @@ class AddedFormat(Format):
             from pytest_riskguard.data.scores import scores_of_rows
 
             return lambda file: scores_of_rows(file, self._rows(file, kind))
-        return lambda file: limited(Records(self._rows(file, kind)), file.refuse)
+        if kind == "rankings":
+            from pytest_riskguard.data.runs import run_of_rankings
+
+            return lambda file: run_of_rankings(file, self._rows(file, kind))
+        from pytest_riskguard.data.qrels import qrels_of_rows
+
+        return lambda file: qrels_of_rows(file, self._rows(file, kind))
 
     def _rows(self, file: InputFile, kind: Kind) -> Iterator[Any]:
         def rows() -> list[Any]:
@@ -232,10 +233,8 @@ class AddedFormat(Format):
                 topic: [(str(one), float(number)) for one, number in of.items()] for topic, of in content.items()
             }
             if kind == "judgements":
-                return [Judgement(topic, *pair) for topic, of in pairs.items() for pair in of]
-            return [
-                Ranking(topic, [one for one, _ in of], [number for _, number in of]) for topic, of in pairs.items()
-            ]
+                return [(topic, *pair, "", None) for topic, of in pairs.items() for pair in of]
+            return [(t, [one for one, _ in of], [number for _, number in of], None, None) for t, of in pairs.items()]
 
         try:
             content = {str(topic): found for topic, found in self.readers[kind](file.content).items()}
