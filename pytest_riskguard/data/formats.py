@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
-from pytest_riskguard.data.headers import SYNONYMS, number
+from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hint
 from pytest_riskguard.data.records import KINDS, Kind
 from pytest_riskguard.errors import FileError, UsageError
@@ -316,7 +315,7 @@ def _refusal(file: InputFile, kind: Kind, nearest: Format, why: Misfit) -> FileE
 
 
 def kinds_of(file: InputFile, *, named: str | None = None) -> tuple[Kind, ...]:
-    """What a file may hold: every kind that a format fits, without those that its columns contradict."""
+    """What a file may hold: every kind that the format fits which says most about its files; topics only alone."""
     if names_collection(file.path):
         named = "irds"
     if named is not None:
@@ -326,26 +325,9 @@ def kinds_of(file: InputFile, *, named: str | None = None) -> tuple[Kind, ...]:
     ]
     if any(known.name == "ranx-scores" for known, _ in fitting):  # its keys are names of measures
         return ("scores",)
-    found = {kind for known, kind in fitting if _is_certain(known, file, kind)} or {kind for _, kind in fitting}
-    names = _column_names(file)
-    if {"judgements", "rankings"} <= found:
-        says_most = next(known for known, kind in fitting if kind in found)
-        if len(either := {"judgements", "rankings"} & {*says_most.reads}) == 1:
-            found = {kind for kind in found if kind in either}
-        elif names & {*SYNONYMS["rank"]}:
-            found = {"rankings"}
-        else:
-            is_graded = names & ({*SYNONYMS["grade"]} - {*SYNONYMS["score"]})
-            found = {"judgements"} if is_graded else {"judgements", "rankings"}
-    elif {"topics", "scores"} <= found and names & {*SYNONYMS["topic"]}:
-        found = {"topics"} if names & {*SYNONYMS["query"]} else {"scores"}
+    says_most = next((known for known, kind in fitting if _is_certain(known, file, kind)), None)
+    found = {kind for known, kind in fitting if says_most in (known, None)}
     return tuple(kind for kind in KINDS if kind in (found - {"topics"} or found))
-
-
-def _column_names(file: InputFile) -> set[str]:
-    """What may name columns: the cells of the first line, or the keys of its JSON object, in lower case."""
-    cells = file.first_object or re.split(r"[,;\t]", file.first_line)
-    return {cell.strip(' "').lower() for cell in cells}
 
 
 def _is_certain(known: Format, file: InputFile, kind: Kind) -> bool:

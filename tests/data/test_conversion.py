@@ -73,7 +73,7 @@ def test_texts_of_queries_are_kept(write, tmp_path):
         ("topic,nDCG@10\nq1,0.5\n", ["scores"]),
         ("query_id,docid,rank,score\nq1,d1,1,2\n", ["rankings"]),
         ("query_id,docid,score\nq1,d1,2\n", ["judgements", "rankings"]),
-        ("query_id,docid,rank,relevance\nq1,d1,1,2\n", ["rankings"]),
+        ("query_id,docid,rank,relevance\nq1,d1,1,2\n", ["judgements", "rankings"]),
         ("[q1 Q0 d1 1 2.5 x\n", ["rankings"]),
         ("query_id,query,docid,rating\nq1,shoes,d1,2\n", ["judgements"]),
         ("query-id\tcorpus-id\tscore\nq1\td1\t2\n", ["judgements"]),
