@@ -257,19 +257,23 @@ def added_formats() -> dict[str, AddedFormat]:
 
 
 def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Format:
-    """The format that ``named`` forces, else the first whose content fits, preferring those that fit the name.
+    """The format that is named, else the first whose content fits, preferring those that fit the file's name.
 
     The error of ``file`` if none does: it names all formats tried, and says why the nearest one does not fit.
     The same for a part of a file that has none.
     """
-    if named is None and names_collection(file.path):
-        named = "irds"
+    named = named or _named(file)
     known = format_named(named, kind) if named is not None else _found(file, kind)
     if file.part is not None and kind not in known.parts:
         raise file.refuse(
             None, f"expected a file with several {kind}, found one ({known.name}): leave out #{file.part}"
         )
     return known
+
+
+def _named(file: InputFile) -> str | None:
+    """The format that somebody says a file has."""
+    return file.given.format or ("irds" if names_collection(file.path) else None)
 
 
 def _found(file: InputFile, kind: Kind) -> Format:
@@ -314,11 +318,9 @@ def _refusal(file: InputFile, kind: Kind, nearest: Format, why: Misfit) -> FileE
     )
 
 
-def kinds_of(file: InputFile, *, named: str | None = None) -> tuple[Kind, ...]:
+def kinds_of(file: InputFile) -> tuple[Kind, ...]:
     """What a file may hold: every kind that the format fits which says most about its files; topics only alone."""
-    if names_collection(file.path):
-        named = "irds"
-    if named is not None:
+    if (named := _named(file)) is not None:
         return tuple(kind for kind in KINDS if named in _BY_NAME and kind in _BY_NAME[named].reads)
     fitting = [
         (known, kind) for known in FORMATS for kind in KINDS if kind in known.reads and not known.fits(file, kind)

@@ -314,12 +314,8 @@ def read_qrels(
         data.keys, data.labels = keys, labels or AS_GIVEN
         return memory.judgements(given, data)
     given = GivenFile.of(given)
-    file = InputFile(
-        given.path, error=QrelsFormatError, part=given.part, columns=given.columns, download=given.download
-    )
-    file.keys, file.labels = keys, labels or given.labels
-    known = format_of(file, "judgements", named=given.format)
-    qrels: Qrels = known.reader("judgements")(file)
+    file = InputFile(replace(given, labels=labels or given.labels), error=QrelsFormatError, keys=keys)
+    qrels: Qrels = format_of(file, "judgements").reader("judgements")(file)
     return qrels
 
 

@@ -492,10 +492,8 @@ def read_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Ru
             "expected a run in one file, found a folder; put its parts into one file, or score them where they are "
             "and give the folder of scores",
         )
-    file = InputFile(given.path, error=RunFormatError, part=given.part, limit=RUN_BYTES, columns=given.columns)
-    file.keys, file.ties = keys or TopicKeys(), given.ties
-    known = format_of(file, "rankings", named=given.format)
-    run: Run = known.reader("rankings")(file)
+    file = InputFile(given, error=RunFormatError, limit=RUN_BYTES, keys=keys or TopicKeys())
+    run: Run = format_of(file, "rankings").reader("rankings")(file)
     if not run.topics:
         raise file.refuse(None, "expected rankings, found none")
     return run
