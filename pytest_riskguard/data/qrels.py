@@ -440,7 +440,8 @@ def _twice(
     (document,) = ids.at(slice(second, second + 1)).strings()
     one, other = (whole(float(grades[row])) for row in (first, second))
     two = f"grade {one} twice" if one == other else f"grade {one}, then {other}"
-    where = "" if (line := rows.line(first)) is None else f" also on line {line}"
+    line = rows.line(first)
+    where = "" if line == rows.line(second) else f" also on line {line}"
     what = f"{document!r:.60} of topic {topics[places[second]]!r:.60}{where} ({two})"
     return rows.error(second, f"expected each document once per topic, found {what}; keep one of the two")
 

@@ -110,7 +110,8 @@ def without_provenance(report: str) -> bytes:
             verdict["judgements"]["judges"] = None
         verdict["figures"] = [line for line in verdict["figures"] if not line.startswith(LABELS)]
     (name,) = {verdict["candidate"] for verdict in data["verdicts"]}
-    return json.dumps(data, indent=1).replace(name, "candidate").encode()
+    text = json.dumps(data, indent=1).replace(name, "candidate")
+    return re.sub(r"sha256:\w+", "sha256:", text).encode()  # TREC's are those of its text
 
 
 WAYS = (by_python, pytest.param(by_compare, marks=pytest.mark.slow))
