@@ -30,8 +30,7 @@ from pytest_riskguard.data.judged import (
     scored_topics,
 )
 from pytest_riskguard.data.measures import bounds, has_kernel, parse_measure
-from pytest_riskguard.data.memory import InputData, JudgementsData, RankingsData
-from pytest_riskguard.data.memory_runs import as_run
+from pytest_riskguard.data.memory import InputData, JudgementsData, RankingsData, as_run
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.ranking import Order, Ranking
 from pytest_riskguard.data.records import TopicKeys
