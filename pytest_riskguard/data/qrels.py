@@ -17,7 +17,7 @@ from pytest_riskguard.data.checks import Input, Lines, Numbers, Rows, Text, dige
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.data.headers import whole
-from pytest_riskguard.data.ids import Ids, IntArray, Places, Words, rows_of
+from pytest_riskguard.data.ids import Ids, IntArray, Words, rows_of
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.records import Agreement, AmbiguousTextError, TopicKeys
 from pytest_riskguard.errors import QrelsFormatError
@@ -97,15 +97,10 @@ class JudgementArrays:
         )
 
     @cached_property
-    def best_first(self) -> Places:
-        """The rows by topic, those with the highest grades first."""
-        rows = np.lexsort((-self.grades, self.topic_of_row))
-        return rows.astype(np.int32) if len(rows) < 2**31 else rows
-
-    @cached_property
     def highest(self) -> npt.NDArray[np.float64]:
         """The highest grade of each topic."""
-        return self.grades[self.best_first[self.offsets[:-1]]]
+        highest: npt.NDArray[np.float64] = np.maximum.reduceat(self.grades, self.offsets[:-1])
+        return highest
 
     @cached_property
     def places(self) -> Mapping[str, int]:
