@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, TypedDict, TypeVar, Unpack, get_type_hints
 
 from pytest_riskguard import run_context
-from pytest_riskguard.data.memory_runs import MemoryRun
+from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.engine.in_memory import Judgements, System, topics_in_memory, verdict_on
 from pytest_riskguard.errors import DataError, RiskyError
@@ -40,7 +40,7 @@ from pytest_riskguard.run_context import record
 #: What pytest puts before each line of a failed test: "E" and the indentation of a statement in a method.
 _INDENT = 12
 
-Pool = Mapping[str, System] | Sequence[TopicScores | MemoryRun]
+Pool = Mapping[str, System] | Sequence[TopicScores | Run]
 
 
 class _EveryKind(TypedDict, total=False):
@@ -325,7 +325,7 @@ def check(
 def _named(baselines: Any) -> list[tuple[str, Any]]:
     if isinstance(baselines, Mapping):
         return [(str(name), system) for name, system in baselines.items()]
-    if isinstance(baselines, Sequence) and all(isinstance(system, TopicScores | MemoryRun) for system in baselines):
+    if isinstance(baselines, Sequence) and all(isinstance(system, TopicScores | Run) for system in baselines):
         return [(system.name or f"baseline {place}", system) for place, system in enumerate(baselines, 1)]
     expected = "a mapping name -> scores or a list of TopicScores"
     raise TypeError(f"baselines: expected {expected}, found {type(baselines).__name__}")

@@ -44,6 +44,9 @@ class Limit:
         )
 
 
+#: The largest grade or gain, in either direction: trec_eval allocates a counter for every grade up to the largest.
+MAX_GRADE = 1000
+
 #: A run of 10 million rows has some 500 million bytes.
 RUN_BYTES = Limit(800_000_000, "bytes of text in a run")
 #: Qrels, topics and per-topic scores are held in memory as a whole.

@@ -8,17 +8,16 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.data.judged_runs import JudgedRun
-from pytest_riskguard.data.rankings import rankings_as_run
+from pytest_riskguard.data.judged import JudgedRun
+from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.run_scores import scored_run
-from pytest_riskguard.data.trec_files import fold_run
+from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.engine import Engine, sources
 from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, Source, Stored
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.wording import worded
-from tests.data.scoring.slow_judged_runs import judged_run
-from tests.gates.runs import as_qrels
+from tests.data.tables import falling, judged_run
 from tests.plugin import world
 from tests.verdicts import altered
 
@@ -63,10 +62,7 @@ def test_a_failure_tells_of_documents_and_a_pass_only_where_a_report_is_written(
 
 
 def test_files_live_runs_and_stored_baselines_tell_the_same(folder):
-    rows, _ = fold_run(
-        folder / "candidate.run", lambda chunks: {t: list(d.items()) for chunk in chunks for t, d in chunk.items()}
-    )
-    live = LiveRun(lambda: rankings_as_run(rows))
+    live = LiveRun(lambda: read_run(folder / "candidate.run"))
     found = [
         judged(folder, candidate, baseline)
         for candidate in (RunFile(folder / "candidate.run"), live)
@@ -148,7 +144,7 @@ def test_a_run_that_is_no_longer_held_is_read_again(folder, monkeypatch):
 
 def test_the_runs_asked_for_last_are_held(monkeypatch):
     runs = [_run_of(documents) for documents in (10, 20, 30)]
-    sizes = [sources.size_of(run) for run in runs]
+    sizes = [run.nbytes for run in runs]
     assert sizes[0] < sizes[1] < sizes[2]
     monkeypatch.setattr(sources, "MOST_BYTES", sizes[0] + sizes[2])
     recent = sources.RecentRuns()
@@ -163,8 +159,7 @@ def test_the_runs_asked_for_last_are_held(monkeypatch):
 
 
 def _run_of(documents: int) -> JudgedRun:
-    ranking = [(f"d{number}", -float(number)) for number in range(documents)]
-    return judged_run(rankings_as_run({"t": ranking}), as_qrels({"t": {"d1": 1}}))
+    return judged_run(falling({"t": [f"d{number}" for number in range(documents)]}), read_qrels({"t": {"d1": 1}}))
 
 
 @pytest.mark.slow

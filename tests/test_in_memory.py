@@ -14,9 +14,9 @@ from ir_measures import ScoredDoc
 
 from pytest_riskguard import assert_georisk_not_worse, assert_not_significantly_risky, check, run, score_run
 from pytest_riskguard.data import read_qrels, write_run
-from pytest_riskguard.data.qrels import write_qrels
-from pytest_riskguard.data.rankings import rankings_as_run
+from pytest_riskguard.data.memory_runs import as_run
 from pytest_riskguard.data.topics import Topics
+from pytest_riskguard.data.trec import write_qrels
 from pytest_riskguard.engine.judging import Engine
 from pytest_riskguard.engine.sources import Question, RunFile
 from pytest_riskguard.errors import RiskyError, UsageError
@@ -38,14 +38,14 @@ def trec(tmp_path_factory):
     """The folder with the data set in TREC's formats."""
     folder = tmp_path_factory.mktemp("trec")
     for name, system in {"baseline": BASELINE, "worse": WORSE, "better": BETTER}.items():
-        write_run(folder / f"{name}.run", rankings_as_run({t: list(d.items()) for t, d in system.items()}))
+        write_run(folder / f"{name}.run", as_run(system))
     (folder / "qrels.txt").write_bytes(write_qrels(GRADES))
     return folder
 
 
 def from_files(folder: Path, candidate: str, *, measure: str = "nDCG@10", queries: Any = None) -> Verdict:
     """The verdict on files; their systems have the names that data in memory have."""
-    topics = None if queries is None else Topics(queries)
+    topics = None if queries is None else Topics.of(queries)
     engine = Engine(qrels=folder / "qrels.txt", topics=topics, measures=[measure])
     tested, baseline = RunFile(folder / f"{candidate}.run", "candidate"), RunFile(folder / "baseline.run", "baseline")
     return engine.verdict(Question(gate_of("gate", GATE), tested, baseline, measure))

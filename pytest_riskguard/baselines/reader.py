@@ -16,7 +16,7 @@ from pytest_riskguard.baselines.names import name_problem
 from pytest_riskguard.baselines.remote_stores import local_folder, shown
 from pytest_riskguard.baselines.rescoring import KeptRun, as_stored, present_scores, problems
 from pytest_riskguard.baselines.scored import Scored
-from pytest_riskguard.data.judged_runs import JudgedRun
+from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.measures import measure_name
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.remote import is_address

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -14,8 +14,8 @@ from pytest_riskguard.baselines import environment, queries
 from pytest_riskguard.baselines.entry import RUN, SCORES, StoredBaseline
 from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, StoredMeasure, StoredReplicate
 from pytest_riskguard.baselines.scored import Scored
-from pytest_riskguard.data.cache import Wanted, text_scores
-from pytest_riskguard.data.judged_runs import JudgedRun, depth_for
+from pytest_riskguard.data import cache
+from pytest_riskguard.data.judged import JudgedRun, depth_for
 from pytest_riskguard.data.measures import parse_measure, provider_of
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.run_scores import ScoredRun, scored_run
@@ -44,7 +44,6 @@ class KeptRun:
         self._depth = depth or (_depth_for(together, qrels) if together else None)
         self._scores: dict[str, TopicScores] = {}
         self._is_checked = False
-        self._fetch: Callable[[], JudgedRun] | None = None
         #: What a pass over the run kept; None before any.
         self.run: JudgedRun | None = None
 
@@ -85,23 +84,23 @@ class KeptRun:
 
     def _fetched(self) -> JudgedRun:
         if self.run is None:
-            if self._fetch is None:
-                raise ValueError("no score was asked for yet")
-            self.run = self._fetch()
+            self.run = self._read([next(iter(self._scores))]).run
         return self.run
 
     def _score(self, measures: Sequence[str]) -> None:
-        depth = self._depth or _depth_for(measures, self.qrels)
-        wanted = Wanted(self.qrels, measures, depth, self.baseline.place, self.qrels.texts)
-        scored = text_scores(
-            self.baseline.manifest.digests.run, wanted, lambda missing: self._read(missing, depth=depth)
-        )
-        self.check()  # the file has to be the one that was stored, whatever the cache has
-        self._fetch = scored.fetch
-        self._scores |= {str(scores.measure): scores for scores in scored.scores}
-
-    def _read(self, measures: Sequence[str], *, depth: int) -> ScoredRun:
         baseline = self.baseline
+        key = baseline.manifest.digests.run
+        found = cache.find(key, self.qrels, measures, name=baseline.place, queries=self.qrels.texts)
+        if found is None:
+            scored = self._read(measures)
+            found = scored.scores, scored.ties
+            cache.keep(key, self.qrels, *found)
+        self.check()  # the file has to be the one that was stored, whatever the cache has
+        self._scores |= {str(scores.measure): scores for scores in found[0]}
+
+    def _read(self, measures: Sequence[str]) -> ScoredRun:
+        baseline = self.baseline
+        depth = self._depth or _depth_for([*measures, *self._scores], self.qrels)
         try:
             scored = scored_run(baseline.file(RUN), self.qrels, measures, name=baseline.place, depth=depth)
         except DataError:

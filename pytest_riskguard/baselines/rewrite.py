@@ -30,19 +30,19 @@ from pytest_riskguard.baselines.manifest import (
     StoredTopics,
 )
 from pytest_riskguard.baselines.rescoring import problems
-from pytest_riskguard.data.collection import keys_of, read_collection
+from pytest_riskguard.data.collection import read_collection, read_topics
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import ContentError
 from pytest_riskguard.data.measures import measure_name, parse_measure, provider_of
 from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.rankings import Rankings, write_run
-from pytest_riskguard.data.remote import kept_copy
-from pytest_riskguard.data.run_files import open_file, open_run
+from pytest_riskguard.data.remote import is_address, kept_copy
 from pytest_riskguard.data.run_scores import score_run
+from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import TopicScores, write_scores
-from pytest_riskguard.data.topics import Topics, read_topics
+from pytest_riskguard.data.topics import Topics, keys_of
+from pytest_riskguard.data.trec import with_text_digest, write_run
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.limits import RUN_BYTES
 from pytest_riskguard.text import counted, listed
@@ -56,7 +56,7 @@ class NewEntry:
     """
 
     name: str
-    run: Path | Rankings | None
+    run: Path | Run | None
     scores: tuple[TopicScores, ...]
     judgements: Qrels | None
     topics: Topics | None
@@ -69,7 +69,7 @@ class NewEntry:
     @classmethod
     def read(
         cls,
-        run: Path | GivenFile | Rankings,
+        run: Path | GivenFile | Run,
         *,
         name: str,
         qrels: Path | GivenFile | None,
@@ -83,7 +83,7 @@ class NewEntry:
     ) -> NewEntry:
         """Score a run, or with ``scores`` read them, without ``measures`` all of them; nothing is written.
 
-        ``Rankings`` are a run that a live system has just given. ``DataError`` (``bad_run``) for one that leaves more
+        A ``Run`` is one that a live system has just given. ``DataError`` (``bad_run``) for one that leaves more
         than a small share of the topics unanswered, unless ``allow_unanswered`` says that these have no result.
         """
         try:
@@ -94,7 +94,7 @@ class NewEntry:
             about = checked_metadata(metadata or {})
         except ValueError as error:
             raise UsageError(f"metadata: {error}") from None
-        if scores and not isinstance(run, Rankings):
+        if scores and not isinstance(run, Run):
             table = read_scores(run, tuple(dict.fromkeys(measures)) or None, name=name)
             known = None if topics is None else read_topics(topics)
             return cls(name, None, table, None, known, note, False, about)
@@ -104,14 +104,23 @@ class NewEntry:
         if qrels is None:
             raise UsageError("a run needs qrels to be scored with: give --qrels, or a riskguard.yaml")
         judgements, texts = read_collection(qrels, topics)
-        opened = run if isinstance(run, Rankings) else open_run(run, keys_of(texts))
-        if isinstance(opened, GivenFile):  # at an address
-            opened = open_file(replace(opened, path=kept_copy(opened.path, RUN_BYTES)), keys_of(texts))
+        kept: Path | Run
+        if isinstance(run, Run):
+            opened = kept = with_text_digest(run)
+        else:
+            given = GivenFile.of(run)
+            if is_address(given.path):
+                given = replace(given, path=kept_copy(given.path, RUN_BYTES))
+            opened = read_run(given, keys_of(texts))
+            if opened.source.is_trec:
+                kept = given.path
+            else:
+                opened = kept = with_text_digest(opened)
         table = score_run(opened, judgements, names, name=name)
         _refuse_unanswered(table[0], allow_unanswered=allow_unanswered)
-        latency = run.latency if isinstance(run, Rankings) else None
+        latency = run.source.latency if isinstance(run, Run) else None
         stored_latency = None if latency is None else StoredLatency(**vars(latency))
-        return cls(name, opened, table, judgements, texts, note, keep_run, about, stored_latency, allow_unanswered)
+        return cls(name, kept, table, judgements, texts, note, keep_run, about, stored_latency, allow_unanswered)
 
     def likewise(self, run: Path, *, note: str) -> NewEntry:
         """Another run, scored in the same way; its run file is kept."""
@@ -190,7 +199,7 @@ class NewEntry:
 
     def _copied(self, target: Path) -> bool:
         """Copy the run, or write its rankings as a TREC file; false if it is not the one that was scored."""
-        if isinstance(self.run, Rankings):
+        if isinstance(self.run, Run):
             atomic_folder.write_compressed(partial(write_run, run=self.run), target)
             return True
         if self.run is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pytest_riskguard.data.judged_runs import JudgedRun
+from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.scores import TopicScores
 
 #: So many topics are diluted by honest changes of judgements, however few topics there are.

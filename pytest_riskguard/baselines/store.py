@@ -22,8 +22,8 @@ from pytest_riskguard.baselines.manifest import FIXED, KINDS, Manifest
 from pytest_riskguard.baselines.reader import StoreReader, check_name
 from pytest_riskguard.baselines.rewrite import NewEntry
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.rankings import Rankings
 from pytest_riskguard.data.remote import address_of, is_address
+from pytest_riskguard.data.runs import Run
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.text import listed
 
@@ -53,14 +53,14 @@ class Store(StoreReader):
     def add(
         self,
         name: str,
-        run: Path | GivenFile | Rankings,
+        run: Path | GivenFile | Run,
         *,
         kind: str = FIXED,
         **scoring: Unpack[Scoring],
     ) -> Manifest:
         """Score a run and keep it under a new name.
 
-        ``Rankings`` are what a live system has just answered; how fast it did is kept too.
+        A ``Run`` is what a live system has just answered; how fast it did is kept too.
         """
         self._check_writable()
         _check_kind(kind)
@@ -72,7 +72,7 @@ class Store(StoreReader):
     def update(
         self,
         name: str,
-        run: Path | GivenFile | Rankings,
+        run: Path | GivenFile | Run,
         *,
         kind: str | None = None,
         dry_run: bool = False,
@@ -103,7 +103,7 @@ class Store(StoreReader):
             )
         return Replacement(scored.digest, manifest, changes)
 
-    def add_replicate(self, name: str, run: Path | GivenFile | Rankings, **scoring: Unpack[Scoring]) -> int:
+    def add_replicate(self, name: str, run: Path | GivenFile | Run, **scoring: Unpack[Scoring]) -> int:
         """Score another run of a baseline's system, and store it as a replicate; returns the replicate's number.
 
         A ``UsageError`` if the run is stored already, as the baseline or as a replicate; a ``BaselineError`` if the

@@ -49,8 +49,8 @@ def convert(
     from dataclasses import replace
 
     from pytest_riskguard.data import conversion
+    from pytest_riskguard.data.collection import read_topics
     from pytest_riskguard.data.given_file import GivenFile
-    from pytest_riskguard.data.topics import read_topics
     from pytest_riskguard.reports import files
 
     given = replace(GivenFile.of(input), format=format_, ties=ties, download=download)

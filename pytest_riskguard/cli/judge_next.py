@@ -87,7 +87,7 @@ def _empty_grades(documents: Sequence[ToJudge], queries: Mapping[str, str], *, d
 
 def _written(header: Sequence[str], rows: Iterable[Sequence[str]], *, delimiter: str = ",") -> str:
     """A table in which no spreadsheet runs a cell as a formula: a space, which readers remove, stands before it."""
-    from pytest_riskguard.data.named_columns import number
+    from pytest_riskguard.data.headers import number
 
     buffer = io.StringIO(newline="")
     table = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")

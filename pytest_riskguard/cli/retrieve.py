@@ -29,7 +29,7 @@ def retrieve(run: Path, config: Path | None) -> int:
     baseline add stores it, judge-next finds what to judge in it.
     """
     from pytest_riskguard.config.setting_types import Queried
-    from pytest_riskguard.data.rankings import write_run
+    from pytest_riskguard.data.trec import write_run
     from pytest_riskguard.engine.declared_gates import engine_of
 
     settings = load_config(config_path(config), require_gates=False)
@@ -47,7 +47,7 @@ def retrieve(run: Path, config: Path | None) -> int:
         write_run(run, rankings)
     except OSError as error:
         raise unwritable(str(run), error) from None
-    latency = rankings.latency
+    latency = rankings.source.latency
     took = "" if latency is None else f"; {latency}"
-    click.echo(f"wrote {run}: answers for {counted(len(rankings.by_topic), 'topic')}{took}")
+    click.echo(f"wrote {run}: answers for {counted(len(rankings.topics), 'topic')}{took}")
     return ExitStatus.PASSED

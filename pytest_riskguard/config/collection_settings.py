@@ -18,8 +18,8 @@ from pytest_riskguard.config.setting_types import (
     or_path_alone,
 )
 from pytest_riskguard.data.given_file import GivenFile, LabelRules
-from pytest_riskguard.data.text_files import MAX_GRADE
 from pytest_riskguard.gates.option_types import SHARES, Number, Text, shown
+from pytest_riskguard.limits import MAX_GRADE
 from pytest_riskguard.text import document_address
 
 

@@ -13,11 +13,11 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.config.candidate_settings import file_of
 from pytest_riskguard.config.items import with_slices
 from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
-from pytest_riskguard.data.collection import keys_of
+from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.measures import measure_name
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.remote import is_address
-from pytest_riskguard.data.topics import Topics, read_topics
+from pytest_riskguard.data.topics import Topics, keys_of
 from pytest_riskguard.errors import ConfigError, DataError, UsageError
 from pytest_riskguard.gates.limits import protected_topics
 from pytest_riskguard.text import did_you_mean
@@ -36,7 +36,7 @@ def _lookups(config: Config) -> Iterator[Missing]:
     yield from _measures(config)
     yield from _candidates(config)
     yield from _baselines(config)
-    qrels, topics, is_readable = None, Topics({}), True
+    qrels, topics, is_readable = None, Topics.of({}), True
     given_topics, given = config.collection.given_topics, config.collection.given_qrels
     try:
         if given_topics is not None:

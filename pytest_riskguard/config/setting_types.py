@@ -14,9 +14,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Pla
 
 from pytest_riskguard.baselines.remote_stores import pinned
 from pytest_riskguard.config.asking import MAX_DEPTH, MAX_WORKERS, TIMEOUT
-from pytest_riskguard.data.columns import WANTED
 from pytest_riskguard.data.formats import added_formats, formats_of
 from pytest_riskguard.data.given_file import IRDS, TIES, Ties
+from pytest_riskguard.data.headers import WANTED
 from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.remote import is_address

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pytest_riskguard.data.headers import missing_columns
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.input_files import FREE_BYTES, InputFile, Misfit, imported
-from pytest_riskguard.data.named_columns import (
-    Table,
-    missing_columns,
-)
+from pytest_riskguard.data.named_columns import Table
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO
@@ -23,11 +21,14 @@ from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO
 if TYPE_CHECKING:
     import pyarrow as pa
 
+#: Refuses ids that are too long, before anything is done with their text.
+Check = Callable[[Ids], None]
 #: Rows of documents that are Python objects at one time.
 _BATCH_ROWS = 2**16
 #: A text of at most so many bytes stands in its view; of a longer one, the view says where it is.
 _IN_VIEW = 12
-_PARQUET, _FILE, _FEATHER_1, _STREAM = b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"
+_FILE, _FEATHER_1 = b"ARROW1", b"FEA1"
+_Opened = Callable[[InputFile], Table]
 
 
 def pyarrow() -> Any:
@@ -41,17 +42,19 @@ def errors() -> tuple[type[Exception], ...]:
     return (pyarrow().ArrowException, struct.error, *others)
 
 
-def column_of(column: Any, check: Callable[[Ids], None] | None = None) -> Any:
+def column_of(column: Any, check: Check = lambda _ids: None) -> Any:
     """An array of Arrow, or a chunked one: ids for text, an array for numbers, a list for all else.
 
     Nothing is an id without bytes, or NaN. Text that was written as bytes is text, and a dictionary is what its codes
-    stand for. ``check`` may refuse ids before their text is looked at. One of ``errors`` for damaged data.
+    stand for. One of ``errors`` for damaged data.
     """
     lib = pyarrow()
     types = lib.types
     column = column if isinstance(column, lib.ChunkedArray) else lib.chunked_array([column])
     if _text_name(column.type):
-        return _stacked([_ids(chunk, check) for chunk in column.chunks])
+        ids = _stacked([_ids(chunk, check) for chunk in column.chunks])
+        check(ids)
+        return ids
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if types.is_null(column.type):
@@ -62,26 +65,22 @@ def column_of(column: Any, check: Callable[[Ids], None] | None = None) -> Any:
     return column.to_numpy() if is_number else column.to_pylist()
 
 
-def _ids(array: pa.Array, check: Callable[[Ids], None] | None) -> Ids:
-    """The texts of an array; of all that damaged offsets may lead to, ``validate`` is the guard."""
+def _ids(array: pa.Array, check: Check) -> Ids:
+    """The texts of an array; ``validate`` finds what damaged offsets would lead to."""
     array.validate()
-    if is_dictionary := pyarrow().types.is_dictionary(array.type):
-        # nothing has the code of an empty text behind all others
+    if pyarrow().types.is_dictionary(array.type):
         values = _stacked([_ids(array.dictionary, check), Ids.of([""])])
         array.validate(full=True)
         codes = array.indices.fill_null(len(array.dictionary)) if array.null_count else array.indices
-        ids = values.at(codes.to_numpy(zero_copy_only=False))
-    else:
-        name = _text_name(array.type)
-        array = array.view(pyarrow().type_for_alias(name))
-        ids = _viewed(array) if name == "string_view" else _sliced(array, "i8" if name == "large_string" else "i4")
-        if array.null_count:
-            present = array.is_valid().to_numpy(zero_copy_only=False)
-            ids = Ids(ids.text, np.where(present, ids.starts, 0), np.where(present, ids.lengths, 0))
-    if check is not None:
-        check(ids)
-    if not is_dictionary:
-        array.validate(full=True)
+        return values.at(codes.to_numpy(zero_copy_only=False))
+    name = _text_name(array.type)
+    array = array.view(pyarrow().type_for_alias(name))
+    ids = _viewed(array) if name == "string_view" else _sliced(array, "i8" if name == "large_string" else "i4")
+    if array.null_count:
+        present = array.is_valid().to_numpy(zero_copy_only=False)
+        ids = Ids(ids.text, np.where(present, ids.starts, 0), np.where(present, ids.lengths, 0))
+    check(ids)
+    array.validate(full=True)
     return ids
 
 
@@ -177,10 +176,12 @@ def _whole(file: InputFile) -> Iterator[None]:
         raise file.refuse(None, f"expected a whole file of Arrow or Parquet: {problem}") from None
 
 
-def _misfit(file: InputFile, kind: Kind, opened: Callable[[InputFile], Table]) -> Misfit | None:
-    """Why the columns do not hold rows of this kind; None also if nobody can tell, which the reader then says."""
+def _misfit(file: InputFile, kind: Kind, what: str, marks: tuple[bytes, ...], table: _Opened) -> Misfit | None:
+    """Why a file does not begin so, or has other columns; None also if nobody can tell: then the reader says it."""
+    if not file.start.startswith(marks):
+        return Misfit(f"it is not {what}")
     try:
-        problem = missing_columns(opened(file).names, kind, file.columns)
+        problem = missing_columns(table(file).names, kind, file.columns)
     except FileError:
         return None
     return None if problem is None else Misfit(f"its columns do not fit: {problem}", 4)
@@ -211,9 +212,7 @@ def parquet_table(file: InputFile, _kind: Kind | None = None) -> Table:
 
 def parquet_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the file begins as Parquet does, and has the columns that are needed."""
-    if not file.start.startswith(_PARQUET):
-        return Misfit("it is not Parquet")
-    return _misfit(file, kind, parquet_table)
+    return _misfit(file, kind, "Parquet", (b"PAR1",), parquet_table)
 
 
 def parquet_cells(file: InputFile, wanted: Sequence[str]) -> Iterator[tuple[int | None, dict[str, Any]]]:
@@ -243,8 +242,9 @@ def arrow_table(file: InputFile, _kind: Kind | None = None) -> Table:
     ipc = pyarrow().ipc
     content = pyarrow().py_buffer(file.content)
     if file.start.startswith(_FEATHER_1):
-        found = "found version 1; write it again with pandas or polars"
-        raise file.refuse(None, f"expected Feather of version 2, {found}")
+        raise file.refuse(
+            None, "expected Feather of version 2, found version 1; write it again with pandas or polars"
+        )
     is_file = file.start.startswith(_FILE)
     open_ = ipc.open_file if is_file else ipc.open_stream
 
@@ -306,6 +306,4 @@ def _field(packed: Any, *fields: int) -> int:
 
 def arrow_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the file begins as those of Arrow do, and has the columns that are needed."""
-    if not file.start.startswith((_FILE, _FEATHER_1, _STREAM)):
-        return Misfit("it is neither Arrow nor Feather")
-    return _misfit(file, kind, arrow_table)
+    return _misfit(file, kind, "Arrow", (_FILE, _FEATHER_1, b"\xff\xff\xff\xff"), arrow_table)

@@ -1,8 +1,8 @@
 """The cache: per-topic scores of runs that were scored before, by the digest of everything that they depend on.
 
-An entry is one file, named by the digest of its key: the bytes of the run and how they are read, the judgements, the
-measure and the versions of the packages that compute. It repeats its key and begins with a checksum of the rest, so
-one that is damaged, cut off or of another run is as good as none. What cannot be kept is scored again.
+An entry is one file, named by the digest of its key: the run and how it is read, the judgements, the measure and the
+versions of the packages that compute. It repeats its name and begins with a checksum of the rest, so one that is
+damaged, cut off or of another run is as good as none. What cannot be kept is scored again.
 """
 
 from __future__ import annotations
@@ -15,25 +15,21 @@ import platform
 import stat
 import sys
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, cast
 
 import numpy as np
 
 from pytest_riskguard import __version__, run_context
 from pytest_riskguard.data.formats import added_formats
-from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
+from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.input_files import open_regular
-from pytest_riskguard.data.judged_runs import JudgedRun
+from pytest_riskguard.data.measures import function_of, parse_measure, provider_of
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.run_scores import ScoredRun
 from pytest_riskguard.data.scores import Judged, TopicScores
-from pytest_riskguard.errors import MissingFileError, RiskguardError, ScoringError, UsageError
+from pytest_riskguard.errors import MissingFileError, RiskguardError, UsageError
 from pytest_riskguard.limits import RUN_BYTES, factor
 
 VARIABLE, OFF = "RISKGUARD_CACHE", "off"
@@ -45,87 +41,96 @@ _PACKAGE = Path(__file__).parents[1]
 #: A project may register measures of its own, whose code no key would cover.
 _COVERED = ("ir_measures", "pytest_riskguard")
 
-#: Values of JSON that say what scores depend on.
-Key = dict[str, Any]
-#: Reads a run and scores it with these measures.
-Read = Callable[[Sequence[str]], ScoredRun]
+#: Scores with several measures, and which order of equal scores counted.
+Found = tuple[tuple[TopicScores, ...], Ties]
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What is asked of a run: scores with ``measures``, each as ir-measures prints it, under a name and with texts.
+def key_of_file(given: GivenFile, texts: Mapping[str, str]) -> str | None:
+    """What scores of a run file depend on beside judgements and measure: its bytes, and how it is read.
 
-    ``depth`` is how many ranks of the run are kept whole.
+    ``texts`` are the query texts by which formats without ids know topics. None for a file that cannot be read, or is
+    too large to be a run, and for a format of a plugin, whose code no key would cover.
     """
+    if given.format is not None and given.format in added_formats():
+        return None
+    digest = hashlib.sha256()
+    try:
+        with open_regular(given.path) as file:
+            if os.fstat(file.fileno()).st_size > RUN_BYTES.value:
+                return None
+            while block := file.read(2**20):
+                digest.update(block)
+    except (OSError, MissingFileError):
+        return None
+    endings = "".join(Path(given.path.name.lower()).suffixes)
+    how = [endings, given.format, given.part, given.ties, sorted(given.columns.items()), [*texts.items()]]
+    return _digest([digest.hexdigest(), how])
 
-    qrels: Qrels
-    measures: Sequence[str]
-    depth: int
-    name: str
-    queries: Mapping[str, str]
 
+def find(
+    run: str | None, qrels: Qrels, measures: Sequence[str], *, name: str, queries: Mapping[str, str]
+) -> Found | None:
+    """Kept scores with all of these measures, each as ir-measures prints it, under a name and with query texts.
 
-@dataclass(frozen=True, eq=False)
-class RunScores:
-    """The scores of a run, read or kept.
-
-    ``fetch`` gives what a reading keeps of the run, reading it again if need be; the run may be another by then, as
-    its digest says. ``was_read`` says that this reading was just now, so that ``fetch`` costs nothing.
+    ``run`` is the key of a file, or the digest of a TREC run's text; None if that is not known.
     """
+    root = None if run is None else folder()
+    if root is None:
+        return None
+    scores, ties = [], set()
+    for measure in measures:
+        key = _key(run, qrels, measure)
+        path = root / (key or "")
+        try:
+            checksum, _, body = path.read_bytes().partition(b"\n")
+            held = json.loads(body)
+            if hashlib.sha256(body).hexdigest().encode() != checksum or held["key"] != key:
+                return None
+            os.utime(path)  # it was used now
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+        ties.add(held["ties"])
+        scores.append(
+            TopicScores(
+                name,
+                measure,
+                qrels.topics,
+                np.array(held["values"]),
+                queries=queries,
+                digest=held["digest"],
+                qrels_digest=qrels.digest,
+                unanswered=tuple(held["unanswered"]),
+                unknown=tuple(held["unknown"]),
+                without_relevant=qrels.without_relevant,
+                from_run=True,
+                judged=Judged(*held["judged"]),
+                as_written=held["as_written"],
+                contradicted=tuple(held["contradicted"]),
+            )
+        )
+    return (tuple(scores), ties.pop()) if scores else None
 
-    scores: tuple[TopicScores, ...]
-    ties: Ties
-    fetch: Callable[[], JudgedRun]
-    was_read: bool
 
-    @classmethod
-    def of(cls, scored: ScoredRun) -> RunScores:
-        """What was read just now."""
-        return cls(scored.scores, scored.ties, lambda: scored.run, was_read=True)
-
-
-def file_scores(given: GivenFile, wanted: Wanted, read: Read, *, texts: Mapping[str, str]) -> RunScores:
-    """The scores of a run file; ``texts`` are the query texts by which formats without ids know topics."""
-
-    def run() -> list[object] | None:
-        if given.format is not None and given.format in added_formats():
-            return None  # a plugin's reader, whose code no key would cover
-        digest = _bytes_digest(given.path)
-        known_as = _digest([*texts.items()])
-        endings = "".join(Path(given.path.name.lower()).suffixes)
-        how = [endings, given.format, given.part, given.ties, sorted(map(list, given.columns.items())), known_as]
-        return None if digest is None else [digest, *how]
-
-    return _scores(run, wanted, read)
-
-
-def text_scores(digest: str, wanted: Wanted, read: Read) -> RunScores:
-    """The scores of a TREC run whose text, decompressed, has this digest."""
-    return _scores(lambda: ["text", digest], wanted, read)
-
-
-def _scores(run: Callable[[], list[object] | None], wanted: Wanted, read: Read) -> RunScores:
-    """Kept scores with all measures that are wanted, else those of a reading, which are kept.
-
-    ``run`` says what is read; it is asked before and after a reading, during which a file may change.
-    """
-    root = folder()
-    known = None if root is None else run()
-    if root is None or known is None:
-        return RunScores.of(read(wanted.measures))
-    keys = {measure: _key(known, wanted.qrels, measure) for measure in wanted.measures if _is_covered(measure)}
-    kept = [_read(root, keys[measure], wanted, measure) if measure in keys else None for measure in wanted.measures]
-    found = [one for one in kept if one is not None]
-    if len(found) == len(kept) and len({scores.digest for scores, _ in found}) == 1:
-        first = wanted.measures[:1]
-        return RunScores(tuple(scores for scores, _ in found), found[0][1], lambda: read(first).run, was_read=False)
-    scored = read(wanted.measures)
-    if run() == known:
-        for scores in scored.scores:
-            if scores.measure in keys:
-                _write(root, keys[scores.measure], scores, scored.ties)
-        _trim(root)
-    return RunScores.of(scored)
+def keep(run: str | None, qrels: Qrels, scores: Sequence[TopicScores], ties: Ties) -> None:
+    """Keep what a reading found, each score whole or not at all."""
+    root = None if run is None else folder()
+    if root is None:
+        return
+    for one in scores:
+        if one.judged is None or (key := _key(run, qrels, str(one.measure))) is None:
+            continue
+        judged = [one.judged.answered, one.judged.topics, one.judged.share]
+        held = {"key": key, "ties": ties, "digest": one.digest, "judged": judged, "values": one.values.tolist()}
+        held |= {"unanswered": one.unanswered, "unknown": one.unknown, "contradicted": one.contradicted}
+        body = json.dumps(held | {"as_written": dict(one.as_written)}).encode()
+        unfinished = root / f"{key}.{uuid.uuid4().hex}"
+        with suppress(OSError):
+            if len(body) <= MOST // 2:
+                unfinished.write_bytes(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+                unfinished.replace(root / key)
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+    _trim(root)
 
 
 def folder() -> Path | None:
@@ -150,11 +155,8 @@ def folder() -> Path | None:
         status = root.stat()
     except (OSError, ValueError, RuntimeError):  # no home folder, a link to itself, a NUL in the path
         return None
-    if hasattr(os, "geteuid"):
-        others_may_write = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-        if status.st_uid != os.geteuid() or others_may_write:
-            return None
-    return root
+    is_shared = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return None if hasattr(os, "geteuid") and (status.st_uid != os.geteuid() or is_shared) else root
 
 
 def _of_user() -> Path:
@@ -167,9 +169,16 @@ def _of_user() -> Path:
     return (Path(named) if Path(named).is_absolute() else Path.home() / ".cache") / "riskguard"
 
 
-def _key(run: list[object], qrels: Qrels, measure: str) -> Key:
-    judgements = [qrels.digest, repr(qrels.rules)]
-    return {"run": run, "qrels": judgements, "measure": measure, "software": _software(), "limits": factor()}
+def _key(run: str | None, qrels: Qrels, measure: str) -> str | None:
+    """The name of an entry; None for a measure whose code is not of packages that it covers."""
+    try:
+        parsed = parse_measure(measure)
+        packages = {type(part).__module__.partition(".")[0] for part in (parsed, provider_of(parsed))}
+    except (RiskguardError, ValueError):  # the reading says what is wrong
+        return None
+    if function_of(parsed) is not None or not packages <= {*_COVERED}:
+        return None
+    return _digest([run, qrels.digest, repr(qrels.rules), measure, _software(), factor()])
 
 
 @functools.cache
@@ -185,98 +194,8 @@ def _software() -> str:
     return _digest(versions)
 
 
-def _is_covered(measure: str) -> bool:
-    """Whether a measure, and what computes it in this process, are of packages that the key covers."""
-    from pytest_riskguard.data.measures import function_of, parse_measure, provider_of
-
-    try:
-        parsed = parse_measure(measure)
-        packages = {type(part).__module__.partition(".")[0] for part in (parsed, provider_of(parsed))}
-        return function_of(parsed) is None and packages <= {*_COVERED}
-    except (RiskguardError, ValueError):  # the reading says what is wrong
-        return False
-
-
 def _digest(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
-
-
-def _bytes_digest(path: Path) -> str | None:
-    """The digest of a file's bytes; None if it cannot be read, or is too large to be a run."""
-    digest = hashlib.sha256()
-    try:
-        with open_regular(path) as file:
-            if os.fstat(file.fileno()).st_size > RUN_BYTES.value:
-                return None
-            while block := file.read(2**20):
-                digest.update(block)
-    except (OSError, MissingFileError):
-        return None
-    return digest.hexdigest()
-
-
-def _write(root: Path, key: Key, scores: TopicScores, ties: Ties) -> None:
-    """Keep scores, whole or not at all."""
-    judged = scores.judged
-    body = json.dumps(
-        {
-            "key": key,
-            "digest": scores.digest,
-            "ties": ties,
-            "judged": None if judged is None else [judged.answered, judged.topics, judged.share],
-            "values": scores.values.tolist(),
-            "unanswered": scores.unanswered,
-            "unknown": scores.unknown,
-            "contradicted": scores.contradicted,
-            "as_written": dict(scores.as_written),
-        }
-    ).encode()
-    if len(body) > MOST // 2:
-        return
-    unfinished = root / f"{_digest(key)}.{uuid.uuid4().hex}"
-    try:
-        unfinished.write_bytes(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
-        unfinished.replace(root / _digest(key))
-    except OSError:
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
-
-
-def _read(root: Path, key: Key, wanted: Wanted, measure: str) -> tuple[TopicScores, Ties] | None:
-    """Kept scores; None if there are none that fit the judgements."""
-    path, qrels = root / _digest(key), wanted.qrels
-    try:
-        checksum, _, body = path.read_bytes().partition(b"\n")
-        if hashlib.sha256(body).hexdigest().encode() != checksum:
-            return None
-        held = json.loads(body)
-        values = np.array(held["values"], dtype=np.float64)
-        named = {*held["unanswered"], *held["as_written"]}
-        if held["key"] != key or held["ties"] not in TIES or values.shape != (len(qrels.topics),):
-            return None
-        if not named <= {*qrels.topics}:
-            return None
-        answered, with_judged, share = held["judged"]
-        scores = TopicScores(
-            name=wanted.name,
-            measure=measure,
-            topics=qrels.topics,
-            values=values,
-            queries=MappingProxyType(dict(wanted.queries)),
-            digest=str(held["digest"]),
-            qrels_digest=qrels.digest,
-            unanswered=tuple(held["unanswered"]),
-            unknown=tuple(held["unknown"]),
-            without_relevant=qrels.without_relevant,
-            from_run=True,
-            judged=Judged(int(answered), int(with_judged), float(share)),
-            as_written=MappingProxyType(held["as_written"]),
-            contradicted=tuple(held["contradicted"]),
-        )
-        os.utime(path)  # it was used now
-    except (OSError, ValueError, KeyError, TypeError, ScoringError):
-        return None
-    return scores, cast(Ties, held["ties"])
 
 
 def _trim(root: Path) -> None:

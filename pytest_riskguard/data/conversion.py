@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import json
 import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from pytest_riskguard.data import writing
-from pytest_riskguard.data.content import InputFile
+from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.formats import Format, format_for, format_of, kinds_of
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.qrels import read_qrels, write_qrels
-from pytest_riskguard.data.rankings import Rankings, rankings_as_run, write_run
-from pytest_riskguard.data.records import KINDS, AmbiguousTextError, Kind, Ranking, Records, TopicKeys
-from pytest_riskguard.data.row_blocks import Chunk
-from pytest_riskguard.data.run_files import open_file
+from pytest_riskguard.data.headers import whole
+from pytest_riskguard.data.input_files import InputFile, imported
+from pytest_riskguard.data.qrels import read_qrels
+from pytest_riskguard.data.records import KINDS, Kind, TopicKeys
+from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.data.score_files import read_scores
-from pytest_riskguard.data.scores import TopicScores, write_scores
-from pytest_riskguard.data.topics import Topics, read_topics, write_topics
-from pytest_riskguard.data.trec_files import fold_run
+from pytest_riskguard.data.scores import write_scores
+from pytest_riskguard.data.topics import Topics, write_topics
+from pytest_riskguard.data.trec import write_qrels, write_run
 from pytest_riskguard.errors import DataError, FileError, UsageError
 from pytest_riskguard.limits import RUN_BYTES
 from pytest_riskguard.text import counted, listed
 
-#: What a conversion must not change.
-_CHANGED: Mapping[Kind, str] = {
-    "judgements": "grades",
-    "rankings": "the order or scores of documents",
-    "scores": "scores",
+#: Column -> its cells, None where there is nothing; ``query_id`` is one of them.
+Columns = dict[str, list[Any]]
+#: What a conversion must not change: columns, and what they are called.
+_KEPT: Mapping[Kind, tuple[tuple[str, ...], str]] = {
+    "judgements": (("doc_id", "relevance"), "grades"),
+    "rankings": (("doc_id", "rank", "score"), "the order or scores of documents"),
+    "topics": ((), ""),
+    "scores": ((), "scores"),  # all
 }
-Grades = Mapping[str, Mapping[str, float]]
-Documents = Mapping[str, tuple[tuple[str, float], ...]]
-ByMeasure = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
@@ -50,14 +50,11 @@ class Converted:
 
 
 @dataclass(frozen=True)
-class _Data:
-    """What a file holds: one of these, with the query texts."""
+class _Held:
+    """What a file holds as its table (``Qrels``, ``Run``, ``Topics``, scores) and as columns."""
 
-    grades: Grades = field(default_factory=dict)
-    rankings: Documents = field(default_factory=dict)
-    topics: Topics | None = None
-    scores: ByMeasure = field(default_factory=dict)
-    texts: Mapping[str, str] = field(default_factory=dict)
+    table: Any
+    columns: Columns
     notes: tuple[str, ...] = ()
 
 
@@ -74,14 +71,16 @@ def convert(
     kind = kind or _kind(file, given)
     source = format_of(file, kind, named=given.format)
     target = format_for(kind, out.name, named=to)
-    texts = {} if topics is None else topics.queries
-    data = _READERS[kind](given, {} if kind == "topics" else texts)
+    held = _read(kind, given, {} if topics is None else topics.queries)
     try:
-        content = _written(target, kind, data, out.name)
-        lost = _lost(kind, data, content, target)
+        content = _written(target, kind, held, out.name)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "converted"
+            path.write_bytes(content)
+            lost = _lost(kind, held.columns, _read(kind, GivenFile(path, format=target.name), {}).columns)
     except (ValueError, DataError) as problem:
         raise UsageError(f"{target.name} cannot hold what {given.path.name} holds: {problem}") from None
-    return Converted(content, source, target, _in_words(kind, data), (*data.notes, *lost))
+    return Converted(content, source, target, _in_words(kind, held.columns), (*held.notes, *lost))
 
 
 def _kind(file: InputFile, given: GivenFile) -> Kind:
@@ -93,145 +92,98 @@ def _kind(file: InputFile, given: GivenFile) -> Kind:
     raise UsageError(f"{given.path}: {what}; say which it holds with {choices}")
 
 
-def _judgements(given: GivenFile, texts: Mapping[str, str]) -> _Data:
-    qrels = read_qrels(given, TopicKeys(texts))
-    notes = () if qrels.agreement is None else (f"who gave which grade: {qrels.agreement}",)
-    return _Data(grades=qrels.grades, texts={**qrels.texts, **_only(texts, qrels.grades)}, notes=notes)
+def _read(kind: Kind, given: GivenFile, queries: Mapping[str, str]) -> _Held:
+    keys = TopicKeys(queries)
+    match kind:
+        case "judgements":
+            qrels = read_qrels(given, keys)
+            judged = [(topic, *pair) for topic, grades in qrels.grades.items() for pair in grades.items()]
+            notes = () if qrels.agreement is None else (f"who gave which grade: {qrels.agreement}",)
+            columns = _columns(judged, ("query_id", "doc_id", "relevance"), {**qrels.texts, **queries})
+            grades = [whole(grade) for grade in columns["relevance"]]
+            if not all(isinstance(grade, int) for grade in grades):
+                grades = list(map(float, grades))
+            return _Held(qrels, {**columns, "relevance": grades}, notes)
+        case "rankings":
+            run = read_run(given, keys)
+            ranked = [
+                (topic, document, rank, score)
+                for topic, documents in run.by_topic().items()
+                for rank, (document, score) in enumerate(sorted(documents.items(), key=lambda pair: -pair[1]), 1)
+            ]
+            columns = _columns(ranked, ("query_id", "doc_id", "rank", "score"), {**run.texts, **queries})
+            return _Held(run, columns, run.source.notes)
+        case "topics":
+            topics = read_topics(given)
+            columns = {"query_id": list(topics.topics), "query": list(topics.texts)}
+            columns |= {name: list(topics.columns[name]) for name in sorted(topics.columns)}
+            if topics.weighting:
+                columns["weight"] = list(topics.weighting)
+            return _Held(topics, columns)
+        case "scores":
+            scores = read_scores(given)
+            values = {str(one.measure): one.values.tolist() for one in scores}
+            return _Held(scores, {"query_id": list(scores[0].topics), **values})
 
 
-def _rankings(given: GivenFile, texts: Mapping[str, str]) -> _Data:
-    keys = TopicKeys(texts)
-    opened = open_file(given, keys)
-    if isinstance(opened, Path):
-        run, _ = fold_run(opened, lambda chunks: dict(item for chunk in chunks for item in _pairs(chunk)))
-        return _Data(rankings=rankings_as_run(run).by_topic, texts=_only(texts, run))
-    file = InputFile(given.path, error=FileError, part=given.part, limit=RUN_BYTES)
-    records: Records[Ranking] = format_of(file, "rankings", named=given.format).reader("rankings")(file)
-    own = {}
-    for ranking in records.rows:
-        if records.by_text:
-            try:
-                own[keys.id_of(ranking.topic)] = ranking.topic
-            except AmbiguousTextError:  # open_run has refused it
-                continue
-    by_topic = opened.by_topic
-    return _Data(
-        rankings=by_topic, texts=_only({**own, **records.texts, **texts}, by_topic), notes=tuple(records.notes)
-    )
+def _columns(rows: list[Any], names: tuple[str, ...], texts: Mapping[str, str]) -> Columns:
+    """Rows as columns, with the query texts that are known beside the ids."""
+    topics, *others = map(list, zip(*rows, strict=True))
+    known = {"query": [texts.get(topic) for topic in topics]} if any(topic in texts for topic in topics) else {}
+    return {"query_id": topics, **known, **dict(zip(names[1:], others, strict=True))}
 
 
-def _pairs(chunk: Chunk) -> list[tuple[str, list[tuple[str, float]]]]:
-    return [(topic, list(documents.items())) for topic, documents in chunk.items()]
-
-
-def _topics(given: GivenFile, texts: Mapping[str, str]) -> _Data:
-    topics = read_topics(given)
-    if texts:  # of a file that has texts alone: the ids are found by them
-        ids = {topic: TopicKeys(texts).id_of(text) for topic, text in topics.queries.items()}
-        topics = Topics(
-            {ids[topic]: text for topic, text in topics.queries.items()},
-            {ids[topic]: tags for topic, tags in topics.tags.items()},
-            {ids[topic]: weight for topic, weight in topics.weights.items()},
-        )
-    return _Data(topics=topics, texts=topics.queries)
-
-
-def _scores(given: GivenFile, _texts: Mapping[str, str]) -> _Data:
-    scores = read_scores(given)
-    return _Data(scores={str(one.measure): dict(zip(one.topics, one.values.tolist(), strict=True)) for one in scores})
-
-
-_READERS: Mapping[Kind, Callable[[GivenFile, Mapping[str, str]], _Data]] = {
-    "judgements": _judgements,
-    "rankings": _rankings,
-    "topics": _topics,
-    "scores": _scores,
-}
-
-
-def _only(texts: Mapping[str, str], topics: Mapping[str, object]) -> dict[str, str]:
-    return {topic: text for topic, text in texts.items() if topic in topics}
-
-
-def _written(target: Format, kind: Kind, data: _Data, name: str) -> bytes:
+def _written(target: Format, kind: Kind, held: _Held, name: str) -> bytes:
     buffer = io.BytesIO()
-    if kind == "scores":
-        _write_score_table(buffer, data.scores, delimiter="," if ".csv" in name.lower()[-7:] else "\t")
-    elif target.name == "trec" and kind == "rankings":
-        write_run(buffer, Rankings(data.rankings, ""))
-    elif target.name == "trec":
-        buffer.write(write_qrels(data.grades))
-    elif data.topics is not None:
-        known = (data.topics.queries, data.topics.tags, data.topics.weights)
-        buffer.write(
-            write_topics(*known) if target.name == "tsv" else writing.WRITERS[target.name](writing.topics(*known))
-        )
-    else:
-        held = (
-            writing.judgements(data.grades, data.texts)
-            if kind == "judgements"
-            else writing.rankings(data.rankings, data.texts)
-        )
-        buffer.write(writing.WRITERS[target.name](held))
+    match target.name:
+        case "scores":
+            write_scores(buffer, held.table, delimiter="," if ".csv" in name.lower()[-7:] else "\t")
+        case "trec" if kind == "rankings":
+            write_run(buffer, held.table)
+        case "trec":
+            buffer.write(write_qrels(held.table.grades))
+        case "tsv":
+            buffer.write(write_topics(held.table.queries, held.table.tags, held.table.weights))
+        case "csv":
+            text = io.StringIO(newline="")
+            table = csv.writer(text, lineterminator="\n")
+            table.writerow(held.columns)
+            table.writerows(zip(*held.columns.values(), strict=True))
+            buffer.write(text.getvalue().encode())
+        case "jsonl":
+            for row in zip(*held.columns.values(), strict=True):
+                cells = {name: cell for name, cell in zip(held.columns, row, strict=True) if cell is not None}
+                buffer.write(json.dumps(cells, ensure_ascii=False).encode() + b"\n")
+        case "parquet":
+            lib, parquet = (imported(one, extra="arrow", what="Parquet") for one in ("pyarrow", "pyarrow.parquet"))
+            parquet.write_table(lib.table(held.columns), buffer)
     return buffer.getvalue()
 
 
-def _write_score_table(buffer: io.BytesIO, by_measure: ByMeasure, *, delimiter: str) -> None:
-    columns = [
-        TopicScores("", measure, tuple(sorted(values)), np.array([values[topic] for topic in sorted(values)]))
-        for measure, values in by_measure.items()
-    ]
-    write_scores(buffer, columns, delimiter=delimiter)
-
-
-def _lost(kind: Kind, data: _Data, content: bytes, target: Format) -> list[str]:
+def _lost(kind: Kind, before: Columns, after: Columns) -> list[str]:
     """What a reader of the new file misses, in words; ``ValueError`` if that is more than a format may leave out."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "converted"
-        path.write_bytes(content)
-        back = _READERS[kind](GivenFile(path, format=target.name), {})
-    before, after = _keyed(kind, data), _keyed(kind, back)
-    if missing := sorted(before.keys() ^ after.keys()):
+    if missing := sorted({*before["query_id"]} ^ {*after["query_id"]}):
         raise ValueError(f"topics would change ({listed(tuple(missing), most=5)})")
-    if kind != "topics" and before != after:
-        raise ValueError(f"{_CHANGED[kind]} would change")
-    lost = []
-    if any(
-        " ".join(text.split()) != " ".join(back.texts.get(topic, "").split()) for topic, text in data.texts.items()
-    ):
-        lost.append("query texts")
-    if data.topics is not None and back.topics is not None:
-        if _filled(data.topics) != _filled(back.topics):
-            lost.append("tags")
-        if data.topics.weights != back.topics.weights:
-            lost.append("weights")
-    return lost
+    names, what = _KEPT[kind]
+    kept = ("query_id", *(before if kind == "scores" else names))
+    if {*zip(*(before[name] for name in kept), strict=True)} != {*zip(*(after[name] for name in kept), strict=True)}:
+        raise ValueError(f"{what} would change")
+    words = {"query": "query texts", "weight": "weights"}
+    others = (name for name in before if name not in kept and _by_topic(before, name) != _by_topic(after, name))
+    return list(dict.fromkeys(words.get(name, "tags") for name in others))
 
 
-def _filled(topics: Topics) -> dict[str, dict[str, str]]:
-    """The tags of each topic that has any, without those that are empty."""
-    filled = {topic: {name: tag for name, tag in tags.items() if tag} for topic, tags in topics.tags.items()}
-    return {topic: tags for topic, tags in filled.items() if tags}
+def _by_topic(columns: Columns, name: str) -> dict[str, str]:
+    """What a column says of each topic, without its white space."""
+    pairs = zip(columns["query_id"], columns.get(name, []), strict=False)
+    return {topic: " ".join(str(cell).split()) for topic, cell in pairs if cell not in (None, "")}
 
 
-def _keyed(kind: Kind, data: _Data) -> Mapping[str, object]:
-    match kind:
-        case "judgements":
-            return data.grades
-        case "rankings":
-            return {topic: list(documents) for topic, documents in data.rankings.items()}
-        case "topics":
-            return data.texts
-        case "scores":
-            return data.scores
-
-
-def _in_words(kind: Kind, data: _Data) -> str:
-    keyed = _keyed(kind, data)
-    if kind == "scores":
-        topics = len(next(iter(data.scores.values())))
-        return f"scores of {counted(topics, 'topic')} with {listed(tuple(keyed), most=5)}"
+def _in_words(kind: Kind, columns: Columns) -> str:
+    topics = counted(len({*columns["query_id"]}), "topic")
     if kind == "topics":
-        return counted(len(keyed), "topic")
-    rows = sum(map(len, data.grades.values())) + sum(map(len, data.rankings.values()))
-    return f"{counted(rows, 'judgement' if kind == 'judgements' else 'document')} of {counted(len(keyed), 'topic')}"
+        return topics
+    if kind == "scores":
+        return f"scores of {topics} with {listed(tuple(columns)[1:], most=5)}"
+    what = "judgement" if kind == "judgements" else "document"
+    return f"{counted(len(columns['query_id']), what)} of {topics}"

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
+from pytest_riskguard.data.headers import SYNONYMS
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import at, nodes, outline
-from pytest_riskguard.data.named_columns import SYNONYMS
 from pytest_riskguard.data.records import Kind, Ranking, Records
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.text import clean
@@ -358,18 +358,16 @@ def responses_rankings(file: InputFile) -> Records[Ranking]:
     first = next(rows, None)
     if first is None or (engine := first.engine) is None:
         raise file.refuse(None, "expected answers of a search engine, found none")
-    texts = dict[str, str]()
     by = "id" if first.topic is not None else "order"
     if first.topic is None and first.text is not None:
         by = "text"
+    texts: dict[str, str] = {}
 
     def rankings() -> Iterator[Ranking]:
         for number, row in enumerate(chain([first], rows), 1):
-            if by == "order" and (row.topic is not None or row.text is not None):
-                raise file.refuse(row.line, f"expected response {number} without an id, like the first; found one")
             topic = {"id": row.topic, "text": row.text, "order": str(number)}[by]
-            if topic is None:
-                raise file.refuse(row.line, f"expected the query's {by} beside response {number}, found none")
+            if topic is None or (by == "order" and (row.topic or row.text) is not None):
+                raise file.refuse(row.line, f"expected response {number} to name its query by its {by}, as the first")
             try:
                 documents, scores = engine.hits(row.answer)
             except AnswerError as problem:

@@ -9,24 +9,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
+from pytest_riskguard.data.headers import SYNONYMS, number
 from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hint
-from pytest_riskguard.data.named_columns import (
-    SYNONYMS,
-    Table,
-    judgements_of,
-    number,
-    rankings_of,
-    score_rows_of,
-    topics_of,
-)
 from pytest_riskguard.data.records import KINDS, Judgement, Kind, Ranking, Records, limited
-from pytest_riskguard.data.scores import scores_of_rows
 from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.text import did_you_mean
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True)
@@ -34,8 +28,8 @@ class Format:
     """One format of files.
 
     For the format ``csv`` its ``module`` in ``data`` has ``csv_fits(file, kind)``, which returns None or why the file
-    does not fit, and either ``csv_table(file, kind)``, which gives named columns, or a function such as
-    ``csv_judgements(file)`` for each kind that it ``reads``. Of ``parts`` a file may hold several, ``FILE#PART``.
+    does not fit, and for each kind that it ``reads`` a function such as ``csv_judgements(file)``, or for all of them
+    ``csv_table(file, kind)``, which gives named columns. Of ``parts`` a file may hold several, ``FILE#PART``.
     """
 
     name: str
@@ -52,27 +46,32 @@ class Format:
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The function that reads what a file of this format holds."""
-        if (table := self._function("table")) is not None:
-            read = partial(_of_table, table, kind)
-        else:
-            read = self._function(kind)
-        return read if kind == "scores" else lambda file: limited(read(file), file.refuse)
+        read = self._function(kind) or partial(_of_table, self._function("table"), kind)
+
+        def limited_read(file: InputFile) -> Any:
+            found = read(file)
+            return limited(found, file.refuse) if isinstance(found, Records) else found
+
+        return limited_read
 
     def _function(self, name: str) -> Any:
         module = import_module(f"pytest_riskguard.data.{self.module}")
         return getattr(module, f"{self.name.replace('-', '_')}_{name}", None)
 
 
-def _of_table(table: Callable[[InputFile, Kind], Table], kind: Kind, file: InputFile) -> Any:
+def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFile) -> Any:
     """What the named columns of a file hold."""
+    from pytest_riskguard.data import named_columns as columns
+    from pytest_riskguard.data.scores import scores_of_rows
+
     match kind:
         case "judgements":
-            return judgements_of(table(file, kind), file.columns)
+            return columns.judgements_of(table(file, kind), file.columns)
         case "rankings":
-            return rankings_of(table(file, kind), file.columns)
+            return columns.run_of_table(table(file, kind), file.columns)
         case "topics":
-            return topics_of(table(file, kind), file.columns)
-    return scores_of_rows(file, file.chosen(score_rows_of(table(file, kind), file.columns), "system"))
+            return columns.topics_of_table(table(file, kind), file.columns)
+    return scores_of_rows(file, file.chosen(columns.score_rows_of(table(file, kind), file.columns), "system"))
 
 
 def _format(name: str, module: str, reads: str, suffixes: str, *, writes: str = "", parts: str = "") -> Format:
@@ -118,8 +117,8 @@ FORMATS: tuple[Format, ...] = (
     _format("mteb", "libraries", "rankings", ".json", parts="rankings"),
     # sentence-transformers predictions (JSON Lines)
     _format("sentence-transformers", "libraries", "rankings", ".jsonl"),
-    # BEIR: qrels with a header (TSV), queries.jsonl
-    _format("beir", "libraries", "judgements topics", ".tsv .jsonl"),
+    # BEIR: qrels with a header (TSV)
+    _format("beir", "libraries", "judgements", ".tsv"),
     # responses of Elasticsearch, OpenSearch, Solr, Vespa, Algolia, Typesense, Meilisearch (JSON, JSON Lines)
     _format("responses", "engines", "rankings", ".json .jsonl .ndjson"),
     # scores of ranx (JSON: measure, topic, number) and pytrec_eval (topic, measure, number)
@@ -147,9 +146,7 @@ FORMATS: tuple[Format, ...] = (
     # MS MARCO: query, passage and rank with tabs, no header
     _format("msmarco", "text_tables", "rankings", ".txt .tsv"),
     # TREC (columns with spaces between them)
-    _format(
-        "trec", "text_tables", "judgements rankings", ".run .txt .res .trec .qrels", writes="judgements rankings"
-    ),
+    _format("trec", "trec", "judgements rankings", ".run .txt .res .trec .qrels", writes="judgements rankings"),
 )
 #: Formats whose files have the digests that verdicts name, and into which all others can be converted.
 OWN = frozenset({("trec", "judgements"), ("trec", "rankings"), ("tsv", "topics"), ("scores", "scores")})
@@ -222,6 +219,8 @@ class AddedFormat(Format):
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The plugin's function, with its mappings as rows."""
         if kind == "scores":
+            from pytest_riskguard.data.scores import scores_of_rows
+
             return lambda file: scores_of_rows(file, self._rows(file, kind))
         return lambda file: limited(Records(self._rows(file, kind)), file.refuse)
 

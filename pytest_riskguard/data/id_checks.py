@@ -29,8 +29,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from pytest_riskguard.data.ids import BoolArray, Ids, IntArray
-from pytest_riskguard.data.judgement_arrays import judgement_rows
-from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.qrels import Qrels, judgement_rows
 from pytest_riskguard.data.scores import Judged
 from pytest_riskguard.errors import DataError
 

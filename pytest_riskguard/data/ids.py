@@ -23,6 +23,8 @@ _SHORT_TEXT = 2**30
 _HASHED_AT_ONCE = 2**16
 #: Odd numbers without a pattern in their bits, which spread hashes over all values.
 _SPREAD, _SPREAD_LENGTH = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+#: The bytes of ASCII that may be in an id; the first one is white space, which may not be at its ends.
+_SPACE, _FIRST, _LAST = np.uint8(0x20), np.uint8(0x21), np.uint8(0x7E)
 #: Masks for words whose last bytes do not belong to the id, by how many bytes do.
 _MASKS = np.array([(1 << (8 * count)) - 1 for count in range(WORD_BYTES + 1)], dtype=np.uint64)
 
@@ -66,17 +68,23 @@ class Ids:
     def at(self, places: Places | npt.NDArray[np.bool_] | slice) -> Ids:
         """Some of the ids; they share the text."""
         some = Ids(self.text, self.starts[places], self.lengths[places])
-        if "hashes" in self.__dict__:
-            some.__dict__["hashes"] = self.hashes[places]
+        for name in ("hashes", "odd"):
+            if name in self.__dict__:
+                some.__dict__[name] = self.__dict__[name][places]
         return some
 
     def compact(self) -> Ids:
         """The same ids with a text of their own that holds nothing else."""
         starts = starts_of(self.lengths)
         size = int(self.lengths.sum())
-        if size == len(self.text) and np.array_equal(starts, self.starts):
+        if not len(self) or (size == len(self.text) and np.array_equal(starts, self.starts)):
             return self
-        text = self.text[first_rows(self.starts.astype(np.int64), self.lengths.astype(np.int64))]
+        text = np.empty(size, dtype=np.uint8)
+        by_length = np.argsort(self.lengths, kind="stable")
+        found, begins = np.unique(self.lengths[by_length], return_index=True)
+        for length, rows in zip(found.tolist(), np.split(by_length, begins[1:]), strict=False):
+            if length:  # ids of one length are copied as wholes
+                _wholes(text, length)[starts[rows]] = _wholes(self.text, length)[self.starts[rows]]
         return Ids(text, starts, self.lengths)
 
     def slices(self) -> list[bytes]:
@@ -97,6 +105,18 @@ class Ids:
         ends = self.starts + self.lengths
         first, last = int(self.starts.min(initial=len(self.text))), int(ends.max(initial=0))
         return self.text[first:last].tobytes(), (self.starts - first).tolist(), (ends - first).tolist()
+
+    @cached_property
+    def odd(self) -> BoolArray:
+        """Which ids may be empty, or have white space or control characters: all others are plain ASCII."""
+        text = np.append(self.text, np.uint8(0))  # an empty id may start at the end
+        odd: BoolArray = self.lengths == 0
+        for edge in (text[self.starts], text[self.starts + np.maximum(self.lengths, 1) - 1]):
+            odd |= edge - _FIRST > _LAST - _FIRST
+        if (inside := self.text - _SPACE > _LAST - _SPACE).any():
+            before = np.cumsum(np.append(0, inside), dtype=np.int64)
+            odd |= before[self.starts + self.lengths] > before[self.starts]
+        return odd
 
     @cached_property
     def hashes(self) -> Words:
@@ -149,6 +169,11 @@ class Ids:
             pairs = pairs[~differs]
             pairs = pairs[self.lengths[rows[pairs]] > place * WORD_BYTES]
         return equal
+
+
+def _wholes(text: npt.NDArray[np.uint8], length: int) -> npt.NDArray[np.void]:
+    """The ids of this length that could begin at each byte of a text."""
+    return np.ndarray((len(text) - length + 1,), dtype=f"V{length}", buffer=text, strides=(1,))
 
 
 def starts_of(lengths: IntArray) -> IntArray:

@@ -17,12 +17,15 @@ from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar, cast
 
-from pytest_riskguard.data.given_file import names_collection
+from pytest_riskguard.data.given_file import AS_GIVEN, Ties, names_collection
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
 from pytest_riskguard.limits import CELLS, LINE_BYTES, LINES, RATIO, TABLE_BYTES, TOPICS, Limit
 from pytest_riskguard.serialization import JsonError, parsed_value
+
+if TYPE_CHECKING:
+    from pytest_riskguard.data.records import TopicKeys
 
 
 class ContentError(Exception):
@@ -191,6 +194,9 @@ class InputFile:
     ) -> None:
         self.path, self.part, self.limit, self.download = Path(path), part, limit, download
         self.columns = dict(columns or {})
+        self.keys: TopicKeys | None = None
+        self.labels, self.ties = AS_GIVEN, cast("Ties | None", None)
+        self.is_part = False
         self._error, self._given = error, content
         self._digest: str | None = None
 

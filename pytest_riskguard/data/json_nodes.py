@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.named_columns import as_tag, number
+from pytest_riskguard.data.named_columns import as_tag
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.text import clean
 
@@ -152,7 +153,7 @@ def chosen(file: InputFile, what: str, parts: Iterable[tuple[Sequence[str], Part
     if len(fitting) == 1:
         return fitting[0]
     times = Counter(name for names, _ in parts for name in {*names})
-    known = [next((name for name in names if name and times[name] == 1), names[0]) for names, _ in parts]
+    known = [next((name for name in names if name and times[name] == 1), [*names, ""][0]) for names, _ in parts]
     listed = ", ".join(f"{name!r:.60}" for name in known[:_MOST_NAMED]) or "none"
     if len(known) > _MOST_NAMED:
         listed += ", ..."
@@ -161,3 +162,10 @@ def chosen(file: InputFile, what: str, parts: Iterable[tuple[Sequence[str], Part
         raise file.refuse(None, f"expected a {what}{named}, found {listed}")
     example = f"{file.name}#{known[0]:.60}"
     raise file.refuse(None, f"expected one {what}, found {len(fitting)}: {listed}; name one, as in {example!r}")
+
+
+def chosen_node(file: InputFile, what: str, parts: Iterable[JsonNode]) -> JsonNode:
+    """As ``chosen``, of objects with a name or an id."""
+    parts = list(parts)
+    names = [[name.identifier() for key in ("name", "id") if (name := part.find(key))] for part in parts]
+    return chosen(file, what, zip(names, parts, strict=True))

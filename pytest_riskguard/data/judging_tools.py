@@ -8,11 +8,12 @@ from itertools import islice
 from typing import Any
 
 from pytest_riskguard.data.engines import ENGINES
+from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, nodes, without
-from pytest_riskguard.data.named_columns import number
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
-from pytest_riskguard.text import clean, listed
+from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, nodes, without
+from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
+from pytest_riskguard.data.topics import Topics, topics_of, topics_of_rows
+from pytest_riskguard.text import listed
 
 # OpenSearch's Search Relevance Workbench: judgement lists, query sets, pairwise experiments and evaluation results,
 # as its API and its indices return them, or as they are imported. Queries are known by their texts.
@@ -44,11 +45,6 @@ def _with(file: InputFile, key: str) -> list[JsonNode]:
     return [document for document in _documents(file) if document.find(key) is not None]
 
 
-def _chosen(file: InputFile, what: str, documents: list[JsonNode]) -> JsonNode:
-    """The only document, or that with the name or the id of ``FILE#NAME``."""
-    return _finished(chosen(file, what, (([_name(one, "name"), _name(one, "id")], one) for one in documents)))
-
-
 def _finished(document: JsonNode) -> JsonNode:
     status = document.find("status")
     if status is not None and status.value != "COMPLETED":
@@ -56,14 +52,9 @@ def _finished(document: JsonNode) -> JsonNode:
     return document
 
 
-def _name(node: JsonNode, *keys: str) -> str:
-    """The first of some names that there is."""
-    return next((name.identifier() for key in keys if (name := node.find(key)) is not None), "")
-
-
 def workbench_judgements(file: InputFile) -> Records[Judgement]:
     """The ratings of a judgement list; ``FILE#NAME`` names one of several by its name or its id."""
-    ratings = _chosen(file, "judgement list", _with(file, "judgmentRatings"))["judgmentRatings"]
+    ratings = _finished(chosen_node(file, "judgement list", _with(file, "judgmentRatings")))["judgmentRatings"]
     rows = (
         Judgement(query["query"].text(), rated["docId"].identifier(), rated["rating"].number())
         for query in ratings.items()
@@ -73,30 +64,23 @@ def workbench_judgements(file: InputFile) -> Records[Judgement]:
     return Records(rows, by_text=True)
 
 
-def workbench_topics(file: InputFile) -> Records[TopicRow]:
+def workbench_topics(file: InputFile) -> Topics:
     """The queries of a query set, or of the file that is uploaded for one; their further fields are tags."""
     queries = list(_documents(file))
     if queries and queries[0].find("queryText") is None:
-        query_set = _chosen(file, "query set", [one for one in queries if one.find("querySetQueries") is not None])
-        queries = list(query_set["querySetQueries"].items())
-    return Records(
-        TopicRow(None, query["queryText"].text(), query.tags("queryText", "referenceAnswer"), line=query.line)
-        for query in queries
-    )
+        queries = list(chosen_node(file, "query set", _with(file, "querySetQueries"))["querySetQueries"].items())
+    without_tag = ("queryText", "referenceAnswer")
+    return topics_of_rows(file, [(None, q["queryText"].text(), q.tags(*without_tag), q.line) for q in queries])
 
 
 def workbench_rankings(file: InputFile) -> Records[Ranking]:
     """The documents of each query; ``FILE#ID`` names one of several search configurations, or a variant of one."""
-    if evaluated := _with(file, "documentIds"):
+    ranked = [
+        (one.find("experimentVariantId") or one["searchConfigurationId"], one["searchText"], one["documentIds"])
+        for one in _with(file, "documentIds")
+    ]
+    if ranked:
         _refuse_incomplete(file)
-        ranked = [
-            (
-                _name(result, "experimentVariantId", "searchConfigurationId"),
-                result["searchText"],
-                result["documentIds"],
-            )
-            for result in evaluated
-        ]
     else:
         experiments = _with(file, "results")
         if len(experiments) != 1:
@@ -106,14 +90,14 @@ def workbench_rankings(file: InputFile) -> Records[Ranking]:
             kept = "a pointwise experiment keeps them in the index search-relevance-evaluation-result"
             raise results[0].refuse(f"expected 'snapshots' with document ids; {kept}: export its documents")
         ranked = [
-            (snapshot["searchConfigurationId"].identifier(), result["query_text"], snapshot["docIds"])
+            (snapshot["searchConfigurationId"], result["query_text"], snapshot["docIds"])
             for result in results
             for snapshot in result["snapshots"].items()
         ]
     rankings: dict[str, list[Ranking]] = {}
     for configuration, query, documents in ranked:
         row = Ranking(query.text(), [document.identifier() for document in documents.items()])
-        rankings.setdefault(configuration, []).append(row)
+        rankings.setdefault(configuration.identifier(), []).append(row)
     rows = chosen(file, "search configuration", (((name,), rows) for name, rows in rankings.items()))
     return Records(rows, by_text=True, is_ordered=True)
 
@@ -161,9 +145,10 @@ def rank_eval_judgements(file: InputFile) -> Records[Judgement]:
     )
 
 
-def rank_eval_topics(file: InputFile) -> Records[TopicRow]:
+def rank_eval_topics(file: InputFile) -> Topics:
     """The id of each request, and the only text that its query or its parameters have."""
-    return Records(TopicRow(request["id"].identifier(), _text_of(request)) for request in _requests(file))
+    requests = list(_requests(file))
+    return topics_of(file, [request["id"].identifier() for request in requests], list(map(_text_of, requests)))
 
 
 def _requests(file: InputFile) -> Iterator[JsonNode]:
@@ -194,8 +179,8 @@ def rank_eval_rankings(file: InputFile) -> Records[Ranking]:
     whole = JsonNode(file, file.json)
     response = whole.find("rank_eval") or whole
     if (failures := response.find("failures")) is not None and failures.value:
-        failed = [f"{topic!r:.60} ({_reason(failure.value)})" for topic, failure in failures.entries()]
-        found = f"{len(failed)} that failed: {listed(tuple(failed), most=3)}"
+        failed = tuple(topic for topic, _ in failures.entries())
+        found = f"{len(failed)} that failed: {listed(failed, most=3)}"
         raise failures.refuse(f"expected answers to all queries, found {found}; ask again")
     hits = [
         (topic, [hit["hit"] for hit in detail["hits"].items()]) for topic, detail in response["details"].entries()
@@ -207,12 +192,6 @@ def rank_eval_rankings(file: InputFile) -> Records[Ranking]:
         names = list(islice(documents, len(ranked)))
         rows.append(Ranking(topic, names, scores if len(scores) == len(names) else None))
     return Records(rows, is_ordered=True)
-
-
-def _reason(failure: Any) -> str:
-    error = at(failure, "error")
-    reason = at(error, "reason") or at(error, "type") or error or "no reason given"
-    return clean(str(reason), limit=120)
 
 
 def _documents_of(named: list[JsonNode]) -> list[str]:

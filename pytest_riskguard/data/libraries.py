@@ -9,10 +9,13 @@ from typing import Any
 
 from pytest_riskguard.data import text_tables as tables
 from pytest_riskguard.data.given_file import IRDS, names_collection
+from pytest_riskguard.data.headers import places
 from pytest_riskguard.data.input_files import InputFile, Misfit, imported
 from pytest_riskguard.data.json_nodes import at, chosen, nodes, require, without
-from pytest_riskguard.data.named_columns import places
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
+from pytest_riskguard.data.named_columns import judgements_of
+from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
+from pytest_riskguard.data.topics import Topics, topics_of_rows
 from pytest_riskguard.errors import FileError, MissingFileError
 from pytest_riskguard.text import did_you_mean
 
@@ -167,36 +170,18 @@ def sentence_transformers_rankings(file: InputFile) -> Records[Ranking]:
     return Records(rankings(), texts=texts)
 
 
-# BEIR's files: ``qrels/test.tsv`` with its header, and ``queries.jsonl``.
+# BEIR's ``qrels/test.tsv`` is a table whose columns are those of a run, too; its ``queries.jsonl`` is JSON Lines.
 
 
-def beir_fits(file: InputFile, kind: Kind) -> Misfit | None:
-    """Whether a table has BEIR's header, or the first line BEIR's keys of a query."""
-    if kind == "judgements":
-        if file.first_line.split("\t") == ["query-id", "corpus-id", "score"]:
-            return None
-        return Misfit("its first line is not query-id, corpus-id, score with tabs")
-    query = file.first_object or {}
-    if isinstance(query.get("_id"), str) and isinstance(query.get("text"), str) and "title" not in query:
-        return None
-    return Misfit("its first line is not a JSON object with _id and text", 1 if query else 0)
+def beir_fits(file: InputFile, _kind: Kind) -> Misfit | None:
+    """Whether a table has BEIR's header."""
+    header = ["query-id", "corpus-id", "score"]
+    return None if file.first_line.split("\t") == header else Misfit(f"its first line is not {' '.join(header)}")
 
 
-def beir_judgements(file: InputFile) -> Records[Judgement]:
+def beir_judgements(file: InputFile) -> Qrels:
     """A row for each judged document."""
-    return tables.csv_judgements(file)
-
-
-def beir_topics(file: InputFile) -> Records[TopicRow]:
-    """An object for each query; texts and numbers of its ``metadata`` are tags."""
-
-    def topics() -> Iterator[TopicRow]:
-        for query in nodes(file):
-            metadata = query.find("metadata")
-            tags = {} if metadata is None else metadata.tags()
-            yield TopicRow(query["_id"].identifier(), query["text"].text(), tags, None, query.line)
-
-    return Records(topics())
+    return judgements_of(tables.csv_table(file, "judgements"), file.columns)
 
 
 # Collections of the package ir_datasets, ``irds:NAME``: what is on this machine, or may be downloaded.
@@ -217,10 +202,10 @@ def irds_judgements(file: InputFile) -> Records[Judgement]:
     return Records(Judgement(str(row.query_id), str(row.doc_id), float(row.relevance)) for row in rows)
 
 
-def irds_topics(file: InputFile) -> Records[TopicRow]:
+def irds_topics(file: InputFile) -> Topics:
     """A row for each query, with the text that ir_datasets searches with by default."""
     rows = _collection_rows(file, "topics")
-    return Records(TopicRow(str(row.query_id), " ".join(row.default_text().split())) for row in rows)
+    return topics_of_rows(file, [(str(row.query_id), " ".join(row.default_text().split()), {}, None) for row in rows])
 
 
 def _collection_rows(file: InputFile, kind: Kind) -> list[Any]:

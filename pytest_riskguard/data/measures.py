@@ -19,8 +19,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard import plugins
-from pytest_riskguard.data.text_files import MAX_GRADE
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.limits import MAX_GRADE
 from pytest_riskguard.text import nearest
 
 if TYPE_CHECKING:

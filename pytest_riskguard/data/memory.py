@@ -9,30 +9,28 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cache
 from numbers import Integral
-from os import PathLike
-from typing import Any, Protocol, SupportsFloat
+from typing import Any, Protocol, SupportsFloat, cast
 from uuid import UUID
 
 import numpy as np
 
-from pytest_riskguard.data.checks import Input
-from pytest_riskguard.data.given_file import Ties
+from pytest_riskguard.data.given_file import AS_GIVEN, Ties
+from pytest_riskguard.data.headers import SYNONYMS, named, places
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.measure_names import are_measures
 from pytest_riskguard.data.named_columns import (
-    SYNONYMS,
     Column,
     Table,
     judgements_of,
-    named,
-    places,
     run_of_table,
     score_rows_of,
-    topics_of,
+    topics_of_table,
 )
-from pytest_riskguard.data.records import Judgement, Records, TopicRow
+from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.records import TopicKeys
+from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores, scores_of_rows
-from pytest_riskguard.data.tables import Run
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError, ScoringError
 from pytest_riskguard.text import clean
 
@@ -42,6 +40,9 @@ class InputData:
 
     def __init__(self, name: str, *, reason: str) -> None:
         self.name, self._reason = name, reason
+        self.keys: TopicKeys | None = None
+        self.labels, self.ties = AS_GIVEN, cast("Ties | None", None)
+        self.is_part = False
         #: What an error calls a row, of which the first has number 1.
         self.where: Callable[[int], str] = "row {}".format
 
@@ -130,9 +131,8 @@ def are_topic_scores(data: Any, what: str) -> bool:
     ``TypeError`` for what is neither; ``what`` is what the error calls it.
     """
     if not is_data(data):
-        hint = "; `score_run` reads run files" if isinstance(data, str | PathLike) else ""
         expected = "scores (a mapping topic -> score, a series, a frame) or rankings (a mapping, a frame, rows)"
-        raise TypeError(f"{what}: expected {expected}; found {shown(data)}{hint}")
+        raise TypeError(f"{what}: expected {expected}; found {shown(data)}; `score_run` reads run files")
     if is_series(data) or is_of_ranx(data):
         return is_series(data)
     if isinstance(data, Mapping):
@@ -207,17 +207,13 @@ def _of_frame(given: InputData, frame: Any) -> Table:
     from narwhals.exceptions import NarwhalsError
 
     frame = _with_index(frame)
-    if type(frame).__name__ == "RecordBatch":
-        import pyarrow  # the batch has loaded it
-
-        frame = pyarrow.Table.from_batches([frame])
     try:
         eager = nw.from_native(frame, eager_only=True)
     except TypeError:
         found = f"found {type(frame).__module__.partition('.')[0]} {type(frame).__name__}"
         remedy = "collect it first, such as with `.collect()`"
         raise TypeError(f"{given.name}: expected a frame in memory, {found}; {remedy}") from None
-    except (NarwhalsError, ValueError) as problem:
+    except (NarwhalsError, ValueError) as problem:  # two of one name
         raise given.refuse(None, f"expected columns with different names: {clean(str(problem))}") from None
     columns = list(eager.columns)
 
@@ -245,11 +241,9 @@ def _with_index(frame: Any) -> Any:
     if any(name is not None for name in index.names):
         with suppress(ValueError):  # there is a column of that name already
             return frame.reset_index()
-        return frame
-    is_numbered = type(index).__name__ == "RangeIndex"
-    if is_numbered or places(map(str, frame.columns), ["topic", "query"]):
-        return frame
-    return frame.reset_index(names="topic")
+    elif type(index).__name__ != "RangeIndex" and not places(map(str, frame.columns), ["topic", "query"]):
+        return frame.reset_index(names="topic")
+    return frame
 
 
 def _by_topic(given: InputData, data: Mapping[Any, Any], counts: Sequence[int], **columns: Sequence[Any]) -> Table:
@@ -302,7 +296,7 @@ def rankings(data: Any, given: InputData, ties: Ties | None = None, *, ranked: b
     return run_of_table(_by_topic(given, data, counts, document=documents, score=flat), ties=ties)
 
 
-def _answer(given: Input, topic: object, answer: Any) -> tuple[list[Any], list[Any] | None]:
+def _answer(given: InputData, topic: object, answer: Any) -> tuple[list[Any], list[Any] | None]:
     """The documents of a topic, and their scores if there are any."""
     if isinstance(answer, Mapping):
         return list(answer), list(answer.values())
@@ -310,14 +304,14 @@ def _answer(given: Input, topic: object, answer: Any) -> tuple[list[Any], list[A
         expected = f"a mapping document -> score, or a sequence of documents, for topic {topic!r:.60}"
         raise given.refuse(None, f"expected {expected}, found {shown(answer)}")
     entries = list(answer)
-    if entries and all(isinstance(entry, Mapping) for entry in entries):  # hits
-        names = list(dict.fromkeys(str(name) for entry in entries for name in entry))
-        columns = places(names, ["document", "score"], "rankings")
+    if entries and all(isinstance(entry, Mapping) for entry in entries):
+        hits = _table(entries, given, "hits")
+        columns = places(hits.names, ["document", "score"], "rankings")
         if "document" not in columns:
             wanted = f"a {named(['document'], 'rankings')} in each hit of topic {topic!r:.60}"
-            raise given.refuse(None, f"expected {wanted}, found {', '.join(map(repr, names[:10]))}")
-        documents = [entry.get(names[columns["document"]]) for entry in entries]
-        return documents, [entry.get(names[columns["score"]]) for entry in entries] if "score" in columns else None
+            raise given.refuse(None, f"expected {wanted}, found {', '.join(map(repr, hits.names[:10]))}")
+        found: list[Any] = [hits.column(columns[what]) for what in ("document", "score") if what in columns]
+        return found[0], found[1] if len(found) > 1 else None
     pairs = [entry for entry in entries if isinstance(entry, tuple | list) and len(entry) == 2]
     if not pairs:
         return entries, None
@@ -327,7 +321,7 @@ def _answer(given: Input, topic: object, answer: Any) -> tuple[list[Any], list[A
     return [document for document, _ in pairs], [score for _, score in pairs]
 
 
-def judgements(data: Any, given: InputData) -> Records[Judgement]:
+def judgements(data: Any, given: InputData) -> Qrels:
     """Judgements in memory; a mapping may have a set of relevant documents for a topic, whose grade is 1."""
     data = _ranx(data, "Qrels", given.name)
     if not isinstance(data, Mapping):
@@ -346,13 +340,13 @@ def judgements(data: Any, given: InputData) -> Records[Judgement]:
     return judgements_of(_by_topic(given, data, list(map(len, graded)), document=documents, grade=grades))
 
 
-def topics(data: Any, given: InputData) -> Records[TopicRow]:
+def topics(data: Any, given: InputData) -> Topics:
     """Topics in memory; a mapping has the text of each, or a mapping with it and perhaps a weight and tags."""
     if isinstance(data, Mapping):
         about = [value if isinstance(value, Mapping) else {"query": value} for value in data.values()]
         data = [{"topic": key, **value} for key, value in zip(data, about, strict=True)]
     shapes = f"a mapping topic -> query text, {_TABLE} query, or rows with these fields"
-    return topics_of(_table(data, given, shapes))
+    return topics_of_table(_table(data, given, shapes))
 
 
 def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[TopicScores, ...]:
@@ -415,20 +409,16 @@ def topic_values(series: Any, what: str) -> dict[Any, Any]:
     ``TypeError`` for one without an index of topics, such as row numbers, which would pair topics by their places;
     ``ScoringError`` for a topic twice.
     """
-    index = getattr(series, "index", None)
-    if index is None or callable(index):
-        problem = f"found a series of {type(series).__module__.partition('.')[0]}, which has no index; give a mapping"
-    elif index.nlevels != 1:
-        problem = f"found an index of {index.nlevels} levels; `.reset_index()` makes a frame of it"
-    elif type(index).__name__ == "RangeIndex" and (index.name, index.start, index.step) == (None, 0, 1):
-        problem = (
-            "found row numbers as the index; set it first, such as with `frame.set_index('qid')`; if the numbers are "
-            "the topics, name it: `series.rename_axis('topic')`"
+    index: Any = getattr(series, "index", None)
+    is_numbered = type(index).__name__ == "RangeIndex" and (index.name, index.start, index.step) == (None, 0, 1)
+    if index is None or callable(index) or is_numbered or index.nlevels != 1:
+        raise TypeError(
+            f"{what}: expected an index of topics, found {'row numbers' if is_numbered else 'another one'}; give "
+            "a mapping topic -> score, or set it with `frame.set_index('qid')`; if numbers are the topics, name it "
+            "`series.rename_axis('topic')`"
         )
-    else:
-        keys = index.to_list()
-        if len({*keys}) < len(keys):
-            repeated = next(topic for place, topic in enumerate(keys) if topic in keys[:place])
-            raise ScoringError(f"{what}: expected each topic once in the index, found {repeated!r} again")
-        return dict(zip(keys, series.to_list(), strict=True))
-    raise TypeError(f"{what}: expected a topic for each score, {problem}")
+    keys = index.to_list()
+    if len({*keys}) < len(keys):
+        repeated = next(topic for place, topic in enumerate(keys) if topic in keys[:place])
+        raise ScoringError(f"{what}: expected each topic once in the index, found {repeated!r} again")
+    return dict(zip(keys, series.to_list(), strict=True))

@@ -2,49 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from pytest_riskguard.data import memory
-from pytest_riskguard.data.checks import keyed
 from pytest_riskguard.data.given_file import TIES, Ties
+from pytest_riskguard.data.headers import SYNONYMS
 from pytest_riskguard.data.memory import InputData, RankingsData, is_of_ranx, is_series
 from pytest_riskguard.data.metadata import checked_metadata
-from pytest_riskguard.data.named_columns import SYNONYMS
-from pytest_riskguard.data.rankings import Rankings, rankings_as_run
-from pytest_riskguard.data.records import TopicKeys, derived_id
+from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.data.tables import Run
 from pytest_riskguard.errors import DataError, RunFormatError, ScoresFormatError
-
-
-@dataclass(frozen=True)
-class MemoryRun:
-    """A run in memory, made by ``run``.
-
-    Attributes
-    ----------
-    rankings : function
-        Gives the rankings; it finds the topics of data that know queries by their texts.
-    name : str
-        What verdicts call the system; empty where nobody named it.
-    metadata : mapping
-        What is known of the system; it changes no verdict.
-    texts : mapping topic -> query text
-        Of data that have both.
-    """
-
-    rankings: Callable[[TopicKeys | None], Rankings] = field(repr=False)
-    name: str = ""
-    metadata: Mapping[str, str] = field(default_factory=dict, compare=False)
-    texts: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
-
-    def named(self, name: str) -> MemoryRun:
-        """The run under its own name, or under this one if it has none."""
-        return self if self.name else replace(self, name=name)
 
 
 def run(
@@ -53,7 +24,7 @@ def run(
     name: str | None = None,
     ties: Ties | None = None,
     metadata: Mapping[str, str] | None = None,
-) -> MemoryRun:
+) -> Run:
     """A system's rankings in memory, to be scored and judged as a run file is.
 
     Parameters
@@ -89,40 +60,30 @@ def run(
     label = name or (getattr(data, "name", None) if is_of_ranx(data) else None) or ""
     given = InputData(label or "run", reason=RunFormatError.reason)
     found = memory.rankings(data, given, ties)
-    texts = {derived_id(text): text for text in found.topics} if found.source.by_text else dict(found.source.texts)
-
-    def rankings(keys: TopicKeys | None) -> Rankings:
-        return as_rankings(keyed(given, found, keys or TopicKeys()))
-
-    return MemoryRun(rankings, label, about, MappingProxyType(texts))
+    return found.with_source(name=label, metadata=MappingProxyType(about))
 
 
-def as_rankings(run: Run) -> Rankings:
-    """A run as rows, for what does not take columns yet."""
-    rankings = rankings_as_run({topic: documents.items() for topic, documents in run.by_topic().items()})
-    return replace(rankings, contradicted=run.source.contradicted, ties=run.source.ties)
-
-
-def as_memory_run(data: RankingsData | MemoryRun, name: str) -> MemoryRun:
+def as_run(data: RankingsData | Run, name: str = "") -> Run:
     """Rankings in memory under their own name, or under this one if they have none."""
-    return data.named(name) if isinstance(data, MemoryRun) else run(data).named(name)
+    found = data if isinstance(data, Run) else run(data)
+    return found if found.source.name else found.with_source(name=name)
 
 
 # Systems that are objects in Python: per-topic scores, or rankings, whichever the object holds.
 
 
-def system_in_memory(data: Any, what: str, measure: str | None = None) -> TopicScores | MemoryRun:
+def system_in_memory(data: Any, what: str, measure: str | None = None) -> TopicScores | Run:
     """The scores or the rankings of a system, from whatever holds them; of several measures the one asked for.
 
     ``TypeError`` for data of no known shape, ``DataError`` for what they hold.
     """
     if isinstance(data, TopicScores):
         return data
-    if isinstance(data, MemoryRun):
-        return data.named(what)
+    if isinstance(data, Run):
+        return as_run(data, what)
     data = memory.settled(data)
     if not memory.are_topic_scores(data, what):
-        return as_memory_run(data, what)
+        return as_run(data, what)
     if is_series(data):
         return TopicScores.from_mapping(memory.topic_values(data, what), name=what)
     if isinstance(data, Mapping):

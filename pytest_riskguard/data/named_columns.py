@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -11,123 +11,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.checks import Input, run_of
+from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.given_file import Ties
+from pytest_riskguard.data.headers import WANTED, missing_columns, number, places
 from pytest_riskguard.data.ids import Ids, IntArray, begins_of
 from pytest_riskguard.data.measure_names import AVERAGES
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
-from pytest_riskguard.data.tables import Run
+from pytest_riskguard.data.qrels import Qrels, qrels_of
+from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.runs import Run, run_of
 from pytest_riskguard.data.text_blocks import FloatArray, RefusedError, numbers
-from pytest_riskguard.errors import DataError, UsageError
-from pytest_riskguard.limits import DOCUMENTS
-from pytest_riskguard.text import did_you_mean
+from pytest_riskguard.data.topics import Topics, topics_of
+from pytest_riskguard.errors import DataError
 
-#: What a column may hold -> its names, in lower case, the usual one first.
-SYNONYMS: Mapping[str, tuple[str, ...]] = {
-    "topic": (
-        *("topic", "qid", "query_id", "query-id", "queryid", "q_id", "query id", "topic_id", "topicid", "_id", "id"),
-    ),
-    "query": ("query", "query_text", "querytext", "query text", "text", "title", "keywords", "search_term"),
-    # docno before docid: frames of PyTerrier have both, and docid is a number inside the index
-    "document": (
-        *("document", "docno", "docid", "doc_id", "doc-id", "document_id", "documentid", "did", "pid", "passage_id"),
-        *("corpus-id", "corpus_id", "corpusid", "doc id", "product_id", "item_id", "objectid"),
-    ),
-    "grade": ("grade", "label", "rating", "relevance", "rel", "judgement", "judgment", "score", "gain"),
-    "score": ("score", "sim", "similarity", "relevance", "_score", "value"),
-    "rank": ("rank", "position", "pos", "doc position"),
-    "judge": ("judge", "rater", "assessor", "annotator", "user", "judge_id"),
-    "measure": ("measure", "metric"),
-    "value": ("value", "score"),
-    "weight": ("weight",),
-    "system": ("name", "system", "model", "run", "run_name"),
-}
-_IDS = ("_id", "id")
-_TEXTS_OF_DOCUMENTS = ("text", "title")
-#: Names that mean something else in a table of this kind.
-_OTHER: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
-    "judgements": {"topic": _IDS, "query": _TEXTS_OF_DOCUMENTS},
-    "rankings": {"topic": _IDS, "query": _TEXTS_OF_DOCUMENTS, "score": ("relevance", "value")},
-}
-#: What the columns of a table may hold, those that are hardest to mistake first.
-WANTED: Mapping[Kind, tuple[str, ...]] = {
-    "judgements": ("document", "topic", "query", "grade", "judge"),
-    "rankings": ("document", "topic", "query", "rank", "score"),
-    "topics": ("topic", "query", "weight"),
-    "scores": ("measure", "topic", "value", "system"),
-}
-_NEEDED: Mapping[Kind, tuple[str, ...]] = {
-    "judgements": ("document", "grade"),
-    "rankings": ("document",),
-    "topics": ("query",),
-    "scores": ("measure", "value"),
-}
 #: Columns without a meaning: the index that pandas writes.
 _INDEX = ("", "unnamed: 0", "__index_level_0__")
 _NONE: Mapping[str, str] = MappingProxyType({})
-
-
-def names_of(what: str, kind: Kind | None = None) -> tuple[str, ...]:
-    """The names of a column in a table of this kind, or in any; in one of documents, ``id`` names these."""
-    other = _OTHER.get(kind, {}) if kind else {}
-    names = tuple(name for name in SYNONYMS[what] if name not in other.get(what, ()))
-    return (*names, *_IDS) if what == "document" and other else names
-
-
-def places(
-    header: Iterable[str], wanted: Sequence[str], kind: Kind | None = None, given: Mapping[str, str] = _NONE
-) -> dict[str, int]:
-    """Which column holds what, for those wanted that are there; no column is used twice.
-
-    Names are compared in lower case. Of several columns that could hold one thing, the one whose name comes first
-    among its synonyms is taken. ``given`` names the columns of some things, which then have no other.
-    """
-    names = [name.strip().lower() for name in header]
-    found = {what: names.index(name.strip().lower()) for what, name in given.items() if name.strip().lower() in names}
-    for what in wanted:
-        free = [name for name in names_of(what, kind) if name in names and names.index(name) not in found.values()]
-        if free and what not in given:
-            found[what] = names.index(free[0])
-    return found
-
-
-def named(wanted: Sequence[str], kind: Kind | None = None) -> str:
-    """For a message: the columns that are needed, each with its usual names."""
-    return ", ".join(f"{what} ({', '.join(names_of(what, kind)[:4])}, ...)" for what in wanted)
-
-
-def known_columns(header: Iterable[str], kind: Kind) -> int:
-    """How many of the columns of this kind a header has."""
-    return len(places(header, WANTED[kind], kind))
-
-
-def missing_columns(header: Iterable[str], kind: Kind, given: Mapping[str, str] = _NONE) -> str | None:
-    """What a header lacks to hold rows of this kind, for a message; None if nothing."""
-    header = [name.strip() for name in header]
-    if unknown := next((what for what in given if what not in WANTED[kind]), None):
-        hint = did_you_mean(unknown, WANTED[kind])
-        raise UsageError(f"columns: {unknown!r} is not one of {', '.join(WANTED[kind])}{hint}")
-    columns = places(header, WANTED[kind], kind, given)
-    if absent := next((name for what, name in given.items() if what not in columns), None):
-        return f"it has no column {absent!r}, only {', '.join(map(repr, header[:20]))}"
-    is_score = kind == "judgements" and "grade" not in given and header[columns.get("grade", 0)].lower() == "score"
-    if is_score and places(header, ("rank",)):
-        return "its scores stand beside ranks: it holds rankings"
-    missing = [what for what in _NEEDED[kind] if what not in columns]
-    if not columns.keys() & {"topic", "query"}:
-        missing.append("topic")
-    if kind == "rankings" and not columns.keys() & {"rank", "score"}:
-        missing.append("score")
-    return f"it names no column for {named(missing, kind)}" if missing else None
-
-
-def number(cell: str) -> float:
-    """The finite number in a cell; NaN for anything else."""
-    try:
-        value = math.nan if "_" in cell else float(cell)
-    except ValueError:
-        return math.nan
-    return value if math.isfinite(value) else math.nan
 
 
 # Columns: texts as ``Ids`` (nothing has no length), numbers as an array (nothing is NaN), or any values of Python.
@@ -173,10 +71,7 @@ def _cells(column: Column) -> Sequence[Any]:
 
 def stripped(ids: Ids) -> Ids:
     """Texts without white space around them."""
-    filled = np.flatnonzero(ids.lengths)
-    first = ids.text[ids.starts[filled]]
-    last = ids.text[ids.starts[filled] + ids.lengths[filled] - 1]
-    rows = filled[(first - 0x21 > 0x5D) | (last - 0x21 > 0x5D)]  # not between ! and ~
+    rows = np.flatnonzero(ids.odd & (ids.lengths > 0))
     before = ids.at(rows).strings()
     after = [text.strip() for text in before]
     if before == after:
@@ -364,34 +259,18 @@ class _Rows:
         return topics, known
 
 
-def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Records[Judgement]:
-    """One for each row that has a grade: a query, or a document, without one has not been judged yet."""
+def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Qrels:
+    """The judgements of a table: a query, or a document, without a grade has not been judged yet."""
     found = _Rows(table, "judgements", given)
     grades = found.numbers("grade")
     rows = np.flatnonzero(~np.isnan(grades))
     topics, texts = found.topics(rows)
-    documents = found.filled("document", rows).strings()
-    judges = found.text("judge").at(rows).strings() if "judge" in found.columns else [""] * len(rows)
-    lines = map(table.line, rows.tolist())
-    columns = (topics.strings(), documents, grades[rows].tolist(), judges, lines)
-    return Records(map(Judgement, *columns), by_text=found.by_text, texts=texts)
-
-
-def rankings_of(table: Table, given: Mapping[str, str] = _NONE) -> Records[Ranking]:
-    """One for each topic, ordered by score, or else by rank: that is then the order that users saw."""
-    found = _Rows(table, "rankings", given)
-    scores, ranks = (found.numbers(what) if what in found.columns else None for what in ("score", "rank"))
-    documents = found.filled("document")
-    rows = np.arange(len(documents))
-    topics, texts = found.topics(rows)
-    if scores is not None and ranks is not None and np.isnan(scores).all():
-        scores = None
-    if scores is not None and np.isnan(scores).any():
-        row = int(np.argmax(np.isnan(scores)))
-        (document,) = documents.at(slice(row, row + 1)).strings()
-        raise table.refuse(row, f"expected a number as the score of {document!r}, found nothing")
-    grouped = _grouped(found, topics.strings(), documents.strings(), scores, ranks)
-    return Records(grouped, by_text=found.by_text, texts=texts, is_ordered=scores is None)
+    documents = found.filled("document", rows)
+    judges = found.text("judge").at(rows) if "judge" in found.columns else None
+    lines = list(map(table.line, rows.tolist()))
+    return qrels_of(
+        table.given, topics, documents, grades[rows], judges, lines=lines, by_text=found.by_text, texts=texts
+    )
 
 
 def run_of_table(
@@ -413,61 +292,23 @@ def run_of_table(
     return run_of(table.given, topics, documents, scores, ranks, lines=lines, by_text=by_text, texts=texts, ties=ties)
 
 
-def _grouped(
-    found: _Rows, topics: list[str], documents: list[str], scores: FloatArray | None, ranks: FloatArray | None
-) -> Iterator[Ranking]:
-    by_topic: dict[str, list[int]] = {}
-    for row, topic in enumerate(topics):
-        by_topic.setdefault(topic, []).append(row)
-    most = max(map(len, by_topic.values()), default=0)
-    if most > DOCUMENTS.value:
-        raise found.table.given.refuse(None, DOCUMENTS.problem(most))
-    for topic, rows in by_topic.items():
-        names, line = [documents[row] for row in rows], found.table.line(rows[0])
-        of_topic = [] if ranks is None else ranks[rows].tolist()
-        if scores is not None:
-            whole = [int(rank) for rank in of_topic if float(rank).is_integer()]
-            yield Ranking(topic, names, scores[rows].tolist(), line, whole if len(whole) == len(rows) else None)
-            continue
-        at_rank: dict[float, str] = {}
-        for row, name, rank in zip(rows, names, of_topic, strict=True):
-            if math.isnan(rank):
-                raise found.table.refuse(row, f"expected a number as the rank of {name!r}, found nothing")
-            if rank in at_rank:
-                two = f"{rank:g} for both {at_rank[rank]!r} and {name!r}"
-                raise found.table.refuse(row, f"expected each rank once in topic {topic!r}, found {two}")
-            at_rank[rank] = name
-        yield Ranking(topic, [at_rank[rank] for rank in sorted(at_rank)], None, line)
-
-
-def topics_of(table: Table, given: Mapping[str, str] = _NONE) -> Records[TopicRow]:
+def topics_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Topics:
     """One for each row; further columns are tags."""
     found = _Rows(table, "topics", given)
     texts = found.filled("query").strings()
-    ids: list[str] | list[None] = [None] * len(texts) if found.by_text else found.filled("topic").strings()
-    weights: list[float] | list[None] = [None] * len(texts)
+    topics: list[str] | list[None] = [None] * len(texts) if found.by_text else found.filled("topic").strings()
+    weights: list[float] = []
     if "weight" in found.columns:
-        values = found.numbers("weight")
-        for row in np.flatnonzero(~(values > 0)).tolist():
+        weights = found.numbers("weight").tolist()
+        for row in (row for row, weight in enumerate(weights) if not weight > 0):
             cell = _cells(table.column(found.columns["weight"]))[row]
             raise table.refuse(row, f"expected a weight above 0, found {cell!r:.60}")
-        weights = values.tolist()
     tags = {
         name: table.tag(place)
         for place, name in enumerate(table.names)
         if place not in found.columns.values() and name.lower() not in _INDEX
     }
-    rows = (
-        TopicRow(
-            ids[row],
-            text,
-            {name: tag for name, cells in tags.items() if (tag := cells[row]) is not None},
-            weights[row],
-            table.line(row),
-        )
-        for row, text in enumerate(texts)
-    )
-    return Records(rows)
+    return topics_of(table.given, topics, texts, tags, weights, lines=list(map(table.line, range(len(texts)))))
 
 
 def score_rows_of(table: Table, given: Mapping[str, str] = _NONE) -> dict[str, list[ScoreRow]]:

@@ -1,32 +1,202 @@
-"""Relevance judgements: TREC's ``topic iteration docid grade`` line by line, other formats through their readers."""
+"""Relevance judgements as columns, and from the columns that a reader found to a table."""
 
 from __future__ import annotations
 
-import hashlib
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from pytest_riskguard.data import memory
-from pytest_riskguard.data.checks import Input
-from pytest_riskguard.data.columns import whole
-from pytest_riskguard.data.content import InputFile
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.data.checks import Input, Lines, Numbers, Rows, Text, digest_of, grouped, repeated
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
-from pytest_riskguard.data.judgement_arrays import JudgementArrays
-from pytest_riskguard.data.memory import InputData, JudgementsData
+from pytest_riskguard.data.headers import whole
+from pytest_riskguard.data.ids import Ids, IntArray, Places, Words, rows_of
+from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.records import Agreement, AmbiguousTextError, Judgement, Records, TopicKeys
-from pytest_riskguard.data.text_files import ESCAPED, MAX_GRADE, LineReader, escaped, unescaped
 from pytest_riskguard.errors import QrelsFormatError
-from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, ROW_BYTES, TOPICS
+from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
 
+if TYPE_CHECKING:
+    from pytest_riskguard.data.memory import JudgementsData
+
+FloatArray = npt.NDArray[np.float64]
+Grades = Mapping[str, Mapping[str, float]]
 #: topic -> document -> judge -> grade
 ByJudge = Mapping[str, Mapping[str, Mapping[str, float]]]
 
-_COLUMNS = "4 columns (topic iteration docid grade)"
+#: Odd numbers without a pattern in their bits, which spread pairs of topic and document over all values.
+_TOPIC, _PAIR = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xA0761D6478BD642F)
+#: A table of places that judgements take has this many bits for each: few of the unjudged documents look taken.
+_BITS_FOR_EACH = 4
+_LEAST_BITS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class JudgementArrays:
+    """Grades by row, grouped by topic.
+
+    Attributes
+    ----------
+    topics : tuple of str
+        In ``Qrels.arrays`` the scored topics, sorted as text.
+    offsets : array, shape (n_topics + 1,)
+        The judgements of topic i are the rows ``offsets[i]:offsets[i + 1]``.
+    documents : Ids, shape (n_rows,)
+    grades : array of float64, shape (n_rows,)
+        As the file gives them, by document where its ids name passages.
+    """
+
+    topics: tuple[str, ...]
+    offsets: IntArray
+    documents: Ids
+    grades: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, grades: Mapping[str, Mapping[str, float]], topics: Sequence[str]) -> JudgementArrays:
+        """The judgements of some topics."""
+        judged = [grades[topic] for topic in topics]
+        return cls(
+            tuple(topics),
+            np.cumsum([0, *map(len, judged)], dtype=np.int64),
+            Ids.of([document for of_topic in judged for document in of_topic]),
+            np.array([grade for of_topic in judged for grade in of_topic.values()], dtype=np.float64),
+        )
+
+    @property
+    def topic_of_row(self) -> IntArray:
+        """The place of each row's topic; made anew each time."""
+        return np.repeat(np.arange(len(self.topics), dtype=np.int64), np.diff(self.offsets))
+
+    def of_topic(self, place: int) -> dict[str, float]:
+        """Document -> grade of one topic; whole grades are integers."""
+        rows = slice(int(self.offsets[place]), int(self.offsets[place + 1]))
+        return dict(zip(self.documents.at(rows).strings(), map(whole, self.grades[rows].tolist()), strict=True))
+
+    def name_of(self, row: int) -> tuple[str, str]:
+        """Topic and document of a row."""
+        (document,) = self.documents.at(slice(row, row + 1)).strings()
+        return self.topics[int(np.searchsorted(self.offsets, row, side="right")) - 1], document
+
+    def at(self, places: IntArray) -> JudgementArrays:
+        """Some topics, by their places."""
+        rows = rows_of(self.offsets, places)
+        return JudgementArrays(
+            tuple(self.topics[place] for place in places.tolist()),
+            np.append(0, np.cumsum(np.diff(self.offsets)[places])),
+            self.documents.at(rows),
+            self.grades[rows],
+        )
+
+    @cached_property
+    def best_first(self) -> Places:
+        """The rows by topic, those with the highest grades first."""
+        rows = np.lexsort((-self.grades, self.topic_of_row))
+        return rows.astype(np.int32) if len(rows) < 2**31 else rows
+
+    @cached_property
+    def highest(self) -> npt.NDArray[np.float64]:
+        """The highest grade of each topic."""
+        return self.grades[self.best_first[self.offsets[:-1]]]
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """Topic -> its place."""
+        return {topic: place for place, topic in enumerate(self.topics)}
+
+    def places_of(self, topics: Sequence[str]) -> IntArray:
+        """The place of each of these topics, which must have judgements."""
+        if tuple(topics) == self.topics:
+            return np.arange(len(topics), dtype=np.int64)
+        return np.fromiter(map(self.places.__getitem__, topics), dtype=np.int64, count=len(topics))
+
+
+def judgement_rows(arrays: JudgementArrays, places: IntArray, offsets: IntArray, documents: Ids) -> IntArray:
+    """The judgement of each document.
+
+    Pairs of topic and document are compared by a hash first, and byte by byte where the hashes are equal.
+
+    Parameters
+    ----------
+    arrays : JudgementArrays
+    places : array of int64, shape (n_topics,)
+        Scored topics, each once: their places in ``arrays.topics``.
+    offsets : array of int64, shape (n_topics + 1,)
+        The documents of topic i are the rows ``offsets[i]:offsets[i + 1]``.
+    documents : Ids, shape (n_rows,)
+
+    Returns
+    -------
+    array of int64, shape (n_rows,)
+        The row of its judgement in ``arrays``; -1 if a document is not judged.
+    """
+    found = np.full(len(documents), -1, dtype=np.int64)
+    judged = rows_of(arrays.offsets, places)
+    pairs = _pairs(arrays.documents.at(judged), places, np.diff(arrays.offsets)[places])
+    order = np.argsort(pairs)
+    judged, pairs = judged[order], pairs[order]
+    wanted = _pairs(documents, places, np.diff(offsets))
+    rows = _maybe_among(wanted, pairs)
+    first = np.searchsorted(pairs, wanted[rows])
+    while len(rows):
+        inside = first < len(pairs)
+        rows, first = rows[inside], first[inside]
+        equal = pairs[first] == wanted[rows]
+        rows, first = rows[equal], first[equal]
+        candidates = judged[first]
+        topics = places[np.searchsorted(offsets, rows, side="right") - 1]
+        same = (candidates >= arrays.offsets[topics]) & (candidates < arrays.offsets[topics + 1])
+        same[same] = documents.same(rows[same], arrays.documents, candidates[same])
+        found[rows[same]] = candidates[same]
+        rows, first = rows[~same], first[~same] + 1  # another pair with the same hash
+    return found
+
+
+def _pairs(documents: Ids, topics: IntArray, lengths: IntArray) -> Words:
+    """A hash of each document together with its topic, whose high bits differ most."""
+    salts = (topics.astype(np.uint64) + np.uint64(1)) * _TOPIC
+    pairs: Words = (documents.hashes ^ np.repeat(salts, lengths)) * _PAIR
+    return pairs
+
+
+def _maybe_among(wanted: Words, pairs: Words) -> IntArray:
+    """The places of hashes that may be among ``pairs``: all that are, and some that are not."""
+    bits = max(_LEAST_BITS, len(pairs).bit_length() + _BITS_FOR_EACH)
+    shift = np.uint64(64 - bits)
+    taken: npt.NDArray[np.bool_] = np.zeros(2**bits, dtype=bool)
+    taken[pairs >> shift] = True
+    return np.flatnonzero(taken[wanted >> shift])
+
+
+class _GradesByTopic(Mapping[str, Mapping[str, float]]):
+    """topic -> document -> grade of judgements in columns, each topic made when it is asked for."""
+
+    def __init__(self, *parts: JudgementArrays) -> None:
+        self._parts = parts
+        self._made: dict[str, Mapping[str, float]] = {}
+
+    def __getitem__(self, topic: str) -> Mapping[str, float]:
+        if topic not in self._made:
+            part = next((part for part in self._parts if topic in part.places), None)
+            if part is None:
+                raise KeyError(topic)
+            self._made[topic] = part.of_topic(part.places[topic])
+        return self._made[topic]
+
+    def __iter__(self) -> Iterator[str]:
+        return (topic for part in self._parts for topic in part.topics)
+
+    def __len__(self) -> int:
+        return sum(len(part.topics) for part in self._parts)
+
+    def __contains__(self, topic: object) -> bool:
+        return any(topic in part.places for part in self._parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,13 +208,12 @@ class Qrels:
     path_name : str
         The file's name, without its folder.
     digest : str
-        ``sha256:...`` of the file, decompressed, and of the rules that change scores.
-    grades : mapping topic -> mapping docid -> grade
-        Every judgement of the file, by document where its ids name passages.
-    topics : tuple of str
-        Topics with at least one relevant document, sorted as text: those that are scored.
-    without_relevant : tuple of str
-        The other judged topics, sorted as text.
+        ``sha256:...`` of the file in TREC's format, decompressed, else of its content; and of the rules that change
+        scores.
+    arrays : JudgementArrays
+        The judgements of topics with a relevant document, which are scored; by document where ids name passages.
+    others : JudgementArrays
+        Those of the other judged topics.
     texts : mapping topic -> query text
         Of formats that hold them; empty for TREC's.
     rules : LabelRules
@@ -57,38 +226,57 @@ class Qrels:
 
     path_name: str
     digest: str
-    grades: Mapping[str, Mapping[str, float]]
-    topics: tuple[str, ...]
-    without_relevant: tuple[str, ...] = ()
+    arrays: JudgementArrays
+    others: JudgementArrays
     texts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     rules: LabelRules = AS_GIVEN
     agreement: Agreement | None = None
     by_judge: ByJudge | None = None
 
     @property
+    def topics(self) -> tuple[str, ...]:
+        """Topics with at least one relevant document, sorted as text: those that are scored."""
+        return self.arrays.topics
+
+    @property
+    def without_relevant(self) -> tuple[str, ...]:
+        """The other judged topics, sorted as text."""
+        return self.others.topics
+
+    @cached_property
+    def grades(self) -> Grades:
+        """Every judgement by topic and document; whole grades are integers."""
+        return _GradesByTopic(self.arrays, self.others)
+
+    @property
     def is_uncertain(self) -> bool:
         """Whether there may be unjudged documents, or documents that several judges graded."""
         return not self.rules.is_complete or self.by_judge is not None
 
-    def under(self, panel: Sequence[str]) -> Qrels:
-        """The judgements of a panel of judges, on the same topics and documents in the same order.
-
-        A topic without a document that they find relevant is still scored.
-        """
-        if self.by_judge is None or self.agreement is None:
-            raise ValueError("expected judgements by several judges, found those of one")
-        grades = regraded(self.grades, self.by_judge, panel)
-        return replace(self, grades=MappingProxyType(grades), by_judge=None)
-
-    @cached_property
-    def arrays(self) -> JudgementArrays:
-        """The judgements of the scored topics as columns."""
-        return JudgementArrays.of(self.grades, self.topics)
-
     @cached_property
     def is_real(self) -> bool:
         """Whether a grade is not a whole number."""
-        return any(isinstance(grade, float) for judged in self.grades.values() for grade in judged.values())
+        return any(bool(np.any(part.grades % 1)) for part in (self.arrays, self.others))
+
+    def under(self, panel: Sequence[str]) -> Qrels:
+        """The judgements of a panel of judges, on the same topics and documents in the same order.
+
+        A document that none of them graded keeps the grade that it has; a judge who is named twice counts twice. A
+        topic without a document that they find relevant is still scored.
+        """
+        assert self.by_judge is not None
+        parts = []
+        for part in (self.arrays, self.others):
+            grades = part.grades.copy()
+            for topic in self.by_judge.keys() & part.places.keys():
+                start, stop = part.offsets[[part.places[topic], part.places[topic] + 1]].tolist()
+                given = self.by_judge[topic]
+                for row, document in enumerate(part.documents.at(slice(start, stop)).strings(), start):
+                    of_panel = [given[document][judge] for judge in panel if judge in given.get(document, {})]
+                    if of_panel:
+                        grades[row] = statistics.median(of_panel)
+            parts.append(replace(part, grades=grades))
+        return replace(self, arrays=parts[0], others=parts[1], by_judge=None)
 
 
 def read_qrels(
@@ -103,236 +291,228 @@ def read_qrels(
     with named fields.
 
     ``keys`` finds the topics of formats that know queries by their texts. The median of several judges' grades
-    counts. ``labels`` says what the settings of a ``collection`` say. A document judged
-    twice in a topic is refused even when both grades agree, as trec_eval does: the file was put together wrongly, and
-    other rows may be wrong too. The digest of a format other than TREC's is that of the file that ``write_qrels``
-    writes.
+    counts. ``labels`` says what the settings of a ``collection`` say. A document judged twice in a topic is refused
+    even when both grades agree, as trec_eval does: the file was put together wrongly, other rows may be wrong too.
 
     Raises
     ------
     QrelsFormatError
         A file of no known format; a row without the columns of its format, a grade that is not a number or is beyond
         ``MAX_GRADE`` in either direction or the declared scale, a document twice in a topic, more than a limit of
-        ``input_files`` allows, no rows, or no relevant document.
+        ``limits`` allows, no rows, or no relevant document.
     MissingFileError
         The path cannot be read.
     TypeError
         Data of another shape.
     """
     if not isinstance(given, Path | str | GivenFile):
-        data = InputData("judgements", reason=QrelsFormatError.reason)
-        return _of_records(data, memory.judgements(given, data), keys, labels or AS_GIVEN)
+        from pytest_riskguard.data import memory
+
+        data = memory.InputData("judgements", reason=QrelsFormatError.reason)
+        data.keys, data.labels = keys, labels or AS_GIVEN
+        return memory.judgements(given, data)
     given = GivenFile.of(given)
-    given = replace(given, labels=labels or given.labels)
     file = InputFile(
         given.path, error=QrelsFormatError, part=given.part, columns=given.columns, download=given.download
     )
+    file.keys, file.labels = keys, labels or given.labels
     known = format_of(file, "judgements", named=given.format)
-    if known.name == "trec":
-        return _read_trec(given.path, given.labels)
-    return _of_records(file, known.reader("judgements")(file), keys, given.labels)
+    found = known.reader("judgements")(file)
+    return found if isinstance(found, Qrels) else of_records(file, found)
 
 
-def _of_records(given: Input, records: Records[Judgement], keys: TopicKeys | None, labels: LabelRules) -> Qrels:
-    by_judge, queries = _by_judge(given, records, keys or TopicKeys())
-    grades, agreement = _put_together(by_judge)
-    digest = hashlib.sha256()
-    for line in _lines_of(grades):
-        digest.update(line.encode())
-    texts = queries | {topic: text for topic, text in records.texts.items() if topic in grades}
-    qrels = _qrels(given.name, f"sha256:{digest.hexdigest()}", grades, given.refuse, labels, texts)
-    return replace(qrels, agreement=agreement, by_judge=None if labels.separator else _shared_documents(by_judge))
-
-
-def qrels_or_none(given: Input, records: Records[Judgement], labels: LabelRules) -> Qrels | None:
-    """Judgements of some topics of a collection; None without a relevant document. Other errors as ``read_qrels``."""
+def of_records(given: Input, records: Records[Judgement]) -> Qrels:
+    """The judgements that a reader gave as rows."""
     rows = list(records.rows)
-    if not any(labels.is_relevant(row.grade) for row in rows):
-        return None
-    return _of_records(given, replace(records, rows=rows), None, labels)
-
-
-def write_qrels(grades: Mapping[str, Mapping[str, float]]) -> bytes:
-    """Judgements in TREC's format: topics and documents sorted as text, whole grades without a decimal point."""
-    return "".join(_lines_of(grades)).encode()
-
-
-def _lines_of(grades: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
-    for topic in sorted(grades):
-        for document in sorted(grades[topic]):
-            iteration, topic_field, document_field = escaped("0", topic, document)
-            yield f"{topic_field} {iteration} {document_field} {grades[topic][document]!r}\n"
-
-
-def _by_judge(given: Input, records: Records[Judgement], keys: TopicKeys) -> tuple[ByJudge, dict[str, str]]:
-    """The grades by topic, document and judge, and the query texts of the topics that are known by them."""
-    by_judge: dict[str, dict[str, dict[str, float]]] = {}
-    texts: dict[str, str] = {}
-    most_rows = JUDGEMENTS.value
-    for rows, row in enumerate(records.rows, 1):
-        topic = row.topic
-        if records.by_text:
-            try:
-                topic = keys.id_of(row.topic)
-            except AmbiguousTextError as problem:
-                raise given.refuse(row.line, f"expected queries that name one topic each; {problem}") from None
-            texts[topic] = row.topic
-        judged = by_judge.setdefault(topic, {}).setdefault(row.document, {})
-        if row.judge in judged:
-            twice = f"{row.document!r} of topic {topic!r} twice"
-            raise given.refuse(row.line, f"expected each document once per topic, found {twice}")
-        if not abs(row.grade) <= MAX_GRADE:
-            expected = f"a number from {-MAX_GRADE} to {MAX_GRADE} as the grade"
-            raise given.refuse(row.line, f"expected {expected}, found {row.grade!r}")
-        judged[row.judge] = row.grade
-        if rows > most_rows:
-            raise given.refuse(None, JUDGEMENTS.problem(rows))
-    return by_judge, texts
-
-
-def _qrels(
-    name: str,
-    digest: str,
-    grades: Mapping[str, Mapping[str, float]],
-    refuse: Callable[[int | None, str], Exception],
-    rules: LabelRules,
-    texts: Mapping[str, str] | None = None,
-) -> Qrels:
-    if not grades:
-        raise refuse(None, "expected judgements, found none")
-    if rules.scale is not None:
-        _check_scale(grades, rules.scale, refuse)
-    passages = {name for judged in grades.values() for name in judged} if rules.separator else set[str]()
-    if rules.separator:
-        grades = {topic: rules.by_document(judged) for topic, judged in grades.items()}
-    documents = {name for judged in grades.values() for name in judged} if rules.separator else passages
-    if len(documents) == 1 < len(passages):  # then every run finds everything at rank 1
-        what = f"passages of several documents (separator {rules.separator!r:.20})"
-        raise refuse(
-            None, f"expected {what}, found {len(passages):,} ids, all of the document {next(iter(documents))!r:.60}"
-        )
-    highest = {topic: max(judged.values()) for topic, judged in grades.items()}
-    relevant = {topic for topic, grade in highest.items() if rules.is_relevant(grade)}
-    if not relevant:
-        least = "above 0" if rules.relevant_from is None else f"{rules.relevant_from:g} or more (relevant_from)"
-        raise refuse(None, f"expected at least one relevant document (grade {least}), found none")
-    without_relevant = tuple(sorted(grades.keys() - relevant))
-    return Qrels(
-        path_name=name,
-        digest=rules.digest(digest),
-        grades=MappingProxyType(dict(grades)),
-        topics=tuple(sorted(relevant)),
-        without_relevant=without_relevant,
-        texts=MappingProxyType(dict(texts or {})),
-        rules=rules,
+    return qrels_of(
+        given,
+        [row.topic for row in rows],
+        [row.document for row in rows],
+        [row.grade for row in rows],
+        [row.judge for row in rows],
+        lines=[row.line for row in rows],
+        by_text=records.by_text,
+        texts=records.texts,
     )
 
 
-def _check_scale(
-    grades: Mapping[str, Mapping[str, float]],
-    scale: tuple[float, float],
-    refuse: Callable[[int | None, str], Exception],
-) -> None:
-    low, high = scale
-    for topic, judged in grades.items():
-        for document, grade in judged.items():
-            if not low <= grade <= high:
-                where = f"topic {topic!r}, document {document!r}"
-                raise refuse(None, f"expected grades from {low:g} to {high:g} (scale), found {grade!r} ({where})")
+def qrels_of(
+    given: Input,
+    topics: Text,
+    documents: Text,
+    grades: Numbers,
+    judges: Text | None = None,
+    *,
+    lines: Lines | None = None,
+    by_text: bool = False,
+    texts: Mapping[str, str] = MappingProxyType({}),
+    digest: str | None = None,
+) -> Qrels:
+    """The judgements whose rows are given.
 
+    Parameters
+    ----------
+    given : Input
+    topics, documents, judges : Ids or sequence of str, shape (n_rows,)
+        ``by_text`` says that topics are query texts; without judges one person judged.
+    grades : numbers, shape (n_rows,)
+        NaN or None for a document that has not been judged.
+    lines, texts, digest
+        As for ``run_of``.
 
-def _read_trec(path: Path, rules: LabelRules) -> Qrels:
-    lines = LineReader(path, error=QrelsFormatError, line_size=ROW_BYTES)
-    grades: dict[str, dict[str, float]] = {}
-    rows, most_rows, most_topics, most_documents = 0, JUDGEMENTS.value, TOPICS.value, DOCUMENTS.value
-    numbered = iter(lines)
-    for number, line in numbered:
-        fields = line.split()
-        if not fields:
-            continue
-        grade = _grade(fields[3]) if len(fields) == 4 else None
-        if grade is None:
-            raise lines.refuse_lines(number, line, numbered, _wrong)
-        topic, document = fields[0].decode(), fields[2].decode()
-        if fields[1] == ESCAPED:
-            topic, document = unescaped(topic), unescaped(document)
-        judged = grades.setdefault(topic, {})
-        if document in judged:
-            earlier = judged[document]
-            two_grades = f"grade {grade} twice" if earlier == grade else f"grade {earlier}, then {grade}"
-            raise lines.refuse_repeated(fields[0], fields[2], found=f" ({two_grades})")
-        judged[document] = grade
-        rows += 1
-        if rows > most_rows:
-            raise lines.refuse_more(JUDGEMENTS, rows)
-        if len(grades) > most_topics:
-            raise lines.refuse_more(TOPICS, len(grades))
-        if len(judged) > most_documents:
-            raise lines.refuse_more(DOCUMENTS, len(judged))
-    if not grades:
-        raise lines.refuse_empty(_COLUMNS)
-    return _qrels(lines.path.name, lines.digest, grades, lines.refuse, rules)
-
-
-def _wrong(line: bytes) -> tuple[str, str] | None:
-    """What a line should hold and what it holds; None of a good line."""
-    fields = line.split()
-    if fields and len(fields) != 4:
-        return _COLUMNS, str(len(fields))
-    if fields and _grade(fields[3]) is None:
-        return f"a number from {-MAX_GRADE} to {MAX_GRADE} as the grade", fields[3].decode()
-    return None
-
-
-def _grade(field: bytes) -> float | None:
-    """A grade; tools that keep real numbers write whole ones as ``3.0``."""
-    try:
-        grade: float = int(field)
-    except ValueError:
-        try:
-            grade = float(field)
-        except ValueError:
-            return None
-    if b"_" in field or not abs(grade) <= MAX_GRADE:  # NaN fails it too
-        return None
-    return whole(grade)
-
-
-def regraded(
-    grades: Mapping[str, Mapping[str, float]], by_judge: ByJudge, panel: Sequence[str]
-) -> dict[str, dict[str, float]]:
-    """The grades that a panel of judges gives; a document that none of them graded keeps the one that it has.
-
-    A judge who is named twice counts twice. Topics and documents stay in their order.
+    Raises
+    ------
+    DataError
+        That of ``given``, for an id or a grade that judgements cannot hold, a document twice in a topic, a grade off
+        the declared scale, no relevant document, or more than a limit allows.
     """
-    changed = {topic: dict(judged) for topic, judged in grades.items()}
-    for topic, documents in by_judge.items():
-        for document, given in documents.items():
-            if values := [given[judge] for judge in panel if judge in given]:
-                changed[topic][document] = whole(statistics.median(values))
-    return changed
+    values = np.asarray(grades, dtype=np.float64)
+    rows = Rows(given, lines)
+    judged = np.flatnonzero(~np.isnan(values))
+    names = rows.ids(topics, "query" if by_text else "topic", is_text=by_text).at(judged)
+    ids = rows.ids(documents, "docid").at(judged)
+    by = None if judges is None else rows.ids(judges, "judge", is_text=True).at(judged)
+    rows, values = rows.at(judged), values[judged]
+    if np.any(too_large := ~(np.abs(values) <= MAX_GRADE)):
+        row = int(np.argmax(too_large))
+        expected = f"a number from {-MAX_GRADE} to {MAX_GRADE} as the grade"
+        raise rows.error(row, f"expected {expected}, found {whole(float(values[row]))!r}")
+    places, heads = grouped(names)
+    if by_text:
+        places, heads, texts = _by_id(given, places, heads)
+    return _qrels(rows, places, heads, ids, values, by, texts, digest)
 
 
-def _shared_documents(by_judge: ByJudge) -> ByJudge | None:
-    """The grades of documents that several judges graded; None where there are none."""
-    shared = {
-        topic: {document: given for document, given in documents.items() if len(given) > 1}
-        for topic, documents in by_judge.items()
-    }
-    return {topic: documents for topic, documents in shared.items() if documents} or None
+def qrels_of_groups(
+    given: Input,
+    places: IntArray,
+    names: tuple[str, ...],
+    documents: Ids,
+    grades: FloatArray,
+    *,
+    lines: IntArray,
+    digest: str,
+) -> Qrels:
+    """As ``qrels_of``, of rows that are checked, and whose topics are places among ``names``, sorted as text."""
+    return _qrels(Rows(given, lines), places, names, documents, grades, None, {}, digest)
 
 
-def _put_together(by_judge: ByJudge) -> tuple[dict[str, dict[str, float]], Agreement | None]:
-    """One grade for each document, and how far the judges agree; None where there is one judge at most."""
-    grades: dict[str, dict[str, float]] = {}
-    judges: set[str] = set()
-    shared = disputed = 0
-    for topic, documents in by_judge.items():
-        grades[topic] = {}
-        for document, given in documents.items():
-            values = list(given.values())
-            judges.update(given)
-            shared += len(values) > 1
-            disputed += len(set(values)) > 1
-            grades[topic][document] = whole(statistics.median(values))
-    return grades, Agreement(len(judges), shared, disputed) if len(judges) > 1 else None
+def _qrels(
+    rows: Rows,
+    places: IntArray,
+    heads: tuple[str, ...],
+    ids: Ids,
+    values: FloatArray,
+    by: Ids | None,
+    texts: Mapping[str, str],
+    digest: str | None,
+) -> Qrels:
+    rows.limit(JUDGEMENTS, len(values))
+    rows.limit(TOPICS, len(heads))
+    order = np.argsort(places, kind="stable")
+    if not np.array_equal(order, np.arange(len(order))):
+        places, ids, values, rows = places[order], ids.at(order), values[order], rows.at(order)
+        by = None if by is None else by.at(order)
+    agreement, by_judge = None, None
+    if by is not None and len({*by.slices()}) > 1:
+        places, ids, values, agreement, by_judge = _put_together(rows, heads, places, ids, values, by.strings())
+    elif (pair := repeated(places, ids)) is not None:
+        raise _twice(rows, heads, places, ids, values, *pair)
+    offsets = np.searchsorted(places, np.arange(len(heads) + 1)).astype(np.int64)
+    rows.limit(DOCUMENTS, int(np.diff(offsets).max(initial=0)))
+    table = JudgementArrays(heads, offsets, ids, values)
+    digest = digest or digest_of([Ids.of(heads), ids], offsets, values)
+    texts = MappingProxyType({topic: text for topic, text in texts.items() if topic in table.places})
+    return _under_rules(rows.given, table, digest, texts, agreement, by_judge)
+
+
+def _by_id(
+    given: Input, places: IntArray, texts: Sequence[str]
+) -> tuple[IntArray, tuple[str, ...], Mapping[str, str]]:
+    """The topics of rows that name them by query texts, as ``grouped`` gives them, and the texts."""
+    keys = given.keys or TopicKeys()
+    try:
+        ids = [keys.id_of(text) for text in texts]
+    except AmbiguousTextError as problem:
+        raise given.refuse(None, f"expected queries that name one topic each; {problem}") from None
+    names = tuple(sorted(set(ids)))
+    place_of = {name: place for place, name in enumerate(names)}
+    of_text = np.array([place_of[name] for name in ids], dtype=np.int64)
+    return of_text[places] if len(places) else places, names, dict(zip(ids, texts, strict=True))
+
+
+def _twice(
+    rows: Rows, topics: Sequence[str], places: IntArray, ids: Ids, grades: FloatArray, first: int, second: int
+) -> Exception:
+    """The error to raise for a document that is judged twice in a topic."""
+    (document,) = ids.at(slice(second, second + 1)).strings()
+    one, other = (whole(float(grades[row])) for row in (first, second))
+    two = f"grade {one} twice" if one == other else f"grade {one}, then {other}"
+    where = "" if (line := rows.line(first)) is None else f" also on line {line}"
+    what = f"{document!r:.60} of topic {topics[places[second]]!r:.60}{where} ({two})"
+    return rows.error(second, f"expected each document once per topic, found {what}; keep one of the two")
+
+
+def _put_together(
+    rows: Rows, topics: Sequence[str], places: IntArray, ids: Ids, grades: FloatArray, judges: Sequence[str]
+) -> tuple[IntArray, Ids, FloatArray, Agreement, ByJudge | None]:
+    """One grade for each document, the median of its judges', and how far these agree."""
+    found: dict[tuple[int, str], dict[str, float]] = {}
+    pairs = zip(places.tolist(), ids.strings(), strict=True)
+    for row, (pair, judge, grade) in enumerate(zip(pairs, judges, grades.tolist(), strict=True)):
+        given = found.setdefault(pair, {})
+        if judge in given:
+            what = f"{pair[1]!r:.60} of topic {topics[pair[0]]!r:.60}"
+            raise rows.error(row, f"expected each document once per topic, found {what} twice")
+        given[judge] = whole(grade)
+    shared: dict[str, dict[str, Mapping[str, float]]] = {}
+    for (place, document), given in found.items():
+        if len(given) > 1:
+            shared.setdefault(topics[place], {})[document] = given
+    disputed = sum(len({*given.values()}) > 1 for given in found.values())
+    agreement = Agreement(len({*judges}), sum(map(len, shared.values())), disputed)
+    medians = np.array([statistics.median(given.values()) for given in found.values()], dtype=np.float64)
+    of_row = np.array([place for place, _ in found], dtype=np.int64)
+    return of_row, Ids.of([document for _, document in found]), medians, agreement, shared or None
+
+
+def _under_rules(
+    given: Input,
+    table: JudgementArrays,
+    digest: str,
+    texts: Mapping[str, str],
+    agreement: Agreement | None,
+    by_judge: ByJudge | None,
+) -> Qrels:
+    """The judgements as the rules of the collection take them."""
+    rules = given.labels
+    if not (table.topics or given.is_part):
+        raise given.refuse(None, "expected judgements, found none")
+    if rules.scale is not None:
+        low, high = rules.scale
+        if np.any(off := ~((table.grades >= low) & (table.grades <= high))):
+            row = int(np.argmax(off))
+            topic, document = table.name_of(row)
+            found = f"{whole(float(table.grades[row]))!r} (topic {topic!r:.60}, document {document!r:.60})"
+            raise given.refuse(None, f"expected grades from {low:g} to {high:g} (scale), found {found}")
+    if rules.separator:
+        table, by_judge = _by_document(given, table, rules), None
+    least = np.nextafter(0.0, 1.0) if rules.relevant_from is None else rules.relevant_from
+    highest = np.maximum.reduceat(table.grades, table.offsets[:-1]) if table.topics else table.grades
+    if not (np.any(highest >= least) or given.is_part):
+        wanted = "above 0" if rules.relevant_from is None else f"{rules.relevant_from:g} or more (relevant_from)"
+        raise given.refuse(None, f"expected at least one relevant document (grade {wanted}), found none")
+    scored, others = (table.at(np.flatnonzero(chosen)) for chosen in (highest >= least, highest < least))
+    return Qrels(given.name, rules.digest(digest), scored, others, texts, rules, agreement, by_judge)
+
+
+def _by_document(given: Input, table: JudgementArrays, rules: LabelRules) -> JudgementArrays:
+    """The grades of documents whose passages are judged."""
+    passages = table.documents.strings()
+    documents = {rules.document(name) for name in passages}
+    if len(documents) == 1 < len(set(passages)):  # then every run finds everything at rank 1
+        what = f"passages of several documents (separator {rules.separator!r:.20})"
+        found = f"{len(set(passages)):,} ids, all of the document {documents.pop()!r:.60}"
+        raise given.refuse(None, f"expected {what}, found {found}")
+    judged = {topic: rules.by_document(table.of_topic(place)) for topic, place in table.places.items()}
+    return JudgementArrays.of(judged, table.topics)

@@ -7,11 +7,11 @@ between quotes: ``19"" monitor`` means ``19" monitor``, which readers of CSV ref
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from pytest_riskguard.data.headers import SYNONYMS, number
 from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, require, without
-from pytest_riskguard.data.named_columns import SYNONYMS, number
+from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, require, without
 from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
 
 _RATED = (["query", "docid"], ["query", "doc_id"])
@@ -98,7 +98,7 @@ def _ranked_in_json(file: InputFile) -> Iterator[Ranking]:
     whole = JsonNode(file, file.json)
     several = whole if isinstance(whole.value, list) else whole.find("snapshots")
     snapshots = [whole] if several is None else list(several.items())
-    snapshot = chosen(file, "snapshot", ((_names(one), one) for one in snapshots))
+    snapshot = chosen_node(file, "snapshot", snapshots)
     texts = {query["query_id"].identifier(): query["query_text"].text() for query in snapshot["queries"].items()}
     for query, documents in snapshot["docs"].entries():
         if query in texts:  # others were deleted from the case since the snapshot was made
@@ -107,10 +107,6 @@ def _ranked_in_json(file: InputFile) -> Iterator[Ranking]:
                 one["id"].identifier() for one in documents.items() if at(one.value, "rated_only") is not True
             ]
             yield Ranking(texts[query], returned)
-
-
-def _names(snapshot: JsonNode) -> Sequence[str]:
-    return [name.identifier() for key in ("name", "id") if (name := snapshot.find(key)) is not None] or [""]
 
 
 def _ranked_in_table(file: InputFile) -> Iterator[Ranking]:

@@ -45,26 +45,7 @@ class Ranking(NamedTuple):
     ranks: Sequence[int] | None = None
 
 
-class TopicRow(NamedTuple):
-    """One topic; ``topic`` is None where the file has query texts alone."""
-
-    topic: str | None
-    text: str
-    tags: Mapping[str, str] = _NONE
-    weight: float | None = None
-    line: int | None = None
-
-
-class Score(NamedTuple):
-    """A system's score of one topic."""
-
-    topic: str
-    measure: str
-    value: float
-    line: int | None = None
-
-
-Row = TypeVar("Row", Judgement, Ranking, TopicRow, Score)
+Row = TypeVar("Row", Judgement, Ranking)
 
 
 @dataclass(frozen=True)
@@ -112,10 +93,6 @@ def _limited(rows: Iterable[Any], by_text: bool, refuse: Callable[[int | None, s
                 ids += (row.document, row.judge)
             case Ranking():
                 ids.append(max(row.documents, key=len, default=""))
-            case TopicRow():
-                texts += (row.text, *row.tags.values())
-            case Score():
-                ids.append(row.measure)
         for limit, most, given in ((ROW_BYTES, most_id, ids), (LINE_BYTES, most_text, texts)):
             for text in given:
                 if size := bytes_beyond(text, most):

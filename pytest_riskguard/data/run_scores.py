@@ -7,38 +7,43 @@ document are scored; one that the run did not answer gets the value that ir-meas
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
-from pytest_riskguard.data.id_checks import refuse_judgements, refuse_other_ids
-from pytest_riskguard.data.input_files import ContentError
-from pytest_riskguard.data.judged_runs import LEAST_DEPTH, JudgedRun, depth_for
-from pytest_riskguard.data.measures import bounds, has_kernel, parse_measure, provider_of
-from pytest_riskguard.data.memory import JudgementsData, RankingsData
-from pytest_riskguard.data.memory_runs import MemoryRun, as_memory_run
-from pytest_riskguard.data.order import Order, order_of
+from pytest_riskguard.data.id_checks import MAX_RANKS, FirstDocuments, examined, refuse_judgements, refuse_other_ids
+from pytest_riskguard.data.ids import BoolArray, IntArray, topics_with
+from pytest_riskguard.data.judged import (
+    LEAST_DEPTH,
+    JudgedRun,
+    Judging,
+    depth_for,
+    judged_parts,
+    rank_order,
+    scored_topics,
+)
+from pytest_riskguard.data.measures import bounds, has_kernel, parse_measure
+from pytest_riskguard.data.memory import InputData, JudgementsData, RankingsData
+from pytest_riskguard.data.memory_runs import as_run
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.rankings import Rankings
+from pytest_riskguard.data.ranking import Order, ranking, topic_of_rows
 from pytest_riskguard.data.records import TopicKeys
-from pytest_riskguard.data.remote import is_address, local_copy
-from pytest_riskguard.data.row_blocks import RowBlock
-from pytest_riskguard.data.run_files import open_file
-from pytest_riskguard.data.run_reading import FloatArray, RunReader, RunReading
+from pytest_riskguard.data.runs import Run, keyed, read_run
 from pytest_riskguard.data.scores import NOTICEABLE, Repeated, TopicScores
-from pytest_riskguard.data.scoring import check_labels, topics_named, values_by_order
-from pytest_riskguard.data.trec_files import fold_blocks, refuse_inverted
-from pytest_riskguard.errors import DataError, RunFormatError
-from pytest_riskguard.limits import RUN_BYTES
+from pytest_riskguard.data.scoring import check_labels, topics_named, values_by_order, values_of_part
+from pytest_riskguard.errors import DataError
 
 if TYPE_CHECKING:
     from ir_measures import Measure
+
+FloatArray = npt.NDArray[np.float64]
 
 #: How many documents of two answers to one query are compared; their scores are too.
 COMPARED_DEPTH = 10
@@ -47,16 +52,15 @@ MAX_CHANGE = 0.1
 #: Two topics of ten that score differently are not enough: with a measure of 0 or 1 (Success@1), that happens by
 #: chance in one of twelve runs of a system that changes one topic in twenty.
 FEW_CHANGED = 2
-
 #: Two scores of a topic that differ by no more are the same.
 SAME_SCORE = 1e-12
 
-Run = Path | str | GivenFile | Rankings | MemoryRun | RankingsData
+RunData = Path | str | GivenFile | Run | RankingsData
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredRun:
-    """The scores of a run for each measure that was asked for, in order, and what the reading kept.
+    """The scores of a run for each measure that was asked for, in order, and the run beside its judgements.
 
     ``ties`` says which order of equal scores counted.
     """
@@ -67,18 +71,18 @@ class ScoredRun:
 
 
 def score_run(
-    run: Run,
+    run: RunData,
     qrels: Qrels | Path | str | GivenFile | JudgementsData,
     measures: Sequence[str],
     *,
     name: str | None = None,
     queries: Mapping[str, str] | None = None,
 ) -> tuple[TopicScores, ...]:
-    """One run's scores, for each measure in order; the run is read once (twice if its topics are interleaved).
+    """One run's scores, for each measure in order.
 
     Parameters
     ----------
-    run : path, GivenFile, Rankings, or data in memory
+    run : path, GivenFile, Run, or data in memory
         A file in any format of ``data.formats``, plain or gzip; or what ``run`` takes or returns.
     qrels : Qrels, or what ``read_qrels`` takes
     measures : sequence of str
@@ -101,7 +105,7 @@ def score_run(
 
 
 def scored_run(
-    run: Run,
+    run: RunData,
     qrels: Qrels | Path | str | GivenFile | JudgementsData,
     measures: Sequence[str],
     *,
@@ -109,133 +113,148 @@ def scored_run(
     queries: Mapping[str, str] | None = None,
     depth: int | None = None,
 ) -> ScoredRun:
-    """As ``score_run``, with what the reading kept of the run for explanations.
+    """As ``score_run``, with the run beside its judgements, for explanations.
 
     ``depth`` says how many ranks of each topic are kept whole, at least 10; by default as many as reports about the
     measures need (``depth_for``).
     """
-    if isinstance(run, Path | str | GivenFile) and is_address(GivenFile.of(run).path):
-        return _scored_copy(GivenFile.of(run), qrels, measures, name=name, queries=queries, depth=depth)
     qrels = qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
-    parsed = _checked(measures, qrels)
-    name, opened, texts = _opened(run, qrels, name, queries)
-    reader = _reader(
-        qrels, parsed, depth or depth_for(parsed, qrels), opened.name if isinstance(opened, Path) else name
-    )
-    if isinstance(opened, Path):
-        reading, digest = fold_blocks(opened, reader.read)
-        reading = reading.named(digest, None)
-        _check(reading, qrels, opened)
-        return ScoredRun(_scores(reading, qrels, parsed, name, texts), reading.run)
-    reading = reader.read(_blocks(opened)).named(opened.digest, opened.contradicted)
-    _check(reading, qrels, name)
-    scores = _scores(reading, qrels, parsed, name, texts)
-    if opened.again is not None:
-        second = reader.read(_blocks(opened.again))
-        scores = _with_repeated(scores, second, opened, opened.again, qrels, parsed)
-    return ScoredRun(scores, reading.run, opened.ties)
-
-
-def _checked(measures: Sequence[str], qrels: Qrels) -> list[Measure]:
-    """The measures that texts name, which can all be computed on these judgements; errors as ``score_run``."""
     parsed = [parse_measure(text) for text in ([measures] if isinstance(measures, str) else measures)]
     for measure in parsed:
         check_labels(measure, qrels)
-    return parsed
+    texts = queries or qrels.texts
+    if isinstance(run, Path | str | GivenFile):
+        given = GivenFile.of(run)
+        name = name or system_name(given)
+        source, opened = given.path.name, read_run(given, TopicKeys(texts))
+    else:
+        opened = as_run(run)
+        name = source = name or opened.source.name or "candidate"
+        opened = keyed(InputData(source, reason="bad_run"), opened, TopicKeys(texts))
+        texts = texts or opened.source.texts
+    scorer = _Scorer(qrels, parsed, source, depth or depth_for(parsed, qrels))
+    judged, found = scorer.scored(opened)
+    is_answered = np.zeros(len(qrels.topics), dtype=bool)
+    is_answered[qrels.arrays.places_of(judged.topics)] = True
+    unanswered = tuple(qrels.topics[place] for place in np.flatnonzero(~is_answered).tolist())
+    scores = tuple(
+        TopicScores(
+            name=name,
+            measure=str(measure),
+            topics=qrels.topics,
+            values=of_all_topics(judged, qrels, measure, values),
+            queries=MappingProxyType(dict(texts)),
+            digest=judged.digest,
+            qrels_digest=qrels.digest,
+            unanswered=unanswered,
+            unknown=judged.unknown,
+            without_relevant=qrels.without_relevant,
+            from_run=True,
+            judged=judged.judged,
+            as_written=MappingProxyType(_changed(judged.topics, values, as_written)),
+            contradicted=judged.contradicted,
+        )
+        for measure, (values, as_written) in zip(parsed, found, strict=True)
+    )
+    if opened.source.again is not None:
+        scores = _with_repeated(scores, scorer, opened, opened.source.again)
+    return ScoredRun(scores, judged, opened.source.ties)
 
 
-def _reader(qrels: Qrels, measures: Sequence[Measure], depth: int, source: str) -> RunReader:
-    return RunReader(qrels, [one for one in measures if not has_kernel(one)], depth=depth, source=source)
+#: The values of a measure in the order of its provider, and in the order as written.
+_Values = tuple[FloatArray, FloatArray]
 
 
-def values_of_rankings(rankings: Rankings, qrels: Qrels, measures: Sequence[str]) -> Iterator[tuple[str, str, float]]:
+class _Scorer:
+    """Scores runs with some measures; ``source`` is what messages call them."""
+
+    def __init__(self, qrels: Qrels, measures: Sequence[Measure], source: str, depth: int) -> None:
+        self.qrels, self.measures, self._source, self._depth = qrels, measures, source, depth
+
+    def scored(self, run: Run, *, is_checked: bool = False) -> tuple[JudgedRun, list[_Values]]:
+        """A run beside its judgements, and the values of each measure for the topics that it answers.
+
+        ``DataError`` for a run that answers no scored topic, has other ids, or is the judgements, unless that
+        ``is_checked``.
+        """
+        unknown = tuple(topic for topic in run.topics if topic not in self.qrels.grades)
+        run = scored_topics(run, self.qrels)
+        if not run.topics and not is_checked:
+            instead = f"found only {topics_named(unknown)}" if unknown else "found none"
+            expected = f"expected topics of {self.qrels.path_name} with a relevant document, such as"
+            problem = f"{self._source}: {expected} {topics_named(self.qrels.topics)}; {instead}"
+            raise DataError(problem, reason="no_common_topic")
+        others = [measure for measure in self.measures if not has_kernel(measure)]
+        by_provider = np.empty((2, len(others), len(run.topics)))
+        judging = Judging({rank_order(measure) for measure in self.measures}, self._depth)
+        as_judged: list[BoolArray] = []
+        for topics, part, ranked, judgements in judged_parts(run, self.qrels):
+            judging.add(part, ranked, judgements)
+            as_judged.append(_are_as_judged(part, judgements, self.qrels))
+            if others:
+                by_provider[:, :, topics] = values_of_part(part, ranked.ranks, others, self.qrels, self._source)
+        judged = judging.judged_run(run, self.qrels, unknown)
+        if not is_checked:
+            first = _first_documents(run, self.qrels)
+            has_judged = judged.has_judged[np.searchsorted(self.qrels.arrays.places_of(run.topics), first.places)]
+            refuse_other_ids(self._source, self.qrels, judged.judged, first, has_judged)
+            refuse_judgements(
+                self._source, self.qrels, self.qrels.arrays.places_of(run.topics), np.concatenate(as_judged)
+            )
+        found: list[_Values] = []
+        for measure in self.measures:
+            if measure in others:
+                values, as_written = by_provider[:, others.index(measure)]
+            else:
+                order = rank_order(measure)
+                is_written = judged.ranks[order] is judged.ranks[Order.WRITTEN]
+                orders = [order] if is_written else [order, Order.WRITTEN]
+                of_orders = values_by_order(judged, self.qrels, measure, orders)
+                values, as_written = of_orders[0], of_orders[-1]
+            found.append((values, as_written))
+        return judged, found
+
+
+def _are_as_judged(part: Run, judgements: IntArray, qrels: Qrels) -> BoolArray:
+    """The topics whose documents are exactly those that are judged, with their grades as scores."""
+    arrays = qrels.arrays
+    differs = topics_with((judgements < 0) | (arrays.grades[judgements] != part.scores), part.offsets)
+    sizes = np.diff(arrays.offsets)[arrays.places_of(part.topics)]
+    same: BoolArray = ~differs & (sizes == np.diff(part.offsets))
+    return same
+
+
+def _first_documents(run: Run, qrels: Qrels) -> FirstDocuments:
+    """The first documents of the topics whose ids are examined, in the order as written."""
+    places = qrels.arrays.places_of(run.topics)
+    chosen = examined(places)
+    some = run.at(chosen)
+    ranks = ranking(some.scores, some.ranks, some.offsets, some.documents).ranks[Order.WRITTEN]
+    rows = np.lexsort((ranks, topic_of_rows(some.offsets)))
+    lengths = np.minimum(np.diff(some.offsets), MAX_RANKS)
+    documents = some.documents.at(rows[ranks[rows] <= MAX_RANKS])
+    return FirstDocuments(places[chosen], np.append(0, np.cumsum(lengths)), documents)
+
+
+def values_of_run(run: Run, qrels: Qrels, measures: Sequence[str]) -> Iterator[tuple[str, str, float]]:
     """Topic, measure and value of every scored topic; what only a whole run shows is not checked."""
-    parsed = _checked(measures, qrels)
-    reading = _reader(qrels, parsed, LEAST_DEPTH, "rankings").read(_blocks(rankings))
-    found = _measured(reading, qrels, parsed)
-    every = [_of_all_topics(reading, qrels, *pair) for pair in zip(parsed, (one for one, _ in found), strict=True)]
+    parsed = [parse_measure(text) for text in measures]
+    for measure in parsed:
+        check_labels(measure, qrels)
+    judged, found = _Scorer(qrels, parsed, "rankings", LEAST_DEPTH).scored(run, is_checked=True)
+    every = [
+        of_all_topics(judged, qrels, measure, values) for measure, (values, _) in zip(parsed, found, strict=True)
+    ]
     for place, topic in enumerate(qrels.topics):
         yield from (
             (topic, str(measure), float(values[place])) for measure, values in zip(parsed, every, strict=True)
         )
 
 
-def _scored_copy(given: GivenFile, *scoring: Any, name: str | None, **more: Any) -> ScoredRun:
-    """As ``scored_run``, for a run at an address."""
-    try:
-        with local_copy(given.path, RUN_BYTES) as path:
-            name = name or system_name(given)
-            return scored_run(replace(given, path=path), *scoring, name=name, **more)
-    except ContentError as problem:
-        raise RunFormatError(given.path, None, str(problem)) from None
-
-
-def _blocks(rankings: Rankings) -> Iterator[RowBlock]:
-    return map(RowBlock.of, rankings.chunks())
-
-
-def _opened(
-    run: Run, qrels: Qrels, name: str | None, queries: Mapping[str, str] | None
-) -> tuple[str, Path | Rankings, Mapping[str, str]]:
-    """The system's name, its run or the path of it, and the query texts: those given, else those of the data."""
-    texts = queries or qrels.texts
-    if isinstance(run, Path | str | GivenFile):
-        given = GivenFile.of(run)
-        return name or system_name(given), open_file(given, TopicKeys(texts)), texts
-    if isinstance(run, Rankings):
-        return name or "candidate", run, texts
-    held = as_memory_run(run, name or "candidate")
-    texts = texts or held.texts
-    return name or held.name, held.rankings(TopicKeys(texts)), texts
-
-
-def _scores(
-    reading: RunReading, qrels: Qrels, measures: Sequence[Measure], name: str, texts: Mapping[str, str]
-) -> tuple[TopicScores, ...]:
-    """The scores of a run that was read, for each measure."""
-    run = reading.run
-    is_answered = np.zeros(len(qrels.topics), dtype=bool)
-    is_answered[reading.places] = True
-    unanswered = tuple(qrels.topics[place] for place in np.flatnonzero(~is_answered).tolist())
-    return tuple(
-        TopicScores(
-            name=name,
-            measure=str(measure),
-            topics=qrels.topics,
-            values=_of_all_topics(reading, qrels, measure, values),
-            queries=MappingProxyType(dict(texts)),
-            digest=run.digest,
-            qrels_digest=qrels.digest,
-            unanswered=unanswered,
-            unknown=run.unknown,
-            without_relevant=qrels.without_relevant,
-            from_run=True,
-            judged=run.judged,
-            as_written=MappingProxyType(_changed(run.topics, values, as_written)),
-            contradicted=run.contradicted,
-        )
-        for measure, (values, as_written) in zip(measures, _measured(reading, qrels, measures), strict=True)
-    )
-
-
-def _measured(reading: RunReading, qrels: Qrels, measures: Sequence[Measure]) -> list[tuple[FloatArray, FloatArray]]:
-    """Each measure of the topics that a run answers, in the order of its provider and in the order as written."""
-    run, found = reading.run, []
-    for measure in measures:
-        if str(measure) in reading.measures:
-            column = reading.measures.index(str(measure))
-            found.append((reading.values[:, column], reading.as_written[:, column]))
-            continue
-        order = order_of(str(provider_of(measure).NAME))
-        is_as_written = run.ranks[order] is run.ranks[Order.WRITTEN]
-        by_order = values_by_order(run, qrels, measure, [order] if is_as_written else [order, Order.WRITTEN])
-        found.append((by_order[0], by_order[-1]))
-    return found
-
-
-def _of_all_topics(reading: RunReading, qrels: Qrels, measure: Measure, values: FloatArray) -> FloatArray:
+def of_all_topics(judged: JudgedRun, qrels: Qrels, measure: Measure, values: FloatArray) -> FloatArray:
+    """The values of a measure for all scored topics, from those that a run answers."""
     every = np.full(len(qrels.topics), float(measure.DEFAULT))
-    every[reading.places] = values
+    every[qrels.arrays.places_of(judged.topics)] = values
     return every
 
 
@@ -245,52 +264,33 @@ def _changed(topics: Sequence[str], values: FloatArray, as_written: FloatArray) 
     return {topics[row]: value for row, value in zip(rows.tolist(), as_written[rows].tolist(), strict=True)}
 
 
-def _check(reading: RunReading, qrels: Qrels, source: Path | str) -> None:
-    """``DataError`` for a run that is upside down, answers no scored topic, has other ids, or is the judgements."""
-    run, file = reading.run, source.name if isinstance(source, Path) else source
-    if isinstance(source, Path) and len(inverted := reading.upside_down):
-        raise refuse_inverted(source, run.topics[inverted[0]])
-    if not run.topics:
-        instead = f"found only {topics_named(run.unknown)}" if run.unknown else "found none"
-        expected = f"expected topics of {qrels.path_name} with a relevant document, such as"
-        raise DataError(f"{file}: {expected} {topics_named(qrels.topics)}; {instead}", reason="no_common_topic")
-    has_judged = run.has_judged[np.searchsorted(reading.places, reading.examined.places)]
-    refuse_other_ids(file, qrels, run.judged, reading.examined, has_judged)
-    refuse_judgements(file, qrels, reading.places, reading.as_judged)
-
-
-def _with_repeated(
-    scores: Sequence[TopicScores],
-    second: RunReading,
-    rankings: Rankings,
-    again: Rankings,
-    qrels: Qrels,
-    measures: Sequence[Measure],
-) -> tuple[TopicScores, ...]:
+def _with_repeated(scores: Sequence[TopicScores], scorer: _Scorer, first: Run, again: Run) -> tuple[TopicScores, ...]:
     """The scores with what the second answers score; ``DataError`` if that is too far from the first."""
-    of_second = _measured(second, qrels, measures)
+    second, of_second = scorer.scored(again, is_checked=True)
+    asked = first.source.asked_again
+    tops = _tops(first), _tops(again)
+    moved = {topic for topic in asked if tops[0].get(topic) != tops[1].get(topic)}
     with_repeated = []
-    for measure, given, (values, _) in zip(measures, scores, of_second, strict=True):
+    for measure, given, (values, _) in zip(scorer.measures, scores, of_second, strict=True):
         before = dict(zip(given.topics, given.values.tolist(), strict=True))
-        after = dict(zip(second.run.topics, values.tolist(), strict=True))
-        asked = (
-            [one.get(topic, float(measure.DEFAULT)) for topic in rankings.asked_again] for one in (before, after)
-        )
-        with_repeated.append(replace(given, repeated=_repeated(given.name, measure, rankings, again, *asked)))
+        after = dict(zip(second.topics, values.tolist(), strict=True))
+        pair = ([one.get(topic, float(measure.DEFAULT)) for topic in asked] for one in (before, after))
+        with_repeated.append(replace(given, repeated=_repeated(given.name, measure, asked, moved, *pair)))
     return tuple(with_repeated)
 
 
 def _repeated(
-    name: str, measure: Measure, rankings: Rankings, again: Rankings, first: list[float], second: list[float]
+    name: str,
+    measure: Measure,
+    asked: tuple[str, ...],
+    moved: Collection[str],
+    first: list[float],
+    second: list[float],
 ) -> Repeated:
-    """How far two answers agree about the topics asked again, given their scores."""
-    asked = rankings.asked_again
+    """How far two answers agree about the topics asked again, given their scores and whose documents moved."""
     changed = [abs(one - other) > NOTICEABLE for one, other in zip(first, second, strict=True)]
-    differing = tuple(
-        topic
-        for topic, is_changed in zip(asked, changed, strict=True)
-        if is_changed or _top(rankings.by_topic, topic) != _top(again.by_topic, topic)
-    )
+    pairs = zip(asked, changed, strict=True)
+    differing = tuple(topic for topic, is_changed in pairs if is_changed or topic in moved)
     found = Repeated(asked, differing, tuple(first), tuple(second))
     high = (bounds(measure) or (0.0, math.inf))[1]
     if sum(changed) > min(FEW_CHANGED, len(asked) - 1) and found.change > MAX_CHANGE * (
@@ -305,5 +305,9 @@ def _repeated(
     return found
 
 
-def _top(run: Mapping[str, Sequence[tuple[str, float]]], topic: str) -> list[str]:
-    return [document for document, _ in run.get(topic, ())[:COMPARED_DEPTH]]
+def _tops(run: Run) -> dict[str, list[str]]:
+    """The first documents of each topic."""
+    return {
+        topic: sorted(documents, key=documents.__getitem__, reverse=True)[:COMPARED_DEPTH]
+        for topic, documents in run.by_topic().items()
+    }

@@ -11,17 +11,11 @@ from pytest_riskguard.data import memory
 from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.formats import format_of, system_name
 from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.headers import SYNONYMS, WANTED, known_columns, missing_columns, number
 from pytest_riskguard.data.input_files import InputFile, Misfit, is_folder
 from pytest_riskguard.data.measure_names import are_measures, from_ir_measures, from_trec_eval, known
 from pytest_riskguard.data.memory import InputData, ScoresData
-from pytest_riskguard.data.named_columns import (
-    SYNONYMS,
-    WANTED,
-    known_columns,
-    missing_columns,
-    number,
-    score_rows_of,
-)
+from pytest_riskguard.data.named_columns import score_rows_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.scores import Row, TopicScores, chosen, named, scores_of, scores_of_rows
 from pytest_riskguard.data.text_tables import csv_table

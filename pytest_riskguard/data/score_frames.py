@@ -9,10 +9,9 @@ from pytest_riskguard.data import memory
 from pytest_riskguard.data.given_file import AS_GIVEN, TIES, LabelRules, Ties
 from pytest_riskguard.data.measures import parse_measure, provider_of
 from pytest_riskguard.data.memory import Frame, InputData, is_frame
-from pytest_riskguard.data.memory_runs import as_rankings
-from pytest_riskguard.data.qrels import Qrels, qrels_or_none
-from pytest_riskguard.data.rankings import Rankings
-from pytest_riskguard.data.run_scores import values_of_rankings
+from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.run_scores import values_of_run
+from pytest_riskguard.data.runs import Run
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError, UsageError
 
 
@@ -67,7 +66,7 @@ def score_frame(
         provider_of(parse_measure(name))
     qrels = _qrels(judgements, labels or AS_GIVEN)
     answers = _rankings(rankings, ties)
-    rows = [] if qrels is None else list(values_of_rankings(answers, qrels, names))
+    rows = list(values_of_run(answers, qrels, names))
     import narwhals as nw
 
     library = nw.get_native_namespace(nw.from_native(rankings, eager_only=True))
@@ -77,15 +76,16 @@ def score_frame(
     return nw.from_dict(columns, types, backend=library).to_native()
 
 
-def _qrels(judgements: Frame, labels: LabelRules) -> Qrels | None:
+def _qrels(judgements: Frame, labels: LabelRules) -> Qrels:
     given = InputData("judgements", reason=QrelsFormatError.reason)
-    return qrels_or_none(given, memory.judgements(_frame(judgements, given.name), given), labels)
+    given.labels, given.is_part = labels, True
+    return memory.judgements(_frame(judgements, given.name), given)
 
 
-def _rankings(rankings: Frame, ties: Ties | None) -> Rankings:
+def _rankings(rankings: Frame, ties: Ties | None) -> Run:
     given = InputData("rankings", reason=RunFormatError.reason)
-    run = memory.rankings(_frame(rankings, given.name), given, ties, ranked=ties == "as_returned")
-    return as_rankings(run)
+    given.is_part = True
+    return memory.rankings(_frame(rankings, given.name), given, ties, ranked=ties == "as_returned")
 
 
 def _frame(data: Frame, what: str) -> Frame:

@@ -11,6 +11,7 @@ import logging
 import math
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,7 @@ import numpy as np
 from pytest_riskguard import plugins
 from pytest_riskguard.data import kernels
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
-from pytest_riskguard.data.ids import rows_of
-from pytest_riskguard.data.judged_runs import JudgedRun
+from pytest_riskguard.data.ids import rows_of, topics_with
 from pytest_riskguard.data.kernels import FloatArray, IntArray, JudgedRows, Kernel
 from pytest_riskguard.data.measures import (
     MeasureFunction,
@@ -32,14 +32,16 @@ from pytest_riskguard.data.measures import (
     provider_of,
     within_bounds,
 )
-from pytest_riskguard.data.order import Order, as_scored, as_written, has_ties, untied
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.row_blocks import Chunk
+from pytest_riskguard.data.ranking import Order, Ranks, order_of
+from pytest_riskguard.data.runs import Run
 from pytest_riskguard.errors import DataError, ScoringError, UsageError
 from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
     from ir_measures import Measure
+
+    from pytest_riskguard.data.judged import JudgedRun
 
 #: Grades by topic and document.
 Grades = Mapping[str, Mapping[str, float]]
@@ -266,34 +268,41 @@ def _by_provider(measure: Measure, rows: JudgedRows, rules: LabelRules) -> Float
             for row, rank in enumerate(rows.rank[of_topic].tolist()):
                 if rank:
                     ranking[rank - 1] = f"judged {row}"
-            rankings[str(place)] = untied(ranking[: cutoff_of(measure)])
+            rankings[str(place)] = _falling(ranking[: cutoff_of(measure)])
         scores = evaluate(measure, labels_for(measure, judged, rules), rankings, "rankings")
         values[list(map(int, scores))] = list(scores.values())
     return values
 
 
-def values_in_file(
-    chunk: Chunk, measures: Sequence[Measure], qrels: Qrels, source: str
+def values_of_part(
+    part: Run, ranks: Mapping[Order, Ranks], measures: Sequence[Measure], qrels: Qrels, source: str
 ) -> tuple[FloatArray, FloatArray]:
-    """The values of measures without kernels (rows) for each topic of a chunk (columns), all of them scored topics.
+    """The values of measures without kernels (rows) for each topic of a part of a run (columns), all of them scored.
 
     Returns those in the order of each measure's provider, and those in the order as written.
     """
-    judged = {topic: qrels.grades[topic] for topic in chunk}
-    written = {
-        topic: untied(as_written(list(documents), list(documents.values()), documents.ranks).ranking)
-        for topic, documents in chunk.items()
-        if has_ties(documents.values())
-    }
-    values, others = np.empty((2, len(measures), len(chunk)))
+    answers, written = part.by_topic(), ranks[Order.WRITTEN]
+    judged = {topic: qrels.grades[topic] for topic in answers}
+    # Compat gives documents that are not retrieved the score 0: the others stay on their side of it
+    lengths = np.diff(part.offsets)
+    above = np.where(topics_with(part.scores >= 0, part.offsets), lengths + 1, 0)
+    in_order = replace(part, scores=np.repeat(above, lengths) - written.astype(np.float64))
+    values, others = np.empty((2, len(measures), len(answers)))
     for row, measure in enumerate(measures):
         labels = labels_for(measure, judged, qrels.rules)
-        scores = evaluate(measure, labels, chunk, source)
-        values[row] = [scores[topic] for topic in chunk]
-        if written:
-            scores = scores | evaluate(measure, labels, written, source)
-        others[row] = [scores[topic] for topic in chunk]
+        scores = evaluate(measure, labels, answers, source)
+        values[row] = [scores[topic] for topic in answers]
+        differs = topics_with(ranks[order_of(str(provider_of(measure).NAME))] != written, part.offsets)
+        if differs.any():
+            again = in_order.at(np.flatnonzero(differs)).by_topic()
+            scores = scores | evaluate(measure, labels, again, source)
+        others[row] = [scores[topic] for topic in answers]
     return values, others
+
+
+def _falling(documents: Sequence[str]) -> dict[str, float]:
+    """A ranking as scores: whole numbers from the last rank up."""
+    return dict(zip(documents, map(float, range(len(documents), 0, -1)), strict=True))
 
 
 def evaluate(
@@ -339,12 +348,12 @@ def _called(
     source: str,
 ) -> float:
     """What a function says of one ranking."""
-    ranking = as_scored(list(documents), list(documents.values()), "riskguard")
+    ranking = sorted(documents, key=lambda document: (documents[document], document), reverse=True)
     what = f"measure {measure}"
     if not is_function(str(measure)):
         what = f"plugin {plugins.added('riskguard_measures')[str(measure.NAME)][0]!r}: {what}"
     try:
-        value = float(function(list(ranking[: cutoff_of(measure)]), dict(grades)))
+        value = float(function(ranking[: cutoff_of(measure)], dict(grades)))
     except Exception as problem:
         place = traceback.extract_tb(problem.__traceback__)[-1]
         raise ScoringError(

@@ -7,30 +7,20 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
+from pytest_riskguard.data.headers import WANTED, known_columns, missing_columns, number, places
 from pytest_riskguard.data.ids import IntArray
 from pytest_riskguard.data.input_files import START_BYTES, InputFile, Misfit
-from pytest_riskguard.data.named_columns import (
-    WANTED,
-    Column,
-    Table,
-    joined,
-    judgements_of,
-    known_columns,
-    missing_columns,
-    number,
-    packed,
-    places,
-    rankings_of,
-    topics_of,
-)
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records, TopicRow
+from pytest_riskguard.data.named_columns import Column, Table, joined, packed
+from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.text_blocks import RefusedError, numbers, text_blocks
+from pytest_riskguard.data.topics import CLUSTER, STRATUM, WEIGHT, Topics, topics_of
 from pytest_riskguard.limits import LINE_BYTES
 
 #: How many rows of cells become columns together.
@@ -55,32 +45,17 @@ def csv_fits(file: InputFile, kind: Kind) -> Misfit | None:
     return Misfit(f"its first line is not a header that fits: {problem}", nearness)
 
 
-def csv_judgements(file: InputFile) -> Records[Judgement]:
-    """A row for each judged document; rows without a grade are left out."""
-    return judgements_of(csv_table(file, "judgements"), file.columns)
-
-
-def csv_rankings(file: InputFile) -> Records[Ranking]:
-    """A row for each document; where there are no scores, the rank counts."""
-    return rankings_of(csv_table(file, "rankings"), file.columns)
-
-
-def csv_topics(file: InputFile) -> Records[TopicRow]:
-    """A row for each topic; further columns are tags."""
-    return topics_of(csv_table(file, "topics"), file.columns)
-
-
 def csv_table(file: InputFile, kind: Kind) -> Table:
     """The rows below a header."""
     delimiter = _delimiter(file, kind) or ","
-    header = _cells(file.first_line, delimiter)
-    try:
-        return block_table(file, kind, header, separator=delimiter)
-    except RefusedError:
-        pass
+    with suppress(RefusedError):
+        return block_table(file, kind, _cells(file.first_line, delimiter), separator=delimiter)
     rows = file.table(delimiter)
     _, header = next(rows, (1, []))
     return _row_table(file, header, rows)
+
+
+tsv_table = csv_table
 
 
 def block_table(
@@ -133,16 +108,54 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 # Tables with tabs: judgements and rankings with named columns; topics also without a header, or with tags.
 #
-# ``data`` reads tables of topics line by line, so that only their recognition is here.
 
 
 #: How a header names its first two columns; a row with other names is not a header.
 TOPIC_NAMES = ("topic", "id", "qid", "query_id")
 TEXT_NAMES = ("query", "text", "title")
+_TWO_COLUMNS = "2 columns (id, query text) with a tab between them"
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
 
 
-tsv_judgements, tsv_rankings = csv_judgements, csv_rankings
+def tsv_topics(file: InputFile) -> Topics:
+    """A table with tabs, without quoting.
+
+    Without a header, two columns: id and query text. With a header, which begins with one of ``TOPIC_NAMES`` and of
+    ``TEXT_NAMES``, further columns are tags; one named weight, in any case, is a number above 0.
+    """
+    rows = (
+        (line, [cell.strip() for cell in text.decode().split("\t")]) for line, text in file.lines() if text.strip()
+    )
+    header, expected = ["", ""], f"{_TWO_COLUMNS} (further columns need a header line)"
+    if _is_header(file.first_line):
+        line, header = next(rows)
+        header = [name.lower() if name.lower() in (CLUSTER, STRATUM, WEIGHT) else name for name in header]
+        expected = f"{len(header)} columns ({', '.join(header)}) with tabs between them"
+        for place, name in enumerate(header):
+            if not name or name in header[:place]:
+                problem = f"expected a name of its own for every column, found {name!r} in column {place + 1}"
+                raise file.refuse(line, problem)
+    lines, found = [], []
+    for line, cells in rows:
+        if len(cells) != len(header):
+            raise file.refuse_line(line, "\t".join(cells).encode(), expected, str(len(cells)))
+        if not cells[0]:
+            raise file.refuse_line(line, "\t".join(cells).encode(), "a topic id", "an empty one")
+        if WEIGHT in header and not number(cell := cells[header.index(WEIGHT)]) > 0:
+            raise file.refuse(line, f"expected a weight that is a number above 0, found {cell!r:.60}")
+        lines.append(line)
+        found.append(cells)
+    if not found:
+        raise file.refuse(None, f"expected {_TWO_COLUMNS}, found an empty file")
+    topics, texts, *others = zip(*found, strict=True)
+    tags = dict(zip(header[2:], others, strict=True))
+    weights = list(map(number, tags.pop(WEIGHT, ())))
+    return topics_of(file, topics, texts, tags, weights, lines=lines, digest=file.digest)
+
+
+def _is_header(line: str) -> bool:
+    names = [cell.strip().lower() for cell in line.split("\t")]
+    return len(names) > 1 and names[0] in TOPIC_NAMES and names[1] in TEXT_NAMES
 
 
 def tsv_fits(file: InputFile, kind: Kind) -> Misfit | None:
@@ -151,8 +164,7 @@ def tsv_fits(file: InputFile, kind: Kind) -> Misfit | None:
         return Misfit("the first line has no tab", 0 if kind != "topics" or file.looks_like_json else 1)
     if kind != "topics":
         return csv_fits(file, kind)
-    first, second = (cell.strip().lower() for cell in file.first_line.split("\t")[:2])
-    is_header = first in TOPIC_NAMES and second in TEXT_NAMES
+    is_header = _is_header(file.first_line)
     if is_header and _is_quoted(file):
         return Misfit("its cells are quoted")
     if file.columns or (not is_header and csv_fits(file, kind) is None):
@@ -195,27 +207,11 @@ def jsonl_fits(file: InputFile, kind: Kind) -> Misfit | None:
     return Misfit(f"its first object does not fit: {problem}", nearness)
 
 
-def jsonl_judgements(file: InputFile) -> Records[Judgement]:
-    """An object for each judged document; null as the grade means not judged."""
-    return judgements_of(_jsonl_table(file), file.columns)
-
-
-def jsonl_rankings(file: InputFile) -> Records[Ranking]:
-    """An object for each document; where there are no scores, the rank counts."""
-    return rankings_of(_jsonl_table(file), file.columns)
-
-
-def jsonl_topics(file: InputFile) -> Records[TopicRow]:
-    """An object for each topic; further texts and numbers are tags."""
-    return topics_of(_jsonl_table(file), file.columns)
-
-
-def _jsonl_table(file: InputFile) -> Table:
+def jsonl_table(file: InputFile, _kind: Kind) -> Table:
+    """An object for each row."""
     if not file.first_line.lstrip().startswith("["):
-        try:
+        with suppress(RefusedError):
             return _object_table(file, _blocks_of_objects(file))
-        except RefusedError:
-            pass
     return _object_table(file, [_objects(file)])
 
 
@@ -249,9 +245,11 @@ def _blocks_of_objects(file: InputFile) -> Iterator[tuple[Sequence[int], list[di
             objects = json.loads(f"[{text.decode().replace(_FEED, ',')}]", parse_constant=_refuse)
         except (ValueError, RecursionError):
             raise RefusedError from None
-        # a key that stands twice in an object is lost, and then there are more of these than keys
+        # a key that stands twice in an object is lost: there are then more of these than keys
         keys = text.count(b'":') + text.count(b'" :')
         if set(map(type, objects)) != {dict} or (len(lines), keys) != (len(objects), sum(map(len, objects))):
+            raise RefusedError
+        if b"\\ud" in text or b"\\uD" in text:  # it may be half a character
             raise RefusedError
         yield lines, objects
 
@@ -304,29 +302,10 @@ def msmarco_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     return None
 
 
-def msmarco_rankings(file: InputFile) -> Records[Ranking]:
+def msmarco_table(file: InputFile, kind: Kind) -> Table:
     """The documents of each topic by their scores, or else by their ranks."""
     header = _MSMARCO[: len(file.first_line.split())]
-    try:
-        return rankings_of(block_table(file, "rankings", header, below=False))
-    except RefusedError:
-        rows = ((line, content.decode().split()) for line, content in file.lines())
-        return rankings_of(_row_table(file, header, ((line, cells) for line, cells in rows if cells)))
-
-
-# TREC's formats: ``topic Q0 docid rank score tag`` and ``topic iteration docid grade``, with spaces between columns.
-#
-# ``data`` reads these line by line, since runs may be large; only the recognition is here.
-
-
-_COLUMNS = {"rankings": (6, "topic Q0 docid rank score tag"), "judgements": (4, "topic iteration docid grade")}
-
-
-def trec_fits(file: InputFile, kind: Kind) -> Misfit | None:
-    """Whether the first line has the right number of columns; a file of another kind of text is nearest to this."""
-    number, names = _COLUMNS[kind]
-    columns = len(file.first_line.split())
-    is_json = file.first_object is not None or file.json_or_none is not None  # a topic's id may begin with a bracket
-    if columns == number and not is_json:
-        return None
-    return Misfit(f"the first line has {columns} columns, not {number} ({names})", 0 if file.looks_like_json else 1)
+    with suppress(RefusedError):
+        return block_table(file, kind, header, below=False)
+    rows = ((line, content.decode().split()) for line, content in file.lines())
+    return _row_table(file, header, ((line, cells) for line, cells in rows if cells))

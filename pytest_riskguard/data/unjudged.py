@@ -10,10 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from pytest_riskguard.data.ids import first_rows
-from pytest_riskguard.data.judged_runs import depth_of
+from pytest_riskguard.data.judged import RankedDocuments, RankedRun, depth_of
 from pytest_riskguard.data.kernels import BoolArray, FloatArray, IntArray, JudgedRows, places_within
 from pytest_riskguard.data.measures import has_kernel
-from pytest_riskguard.data.ranked_runs import RankedDocuments, RankedRun
 from pytest_riskguard.data.scoring import is_binary, judged_rows, kernel_of, values_of
 
 #: About how many documents of each run are searched at a time.

@@ -11,9 +11,10 @@ from typing import Any
 from pytest_riskguard.data.measures import bounds, measure_name, parse_measure, refuse_uninformative, span
 from pytest_riskguard.data.measures import within_bounds as is_within
 from pytest_riskguard.data.memory import JudgementsData, SystemData
-from pytest_riskguard.data.memory_runs import MemoryRun, system_in_memory
+from pytest_riskguard.data.memory_runs import system_in_memory
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.run_scores import score_run
+from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import CLUSTER, STRATUM, Topics
 from pytest_riskguard.engine.judging import Engine
@@ -48,7 +49,7 @@ class TopicsInMemory:
                 tags.setdefault(topic, {})[tag] = value
         if not (texts or tags or self.weights):
             return None
-        return Topics(texts, tags, self.weights or {}, shares=self.shares or {})
+        return Topics.of(texts, tags, self.weights or {}, shares=self.shares or {})
 
 
 def topics_in_memory(
@@ -105,7 +106,7 @@ def _checked(weights: Mapping[str, float]) -> dict[str, float]:
 
 
 #: Per-topic scores; or rankings, which need judgements and a measure.
-System = TopicScores | MemoryRun | SystemData
+System = TopicScores | Run | SystemData
 Judgements = Qrels | Path | str | JudgementsData
 
 
@@ -128,7 +129,7 @@ def verdict_on(
     name = None if measure is None else measure_name(measure)
     given = [system_in_memory(system, what, name) for what, system in systems]
     others = [system_in_memory(system, f"replicate {i}", name) for i, system in enumerate(replicates, start=1)]
-    runs = [system for system in (*given, *others) if isinstance(system, MemoryRun)]
+    runs = [system for system in (*given, *others) if isinstance(system, Run)]
     if not runs:
         if qrels is not None:
             raise ValueError("qrels have no meaning for per-topic scores: leave them out")
@@ -176,14 +177,14 @@ def _refuse_if_it_cannot_fail(gate: Gate, measure: str | None) -> None:
     gate.refuse_if_it_cannot_fail(span(measure))
 
 
-def _ranked(system: TopicScores | MemoryRun, qrels: Qrels, measure: str, texts: Mapping[str, str]) -> TopicScores:
+def _ranked(system: TopicScores | Run, qrels: Qrels, measure: str, texts: Mapping[str, str]) -> TopicScores:
     if isinstance(system, TopicScores):
         return system
     (scores,) = score_run(system, qrels, [measure], queries=texts)
     return scores
 
 
-def _scored(systems: Sequence[TopicScores | MemoryRun], measure: str | None) -> list[TopicScores]:
+def _scored(systems: Sequence[TopicScores | Run], measure: str | None) -> list[TopicScores]:
     """Scores in the measure that is asked for, which plain mappings do not name."""
     scores = [system for system in systems if isinstance(system, TopicScores)]
     if measure is None:

@@ -7,28 +7,27 @@ changes.
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from pytest_riskguard.baselines.scored import Scored
-from pytest_riskguard.data.cache import RunScores, Wanted, file_scores
+from pytest_riskguard.data import cache
+from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
-from pytest_riskguard.data.judged_runs import JudgedRun, depth_for, kept_depth
+from pytest_riskguard.data.judged import JudgedRun, RankedRun, depth_for, kept_depth, rank_order
 from pytest_riskguard.data.measures import measure_name, parse_measure
-from pytest_riskguard.data.memory_runs import MemoryRun
+from pytest_riskguard.data.memory import InputData
 from pytest_riskguard.data.metadata import Latency
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.ranked_runs import RankedRun, rank_order
-from pytest_riskguard.data.rankings import Rankings
 from pytest_riskguard.data.records import Agreement, TopicKeys
-from pytest_riskguard.data.run_files import open_run
 from pytest_riskguard.data.run_scores import ScoredRun, scored_run
+from pytest_riskguard.data.runs import Run, keyed, read_run
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.data.topics import Topics, read_topics
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.origins import Origin
@@ -69,7 +68,7 @@ class ScoreFile(_File):
 class LiveRun:
     """Rankings that a system gives in this process when ``retrieve`` is called."""
 
-    retrieve: Callable[[], Rankings]
+    retrieve: Callable[[], Run]
     name: str = "candidate"
     metadata: Mapping[str, str] = field(default_factory=dict)
 
@@ -90,7 +89,7 @@ class Computed:
     """
 
     kind: str
-    systems: tuple[RunFile | ScoreFile | LiveRun | MemoryRun | Stored | TopicScores, ...]
+    systems: tuple[RunFile | ScoreFile | LiveRun | Run | Stored | TopicScores, ...]
     candidate_inside: bool = False
 
     @property
@@ -105,7 +104,7 @@ class Computed:
 
 
 #: What has rankings that are not stored.
-Ranked = RunFile | LiveRun | MemoryRun
+Ranked = RunFile | LiveRun | Run
 Source = Ranked | ScoreFile | Stored | TopicScores
 Baseline = Source | Computed
 
@@ -162,11 +161,11 @@ class RecentRuns:
         """Hold a run instead of what was held under this key."""
         self._runs.pop(key, None)
         self._runs[key] = run
-        size = sum(map(size_of, self._runs.values()))
+        size = sum(run.nbytes for run in self._runs.values())
         for other in list(self._runs)[:-1]:
             if size <= MOST_BYTES:
                 break
-            size -= size_of(self._runs.pop(other))
+            size -= self._runs.pop(other).nbytes
 
     def get(self, key: Hashable) -> JudgedRun | None:
         """The run under a key, if it is still held."""
@@ -174,13 +173,6 @@ class RecentRuns:
         if run is not None:
             self._runs[key] = run
         return run
-
-
-def size_of(run: JudgedRun) -> int:
-    """The bytes of a run's arrays."""
-    ids, ranks = run.unjudged, {id(of_order): of_order for of_order in run.ranks.values()}
-    columns = (run.retrieved, run.offsets, run.judgements, ids.text, ids.starts, ids.lengths)
-    return sum(array.nbytes for array in ranks.values()) + sum(array.nbytes for array in columns)
 
 
 Stamp = tuple[int, int, int, int] | None
@@ -310,7 +302,7 @@ class ScoreCache:
             found = store.scores_together(source.name, together, qrels=qrels, topics=self.topics)
             for scored in found.values():
                 if isinstance(scored, Scored) and scored.run is not None:
-                    self._keep(source, scored.run, map(parse_measure, together))
+                    self._keep(source, scored.run)
             return {name: replace(one, run=None) if isinstance(one, Scored) else one for name, one in found.items()}
 
         scored = self._once((source, self._stamps(source), together), read)[measure]
@@ -319,45 +311,41 @@ class ScoreCache:
         return scored
 
     def _score_run(self, source: Ranked, measures: Sequence[str]) -> dict[str | None, TopicScores]:
-        scored = self._read_run(source, measures)
-        if scored.was_read:
-            self._keep(source, scored.fetch(), map(parse_measure, measures))
-        return {scores.measure: scores for scores in scored.scores}
-
-    def _keep(self, source: Ranked | Stored, run: JudgedRun, measures: Iterable[Measure]) -> JudgedRun:
-        """Hold a run as far as reports about these measures, and those that will be asked for, need it."""
-        asked = [*measures, *map(parse_measure, self._measures)]
-        run = run.narrowed({rank_order(measure) for measure in asked})
-        self._runs.keep((source, self._stamps(source)), run)
-        return run
-
-    def _read_run(self, source: Ranked, measures: Sequence[str]) -> RunScores:
         """The scores of a run, which is read unless the cache on disk has them."""
-        wanted = Wanted(self.qrels, measures, self._depth(measures[0]), label(source), self.queries)
-        if isinstance(source, RunFile):
-            scored = file_scores(
-                source.file, wanted, lambda names: _read_run(self._run(source), wanted, names), texts=self._texts
-            )
-        else:
-            scored = RunScores.of(_read_run(self._run(source), wanted, measures))
-        self._ties[source, self._stamps(source)] = scored.ties
-        return scored
+        run = self._cache_key(source)
+        found = cache.find(run, self.qrels, measures, name=label(source), queries=self.queries)
+        if found is None:
+            scored = self._read_run(source, measures)
+            self._keep(source, scored.run)
+            found = scored.scores, scored.ties
+            if run == self._cache_key(source):  # the file may have changed while it was read
+                cache.keep(run, self.qrels, *found)
+        scores, self._ties[source, self._stamps(source)] = found
+        return {one.measure: one for one in scores}
+
+    def _cache_key(self, source: Ranked) -> str | None:
+        return cache.key_of_file(source.file, self._texts) if isinstance(source, RunFile) else None
+
+    def _keep(self, source: Ranked | Stored, run: JudgedRun) -> None:
+        """Hold a run for reports."""
+        self._runs.keep((source, self._stamps(source)), run)
+
+    def _read_run(self, source: Ranked, measures: Sequence[str]) -> ScoredRun:
+        """A run scored with some measures."""
+        run, depth = self._run(source), self._depth(measures[0])
+        return scored_run(run, self.qrels, measures, name=label(source), queries=self.queries, depth=depth)
 
     def _depth(self, measure: str) -> int:
         """How many ranks are kept whole: the same for each reading, so that each finds what another has kept."""
         return depth_for(list(map(parse_measure, self._together(measure))), self.qrels)
 
-    def _run(self, source: Ranked) -> Path | Rankings | GivenFile:
-        """A run file to be streamed, or rankings; a live system is queried once, even if that failed."""
+    def _run(self, source: Ranked) -> Run:
+        """A run; a live system is queried once, even if that failed."""
+        if isinstance(source, RunFile):
+            return read_run(source.file, TopicKeys(self._texts))
         if isinstance(source, LiveRun):
-            return self._once(self._key(source), source.retrieve)
-        if isinstance(source, MemoryRun):
-            return self._once(self._key(source), lambda: source.rankings(TopicKeys(self.queries)))
-        return self._once(self._key(source), lambda: open_run(source.file, TopicKeys(self._texts)))
-
-    def _key(self, source: Ranked) -> Hashable:
-        """Where the rankings of a source are kept."""
-        return ("opened", source, self._stamps(source)) if isinstance(source, RunFile) else ("live", source)
+            return self._once(("live", source), source.retrieve)
+        return keyed(InputData(label(source), reason="bad_run"), source, TopicKeys(self.queries))
 
     def origin(self, source: Source) -> Origin:
         """Where a baseline comes from, as far as that is known; its age depends on when that is asked."""
@@ -381,15 +369,13 @@ class ScoreCache:
             return None
         if (ties := self._ties.get((source, self._stamps(source)))) is not None:
             return ties
-        run = self._results.get(self._key(source))
-        if isinstance(run, Rankings | GivenFile):
-            return run.ties or "docid"
-        return "docid" if isinstance(run, Path) else None
+        run = self._results.get(("live", source))
+        return run.source.ties if isinstance(run, Run) else None
 
     def latency(self, source: Source) -> Latency | None:
         """How long a live system that was queried took to answer."""
         retrieved = self._results.get(("live", source))
-        return retrieved.latency if isinstance(retrieved, Rankings) else None
+        return retrieved.source.latency if isinstance(retrieved, Run) else None
 
     def replicates(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
         """The scores of other runs of a stored baseline."""
@@ -434,7 +420,7 @@ class ScoreCache:
         run = self._runs.get(key)
         if run is None or run.depth < kept_depth(measure, qrels) or rank_order(measure) not in run.ranks:
             run = self._read_again(source, str(scores.measure))
-            run = self._keep(source, run, [measure])
+            self._keep(source, run)
         if (run.digest, run.qrels_digest) != (scores.digest, scores.qrels_digest):
             raise DataError(
                 f"{scores.name} or its judgements changed while they were read; try again", reason="inputs_changed"
@@ -446,7 +432,7 @@ class ScoreCache:
         if isinstance(source, Stored):
             depth = self._depth(measure)
             return self.store_of(source).judged_run(source.name, measure, qrels=self.qrels, depth=depth)
-        return self._read_run(source, (measure,)).fetch()
+        return self._read_run(source, (measure,)).run
 
     def _stamps(self, source: Ranked | ScoreFile | Stored) -> tuple[Stamp, ...]:
         """What differs when the source or the collection is rewritten."""
@@ -475,9 +461,3 @@ def _stamp(given: Path | GivenFile | Qrels | Topics | None) -> Stamp:
         max(file.st_mtime_ns for file in files),
         max(file.st_ctime_ns for file in files),  # which nobody can set to what it was
     )
-
-
-def _read_run(opened: Path | Rankings | GivenFile, wanted: Wanted, measures: Sequence[str]) -> ScoredRun:
-    """Read a run and score it with some measures; a path is of a file to be streamed."""
-    run = GivenFile(opened, format="trec") if isinstance(opened, Path) else opened
-    return scored_run(run, wanted.qrels, measures, name=wanted.name, queries=wanted.queries, depth=wanted.depth)

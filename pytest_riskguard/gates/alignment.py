@@ -17,7 +17,7 @@ from pytest_riskguard.risk.checks import FloatArray, IntArray
 from pytest_riskguard.text import counted, listed, named
 
 #: Topics about which nothing is known.
-NO_TOPICS = Topics({})
+NO_TOPICS = Topics.of({})
 
 
 #: A stratum with fewer topics, or clusters, does not show how much it varies.
@@ -308,7 +308,7 @@ def refuse_other_order(
     """Check that the order of equal scores does not decide; ``outcome_of`` asks the gate's question again.
 
     ``DataError`` with reason ``order_as_written`` if the gate has another outcome where all runs are scored in the
-    order as written (see ``data.order``). Never one run in one order and another in the other: runs whose
+    order as written (see ``data.ranking``). Never one run in one order and another in the other: runs whose
     scores are tied by design would then differ where nothing changed. A run that changes little is left as scored,
     unless single topics decide.
     """

@@ -27,6 +27,8 @@ ROOT_2_PI = math.sqrt(2 * math.pi)
 #: The mean over the law of a standard deviation is a sum over points of its logarithm, out to where the density is
 #: below exp(-DEEP); with such spacings, as shares of two widths, it is exact to rounding, as the function is smooth.
 DEEP, FINE, SHARP = 40.0, 1 / 60, 0.7
+#: So many standard errors apart, the chance is 0 or 1 to the last bit.
+CERTAIN = 40.0
 #: Powers of 2 up to a trillion: numbers of topics that are tried.
 MAX_DOUBLINGS = 40
 
@@ -134,7 +136,11 @@ def _power(away: float, df: float, critical: float) -> tuple[float, float]:
         goal = (away - critical * (1 - 1 / (4 * df))) / spread
         return float(ndtr(goal)), math.exp(-(goal**2) / 2) / (ROOT_2_PI * spread)
     width = math.sqrt(DEEP / df)
-    logs = np.arange(-DEEP / df - width, min(width, 3.0), min(FINE * width, SHARP / (1 + abs(away))))
+    least, most = -DEEP / df - width, min(width, 3.0)
+    ends = away - critical * math.exp(least), away - critical * math.exp(most)
+    if min(ends) > CERTAIN or max(ends) < -CERTAIN:  # which would take steps without number
+        return float(ends[0] > 0), 0.0
+    logs = np.arange(least, most, min(FINE * width, SHARP / (1 + abs(away))))
     weights = np.exp(df * (logs - np.expm1(2 * logs) / 2))
     weights /= np.sum(weights)
     beyond = away - critical * np.exp(logs)

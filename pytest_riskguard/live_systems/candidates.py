@@ -12,9 +12,10 @@ from pytest_riskguard.config.candidate_settings import CommandCandidate, Retriev
 from pytest_riskguard.config.http_settings import HttpCandidate
 from pytest_riskguard.config.setting_types import ASKING, Queried
 from pytest_riskguard.data.given_file import TIES, Ties
+from pytest_riskguard.data.memory import InputData
 from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.rankings import Rankings, rankings_as_run
+from pytest_riskguard.data.runs import Run, run_of_rankings
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.engine.sources import LiveRun
 from pytest_riskguard.errors import ConfigError, ScoringError, UsageError
@@ -23,6 +24,7 @@ from pytest_riskguard.live_systems.commands import command_search
 from pytest_riskguard.live_systems.console import Console
 from pytest_riskguard.live_systems.failures import failure, imported
 from pytest_riskguard.live_systems.http import http_search
+from pytest_riskguard.live_systems.results import Pairs
 from pytest_riskguard.live_systems.retrieval import Retrieved, Search, Topic, retrieve
 from pytest_riskguard.text import counted
 
@@ -94,7 +96,7 @@ def live_candidate(
     """The live candidate of a riskguard.yaml, which stands in this line; nothing is imported before it is queried."""
     asking = Asking(**{option: getattr(candidate, option) for option in ASKING})
 
-    def retrieved() -> Rankings:
+    def retrieved() -> Run:
         try:
             match candidate:
                 case HttpCandidate():
@@ -129,7 +131,7 @@ def _wanted(collection: Collection) -> dict[str, Topic]:
     return {topic: Topic(queries[topic], id=topic, tags=tags.get(topic, {})) for topic in judged}
 
 
-def _retrieved(collection: Collection, search: Search, asking: Asking, console: Console, ties: Ties) -> Rankings:
+def _retrieved(collection: Collection, search: Search, asking: Asking, console: Console, ties: Ties) -> Run:
     wanted = _wanted(collection)
     with console.progress() as progress:
         retrieved = retrieve(search, wanted, asking, progress=progress)
@@ -138,13 +140,21 @@ def _retrieved(collection: Collection, search: Search, asking: Asking, console: 
     return _as_run(retrieved, ties)
 
 
-def _as_run(retrieved: Retrieved, ties: Ties) -> Rankings:
-    as_returned = ties == "as_returned"
-    run = replace(rankings_as_run(retrieved.answers, as_returned=as_returned), seconds=retrieved.seconds)
+def _as_run(retrieved: Retrieved, ties: Ties) -> Run:
+    run = _run(retrieved.answers, ties).with_source(seconds=retrieved.seconds)
     if not retrieved.again:
         return run
-    again = rankings_as_run(retrieved.again, as_returned=as_returned)
-    return replace(run, again=again, asked_again=tuple(sorted(retrieved.again)))
+    return run.with_source(again=_run(retrieved.again, ties), asked_again=tuple(sorted(retrieved.again)))
+
+
+def _run(answers: Mapping[str, Pairs], ties: Ties) -> Run:
+    given = InputData("rankings", reason="bad_run")
+    given.ties = ties
+    rows = (
+        (topic, [document for document, _ in pairs], [score for _, score in pairs], None, None)
+        for topic, pairs in answers.items()
+    )
+    return run_of_rankings(given, rows)
 
 
 def asked_by_topic(search: Callable[..., object], *, depth: int) -> Search:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from pytest_riskguard.data.columns import SYNONYMS
+from pytest_riskguard.data.headers import SYNONYMS
 
 Pairs = list[tuple[str, float]]
 

@@ -15,8 +15,9 @@ from pytest_riskguard.config.asking import TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.data.memory import RankingsData, is_data
-from pytest_riskguard.data.memory_runs import MemoryRun, run, system_in_memory
+from pytest_riskguard.data.memory_runs import run, system_in_memory
 from pytest_riskguard.data.metadata import checked_metadata
+from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.engine.advice import about_runs, advised, config_words
 from pytest_riskguard.engine.in_memory import System
@@ -106,7 +107,7 @@ class Riskguard:
         name: str | None = None,
         ties: Ties | None = None,
         metadata: Mapping[str, str] | None = None,
-    ) -> MemoryRun: ...
+    ) -> Run: ...
 
     def run(
         self,
@@ -116,7 +117,7 @@ class Riskguard:
         format: str | None = None,
         ties: Ties | None = None,
         metadata: Mapping[str, str] | None = None,
-    ) -> RunFile | MemoryRun:
+    ) -> RunFile | Run:
         """A candidate's run: a file, whose relative path starts at riskguard.yaml's folder, or rankings in memory.
 
         ``format`` says which format a file has, ``ties`` which order counts where scores are equal. ``metadata`` is
@@ -291,7 +292,7 @@ def _source(value: object, what: str, measure: str | None) -> Ranked | ScoreFile
     __tracebackhide__ = True
     if isinstance(value, RunFile | ScoreFile | LiveRun | TopicScores):
         return value
-    if isinstance(value, MemoryRun) or (not isinstance(value, bytes | os.PathLike) and is_data(value)):
+    if isinstance(value, Run) or (not isinstance(value, bytes | os.PathLike) and is_data(value)):
         return system_in_memory(value, what, measure)
     if isinstance(value, str | os.PathLike):
         text = os.fspath(value)

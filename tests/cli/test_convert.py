@@ -16,6 +16,7 @@ def test_a_file_is_converted_and_the_verdict_stays(command, folder):
     for name, verdict in zip(("loss", "back"), verdicts, strict=True):
         assert verdict[0]["candidate"] == name
         verdict[0]["candidate"] = ""
+        del verdict[0]["inputs"]["candidate"]  # the digest: of the text of one, of the content of the other
         verdict[0]["figures"][0] = verdict[0]["figures"][0].removeprefix(name)
     assert verdicts[0] == verdicts[1]
     assert gzip.decompress((folder / "back.run.gz").read_bytes()).startswith(b"t01 Q0 bad1 1 ")

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from pytest_riskguard.data.content import InputFile
 from pytest_riskguard.data.conversion import convert
 from pytest_riskguard.data.formats import FORMATS, kinds_of
 from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import FileError, UsageError
 
@@ -19,7 +19,7 @@ TOPICS = "topic\tquery\tkind\tweight\nq1\tred shoes\tbrowse\t2\nq2\twinter coat,
 SCORES = "topic\tnDCG@10\tAP\nq1\t0.30000000000000004\t0.25\nq2\t1.0\t1e-17\n"
 CONTENT = {"judgements": QRELS, "rankings": RUN, "topics": TOPICS, "scores": SCORES}
 OWN = {"judgements": "trec", "rankings": "trec", "topics": "tsv", "scores": "scores"}
-TEXTS = Topics({"q1": "red shoes", "q2": "winter coat, long"})
+TEXTS = Topics.of({"q1": "red shoes", "q2": "winter coat, long"})
 WRITTEN = [(known.name, kind) for known in FORMATS for kind in known.writes]
 
 

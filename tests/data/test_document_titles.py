@@ -28,13 +28,15 @@ def test_json_lines_have_an_id_a_title_and_an_address(tmp_path, key):
         {key: "a", "title": " Title \n of a ", "url": "https://host/a", "body": "text"},
         {key: "b", "title": None},
         {key: 7, "title": "Seven"},
+        {key: 0, "title": "Zero"},
         {key: "unwanted", "title": 3},
     ]
     path = written(tmp_path, "\n" + "\n\n".join(map(json.dumps, lines)) + "\n")
-    assert read(path, "a", "b", "7") == [
+    assert read(path, "a", "b", "7", "0") == [
         ("a", "Title of a", "https://host/a"),
         ("b", None, None),
         ("7", "Seven", None),
+        ("0", "Zero", None),
     ]
 
 
@@ -77,10 +79,11 @@ def test_credentials_in_an_address_are_dropped_and_long_titles_cut(tmp_path):
         ('{"id": "a"}\n' + '{"a":' * 100_000, "documents.txt:2: expected a JSON object in each line"),
         ('{"title": "a"}\n', r"documents.txt:1: expected an id under one of id, _id, docid.*, found None"),
         ('{"id": true}\n', "expected an id under one of .*, found True"),
+        ('{"id": " "}\n', "expected an id under one of .*, found ' '"),
         ('{"id": "a", "title": 3}\n', "documents.txt:1: expected text as title, found 3"),
         ("a\tTitle of a\n", "documents.txt:1: expected JSON Lines, or a header with tabs that names id, _id, docid"),
-        ("name\tbody\n", "that names id, _id, docid, found neither"),
-        ("id\ttitle\ttitle\n", "expected a name of its own for every column"),
+        ("name\tbody\n", "that names id, _id, docid, each column once, found neither"),
+        ("id\ttitle\ttitle\n", "that names id, _id, docid, each column once"),
         ("id\ttitle\na\n", "documents.txt:2: expected 2 columns with tabs between them, found 1"),
         ('{"id": "a\x00"}\n', "NUL byte"),
     ],

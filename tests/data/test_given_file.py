@@ -8,7 +8,7 @@ import pytest
 
 from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.run_files import open_run
+from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.errors import RunFormatError
 
 
@@ -51,4 +51,4 @@ def test_a_part_of_a_file_without_parts_is_refused(write, content):
     with pytest.raises(
         RunFormatError, match=r"run: expected a file with several rankings, found one .*leave out #june"
     ):
-        open_run(f"{write('run', content)}#june")
+        read_run(f"{write('run', content)}#june")

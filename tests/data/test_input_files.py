@@ -1,34 +1,58 @@
-"""Input files must be regular files of a limited size; anything else in their place is refused."""
+"""Input files are regular files of a limited size, plain or gzip, that hold text; anything else is refused."""
 
 from __future__ import annotations
 
+import bz2
 import errno
 import gzip
+import hashlib
+import lzma
 import os
-import re
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pytest_riskguard import limits
 from pytest_riskguard.config.load import load_config
-from pytest_riskguard.data.input_files import ContentError, LimitError, blocks, open_regular, read_limited
+from pytest_riskguard.data import input_files
+from pytest_riskguard.data.collection import read_topics
+from pytest_riskguard.data.input_files import (
+    ContentError,
+    InputFile,
+    LimitError,
+    blocks,
+    open_regular,
+    read_limited,
+    shown,
+)
 from pytest_riskguard.data.qrels import read_qrels
+from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.titles import read_titles
-from pytest_riskguard.data.topics import read_topics
-from pytest_riskguard.data.trec_files import fold_run
-from pytest_riskguard.errors import ConfigError, DataError, MissingFileError, ScoresFormatError, UsageError
+from pytest_riskguard.errors import (
+    ConfigError,
+    DataError,
+    MissingFileError,
+    RunFormatError,
+    ScoresFormatError,
+    UsageError,
+)
 from pytest_riskguard.limits import Limit
 from pytest_riskguard.reports.json import read as read_report
 
 LIMIT = Limit(10, "bytes in a test")
+Make = Callable[[Path], object]
 
 
 def text_of(path: Path) -> bytes:
     return b"".join(blocks(path, limits.RUN_BYTES))
+
+
+def read(path: Path) -> list[tuple[int, bytes]]:
+    return list(InputFile(path, error=RunFormatError).lines())
 
 
 @pytest.fixture
@@ -36,39 +60,19 @@ def path(tmp_path):
     return tmp_path / "file"
 
 
-def folder(path):
-    path.mkdir()
-
-
-def pipe(path):
-    os.mkfifo(path)
-
-
-def unix_socket(path):
+def unix_socket(path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(path))
 
 
-def link_to_a_device(path):
-    path.symlink_to("/dev/zero")
-
-
-def link_to_a_pipe(path):
+def link_to_a_pipe(path: Path) -> None:
     os.mkfifo(path.with_name("pipe"))
     path.symlink_to("pipe")
 
 
-def loop_of_links(path):
-    path.symlink_to(path.name)
-
-
-def missing(path):
-    pass
-
-
 READERS: dict[str, Callable[[Path], object]] = {
     "documents": lambda path: list(read_titles(path, ())),
-    "run": lambda path: fold_run(path, list),
+    "run": read_run,
     "qrels": read_qrels,
     "topics": read_topics,
     "scores": read_scores,
@@ -76,23 +80,27 @@ READERS: dict[str, Callable[[Path], object]] = {
     "settings": load_config,
     "blocks": text_of,
 }
-IRREGULAR = {
-    folder: "expected a file, found a folder",
-    pipe: "expected a regular file, found a pipe, socket or device",
-    unix_socket: "expected a regular file, found a pipe, socket or device",
-    link_to_a_device: "expected a regular file, found a pipe, socket or device",
-    link_to_a_pipe: "expected a regular file, found a pipe, socket or device",
-    loop_of_links: "cannot be read",
-    missing: "no such file",
+FOLDERS = {"scores": "expected Parquet files, found none", "run": "expected a run in one file, found a folder"}
+NO_FILE = "expected a regular file, found a pipe, socket or device"
+IRREGULAR: dict[str, tuple[Make, str]] = {
+    "folder": (Path.mkdir, "expected a file, found a folder"),
+    "pipe": (os.mkfifo, NO_FILE),
+    "socket": (unix_socket, NO_FILE),
+    "link to a device": (lambda path: path.symlink_to("/dev/zero"), NO_FILE),
+    "link to a pipe": (link_to_a_pipe, NO_FILE),
+    "loop of links": (lambda path: path.symlink_to(path.name), "cannot be read"),
+    "nothing": (lambda _: None, "no such file"),
 }
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 @pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("make", IRREGULAR)
-def test_no_reader_reads_or_waits_for_anything_but_a_regular_file(path, make, reader):
+@pytest.mark.parametrize("kind", IRREGULAR)
+def test_no_reader_reads_or_waits_for_anything_but_a_regular_file(path, kind, reader):
+    make, problem = IRREGULAR[kind]
     make(path)
-    problem = "expected Parquet files, found none" if (make, reader) == (folder, "scores") else IRREGULAR[make]
+    if kind == "folder":
+        problem = FOLDERS.get(reader, problem)
     with pytest.raises((MissingFileError, ConfigError, ScoresFormatError), match=rf"file.*: {problem}"):
         READERS[reader](path)
 
@@ -110,26 +118,22 @@ def test_a_file_without_permission_is_said_to_be_unreadable(path, monkeypatch, r
 
 def test_the_opened_file_is_checked_and_not_what_was_at_its_path_before(path, monkeypatch):
     path.write_text("text\n")
-    (path.parent / "pipe").unlink(missing_ok=True)
     os.mkfifo(path.parent / "pipe")
     really_open = os.open
-
-    def exchanged(target: Path, flags: int) -> int:
-        return really_open(path.parent / "pipe", flags)
-
-    monkeypatch.setattr(os, "open", exchanged)
+    monkeypatch.setattr(os, "open", lambda _target, flags: really_open(path.parent / "pipe", flags))
     with pytest.raises(MissingFileError, match="expected a regular file, found a pipe"):
         open_regular(path)
 
 
-def test_a_file_that_fails_while_it_is_read_is_missing(path, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [("a\0b", "not a path"), ("x" * 5000, "cannot be read"), ("file/below", "Not a directory|no such file")],
+)
+def test_a_path_that_cannot_be_opened_is_a_missing_input(path, name, problem):
     path.write_text("text\n")
-    with pytest.raises(MissingFileError, match="not a path"):
-        open_regular(Path("a\0b"))
-    with pytest.raises(MissingFileError, match="cannot be read"):
-        open_regular(path.parent / ("x" * 5000))
-    with pytest.raises(MissingFileError, match=r"cannot be read \(Not a directory\)|no such file"):
-        open_regular(path / "below")
+    with pytest.raises(MissingFileError, match=problem) as caught:
+        open_regular(path.parent / name)
+    assert caught.value.reason == "missing_input"
 
 
 def test_the_environment_scales_all_limits(path, monkeypatch):
@@ -162,10 +166,10 @@ def test_a_file_of_reported_size_0_is_still_read_up_to_the_limit():
         list(blocks(status, LIMIT))
 
 
-@pytest.mark.parametrize("compressed", [False, True])
-def test_text_beyond_the_limit_is_refused_with_its_size(path, compressed):
-    path.write_bytes(gzip.compress(b"x" * 11) if compressed else b"x" * 11)
-    with pytest.raises(LimitError, match="expected at most 10 bytes in a test, found 11"):
+@pytest.mark.parametrize("content", [b"x" * 11, gzip.compress(b"x" * 11), gzip.compress(b"") * 220_000])
+def test_what_is_beyond_the_limit_is_refused_with_its_size(path, content):
+    path.write_bytes(content)
+    with pytest.raises(LimitError, match=r"expected at most 10 bytes in a test, found (11|4,400,000)"):
         list(blocks(path, LIMIT))
 
 
@@ -176,29 +180,35 @@ def test_a_file_that_compresses_far_better_than_text_is_refused_early(path):
         text_of(path)
 
 
-def test_a_small_file_may_have_any_compression_ratio(path):
-    path.write_bytes(gzip.compress(b"\n" * 2**22))
-    assert text_of(path) == b"\n" * 2**22
-
-
-def test_many_members_with_text_are_read(path):
-    path.write_bytes(gzip.compress(b"text\n") * 5000)
-    assert text_of(path) == b"text\n" * 5000
-
-
-def test_a_damaged_gzip_says_how_it_is_damaged(path):
-    whole = gzip.compress(os.urandom(5000))
-    for content, words in (
-        (whole[:-2000], "ends too early (truncated)"),
-        (whole + b"garbage", "damaged one (Not a gzipped file"),
-        (whole[:-8] + bytes(8), "damaged one (CRC check failed"),
-        (b"\x1f\x8b", "ends too early"),
-        (b"\x1f\x8b\x08\x00" + bytes(6) + b"\xff\xff", "damaged one (Error -3"),
+def test_a_small_file_may_have_any_compression_ratio_and_any_number_of_members(path):
+    for content, text in (
+        (gzip.compress(b"\n" * 2**22), b"\n" * 2**22),
+        (gzip.compress(b"a\n") * 5000, b"a\n" * 5000),
     ):
         path.write_bytes(content)
-        with pytest.raises(ContentError, match=re.escape(words)) as caught:
-            text_of(path)
-        assert not isinstance(caught.value, LimitError)
+        assert text_of(path) == text
+
+
+WHOLE = gzip.compress(os.urandom(5000))
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (WHOLE[:-2000], r"ends too early \(truncated\)"),
+        (WHOLE + b"garbage", r"damaged one \(Not a gzipped file"),
+        (WHOLE[:-8] + bytes(8), r"damaged one \(CRC check failed"),
+        (b"\x1f\x8b", "ends too early"),
+        (b"\x1f\x8b\x08\x00" + bytes(6) + b"\xff\xff", r"damaged one \(Error -3"),
+    ],
+)
+def test_a_damaged_gzip_says_how_it_is_damaged(path, content, problem):
+    path.write_bytes(content)
+    with pytest.raises(ContentError, match=problem) as caught:
+        text_of(path)
+    assert not isinstance(caught.value, LimitError)
+    with pytest.raises(RunFormatError, match=f"file: expected a whole gzip file, .*{problem}.*copy it again"):
+        read(path)
 
 
 LIMITED = {
@@ -207,15 +217,11 @@ LIMITED = {
     "LINES": ("topics", "".join(f"t{i}\ta\n" for i in range(20)), "lines, found 20"),
     "LINE_BYTES": ("topics", "t1\tabcdefghijk\n", "bytes in a line, found 14"),
     "ROW_BYTES": ("run", "t1 Q0 d1 1 2 x\n", "bytes in a row of a run or of qrels, found 14"),
-    "TOPICS": ("run", "".join(f"t{i} Q0 d1 1 2 x\n" for i in range(20)), "topics, found 14"),
-    "DOCUMENTS": ("run", "".join(f"t Q0 d{i} 1 2 x\n" for i in range(20)), "in a topic, found 14"),
-    "JUDGEMENTS": ("qrels", "".join(f"t{i} 0 d 1\n" for i in range(20)), "judgements, found 14"),
-    "CELLS": ("scores", "topic,AP,RR\n" + "".join(f"t{i},0,1\n" for i in range(7)), "found 14"),
-    "CORPUS_BYTES": (
-        "documents",
-        '{"id": "d1"}\n\n\n\n',
-        "in a documents file, found 16",
-    ),
+    "TOPICS": ("run", "".join(f"t{i} Q0 d1 1 2 x\n" for i in range(20)), r"topics, found \d+"),
+    "DOCUMENTS": ("run", "".join(f"t Q0 d{i} 1 2 x\n" for i in range(20)), r"in a topic, found \d+"),
+    "JUDGEMENTS": ("qrels", "".join(f"t{i} 0 d 1\n" for i in range(20)), r"judgements, found \d+"),
+    "CELLS": ("scores", "topic,AP,RR\n" + "".join(f"t{i},0,1\n" for i in range(10)), "found 20"),
+    "CORPUS_BYTES": ("documents", '{"id": "d1"}\n\n\n\n', "in a documents file, found 16"),
     "REPORT_BYTES": ("report", "{}" + " " * 20, "bytes in a report, found 22"),
     "YAML_BYTES": ("settings", "#" * 14, "bytes of settings, found 14"),
 }
@@ -237,22 +243,95 @@ def test_each_limit_is_refused_with_the_number_found_and_can_be_raised(path, set
         READERS[reader](path)
 
 
-def test_topics_and_documents_are_limited_in_every_table(path, set_limit):
+@pytest.mark.parametrize(
+    ("reader", "content", "what"),
+    [
+        ("qrels", "t1 0 d 1\nt2 0 d 1\nt3 0 d 1\n", "topics"),
+        ("topics", "t1\ta\nt2\tb\nt3\tc\n", "topics"),
+        ("scores", "topic,AP\nt1,0\nt2,0\nt3,0\n", "topics"),
+        ("run", "t1 Q0 d 1 2 x\nt2 Q0 d 1 2 x\nt1 Q0 e 1 2 x\nt3 Q0 d 1 2 x\n", "topics"),
+        ("qrels", "t 0 a 1\nt 0 b 1\nt 0 c 1\n", "documents in a topic"),
+        ("run", "t Q0 a 1 2 x\nu Q0 a 1 2 x\nt Q0 b 1 2 x\nt Q0 c 1 2 x\n", "documents in a topic"),
+    ],
+)
+def test_topics_and_documents_are_limited_in_every_table(path, set_limit, reader, content, what):
     set_limit("TOPICS", 2)
     set_limit("DOCUMENTS", 2)
-    for reader, content in {
-        "qrels": "t1 0 d 1\nt2 0 d 1\nt3 0 d 1\n",
-        "topics": "t1\ta\nt2\tb\nt3\tc\n",
-        "scores": "topic,AP\nt1,0\nt2,0\nt3,0\n",
-        "run": "t1 Q0 d 1 2 x\nt2 Q0 d 1 2 x\nt1 Q0 e 1 2 x\nt3 Q0 d 1 2 x\n",
-    }.items():
-        path.write_text(content)
-        with pytest.raises(DataError, match="expected at most 2 topics, found 3"):
-            READERS[reader](path)
-    for reader, content in {
-        "qrels": "t 0 a 1\nt 0 b 1\nt 0 c 1\n",
-        "run": "t Q0 a 1 2 x\nu Q0 a 1 2 x\nt Q0 b 1 2 x\nt Q0 c 1 2 x\n",
-    }.items():
-        path.write_text(content)
-        with pytest.raises(DataError, match="expected at most 2 documents in a topic, found 3"):
-            READERS[reader](path)
+    path.write_text(content)
+    with pytest.raises(DataError, match=f"expected at most 2 {what}, found 3"):
+        READERS[reader](path)
+
+
+# Lines of text.
+
+
+def test_lines_come_with_their_numbers_and_without_line_feeds(write):
+    assert read(write("a", "one\r\n\ntwo")) == [(1, b"one\r"), (2, b""), (3, b"two")]
+
+
+@pytest.mark.parametrize("name", ["a.run", "a.run.gz"])
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbf1 Q0 d 1 2.5 t\r\n", b""])
+def test_the_digest_is_that_of_the_decompressed_bytes(write, name, content):
+    file = InputFile(write(name, content), error=RunFormatError)
+    assert b"".join(line for _, line in file.lines()) == content[3:-1] == file.content[:-1]
+    assert file.digest == "sha256:" + hashlib.sha256(content).hexdigest()
+
+
+def test_gzip_is_told_by_content_and_not_by_name(tmp_path):
+    (tmp_path / "a.run").write_bytes(gzip.compress(b"text\n"))
+    (tmp_path / "b.run.gz").write_bytes(b"text\n")
+    assert read(tmp_path / "a.run") == read(tmp_path / "b.run.gz") == [(1, b"text")]
+
+
+def test_lines_across_blocks_keep_their_numbers(write, monkeypatch):
+    monkeypatch.setattr(input_files, "_BLOCK", 7)
+    text = "".join(f"line {number} é\n" for number in range(1, 50))
+    found = read(write("a.gz", text))
+    assert found == [(number, f"line {number} é".encode()) for number in range(1, 50)]
+
+
+@pytest.mark.parametrize("block", [4, 2**20])
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"one\ntwo\ncaf\xe9\nfour\n", ":3: expected UTF-8 text, found byte 0xe9; save it as UTF-8"),
+        (b"one\nt\0wo\n", ":2: expected text, found a NUL byte"),
+        (b"ok\n" + b"x" * 31 + b"\nshort\n", ":2: expected at most 30 bytes in a line, found 31; .*'xxx"),
+        (b"ok\n" + b"x" * 29 + b"\xc3", ":2: expected UTF-8 text, found byte 0xc3"),
+        (b"x" * 29 + "é".encode(), ":1: expected at most 30 bytes in a line, found 31"),
+        (b"1\n\n\n4\n5", r"expected at most 4 lines, found 5; .*set RISKGUARD_LIMITS"),
+    ],
+)
+def test_what_is_no_text_is_refused_with_its_line(write, monkeypatch, set_limit, block, content, problem):
+    monkeypatch.setattr(input_files, "_BLOCK", block)
+    set_limit("LINE_BYTES", 30)
+    set_limit("LINES", 4)
+    with pytest.raises(RunFormatError, match=f"^.*/a.*{problem}"):
+        read(write("a", content))
+    assert read(write("a", b"x" * 30 + b"\n\n3\n4")) == [(1, b"x" * 30), (2, b""), (3, b"3"), (4, b"4")]
+
+
+def _zstd(_content: bytes) -> bytes:
+    return b"\x28\xb5\x2f\xfd\x04"
+
+
+@pytest.mark.parametrize(
+    ("compress", "problem"),
+    [
+        (lzma.compress, "it is compressed with xz: unpack it, only gzip is read"),
+        (bz2.compress, "it is compressed with bzip2"),
+        (_zstd, "it is compressed with zstd"),
+        (lambda _: b"\x8b\x1f\xff", "its name says gzip, its content does not"),
+    ],
+)
+def test_another_compression_than_gzip_is_named(tmp_path, compress: Any, problem):
+    path = tmp_path / "a.run.gz"
+    path.write_bytes(compress(b"1 Q0 d 1 2.5 t\n"))
+    with pytest.raises(RunFormatError, match=problem):
+        read(path)
+
+
+def test_a_shown_line_is_quoted_escaped_and_cut():
+    assert shown(b"a\x1b[31m\r\n") == r"'a\x1b[31m'"
+    assert shown("\u202eabc".encode()) == r"'\u202eabc'"
+    assert shown(b"x" * 200) == repr("x" * 79 + "…")

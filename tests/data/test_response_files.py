@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.rankings import Rankings
 from pytest_riskguard.data.records import TopicKeys
-from pytest_riskguard.data.run_files import open_run
+from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.errors import RunFormatError
 from tests.data.engine_shapes import SHAPES, Hits
 from tests.data.files.read import ranked, written
@@ -77,11 +76,11 @@ def rows(*answers: dict[str, Any]) -> list[dict[str, Any]]:
 SOLR = answers("solr")
 ES = answers("elasticsearch")
 MIXED: list[tuple[Any, str]] = [
-    (rows(SOLR["q2"], SOLR["q1"]), r"k\.jsonl:2: expected the query's id beside response 2, found none"),
+    (rows(SOLR["q2"], SOLR["q1"]), r"k\.jsonl:2: expected response 2 to name its query by its id, as"),
     (rows(SOLR["q2"]) * 2, r"k\.jsonl:2: expected each topic once, found 'q2' again"),
     (
         [{"responses": [ES["q2"]]}, {"query_id": "q1"} | ES["q1"]],
-        r":2: expected response 2 without an id",
+        r":2: expected response 2 to name its query by its order",
     ),
     ([ES["q1"]], "only answer of Elasticsearch has neither the query's id nor its text beside it"),
     (
@@ -102,148 +101,151 @@ def test_every_answer_is_of_one_engine_and_has_a_query_if_the_first_has_one(writ
         ranked(written(write, "k.jsonl", content), keys=KEYS)
 
 
-def changed(engine: str, change: dict[str, Any]) -> dict[str, Any]:
-    """An answer in which some values are others; ``a.b`` is a key in an object."""
+def changed(engine: str, place: str, value: Any) -> Any:
+    """An answer in which a value is another, or the value alone."""
     answer = SHAPES[engine]("cancel order", [("c d", 1.5)])
-    for path, value in change.items():
-        *outer, last = path.split(".")
-        place = answer
-        for key in outer:
-            place = place[key]
-        place[last] = value
-    return answer
+    inner: Any = {"": answer}
+    *outer, last = f".{place}".split(".")
+    for key in outer:
+        inner = inner[key]
+    inner[last] = value
+    return answer if place else value
 
 
-def hits(write, engine: str, change: dict[str, Any]) -> Rankings:
-    run = open_run(GivenFile(written(write, "k.json", {"q": changed(engine, change)})))
-    assert isinstance(run, Rankings)
+def run_of(write, engine: str, place: str, value: Any) -> Run:
+    run = read_run(GivenFile(written(write, "k.json", {"q": changed(engine, place, value)})))
+    assert isinstance(run, Run)
     return run
 
 
 MATCH_PHASE = {"coverage": 60, "full": False, "degraded": {"match-phase": True, "timeout": False}}
 GROUPED = [{"id": "group:root:0", "relevance": 1.0}, {"id": "id:help:article::7", "relevance": 1.0}]
-WHOLE: list[tuple[str, dict[str, Any], list[str]]] = [
-    ("elasticsearch", {"hits.hits": [{"_id": "b", "_score": None}, {"_id": "a", "_score": None}]}, ["b", "a"]),
-    ("elasticsearch", {"hits.hits": [{"_id": "b", "_score": 1}, {"_id": "a", "_score": True}]}, ["b", "a"]),
-    ("algolia", {"exhaustiveNbHits": False}, ["c d"]),
-    ("algolia", {"timeoutCounts": True}, ["c d"]),
-    ("vespa", {"root.coverage": MATCH_PHASE}, ["c d"]),
-    ("vespa", {"root.children": GROUPED}, ["7"]),
-    ("vespa", {"root.children": [{"id": "index:help/0/c4", "fields": {"documentid": "id:help:article::7"}}]}, ["7"]),
-    ("meilisearch", {"hits": [{"articleId": 7, "title": "x"}]}, ["7"]),
-    ("meilisearch", {"hits": [{"id": 8, "articleId": 7}]}, ["8"]),
+SUMMARY = {"id": "index:help/0/c4", "fields": {"documentid": "id:help:article::7"}}
+WHOLE: list[tuple[str, str, Any, list[str]]] = [
+    ("elasticsearch", "hits.hits", [{"_id": "b", "_score": None}, {"_id": "a", "_score": None}], ["b", "a"]),
+    ("elasticsearch", "hits.hits", [{"_id": "b", "_score": 1}, {"_id": "a", "_score": True}], ["b", "a"]),
+    ("algolia", "exhaustiveNbHits", False, ["c d"]),
+    ("algolia", "timeoutCounts", True, ["c d"]),
+    ("vespa", "root.coverage", MATCH_PHASE, ["c d"]),
+    ("vespa", "root.children", GROUPED, ["7"]),
+    ("vespa", "root.children", [SUMMARY], ["7"]),
+    ("meilisearch", "hits", [{"articleId": 7, "title": "x"}], ["7"]),
+    ("meilisearch", "hits", [{"id": 8, "articleId": 7}], ["8"]),
 ]
 
 
-@pytest.mark.parametrize(("engine", "change", "expected"), WHOLE)
-def test_a_whole_answer_gives_its_hits_in_their_order(write, engine, change, expected):
-    assert [document for document, _ in hits(write, engine, change).by_topic["q"]] == expected
+@pytest.mark.parametrize(("engine", "place", "value", "expected"), WHOLE)
+def test_a_whole_answer_gives_its_hits_in_their_order(write, engine, place, value, expected):
+    assert list(run_of(write, engine, place, value).by_topic()["q"]) == expected
 
 
 def test_hits_keep_their_order_where_scores_contradict_it(write):
     scored = [{"_id": name, "_score": score} for name, score in (("a", 1.0), ("b", 1.0), ("c", 2.0))]
-    run = hits(write, "elasticsearch", {"hits.hits": scored})
-    assert [document for document, _ in run.by_topic["q"]] == ["a", "b", "c"]
-    assert run.contradicted == ("q",)
+    run = run_of(write, "elasticsearch", "hits.hits", scored)
+    assert list(run.by_topic()["q"]) == ["a", "b", "c"]
+    assert run.source.contradicted == ("q",)
+
+
+HYBRID = [{"hybrid_search_info": {"rank_fusion_score": score}, "text_match": 1} for score in (0.75, 0.5)]
 
 
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        ([{"text_match": 2**62 + 1}, {"text_match": 2**62}], (("a", 2.0), ("b", 1.0))),  # compared exactly
-        ([{"text_match": 5}, {"text_match": 3}], (("a", 5.0), ("b", 3.0))),
-        (
-            [{"hybrid_search_info": {"rank_fusion_score": score}, "text_match": 1} for score in (0.75, 0.5)],
-            (("a", 0.75), ("b", 0.5)),
-        ),
+        ([{"text_match": 2**62 + 1}, {"text_match": 2**62}], [2.0, 1.0]),  # compared exactly
+        ([{"text_match": 5}, {"text_match": 3}], [5.0, 3.0]),
+        (HYBRID, [0.75, 0.5]),
     ],
 )
 def test_scores_of_typesense(write, more, expected):
     found = [{"document": {"id": name}} | score for name, score in zip("ab", more, strict=True)]
-    assert hits(write, "typesense", {"hits": found}).by_topic["q"] == expected
+    assert list(run_of(write, "typesense", "hits", found).by_topic()["q"].values()) == expected
 
 
 CUT = "the search timed out, so its hits are incomplete"
-REASON = {"reason": {"type": "query_shard_exception", "reason": "no"}}
-ES_ERROR = {"error": {"type": "index_not_found_exception", "reason": "no such index [help]"}, "status": 404}
-#: Engine, what it sends instead of an answer or changes of one, and what is said.
-FAILURES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
-    ("elasticsearch", ES_ERROR, {}, r"error: index_not_found_exception: no such index \[help\]"),
-    ("elasticsearch", {"error": "no handler found", "status": 400}, {}, "error: no handler found"),
-    ("elasticsearch", {}, {"error": "late"}, "error: late"),
-    ("elasticsearch", {}, {"timed_out": True}, CUT),
-    (
-        "elasticsearch",
-        {},
-        {"_shards.failed": 1, "_shards.failures": [REASON]},
-        "shards failed: query_.*: no",
-    ),
-    ("elasticsearch", {}, {"_shards.failures": [REASON]}, "shards failed: query_shard_exception: no"),
-    ("elasticsearch", {}, {"terminated_early": True}, "the search was terminated early"),
-    ("elasticsearch", {}, {"status": 503}, "error 503"),
-    ("elasticsearch", {}, {"_shards.successful": 1}, "only 1 of 2 shards answered"),
-    ("elasticsearch", {}, {"is_partial": True}, "asynchronous search was not complete"),
-    ("elasticsearch", {}, {"is_running": True}, "asynchronous search was not complete"),
-    ("elasticsearch", {}, {"state": "RUNNING"}, "asynchronous search was not complete"),
-    ("elasticsearch", {}, {"_clusters": {"total": 3, "skipped": 1}}, "clusters were skipped"),
-    ("elasticsearch", {}, {"_clusters": {"total": 3, "partial": 1}}, "clusters answered in part"),
-    ("elasticsearch", {}, {"_clusters": {"total": 3, "failed": 1}}, "clusters failed"),
-    ("elasticsearch", {}, {"hits.hits": [{"_score": 1.0}]}, "expected an id in _id, found nothing"),
-    ("elasticsearch", {}, {"hits.hits": [{"_id": True}]}, "expected an id in _id, found True"),
-    (
-        "solr",
-        {"responseHeader": {"status": 400}, "error": {"msg": "undefined field x", "code": 400}},
-        {},
-        "undefined field x",
-    ),
-    ("solr", {}, {"responseHeader.status": 500}, "error"),
-    ("solr", {}, {"responseHeader.partialResults": "omitted"}, "its results are partial or omitted"),
-    ("solr", {"responseHeader": {"status": 0}, "grouped": {"brand": {}}}, {}, "grouped results have no"),
-    (
-        "vespa",
-        {"root": {"errors": [{"code": 12, "summary": "Timed out", "message": "x"}]}},
-        {},
-        "error: Timed out: x",
-    ),
-    ("vespa", {}, {"root.errors": [{"code": 12}]}, "error: 12"),
-    (
-        "vespa",
-        {},
-        {"root.coverage": {"coverage": 60, "full": False, "degraded": {"timeout": True}}},
-        "only 60 % of the documents were searched: timeout",
-    ),
-    ("vespa", {}, {"root.coverage": {"coverage": 60}}, "only 60 % of the documents were searched"),
-    ("vespa", {}, {"root.coverage": {"full": False}}, "of the documents were searched"),
-    (
-        "vespa",
-        {},
-        {"root.coverage.degraded": {"timeout": True}},
-        "only 100 % of the documents .*: timeout",
-    ),
-    ("vespa", {}, {"root.children": [{"id": "index:help/0/c4ca", "relevance": 1.0}]}, "not the id of a document"),
-    ("vespa", {}, {"root.children": [{"relevance": 1.0}]}, "expected an id in root.children, found ''"),
-    ("algolia", {"message": "Index help does not exist", "status": 404}, {}, "error: Index help does not exist"),
-    ("algolia", {}, {"timeoutHits": True}, CUT),
-    ("algolia", {}, {"exhaustiveNbHits": False, "timeoutCounts": True}, CUT),
-    ("algolia", {}, {"exhaustive": {"nbHits": False}, "timeoutCounts": True}, CUT),
-    ("algolia", {}, {"exhaustive": {"rulesMatch": False}}, "timed out before all rules were applied"),
-    ("typesense", {"code": 404, "error": "Not found."}, {}, "error: Not found."),
-    ("typesense", {"message": "Not Found"}, {}, "error: Not Found"),
-    ("typesense", {}, {"search_cutoff": True}, "the search was cut off"),
-    ("typesense", {"found": 1, "grouped_hits": [{"hits": []}]}, {}, "grouped hits have no single order; ask without"),
-    ("meilisearch", {"message": "Not found.", "code": "no_index", "type": "x"}, {}, "error: no_index: Not found."),
-    ("meilisearch", {}, {"remoteErrors": {"ms-1": {}}}, "some servers did not answer"),
-    ("meilisearch", {}, {"degraded": True}, "the search was cut off"),
-    ("meilisearch", {}, {"hits": [{"title": "x"}]}, "expected a field id, or one whose name ends so, found none"),
-    ("meilisearch", {}, {"hits": [{"articleId": 7, "shop_id": 1}]}, "name ends so, found articleId, shop_id"),
-]
+GROUPS = "no single order; ask without"
+SHARD = {"reason": {"type": "query_shard_exception", "reason": "no"}}
+MISSING = {"error": {"type": "index_not_found_exception", "reason": "no such index [help]"}, "status": 404}
+PARTIAL = {"coverage": 60, "full": False, "degraded": {"timeout": True}}
+#: Engine -> a place in its answer (none for all of it), what stands there, and what is said.
+FAILURES: dict[str, list[tuple[str, Any, str]]] = {
+    "elasticsearch": [
+        ("", MISSING, r"error: index_not_found_exception: no such index \[help\]"),
+        ("", {"error": "no handler found", "status": 400}, "error: no handler found"),
+        ("error", "late", "error: late"),
+        ("timed_out", True, CUT),
+        ("_shards", {"failed": 1, "failures": [SHARD]}, "shards failed: query_shard_exception: no"),
+        ("_shards.failed", 1, "shards failed"),
+        ("_shards.failures", [SHARD], "shards failed: query_shard_exception: no"),
+        ("terminated_early", True, "the search was terminated early"),
+        ("status", 503, "error 503"),
+        ("_shards.successful", 1, "only 1 of 2 shards answered"),
+        ("is_partial", True, "asynchronous search was not complete"),
+        ("is_running", True, "asynchronous search was not complete"),
+        ("state", "RUNNING", "asynchronous search was not complete"),
+        ("_clusters", {"total": 3, "skipped": 1}, "clusters were skipped"),
+        ("_clusters", {"total": 3, "partial": 1}, "clusters answered in part"),
+        ("_clusters", {"total": 3, "failed": 1}, "clusters failed"),
+        ("hits.hits", [{"_score": 1.0}], "expected an id in _id, found nothing"),
+        ("hits.hits", [{"_id": True}], "expected an id in _id, found True"),
+    ],
+    "solr": [
+        (
+            "",
+            {"responseHeader": {"status": 400}, "error": {"msg": "no field x", "code": 400}},
+            "error: no field x: 400",
+        ),
+        ("responseHeader.status", 500, "error"),
+        ("responseHeader.partialResults", "omitted", "its results are partial or omitted"),
+        ("", {"responseHeader": {"status": 0}, "grouped": {"brand": {}}}, GROUPS),
+    ],
+    "vespa": [
+        ("", {"root": {"errors": [{"code": 12, "summary": "Timed out", "message": "x"}]}}, "error: Timed out: x"),
+        ("root.errors", [{"code": 12}], "error: 12"),
+        ("root.coverage", PARTIAL, "only 60 % of the documents were searched: timeout"),
+        ("root.coverage", {"coverage": 60}, "only 60 % of the documents were searched"),
+        ("root.coverage", {"full": False}, "of the documents were searched"),
+        ("root.coverage.degraded", {"timeout": True}, "only 100 % of the documents were searched: timeout"),
+        ("root.children", [{"id": "index:help/0/c4ca", "relevance": 1.0}], "is not the id of a document"),
+        ("root.children", [{"relevance": 1.0}], "expected an id in root.children, found ''"),
+        ("root.children", {}, "expected an answer of Vespa"),
+        ("root", {"children": None}, "expected an answer of Vespa"),
+    ],
+    "algolia": [
+        ("", {"message": "Index help does not exist", "status": 404}, "error: Index help does not exist"),
+        ("timeoutHits", True, CUT),
+        ("exhaustive", {"nbHits": False}, CUT),
+        ("exhaustive", {"rulesMatch": False}, "timed out before all rules were applied"),
+        ("hits", [{"id": "d"}], "expected an answer of Algolia"),
+    ],
+    "typesense": [
+        ("", {"code": 404, "error": "Not found."}, "error: Not found."),
+        ("", {"message": "Not Found"}, "error: Not Found"),
+        ("search_cutoff", True, "the search was cut off"),
+        ("", {"found": 1, "grouped_hits": [{"hits": []}]}, GROUPS),
+        ("hits", [{"id": "d"}], "expected an answer of Typesense"),
+    ],
+    "meilisearch": [
+        ("", {"message": "Not found.", "code": "no_index", "type": "x"}, "error: no_index: Not found."),
+        ("remoteErrors", {"ms-1": {}}, "some servers did not answer"),
+        ("degraded", True, "the search was cut off"),
+        ("hits", [{"title": "x"}], "expected a field id, or one whose name ends so, found none"),
+        ("hits", [{"articleId": 7, "shop_id": 1}], "name ends so, found articleId, shop_id"),
+        ("hits", [7], "expected an answer of Meilisearch"),
+    ],
+}
 
 
-@pytest.mark.parametrize(("engine", "instead", "change", "expected"), FAILURES)
-def test_a_failure_is_never_an_empty_answer(write, engine, instead, change, expected):
-    good = {"query_id": "q2", "response": answers(engine)["q2"]}
-    bad = {"query_id": "q1", "response": instead or changed(engine, change)}
-    for content in ([good, bad], [bad, good]):
+@pytest.mark.parametrize(
+    ("engine", "place", "value", "expected"),
+    [(engine, *failure) for engine, failures in FAILURES.items() for failure in failures],
+)
+def test_a_failure_is_never_an_empty_answer(write, engine, place, value, expected):
+    good, answer = {"query_id": "q2", "response": answers(engine)["q2"]}, changed(engine, place, value)
+    if place == "exhaustive":
+        answer["timeoutCounts"] = True
+    bad = {"query_id": "q1", "response": answer}
+    for content in ([good, bad], [bad, good]) if "expected an answer" not in expected else ([good, bad],):
         with pytest.raises(RunFormatError, match=rf"query 'q1': .*{expected}"):
             ranked(written(write, "k.jsonl", content))
 

@@ -31,7 +31,6 @@ def test_further_columns_are_tags_and_weight_is_a_number(write):
 IN_ANY_CASE = [
     ("t.tsv", "id\tquery\tCluster\tSTRATUM\tMarket\n1\ta\tc\thead\tde\n"),
     ("t.csv", "id,query,Cluster,STRATUM,Market\n1,a,c,head,de\n"),
-    ("t.jsonl", '{"_id": "1", "text": "a", "metadata": {"Cluster": "c", "STRATUM": "head", "Market": "de"}}\n'),
     ("t.jsonl", '{"id": "1", "query": "a", "Cluster": "c", "STRATUM": "head", "Market": "de"}\n'),
 ]
 
@@ -70,7 +69,7 @@ MORE = "(further columns need a header line)"
             ":2: expected 3 columns (id, query, market) with tabs between them, found 2",
         ),
         ("id\tquery\n1\ta\tb\n", ":2: expected 2 columns (id, query) with tabs between them, found 3"),
-        ("1\ta\n1\tb\n", ":2: expected each topic once, found topic '1' also on line 1"),
+        ("1\ta\n1\tb\n", ":2: expected each topic once, found '1' also on line 1"),
         ("1\ta\n \tb\n", ":2: expected a topic id, found an empty one"),
         ("id\tquery\tx\tx\n", ":1: expected a name of its own for every column, found 'x' in column 4"),
         (

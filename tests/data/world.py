@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from pytest_riskguard.data.qrels import write_qrels
+from pytest_riskguard.data.memory_runs import as_run
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.topics import write_topics
+from pytest_riskguard.data.trec import write_qrels, write_run
 
 NUMBERS = range(1, 16)
 _DOCUMENTS = tuple(f"doc-{number}" for number in range(1, 9))
@@ -27,6 +28,10 @@ class World:
     candidate: Mapping[str, tuple[str, ...]]
     baseline: Mapping[str, tuple[str, ...]]
     scores: Mapping[str, float]
+
+    def only(self, *topics: str) -> World:
+        """The same collection with some of its topics."""
+        return replace(self, **{f: {t: getattr(self, f)[t] for t in topics} for f in self.__annotations__})
 
     def named_by_text(self) -> World:
         """The same collection with the query texts as ids of the topics."""
@@ -65,13 +70,11 @@ def falling(documents: tuple[str, ...]) -> dict[str, float]:
 
 
 def run_of(rankings: Mapping[str, tuple[str, ...]]) -> bytes:
-    """Rankings in TREC's format, as ``write_run`` writes them."""
+    """Run in TREC's format, as ``write_run`` writes them."""
     from io import BytesIO
 
-    from pytest_riskguard.data.rankings import rankings_as_run, write_run
-
     file = BytesIO()
-    write_run(file, rankings_as_run({topic: falling(ids).items() for topic, ids in rankings.items()}))
+    write_run(file, as_run({topic: falling(ids) for topic, ids in rankings.items()}))
     return file.getvalue()
 
 

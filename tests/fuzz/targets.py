@@ -15,13 +15,12 @@ import numpy as np
 
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.config.load import load_config
+from pytest_riskguard.data import runs
+from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.qrels import read_qrels
-from pytest_riskguard.data.rankings import rankings_as_run, write_run
-from pytest_riskguard.data.row_blocks import Chunk
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import write_scores
-from pytest_riskguard.data.topics import read_topics
-from pytest_riskguard.data.trec_files import fold_run
+from pytest_riskguard.data.trec import with_text_digest, write_run
 from pytest_riskguard.errors import ConfigError, FileError, RiskguardError
 from pytest_riskguard.reports import comparisons, markdown
 from pytest_riskguard.reports import json as report_json
@@ -37,20 +36,11 @@ FOLDER = Path(_FOLDER.name)
 def read_run(content: bytes) -> bool:
     """A run; what was read is written, and read again with the same rankings."""
 
-    def whole(path: Path) -> Chunk:
-        run, _ = fold_run(
-            path, lambda chunks: {topic: ranking for chunk in chunks for topic, ranking in chunk.items()}
-        )
-        return run
-
-    run = whole(_file("candidate.run", content))
-    rankings = rankings_as_run({topic: ranking.items() for topic, ranking in run.items()})
-    write_run(FOLDER / "again.run", rankings)
-    again, digest = fold_run(
-        FOLDER / "again.run", lambda chunks: {t: r for chunk in chunks for t, r in chunk.items()}
-    )
-    assert again == run
-    assert digest == rankings.digest
+    run = runs.read_run(_file("candidate.run", content))
+    write_run(FOLDER / "again.run", run)
+    again = runs.read_run(FOLDER / "again.run")
+    assert again.by_topic() == run.by_topic()
+    assert again.source.digest == with_text_digest(run).source.digest
     return True
 
 

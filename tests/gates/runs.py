@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from pytest_riskguard.data import TopicScores
+from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.measures import parse_measure
-from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.ranked_runs import RankedRun
-from pytest_riskguard.data.rankings import rankings_as_run
+from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.rankings.unjudged import Rejudged
 from pytest_riskguard.gates.verdict import Verdict
-from tests.data.scoring.slow_judged_runs import judged_run
-
-Rankings = Mapping[str, Sequence[str]]
-
-
-def as_qrels(grades: Mapping[str, Mapping[str, float]]) -> Qrels:
-    """Judgements in memory."""
-    relevant = {topic for topic, judged in grades.items() if max(judged.values()) >= 1}
-    others = tuple(sorted({*grades} - relevant))
-    return Qrels("qrels.txt", "sha256:0", MappingProxyType(dict(grades)), tuple(sorted(relevant)), others)
+from tests.data.tables import Rankings, falling, judged_run
 
 
 @dataclass(frozen=True)
@@ -42,16 +31,15 @@ class Pair:
 
     def scores(self) -> tuple[TopicScores, TopicScores]:
         """As the judgements are."""
-        runs = [
-            {topic: [(name, float(-rank)) for rank, name in enumerate(ranking)] for topic, ranking in side.items()}
-            for side in (self.candidate, self.baseline)
-        ]
-        ours, theirs = (score_run(run, as_qrels(self.grades), [self.measure])[0] for run in runs)
+        runs = map(falling, (self.candidate, self.baseline))
+        ours, theirs = (score_run(run, read_qrels(self.grades), [self.measure])[0] for run in runs)
         return ours, theirs
 
     def ranked(self) -> tuple[RankedRun, RankedRun]:
         """As the measure ranks them."""
-        ours, theirs = (ranked(side, as_qrels(self.grades), self.measure) for side in (self.candidate, self.baseline))
+        ours, theirs = (
+            ranked(side, read_qrels(self.grades), self.measure) for side in (self.candidate, self.baseline)
+        )
         return ours, theirs
 
     def verdict(self) -> Verdict:
@@ -65,5 +53,4 @@ class Pair:
 
 def ranked(rankings: Rankings, qrels: Qrels, measure: str) -> RankedRun:
     """A run whose scores fall, as a measure ranks it."""
-    run = rankings_as_run({t: [(name, float(-rank)) for rank, name in enumerate(rankings[t])] for t in rankings})
-    return RankedRun(judged_run(run, qrels), qrels, parse_measure(measure))
+    return RankedRun(judged_run(falling(rankings), qrels), qrels, parse_measure(measure))

@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
-from pytest_riskguard.data.judged_runs import depth_of
-from pytest_riskguard.data.measures import cutoff_of, provider_of
-from pytest_riskguard.data.order import as_scored, untied
-from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.row_blocks import Chunk, by_document
+from pytest_riskguard.data.judged import depth_of, rank_order
+from pytest_riskguard.data.measures import cutoff_of
+from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.findings import RankedDocument
@@ -26,6 +24,7 @@ from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.rankings.unjudged import Answer, ToJudge
+from tests.data.plain_orders import ranked, untied
 from tests.data.scoring import plain
 
 if TYPE_CHECKING:
@@ -36,14 +35,10 @@ Variant = tuple[Mapping[str, float], Sequence[str]]
 Rankings = Mapping[str, Sequence[str]]
 
 
-def rankings_of(chunks: Iterable[Chunk], qrels: Qrels, measure: Measure) -> Rankings:
+def rankings_of(run: Run, measure: Measure) -> Rankings:
     """Topic -> docids as the measure's provider ranks them."""
-    provider = str(provider_of(measure).NAME)
-    return {
-        topic: list(as_scored(list(documents), list(documents.values()), provider))
-        for chunk in chunks
-        for topic, documents in by_document(chunk, qrels.rules).items()
-    }
+    order = rank_order(measure)
+    return {topic: ranked(order, list(scores), list(scores.values())) for topic, scores in run.by_topic().items()}
 
 
 Case = Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant"]

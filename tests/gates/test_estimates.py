@@ -42,7 +42,7 @@ def test_estimates_of_two_systems():
 
 def test_weighted_estimates_and_those_less_the_noise_of_replicates():
     weights = np.linspace(1, 2, 12)
-    topics = Topics({}, weights=dict(zip(topic_scores("", BASE).topics, weights, strict=True)))
+    topics = Topics.of({}, weights=dict(zip(topic_scores("", BASE).topics, weights, strict=True)))
     gate = gate_of("g", alpha=2, method="student_t", weighted=True)
     weighted = paired_estimates(compared(gate, topics=topics))
     for value, per_topic in (
@@ -63,7 +63,7 @@ def test_a_mean_win_is_so_many_times_a_mean_loss():
     d = np.array([0.3, 0.1, 0.0, -0.1, -0.1, -0.4] + [0.0] * 6)
     assert paired_estimates(compared(d=d)).win_loss_ratio == pytest.approx(0.2 / 0.2)
     weights = np.array([3.0, 1.0] + [1.0] * 10)
-    topics = Topics({}, weights=dict(zip(topic_scores("", BASE).topics, weights, strict=True)))
+    topics = Topics.of({}, weights=dict(zip(topic_scores("", BASE).topics, weights, strict=True)))
     weighted = paired_estimates(compared(gate_of("g", weighted=True), d=d, topics=topics))
     assert weighted.win_loss_ratio == pytest.approx((1.0 / 4) / (0.6 / 3))
     heavier = paired_estimates(compared(d=np.where(d > 0, 3 * d, d) / 2))

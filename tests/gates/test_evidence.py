@@ -113,7 +113,7 @@ def test_a_topic_without_a_weight_is_incomparable_and_no_weights_at_all_a_mistak
         gate_of("g", weighted=True),
         candidate,
         baseline,
-        topics=Topics({}, weights={"t00000": 1.0}, path_name="t.tsv"),
+        topics=Topics.of({}, weights={"t00000": 1.0}, path_name="t.tsv"),
     )
     assert (verdict.outcome, verdict.reason) == ("incomparable", "missing_input")
     assert verdict.problem is not None
@@ -170,7 +170,7 @@ def test_a_larger_alpha_never_excuses_a_loss_by_the_baselines_noise(kind):
 
 def weighted_verdict(differences, weights, **options):
     candidate, baseline = pair(differences)
-    topics = Topics({}, weights=dict(zip(candidate.topics, weights, strict=True)))
+    topics = Topics.of({}, weights=dict(zip(candidate.topics, weights, strict=True)))
     return judge(gate_of("g", weighted=True, **options), candidate, baseline, topics=topics)
 
 
@@ -181,7 +181,7 @@ def test_weights_that_leave_few_topics_need_student_t_to_agree():
     for _ in range(40):
         weights = np.exp(rng.normal(0, 1.5, 60))
         candidate, baseline = pair(rng.normal(-0.03, 0.15, 60))
-        topics = Topics({}, weights=dict(zip(candidate.topics, weights.tolist(), strict=True)))
+        topics = Topics.of({}, weights=dict(zip(candidate.topics, weights.tolist(), strict=True)))
         comparison = rule(gate_of("g", alpha=0, weighted=True), candidate, baseline, topics=topics)
         outcome, reason = comparison.answer
         effective = weights.sum() ** 2 / (weights**2).sum()

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_riskguard.data.topics import Topics, read_topics
+from pytest_riskguard.data.collection import read_topics
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates import figures, responsible, slices
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
@@ -63,7 +64,7 @@ def test_lists_below_the_limit_are_whole_and_nothing_is_added_to_the_json():
 
 @pytest.mark.parametrize("gate", [pytest.param(RISK, marks=pytest.mark.slow), COLLAPSE], ids=["risk", "collapse"])
 def test_sentences_count_the_topics_that_are_left_out(monkeypatch, gate):
-    tags = Topics({}, {f"t{i:05d}": {"kind": "code" if i < 300 else "text"} for i in range(400)})
+    tags = Topics.of({}, {f"t{i:05d}": {"kind": "code" if i < 300 else "text"} for i in range(400)})
     for topics in (None, tags):
         with monkeypatch.context() as patched:
             whole, cut = whole_and_cut(patched, gate, topics=topics)
@@ -81,12 +82,12 @@ def test_topics_that_collapsed_and_the_largest_loss_are_listed_before_more_harmf
     weights = {f"t{i:05d}": 0.1 if 40 <= i < 50 else 1.0 for i in range(100)}
     gate = gate_of("g", kind="no_topic_collapse", max_loss=0.05)
     monkeypatch.setattr(responsible, "MAX_LISTED", MOST)
-    verdict = judge(gate, *pair(d), topics=Topics({}, {}, weights))
+    verdict = judge(gate, *pair(d), topics=Topics.of({}, {}, weights))
     collapsed = {row.topic for row in verdict.responsible_topics if row.exceeds}
     assert collapsed == {f"t{i:05d}" for i in range(40, 50)}
     assert len(verdict.responsible_topics) == MOST
     assert Shown(verdict).more_losers == 0
-    weighted = judge(gate_of("g", alpha=1, weighted=True), *pair(d), topics=Topics({}, {}, weights))
+    weighted = judge(gate_of("g", alpha=1, weighted=True), *pair(d), topics=Topics.of({}, {}, weights))
     assert Shown(weighted).worst.topic in collapsed
 
 
@@ -107,6 +108,6 @@ def test_topics_with_the_same_tags_share_them_and_slices_are_the_same(tmp_path):
             part = slices.within(candidate, asked, tags)
             assert part.topics == expected
             assert part.values.tolist() == [candidate.values[int(topic[1:])] for topic in expected]
-    judged = [judge(RISK, *pair(differences(n=60)), topics=Topics({}, tags)) for tags in (shared.tags, apart)]
+    judged = [judge(RISK, *pair(differences(n=60)), topics=Topics.of({}, tags)) for tags in (shared.tags, apart)]
     assert judged[0].explanation == judged[1].explanation
     assert slices.slices_of("part", candidate.topics, apart, smallest=20) == ("part=x", "part=y", "part=z")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data import read_qrels, unjudged
-from pytest_riskguard.data.judged_runs import depth_of
+from pytest_riskguard.data.judged import depth_of
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.rankings import other_judgements

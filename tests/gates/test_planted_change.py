@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.data import read_qrels
+from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.measures import parse_measure
-from pytest_riskguard.data.ranked_runs import RankedRun
 from pytest_riskguard.data.run_scores import score_run, scored_run
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Question, RunFile

@@ -41,7 +41,7 @@ def topics_in(names, numbers=NUMBERS, shares=SHARES, **more) -> Topics:
     for tag, values in more.items():
         for topic, value in zip(names, values, strict=True):
             tags[topic][tag] = str(value)
-    return Topics(dict.fromkeys(names, ""), tags, path_name="topics.tsv", shares=shares)
+    return Topics.of(dict.fromkeys(names, ""), tags, path_name="topics.tsv", shares=shares)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
@@ -183,18 +183,22 @@ def refusal(topics: Topics, count: int = NUMBERS.size, **options) -> str:
     return str(refused.value)
 
 
+def changed(topics: Topics, tags: dict[str, dict[str, str]]) -> Topics:
+    return Topics.of(topics.queries, {**topics.tags, **tags}, path_name=topics.path_name, shares=topics.shares)
+
+
 def test_topics_that_do_not_fit_the_shares_are_refused():
     names = pair([0.1] * 62)[1].topics
     known = topics_in(names)
     assert "expected at least 2 judged topics in every stratum, tail has 0" in refusal(known, 50)
     assert "tail has 1;" in refusal(known, 51)
-    lacking = replace(known, tags={**known.tags, names[3]: {}, names[4]: {"stratum": ""}})
+    lacking = changed(known, {names[3]: {}, names[4]: {"stratum": ""}})
     assert f"topics.tsv: no stratum for 2 topics: {names[3]}, {names[4]}; give every judged topic" in refusal(lacking)
-    strange = replace(known, tags={**known.tags, names[3]: {"stratum": "middle"}})
+    strange = changed(known, {names[3]: {"stratum": "middle"}})
     assert "topics.tsv: no share of middle; expected one of head, torso, tail" in refusal(strange)
     crossed = topics_in(names, cluster=[*range(29), 5, 5, *range(31, 62)])
     assert "1 cluster with topics in two strata, such as head and torso" in refusal(crossed)
     few = topics_in(names, cluster=[*range(50), *[50] * 12])
     assert "at least 2 judged clusters in every stratum, tail has 1" in refusal(few)
-    weighted = replace(known, weights=dict.fromkeys(names, 2.0))
+    weighted = replace(known, weighting=[2.0] * len(names))
     assert "shares of strata are weights already; leave out" in refusal(weighted, weighted=True)

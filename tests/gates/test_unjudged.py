@@ -83,7 +83,7 @@ def test_each_case_is_what_a_gate_says_of_those_judgements(kind, measure):
 
 def test_cases_of_a_weighted_gate_are_weighted():
     weights = {topic: 1.0 + place for place, topic in enumerate(TOPICS)}
-    pair = replace(shuffled(1, gate=gate_of("g", weighted=True)), topics=Topics({}, weights=weights))
+    pair = replace(shuffled(1, gate=gate_of("g", weighted=True)), topics=Topics.of({}, weights=weights))
     (as_scored, *_) = judgements(pair.rejudged()).cases
     assert as_scored.urisk == pair.verdict().estimates.urisk != shuffled(1).verdict().estimates.urisk
 

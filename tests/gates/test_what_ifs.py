@@ -5,31 +5,28 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pytest_riskguard.data import TopicScores, judged_runs, measures, read_qrels, scoring
+from pytest_riskguard.data import TopicScores, judged, measures, read_qrels, scoring
 from pytest_riskguard.data import unjudged as data_unjudged
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
+from pytest_riskguard.data.judged import RankedDocuments, RankedRun
 from pytest_riskguard.data.measures import parse_measure
+from pytest_riskguard.data.memory_runs import as_run
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.ranked_runs import RankedDocuments, RankedRun
-from pytest_riskguard.data.rankings import Rankings, rankings_as_run
-from pytest_riskguard.data.run_files import open_run
 from pytest_riskguard.data.run_scores import score_run
+from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.data.scoring import labels_for
-from pytest_riskguard.data.trec_files import fold_run
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings.documents import topic_documents
 from pytest_riskguard.gates.rankings.side_by_side import all_documents, depth_shown, side_by_side
 from pytest_riskguard.gates.rankings.unjudged import Rejudged, judge_next, judgements
-from tests.data.scoring.slow_judged_runs import judged_run
+from tests.data.tables import judged_run
 from tests.gates import slow_rankings
-from tests.gates.runs import as_qrels
 
 MEASURES = (
     *("nDCG@10", "nDCG", "nDCG@100", "nDCG(dcg='exp-log2')@5", "nDCG(judged_only=True)@5", "DCG@10"),
@@ -71,7 +68,7 @@ class Compared:
     """A comparison as columns, and the same from whole rankings."""
 
     def __init__(
-        self, runs: Sequence[Rankings], qrels: Qrels, measure: str, scored: Sequence[Any], **options: Any
+        self, runs: Sequence[Run], qrels: Qrels, measure: str, scored: Sequence[Any], **options: Any
     ) -> None:
         parsed, gate = parse_measure(measure), gate_of("g", **options)
         if measure.startswith("ERR") and qrels.rules.scale is not None:
@@ -81,7 +78,7 @@ class Compared:
         candidate, baseline = (RankedRun(judged_run(run, qrels, depth=1000), qrels, parsed) for run in runs)
         self.rejudged = Rejudged(gate, self.scores, (candidate, baseline))
         grades = labels_for(parsed, qrels.grades, qrels.rules)
-        one, other = (slow_rankings.rankings_of(run.chunks(), qrels, parsed) for run in runs)
+        one, other = (slow_rankings.rankings_of(run, parsed) for run in runs)
         self.slow = slow_rankings.SlowComparison(gate, self.scores, (one, other), parsed, grades, rules=qrels.rules)
 
     def rows(self) -> list[ResponsibleTopic]:
@@ -135,8 +132,8 @@ def compared(
     seed: int, measure: str, rules: LabelRules = AS_GIVEN, *, real: bool = False, topics: int = 6, **options: Any
 ) -> Compared:
     candidate, baseline, grades = made(seed, topics=topics, real=real)
-    qrels = replace(as_qrels(grades), rules=rules)
-    runs = [rankings_as_run(run) for run in (candidate, baseline)]
+    qrels = read_qrels(grades, labels=rules)
+    runs = [as_run(run) for run in (candidate, baseline)]
     return Compared(runs, qrels, measure, runs, **options)
 
 
@@ -196,10 +193,9 @@ def test_without_kernels(measure, monkeypatch):
 def test_an_unjudged_document_below_the_ranks_that_are_kept_counts_as_not_retrieved():
     rows = {"t": [(f"x{rank:03d}", -float(rank)) for rank in range(150)]}
     deep = {"t": [*((f"y{rank:03d}", -float(rank)) for rank in range(120)), ("x000", -120.0), ("a", -121.0)]}
-    qrels = as_qrels({"t": {"a": 1, "x001": 0}})
+    qrels = read_qrels({"t": {"a": 1, "x001": 0}})
     candidate, baseline = (
-        RankedRun(judged_run(rankings_as_run(run), qrels, depth=150), qrels, parse_measure("AP"))
-        for run in (rows, deep)
+        RankedRun(judged_run(run, qrels, depth=150), qrels, parse_measure("AP")) for run in (rows, deep)
     )
     assert (candidate.depth, baseline.retrieved("t")) == (100, 122)
     assert baseline.ranks("t") == {**{f"y{rank:03d}": rank + 1 for rank in range(100)}, "a": 122}
@@ -217,13 +213,13 @@ REAL = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("collection", "measure"), [("cranfield_runs", "AP"), ("web2012_runs", "nDCG@10")])
 def test_real_runs(shared, collection, measure, monkeypatch):
-    monkeypatch.setattr(judged_runs, "MAX_DEPTH", 1000)  # so that no rank is unknown
+    monkeypatch.setattr(judged, "MAX_DEPTH", 1000)  # so that no rank is unknown
     folder = shared / "data" / collection
     file, baseline, candidates = REAL[collection]
     qrels = read_qrels(folder / file)
     if collection == "cranfield_runs":  # every document of the pool is judged: hide some
         rng = random.Random(1)
-        qrels = as_qrels(
+        qrels = read_qrels(
             {
                 t: {d: g for d, g in judged.items() if rng.random() < 0.7} or dict(judged)
                 for t, judged in qrels.grades.items()
@@ -231,13 +227,6 @@ def test_real_runs(shared, collection, measure, monkeypatch):
         )
     for candidate in candidates:
         paths = [folder / "runs" / f"{name}.run.gz" for name in (candidate, baseline)]
-        pair = Compared([_whole(path) for path in paths], qrels, measure, paths)
+        pair = Compared([read_run(path) for path in paths], qrels, measure, paths)
         pair.check()
         pair.check_effects()
-
-
-def _whole(path: Path) -> Rankings:
-    opened = open_run(path)
-    assert isinstance(opened, Path)
-    rows, _ = fold_run(opened, lambda chunks: {t: list(d.items()) for chunk in chunks for t, d in chunk.items()})
-    return rankings_as_run(rows)

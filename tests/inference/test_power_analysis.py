@@ -12,6 +12,7 @@ from pytest_riskguard.inference.power_analysis import (
     minimum_detectable_effect,
     observed_critical,
     power_of,
+    topics_for_equivalence,
     topics_for_tolerance,
     topics_needed,
 )
@@ -142,3 +143,10 @@ def test_where_all_topics_get_worse_the_planned_power_is_met_as_far_as_is_said(a
     assert 100 * significant / pairs == pytest.approx(
         met, abs=4.5 * 100 * math.sqrt(met / 100 * (1 - met / 100) * 1.5 / pairs)
     )
+
+
+@pytest.mark.parametrize("effect", [1e-3, -1e-3])
+def test_scores_that_hardly_vary_are_certain_and_take_no_time(effect):
+    assert power_of(effect, 1e-12, 3, level=0.95) == float(effect > 0)
+    found = topics_for_equivalence(1e-12, effect, tolerance=0.05, level=0.95, criticals=(2.0, 2.0), n=30)
+    assert found == 2

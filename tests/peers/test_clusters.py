@@ -35,7 +35,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    """Rankings and judgements of 200 queries in rows of no order, some unanswered, some without judgements."""
+    """Run and judgements of 200 queries in rows of no order, some unanswered, some without judgements."""
     folder, generator = tmp_path_factory.mktemp("world"), random.Random(7)
     ranked, judged = [], []
     for query in range(200):

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_riskguard.data import runs
+from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.qrels import read_qrels
-from pytest_riskguard.data.rankings import Rankings
-from pytest_riskguard.data.run_files import open_run
-from pytest_riskguard.data.topics import read_topics
-from pytest_riskguard.data.trec_files import fold_run
 
 TEXTS = {f"q{number}": f'red shoes; "size {number}", wide' for number in range(8)}
 _RNG = random.Random(14)
@@ -33,12 +31,7 @@ RANKED_ROWS = [(t, d, s, rank, TEXTS[t]) for t, hits in RANKED.items() for rank,
 
 
 def read_run(path: Path | GivenFile) -> dict[str, list[tuple[str, float]]]:
-    run = open_run(path)
-    if isinstance(run, Rankings):
-        return {topic: list(documents) for topic, documents in run.by_topic.items()}
-    assert isinstance(run, Path)
-    chunks, _ = fold_run(run, lambda chunks: [dict(chunk) for chunk in chunks])
-    return {topic: ranking(scores) for chunk in chunks for topic, scores in chunk.items()}
+    return {topic: ranking(scores) for topic, scores in runs.read_run(path).by_topic().items()}
 
 
 @pytest.mark.slow  # importing ranx takes seconds, its measures are compiled

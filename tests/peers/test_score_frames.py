@@ -35,7 +35,7 @@ MEASURES = [
 
 
 def frames(seed: int, *, grades: tuple[float, ...] = (0, 0, 1, 2)) -> tuple[Any, Any]:
-    """Rankings with ties of 12 topics and judgements of others; some have no relevant document, some no ranking."""
+    """Run with ties of 12 topics and judgements of others; some have no relevant document, some no ranking."""
     generator = random.Random(seed)
     topics = [f"q{number}" for number in generator.sample(range(20), 16)]
     pools = {topic: [f"{topic}-{place}" for place in generator.sample(range(40), 30)] for topic in topics}

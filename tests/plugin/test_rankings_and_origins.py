@@ -1,4 +1,4 @@
-"""Rankings, titles and metadata travel with their verdicts, from workers too, and change none of them."""
+"""Run, titles and metadata travel with their verdicts, from workers too, and change none of them."""
 
 from __future__ import annotations
 

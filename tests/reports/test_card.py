@@ -367,7 +367,7 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
     "weighted": (
         lambda: asked(
             np.linspace(-0.3, 0.05, 40),
-            replace(tagged(40), weights={f"t{i:05d}": 1.0 + i % 2 for i in range(40)}),
+            replace(tagged(40), weighting=[1.0 + i % 2 for i in range(40)]),
             weighted=True,
         ),
         "Don't ship",

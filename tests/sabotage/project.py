@@ -105,7 +105,7 @@ def _write_project(folder: Path, *, is_planted: bool) -> None:
 
 
 def write_run(path: Path, rankings: dict[str, list[str]], *, tag: str) -> None:
-    """Rankings as a run of TREC's format; scores fall by one from rank to rank."""
+    """Run as a run of TREC's format; scores fall by one from rank to rank."""
     lines = [
         f"{topic} Q0 {document} {rank} {DEPTH + 1 - rank}.5 {tag}\n"
         for topic, ranking in rankings.items()

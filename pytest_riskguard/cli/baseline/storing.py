@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.data.given_file import GivenFile
-    from pytest_riskguard.data.rankings import Rankings
+    from pytest_riskguard.data.runs import Run
 
 _dry_run = click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
 
@@ -84,7 +84,7 @@ def add(
 
 def _given(
     run: Path | None, place: Place, settings: dict[str, Any], options: dict[str, Any], *, scores: bool
-) -> GivenFile | Rankings:
+) -> GivenFile | Run:
     """The run that a command names, else what the candidate of riskguard.yaml answers, with its metadata."""
     if run is not None:
         return read_as(run, settings)
@@ -276,7 +276,7 @@ def remove(name: str, *, replicate: int | None) -> None:
 COMMANDS = (add, update, promote, rescore, remove)
 
 
-def live_answers(sources: Mapping[str, Path | GivenFile | None]) -> tuple[Rankings, dict[str, str]]:
+def live_answers(sources: Mapping[str, Path | GivenFile | None]) -> tuple[Run, dict[str, str]]:
     """The candidate's answers for the judged topics of a collection, and its metadata.
 
     ``UsageError`` without a live candidate, ``DataError`` if it fails.

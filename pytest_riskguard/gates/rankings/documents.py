@@ -8,10 +8,10 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 
 from pytest_riskguard.data.given_file import AS_GIVEN
+from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.kernels import JudgedRows
 from pytest_riskguard.data.measure_names import DEFAULT_DEPTH
 from pytest_riskguard.data.measures import cutoff_of
-from pytest_riskguard.data.ranked_runs import RankedRun
 from pytest_riskguard.data.scoring import is_binary, parts_of, values_of
 from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic, TopicDocuments
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.ranked_runs import RankedRun
+from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.scoring import check_labels
 from pytest_riskguard.data.unjudged import values_if_judged, values_if_relevant

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.given_file import LabelRules
-from pytest_riskguard.data.judged_runs import depth_of
-from pytest_riskguard.data.ranked_runs import RankedRun
+from pytest_riskguard.data.judged import RankedRun, depth_of
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.data.unjudged import (

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.qrels import read_qrels
-from pytest_riskguard.data.rankings import Rankings
 from pytest_riskguard.data.records import Kind, TopicKeys
-from pytest_riskguard.data.run_files import open_run
-from pytest_riskguard.data.topics import read_topics
+from pytest_riskguard.data.runs import Run, read_run
 
 Write = Callable[[str, str], Path]
 
@@ -27,9 +26,9 @@ def written(write: Write, name: str, content: Any) -> Path:
 
 def ranked(path: Path, part: str | None = None, keys: TopicKeys | None = None) -> dict[str, list[str]]:
     """The documents of each topic."""
-    run = open_run(GivenFile(path, part=part), keys)
-    assert isinstance(run, Rankings)
-    return {topic: [document for document, _ in hits] for topic, hits in run.by_topic.items()}
+    run = read_run(GivenFile(path, part=part), keys)
+    assert isinstance(run, Run)
+    return {topic: list(hits) for topic, hits in run.by_topic().items()}
 
 
 def found(path: Path, kind: Kind, part: str | None = None) -> Any:

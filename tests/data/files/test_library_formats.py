@@ -8,19 +8,17 @@ from decimal import Decimal
 
 import pytest
 
-from pytest_riskguard.data.content import InputFile
+from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.formats import FORMATS, kinds_of
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.rankings import Rankings
-from pytest_riskguard.data.run_files import open_run
-from pytest_riskguard.data.topics import read_topics
+from pytest_riskguard.data.input_files import InputFile
+from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.errors import DataError, QrelsFormatError, RunFormatError, TopicsFormatError, UsageError
 
 
 def ranked(path, **how):
-    run = open_run(GivenFile(path, **how))
-    assert isinstance(run, Rankings)
-    return {topic: [document for document, _ in documents] for topic, documents in run.by_topic.items()}
+    run = read_run(GivenFile(path, **how))
+    return {topic: sorted(found, key=lambda name: -found[name]) for topic, found in run.by_topic().items()}
 
 
 @pytest.mark.parametrize(
@@ -73,7 +71,11 @@ def ranked(path, **how):
         ("a.tsv", "q1\td1\t1\nq1\td2\n", r"a\.tsv:2: expected 3 columns as in the first line, found 2"),
         ("a.tsv", "q1\td1\t1\nq1\td2\tx\n", r"a\.tsv:2: expected a number as the rank, found 'x'"),
         ("a.tsv", "q1\td1\t1\nq1\td2\t1\n", r"a\.tsv:2: expected each rank once in topic 'q1', found 1 for both"),
-        ("a.tsv", "q1\td1\t1\nq1\td1\t2\n", r"expected each document once, found 'd1' twice"),
+        (
+            "a.tsv",
+            "q1\td1\t1\nq1\td1\t2\n",
+            r"a\.tsv:2: expected each document once per topic, found 'd1' of topic 'q1' also on line 1",
+        ),
         ("a.csv", "qid,docno,score\n", r"a\.csv: expected rankings, found none"),
         ("a.parquet", b"PAR1 and no more", r"expected a whole file of Arrow or Parquet"),
         ("a.feather", b"ARROW1\0\0 and no more", r"expected a whole file of Arrow"),
@@ -82,13 +84,13 @@ def ranked(path, **how):
 )
 def test_bad_runs_are_refused_with_their_lines(write, name, content, problem):
     with pytest.raises(DataError, match=problem):
-        open_run(write(name, content))
+        read_run(write(name, content))
 
 
 def test_scores_after_ranks_decide_as_in_trec_and_are_compared_with_them(write):
     assert ranked(write("a.tsv", "q1\td1\t1\t2\nq1\td2\t2\t3.5\nq2\td1\t1\t9\nq2\td2\t2\t8\n"))["q1"] == ["d2", "d1"]
     with pytest.raises(RunFormatError, match=r"upside down"):
-        open_run(write("b.tsv", "q1\td1\t1\t1\nq1\td2\t2\t2\nq1\td3\t3\t3\n"))
+        read_run(write("b.tsv", "q1\td1\t1\t1\nq1\td2\t2\t2\nq1\td3\t3\t3\n"))
 
 
 MTEB = {"mteb_model_meta": {"model_name": "m"}, "de": {"test": {"q": {"d": 1}}}, "en": {"test": {"q": {"e": 2}}}}
@@ -97,18 +99,18 @@ MTEB = {"mteb_model_meta": {"model_name": "m"}, "de": {"test": {"q": {"d": 1}}},
 def test_one_part_of_several_predictions_is_named(write):
     path = write("predictions.json", json.dumps(MTEB))
     with pytest.raises(RunFormatError, match=r"found 2: 'de/test', 'en/test'; name one, as in .*#de/test"):
-        open_run(path)
+        read_run(path)
     with pytest.raises(RunFormatError, match=r"expected one subset and split, found 2: 'de/test', 'en/test'"):
-        open_run(GivenFile(path, part="test"))
+        read_run(GivenFile(path, part="test"))
     with pytest.raises(RunFormatError, match=r"expected a subset and split named 'fr', found 'de/test', 'en/test'"):
-        open_run(GivenFile(path, part="fr"))
+        read_run(GivenFile(path, part="fr"))
     assert ranked(path, part="en/test") == ranked(path, part="en") == {"q": ["e"]}
 
 
 @pytest.mark.parametrize("value", [{"de": {"test": {"q": {"d": "1"}}}}, {"de": {"test": {}}}, {"de": 1}])
 def test_other_json_is_no_prediction(write, value):
     with pytest.raises(RunFormatError, match=r"the nearest is mteb, but "):
-        open_run(write("predictions.json", json.dumps({"mteb_model_meta": {}, **value})))
+        read_run(write("predictions.json", json.dumps({"mteb_model_meta": {}, **value})))
 
 
 def test_predictions_of_sentence_transformers_need_ids_and_numbers(write):
@@ -128,15 +130,10 @@ def test_predictions_of_sentence_transformers_need_ids_and_numbers(write):
         ('{"query_id": "2", "results": 1}', r":2: results: expected a list, found 1"),
     ):
         with pytest.raises(RunFormatError, match=problem):
-            open_run(write("predictions.jsonl", f"{good}\n{bad}\n"))
+            read_run(write("predictions.jsonl", f"{good}\n{bad}\n"))
 
 
-def test_queries_of_beir_have_tags_and_its_corpus_is_no_topics_file(write):
-    line = '{"_id": "1", "text": "red", "metadata": {"lang": "en", "n": 2, "links": ["x"], "none": null}}\n'
-    topics = read_topics(write("queries.jsonl", line))
-    assert (topics.queries, topics.tags) == ({"1": "red"}, {"1": {"lang": "en", "n": "2"}})
-    with pytest.raises(TopicsFormatError, match=r":2: expected a key 'text', found null"):
-        read_topics(write("queries.jsonl", f'{line}{{"_id": "2", "text": null}}\n'))
+def test_the_corpus_of_beir_is_no_topics_file(write):
     with pytest.raises(TopicsFormatError, match=r"its objects have titles and texts: they are documents"):
         read_topics(write("corpus.jsonl", '{"_id": "1", "title": "Red", "text": "A red shoe"}\n'))
 
@@ -157,29 +154,28 @@ def test_columns_of_lists_are_passed_over_and_sizes_limited(tmp_path, monkeypatc
     assert ranked(path) == {"q1": ["b", "a"]}
     parquet.write_table(pa.table({**rows, "docno": [b"\xff", b"b"]}), path)
     with pytest.raises(RunFormatError, match=r"expected a whole file of Arrow or Parquet: Invalid UTF8"):
-        open_run(path)
+        read_run(path)
     long = pa.table(
         {"qid": ["q"] * 1000, "docno": [str(n) for n in range(1000)], "score": [float(n) for n in range(1000)]}
     )
     parquet.write_table(long, path)
     set_limit("LINES", 999)
     with pytest.raises(RunFormatError, match=r"expected at most 999 lines, found 1,000"):
-        open_run(path)
+        read_run(path)
     set_limit("LINES", 12_000_000)
     with pa.OSFile(str(tmp_path / "run.arrow"), "wb") as sink, pa.ipc.new_file(sink, long.schema) as writer:
         writer.write_table(long)
     set_limit("LINES", 998)
     with pytest.raises(RunFormatError, match=r"expected at most 998 lines"):
-        open_run(tmp_path / "run.arrow")
+        read_run(tmp_path / "run.arrow")
 
 
 def test_decimal_numbers_of_arrow_are_numbers(tmp_path):
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     rows = {"qid": ["q1", "q1"], "docno": ["a", "b"], "score": [Decimal("1.50"), Decimal("2.25")]}
     parquet.write_table(pa.table(rows), tmp_path / "run.parquet")
-    run = open_run(tmp_path / "run.parquet")
-    assert isinstance(run, Rankings)
-    assert run.by_topic == {"q1": (("b", 2.25), ("a", 1.5))}
+    run = read_run(tmp_path / "run.parquet")
+    assert list(run.by_topic()["q1"].items()) == [("b", 2.25), ("a", 1.5)]
 
 
 def test_an_unpacked_table_is_no_larger_than_a_run_may_be(tmp_path, set_limit):
@@ -192,7 +188,7 @@ def test_an_unpacked_table_is_no_larger_than_a_run_may_be(tmp_path, set_limit):
     assert path.stat().st_size < 60_000 < table.nbytes
     set_limit("RUN_BYTES", 60000)
     with pytest.raises(RunFormatError, match=r"expected at most 60,000 .*RISKGUARD_LIMITS"):
-        open_run(path)
+        read_run(path)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +205,7 @@ def test_a_missing_package_is_named_with_its_extra(write, monkeypatch, content, 
     monkeypatch.setitem(sys.modules, module, None)
     install = module if extra is None else rf"'pytest-riskguard\[{extra}\]'"
     with pytest.raises(UsageError, match=f"needs {module}: pip install {install}$"):
-        open_run(write("run.bin", content))
+        read_run(write("run.bin", content))
 
 
 def test_binary_files_are_no_tables(write):
@@ -237,6 +233,6 @@ def test_columns_say_what_a_table_of_arrow_holds(tmp_path, name):
     with pytest.raises(
         RunFormatError, match=rf"the nearest is {name}, but its columns do not fit: it names no column for score"
     ):
-        open_run(qrels)
+        read_run(qrels)
     with pytest.raises(UsageError, match=r"columns: 'points' is not one of document, topic, query, rank, score"):
-        open_run(GivenFile(run, columns={"points": "score"}))
+        read_run(GivenFile(run, columns={"points": "score"}))

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.qrels import read_qrels
-from pytest_riskguard.data.rankings import Rankings
-from pytest_riskguard.data.run_files import open_run
-from pytest_riskguard.data.topics import read_topics
+from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError, TopicsFormatError, UsageError
-
-
-def ranked(path: object, **how: object) -> dict[str, list[str]]:
-    run = open_run(GivenFile(path, **how))  # type: ignore[arg-type]
-    assert isinstance(run, Rankings)
-    return {topic: [document for document, _ in documents] for topic, documents in run.by_topic.items()}
 
 
 @pytest.mark.parametrize(
@@ -28,6 +23,7 @@ def ranked(path: object, **how: object) -> dict[str, list[str]]:
         "query-id,corpus-id,score\nq1,d1,2\nq1,d2,0",
         "qid;docno;label;one, two, three, four, or five\nq1;d1;2;\nq1;d2;0;\n",
         'qid,docno,label,note\nq1,d1,2,"red, or 19"" wide\nin two lines"\nq1,d2,0,\nq1,d3,,not judged yet\n',
+        "qid, docno ,label\n\nq1 ,d1, 2\n,,\nq1,\u00a0d2,0\n",
     ],
 )
 def test_judgements_are_found_by_the_names_of_columns(write, table):
@@ -39,12 +35,6 @@ def test_query_texts_name_topics_where_there_are_no_ids(write):
     assert qrels.grades == {"red shoes": {"d1": 2, "d2": 1}}
 
 
-def test_two_query_texts_of_one_topic_are_refused(write):
-    path = write("qrels.csv", "qid,query,docid,rating\nq1,red shoes,d1,2\nq1,blue shoes,d2,1\n")
-    with pytest.raises(QrelsFormatError, match=r":3: expected one query text for each topic, found 'red shoes' and"):
-        read_qrels(path)
-
-
 def test_columns_that_are_named_in_another_way_are_given(write):
     path = write("qrels.csv", "session;sku;stars\nq1;d1;2\n")
     columns = {"topic": "session", "document": "SKU", "grade": "stars"}
@@ -53,6 +43,9 @@ def test_columns_that_are_named_in_another_way_are_given(write):
         read_qrels(GivenFile(path, columns=columns | {"topic": "session_id"}))
     with pytest.raises(UsageError, match=r"columns: 'docment' is not one of document, .*did you mean 'document'"):
         read_qrels(GivenFile(path, columns={"docment": "sku"}))
+
+
+RANKED = "qid,docno,rank,score\nq1,a,1,2\n"
 
 
 @pytest.mark.parametrize(
@@ -67,131 +60,105 @@ def test_columns_that_are_named_in_another_way_are_given(write):
         ("qid,docno,label,label\nq1,d1,1,2\n", r"expected one column 'label', found 2"),
         (
             "qid,docno\nq1,d1\n",
-            r"the nearest is csv, but its first line is not a header that fits: it names no column for",
+            r"the nearest is csv, but its first line is not a header that fits: it names no column",
         ),
         ("qid,docno,label\nq1,d1,1\nq1,d1,1\n", r":3: expected each document once per topic"),
         ("qid,docno,label\n", r"expected judgements, found none"),
+        (
+            "qid,query,docid,rating\nq1,red shoes,d1,2\nq1,blue shoes,d2,1\n",
+            r":3: expected one query text for each topic, found 'red shoes' and",
+        ),
+        (RANKED, "its scores stand beside ranks: it holds rankings"),
     ],
 )
-def test_bad_tables_are_refused_with_the_line(write, table, problem):
+def test_bad_judgements_are_refused_with_the_line(write, table, problem):
     with pytest.raises(QrelsFormatError, match=problem):
         read_qrels(write("qrels.csv", table))
 
 
-def test_scores_rank_documents_and_equal_ones_fall_by_id(write):
-    path = write("run.csv", "qid,docno,rank,score\nq1,a,0,2\nq1,b,1,1\nq1,c,2,1\n")
-    assert ranked(path) == {"q1": ["a", "c", "b"]}
-    assert ranked(path, ties="as_returned") == {"q1": ["a", "b", "c"]}
+def test_scores_beside_ranks_may_be_called_grades(write):
+    assert read_qrels(GivenFile(write("run.csv", RANKED), columns={"grade": "score"})).grades == {"q1": {"a": 2}}
+    joined = "qid,docno,rank,score,label\nq1,a,1,7.5,2\n"  # results with their labels, as PyTerrier joins them
+    assert read_qrels(write("joined.csv", joined)).grades == {"q1": {"a": 2}}
 
 
-@pytest.mark.parametrize("score", ["", ",score"])
-def test_without_scores_the_ranks_count(write, score):
-    cell = "," if score else ""
-    path = write("run.csv", f"qid,docno,rank{score}\nq1,a,2{cell}\nq1,b,1{cell}\nq2,c,1{cell}\n")
-    assert ranked(path) == {"q1": ["b", "a"], "q2": ["c"]}
+TIED = "qid,docno,rank,score\nq1,a,0,2\nq1,b,1,1\nq1,c,2,1\n"
+UPSIDE_DOWN = "qid,docno,rank,score\nq1,a,1,0.1\nq1,b,2,0.7\nq2,a,1,0.2\nq2,b,2,0.3\nq3,a,1,2\nq3,b,2,1\n"
+ROWS = "".join(f"q{number},a,1,2\nq{number},b,2,1\n" for number in range(5))
 
 
-def test_a_rank_twice_in_a_topic_is_refused_without_scores(write):
-    path = write("run.csv", "qid,docno,rank\nq1,a,0\nq1,b,0\n")
-    with pytest.raises(
-        RunFormatError, match=r":3: expected each rank once in topic 'q1', found 0 for both 'a' and 'b'"
-    ):
-        open_run(path)
+@pytest.mark.parametrize(
+    ("table", "how", "ranking"),
+    [
+        (TIED, {}, ["a", "c", "b"]),
+        (TIED, {"ties": "as_returned"}, ["a", "b", "c"]),
+        ("qid,docno,rank\nq2,c,1\nq1,a,2\nq1,b,1\n", {}, ["b", "a"]),
+        ("qid,docno,rank,score\nq1,a,2,\nq1,b,1,\nq2,c,1,\n", {}, ["b", "a"]),
+        ("qid,docno,rank,score\nq1,a,2,3\nq1,b,1,2\nq1,c,1,1\n", {"ties": "as_returned"}, ["a", "b", "c"]),
+        (UPSIDE_DOWN, {"ties": "as_returned"}, ["a", "b"]),
+        ("qid,docno,rank\nq1,a,3\nq1,b,7\n", {"columns": {"score": "rank"}}, ["b", "a"]),
+    ],
+)
+def test_scores_rank_documents_or_else_ranks(write, table, how: dict[str, Any], ranking):
+    documents = read_run(GivenFile(write("run.csv", table), **how)).by_topic()["q1"]
+    falling = sorted(documents, reverse=True)  # equal scores fall by id
+    assert sorted(falling, key=lambda name: -documents[name]) == ranking
 
 
-def test_a_score_that_is_missing_among_others_is_refused(write):
-    path = write("run.csv", "qid,docno,rank,score\nq1,a,1,2\nq1,b,2,\n")
-    with pytest.raises(RunFormatError, match=r":3: expected a number as the score of 'b', found nothing"):
-        open_run(path)
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        (
+            "qid,docno,rank\nq1,a,0\nq1,b,0\n",
+            r":3: expected each rank once in topic 'q1', found 0 for both 'a' and 'b'",
+        ),
+        (RANKED + "q1,b,2,\n", r":3: expected a finite number as the score of 'b' in topic 'q1', found nothing"),
+        (UPSIDE_DOWN, r"run.csv:[23]: .*every ranking is upside down.*ties: as_returned"),
+        ("query_id,doc_id,relevance\nq1,d1,2\n", r"names no column for score"),
+    ],
+)
+def test_bad_rankings_are_refused_with_the_line(write, table, problem):
+    with pytest.raises(RunFormatError, match=problem):
+        read_run(write("run.csv", table))
 
 
-def test_rankings_that_are_upside_down_are_refused(write):
-    path = write(
-        "run.csv", "qid,docno,rank,score\nq1,a,1,0.1\nq1,b,2,0.7\nq2,a,1,0.2\nq2,b,2,0.3\nq3,a,1,2\nq3,b,2,1\n"
-    )
-    with pytest.raises(RunFormatError, match=r"run.csv:2: .*every ranking is upside down.*ties: as_returned"):
-        open_run(path)
-    assert ranked(path, ties="as_returned")["q1"] == ["a", "b"]
+@pytest.mark.parametrize(
+    ("rows", "contradicted"),
+    [
+        (f"{ROWS}q9,a,1,1\nq9,b,2,2\nq8,a,0,2\nq8,b,0,1\n", ("q9",)),
+        ("q1,a,,1\nq1,b,2,2\n", ()),  # not the ranks of all documents
+        (
+            "q1,a,1,1\nq1,b,2,2\nq2,a,1,1\nq2,b,2,2\nq3,a,1,2\nq3,b,2,1\nq4,a,1,3\nq4,b,2,1\nq4,c,3,2\n",
+            ("q1", "q2", "q4"),
+        ),
+    ],
+)
+def test_a_few_contradictions_of_ranks_and_scores_are_named(write, rows, contradicted):
+    run = read_run(write("run.csv", f"qid,docno,rank,score\n{rows}"))
+    assert run.source.contradicted == contradicted
 
 
-def test_a_few_contradictions_of_ranks_and_scores_are_named(write):
-    rows = "".join(f"q{number},a,1,2\nq{number},b,2,1\n" for number in range(5))
-    run = open_run(write("run.csv", f"qid,docno,rank,score\n{rows}q9,a,1,1\nq9,b,2,2\nq8,a,0,2\nq8,b,0,1\n"))
-    assert isinstance(run, Rankings)
-    assert run.contradicted == ("q9",)
+MANY = "".join(f'"q{number}"\t"{number}"" monitor"\n' for number in range(5_000))
 
 
-def test_ranks_that_are_not_those_of_all_documents_say_nothing(write):
-    run = open_run(write("run.csv", "qid,docno,rank,score\nq1,a,,1\nq1,b,2,2\n"))
-    assert isinstance(run, Rankings)
-    assert run.contradicted == ()
-    twice = write("run.csv", "qid,docno,rank,score\nq1,a,2,3\nq1,b,1,2\nq1,c,1,1\n")
-    assert ranked(twice, ties="as_returned") == {"q1": ["a", "b", "c"]}
-
-
-def test_rankings_are_upside_down_only_if_most_are(write):
-    rows = "q1,a,1,1\nq1,b,2,2\nq2,a,1,1\nq2,b,2,2\nq3,a,1,2\nq3,b,2,1\nq4,a,1,3\nq4,b,2,1\nq4,c,3,2\n"
-    run = open_run(write("run.csv", f"qid,docno,rank,score\n{rows}"))
-    assert isinstance(run, Rankings)
-    assert run.contradicted == ("q1", "q2", "q4")
-
-
-def test_a_column_that_is_given_as_one_thing_is_not_another(write):
-    path = write("run.csv", "qid,docno,rank\nq1,a,3\nq1,b,7\n")
-    assert ranked(path, columns={"score": "rank"}) == {"q1": ["b", "a"]}
-
-
-def test_judgements_are_no_rankings(write):
-    path = write("run.csv", "query_id,doc_id,relevance\nq1,d1,2\n")
-    with pytest.raises(RunFormatError, match=r"names no column for score"):
-        open_run(path)
-
-
-def test_topics_have_tags_and_their_columns_any_order(write):
-    path = write("topics.tsv", "lang\tquery\tqid\nen\tred shoes\tq1\n")
-    topics = read_topics(path)
-    assert (topics.queries, topics.tags) == ({"q1": "red shoes"}, {"q1": {"lang": "en"}})
-    unnamed = read_topics(write("topics.csv", ",qid,query\n0,q1,red shoes\n"))
-    assert (unnamed.queries, unnamed.tags) == ({"q1": "red shoes"}, {"q1": {}})
-
-
-def test_topics_between_tabs_may_be_quoted(write):
-    path = write("topics.tsv", 'qid\tquery\n"q1"\t"19"" monitor"\n"q2"\t"shoes"\n')
-    assert read_topics(path).queries == {"q1": '19" monitor', "q2": "shoes"}
-
-
-def test_the_only_doubled_quote_may_stand_in_the_last_line(write):
-    path = write("topics.tsv", 'qid\tquery\n"q1"\t"red shoes"\n"q2"\t"19"" monitor"\n')
-    assert read_topics(path).queries == {"q1": "red shoes", "q2": '19" monitor'}
-
-
-def test_cells_are_quoted_though_the_bytes_looked_at_end_within_one(write):
-    rows = "".join(f'"q{number}"\t"{number}"" monitor"\n' for number in range(5_000))
-    path = write("topics.tsv", "qid\tquery\n" + rows)
-    assert path.stat().st_size > 2**16
-    assert path.read_bytes()[: 2**16].splitlines()[-1].count(b'"') % 2
-    assert read_topics(path).queries["q7"] == '7" monitor'
+@pytest.mark.parametrize(
+    ("name", "table", "queries", "tags"),
+    [
+        ("a.tsv", "lang\tquery\tqid\nen\tred shoes\tq1\n", {"q1": "red shoes"}, {"lang": "en"}),
+        ("a.csv", ",qid,query\n0,q1,red shoes\n", {"q1": "red shoes"}, {}),
+        ("a.tsv", 'qid\tquery\n"q1"\t"19"" monitor"\n"q2"\t"shoes"\n', {"q1": '19" monitor', "q2": "shoes"}, {}),
+        ("a.tsv", 'qid\tquery\n"q1"\t"red shoes"\n"q2"\t"19"" monitor"\n', {"q2": '19" monitor'}, {}),
+        ("a.tsv", f"qid\tquery\n{MANY}", {"q7": '7" monitor'}, {}),  # the bytes looked at end within quotes
+        ("a.csv", "query\nred shoes\n", {"red shoes": "red shoes"}, {}),
+        ("a.tsv", "query-id\ttext\nq1\tred shoes\n", {"q1": "red shoes"}, {}),
+    ],
+)
+def test_topics_have_tags_and_their_columns_any_order(write, name, table, queries, tags):
+    topics = read_topics(write(name, table))
+    assert {topic: topics.queries[topic] for topic in queries} == queries
+    assert topics.tags[next(iter(queries))] == tags
 
 
 def test_a_weight_is_above_zero(write):
-    path = write("topics.csv", "qid,query,weight\nq1,red shoes,0\n")
     with pytest.raises(TopicsFormatError, match=r":2: expected a weight above 0, found '0'"):
-        read_topics(path)
-
-
-def test_topics_may_be_query_texts_alone(write):
-    assert read_topics(write("topics.csv", "query\nred shoes\n")).queries == {"red shoes": "red shoes"}
-
-
-def test_a_header_with_other_names_is_no_topic(write):
-    assert read_topics(write("topics.tsv", "query-id\ttext\nq1\tred shoes\n")).queries == {"q1": "red shoes"}
-
-
-def test_rankings_are_no_judgements(write):
-    table = "qid,docno,rank,score\nq1,a,1,2\n"
-    with pytest.raises(QrelsFormatError, match=r"its scores stand beside ranks: it holds rankings"):
-        read_qrels(write("run.csv", table))
-    given = GivenFile(write("run.csv", table), columns={"grade": "score"})
-    assert read_qrels(given).grades == {"q1": {"a": 2}}
-    joined = "qid,docno,rank,score,label\nq1,a,1,7.5,2\n"  # results with their labels, as PyTerrier joins them
-    assert read_qrels(write("joined.csv", joined)).grades == {"q1": {"a": 2}}
+        read_topics(write("topics.csv", "qid,query,weight\nq1,red shoes,0\n"))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.data import writing
+from pytest_riskguard.data.conversion import convert
 from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.memory_runs import as_run
 from pytest_riskguard.data.qrels import read_qrels
-from pytest_riskguard.data.rankings import rankings_as_run
-from pytest_riskguard.data.row_blocks import MAX_RUN_SCORE
-from pytest_riskguard.data.run_files import open_file
+from pytest_riskguard.data.runs import MAX_RUN_SCORE, read_run
+from pytest_riskguard.data.trec import write_qrels, write_run
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError
 
-NAMES = ("csv", "jsonl", "parquet")
 #: Any text on one line without spaces around it: commas, quotes, tabs inside, marks, other scripts.
 ids = (
     st.text(
@@ -26,39 +26,33 @@ ids = (
     .map(str.strip)
     .filter(lambda text: text and len(text.splitlines()) == 1)
 )
-scores = st.floats(-MAX_RUN_SCORE, MAX_RUN_SCORE, allow_nan=False)
-grades = st.one_of(st.integers(-5, 1000), st.floats(-1000, 1000, allow_nan=False))
 
 
-def needed(name: str) -> None:
-    if name == "parquet":
-        pytest.importorskip("pyarrow")
+def numbers_of_documents(numbers: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.dictionaries(ids, st.dictionaries(ids, numbers, min_size=1, max_size=5), min_size=1, max_size=4)
+
+
+SCORES = numbers_of_documents(st.floats(-MAX_RUN_SCORE, MAX_RUN_SCORE, allow_nan=False))
+GRADES = numbers_of_documents(st.one_of(st.integers(-5, 1000), st.floats(-1000, 1000, allow_nan=False)))
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("round") / "file"
+def folder(tmp_path_factory) -> Path:
+    pytest.importorskip("pyarrow")
+    return tmp_path_factory.mktemp("round")
 
 
-@pytest.mark.parametrize("name", NAMES)
-@given(run=st.dictionaries(ids, st.dictionaries(ids, scores, min_size=1, max_size=5), min_size=1, max_size=4))
-def test_rankings_are_read_as_they_were_written(path, name, run):
-    needed(name)
-    expected = rankings_as_run({topic: documents.items() for topic, documents in run.items()})
-    path.write_bytes(writing.WRITERS[name](writing.rankings(expected.by_topic, {})))
-    for file in (GivenFile(path), GivenFile(path, format=name)):
-        read = open_file(file)
-        assert not isinstance(read, Path)
-        assert (read.by_topic, read.digest, read.contradicted) == (expected.by_topic, expected.digest, ())
-
-
-@pytest.mark.parametrize("name", NAMES)
-@given(judged=st.dictionaries(ids, st.dictionaries(ids, grades, min_size=1, max_size=5), min_size=1, max_size=4))
-def test_judgements_are_read_as_they_were_written(path, name, judged):
-    needed(name)
-    judged = {**judged, "one topic": {"a document": 1}}
-    path.write_bytes(writing.WRITERS[name](writing.judgements(judged, {})))
-    assert read_qrels(GivenFile(path)).grades == judged
+@pytest.mark.parametrize("name", ["csv", "jsonl", "parquet"])
+@given(scores=SCORES, grades=GRADES)
+def test_what_was_written_is_read_as_it_was(folder, name, scores, grades):
+    run, judged = as_run(scores), {**grades, "one topic": {"a document": 1}}
+    write_run(folder / "run", run)
+    (folder / "qrels").write_bytes(write_qrels(judged))
+    for kind in ("rankings", "judgements"):
+        path = folder / ("run" if kind == "rankings" else "qrels")
+        (folder / kind).write_bytes(convert(GivenFile(path, format="trec"), path, kind=kind, to=name).content)
+    assert read_run(folder / "rankings").by_topic() == run.by_topic()
+    assert read_qrels(folder / "judgements").grades == judged
 
 
 @given(
@@ -70,9 +64,8 @@ def test_judgements_are_read_as_they_were_written(path, name, judged):
         ),
     )
 )
-def test_any_bytes_are_read_or_refused(path, content):
-    needed("parquet")
-    path.write_bytes(content)
-    for read, error in ((open_file, RunFormatError), (read_qrels, QrelsFormatError)):
+def test_any_bytes_are_read_or_refused(folder, content):
+    (folder / "any").write_bytes(content)
+    for read, error in ((read_run, RunFormatError), (read_qrels, QrelsFormatError)):
         with suppress(error):
-            read(GivenFile(path))
+            read(folder / "any")

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_riskguard import run
 from pytest_riskguard.data import read_qrels
-from pytest_riskguard.data.qrels import write_qrels
-from pytest_riskguard.data.rankings import rankings_as_run
+from pytest_riskguard.data.trec import write_qrels
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -25,7 +24,6 @@ RANKINGS = st.dictionaries(IDS, st.dictionaries(IDS, SCORES, min_size=1, max_siz
 
 @given(answers=RANKINGS, data=st.data())
 def test_every_shape_in_every_order_is_the_same_run(answers, data):
-    expected = rankings_as_run({topic: list(documents.items()) for topic, documents in answers.items()})
     rows = data.draw(
         st.permutations([(t, d, float(s)) for t, documents in answers.items() for d, s in documents.items()])
     )
@@ -37,8 +35,10 @@ def test_every_shape_in_every_order_is_the_same_run(answers, data):
         pl.DataFrame({"qid": topics, "docno": documents, "score": scores}),
         [{"qid": topic, "docno": document, "score": score} for topic, document, score in rows],
     )
-    runs = [run(shape).rankings(None) for shape in shapes]
-    assert [(one.by_topic, one.digest) for one in runs] == [(expected.by_topic, expected.digest)] * len(shapes)
+    runs = [run(shape) for shape in shapes]
+    assert {one.source.digest for one in runs} == {runs[0].source.digest}
+    rows = {topic: {document: float(score) for document, score in of.items()} for topic, of in answers.items()}
+    assert [one.by_topic() for one in runs] == [rows] * len(shapes)
 
 
 @given(grades=st.dictionaries(IDS, st.dictionaries(IDS, st.integers(0, 4), min_size=1), min_size=1))

@@ -108,12 +108,12 @@ def test_bad_scores(data, problem):
     [
         (
             pl.Series([0.5, 0.4]),
-            "candidate: expected a topic for each score, found a series of polars, which has no index",
+            "candidate: expected an index of topics, found another one; give a mapping",
         ),
-        (pd.Series([0.5, 0.4]), "candidate: expected a topic for each score, found row numbers as the index; "),
+        (pd.Series([0.5, 0.4]), "candidate: expected an index of topics, found row numbers; "),
         (
             pd.Series([0.5], index=pd.MultiIndex.from_tuples([("1", "a")], names=["qid", "docno"])),
-            r"found an index of 2 levels; `.reset_index\(\)` makes a frame of it",
+            r"found another one; ",
         ),
     ],
 )

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.measures import parse_measure, provider_of
-from pytest_riskguard.data.order import as_scored
+from pytest_riskguard.data.ranking import order_of
 from pytest_riskguard.data.scoring import evaluate, labels_for
+from tests.data.plain_orders import ranked
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -74,7 +75,7 @@ def scores(
         judged = labels_for(measure, {topic: grades[topic]}, rules)[topic]
         is_real = measure.NAME == "nDCG" and not all(float(grade).is_integer() for grade in judged.values())
         if provider == "riskguard" or is_real:
-            ranking = as_scored(list(documents), list(documents.values()), provider)
+            ranking = ranked(order_of(provider), list(documents), list(documents.values()))
             found[topic] = by_hand(measure, ranking, judged, rules)
         else:
             found |= evaluate(measure, {topic: judged}, {topic: dict(documents)}, "a.run")

@@ -3,7 +3,6 @@ from __future__ import annotations
 import logging
 import random
 import re
-from dataclasses import replace
 
 import ir_measures
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 
 from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.measures import parse_measure
-from pytest_riskguard.data.rankings import rankings_as_run
+from pytest_riskguard.data.memory_runs import as_run, run
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.scores import Repeated
 from pytest_riskguard.errors import DataError, MissingFileError, ScoringError, UsageError
@@ -166,10 +165,10 @@ def test_a_run_without_a_judged_topic_is_incomparable(write):
 
 def test_rankings_carry_the_digest_of_the_run_they_would_be_written_as(write):
     qrels = read_qrels(write("q", "1 0 a 1\n"))
-    run = rankings_as_run({"1": [("a", 1.0)]})
-    (scores,) = score_run(run, qrels, ["AP"])
-    assert (scores.digest, scores.name) == (run.digest, "candidate")
-    assert score_run(run, qrels, ["AP"], name="live")[0].name == "live"
+    live = as_run({"1": [("a", 1.0)]})
+    (scores,) = score_run(live, qrels, ["AP"])
+    assert (scores.digest, scores.name) == (live.source.digest, "candidate")
+    assert score_run(live, qrels, ["AP"], name="live")[0].name == "live"
 
 
 def test_one_measure_may_be_given_as_text(write):
@@ -250,12 +249,9 @@ def test_answers_that_differ_only_where_a_measure_looks_deeper_are_different(wri
     qrels = read_qrels(write("deep", "".join(f"{topic} 0 d{place} 1\n" for topic in "12" for place in (11, 15))))
     answers = {topic: [(docid, 1.0) for docid in docids] for topic in "12"}
     second = answers | {"1": [pair for pair in answers["1"] if pair[0] != "d15"]}  # beyond the first ten
-    run = replace(
-        rankings_as_run(answers, as_returned=True),
-        again=rankings_as_run(second, as_returned=True),
-        asked_again=("1", "2"),
-    )
-    repeated = score_run(run, qrels, [measure])[0].repeated
+    first, again = (run(answered, ties="as_returned") for answered in (answers, second))
+    twice = first.with_source(again=again, asked_again=("1", "2"))
+    repeated = score_run(twice, qrels, [measure])[0].repeated
     assert repeated is not None
     assert repeated.differing == differing
 
@@ -268,13 +264,13 @@ def test_two_topics_of_many_are_no_change_of_all_answers(write, asked, changed, 
     qrels = read_qrels(write("plain", "".join(f"{topic} 0 good 1\n" for topic in topics)))
     first = dict.fromkeys(topics, (("good", 2.0), ("bad", 1.0)))
     second = first | dict.fromkeys(topics[:changed], (("bad", 2.0), ("good", 1.0)))
-    run = replace(rankings_as_run(first), again=rankings_as_run(second), asked_again=tuple(topics))
+    twice = as_run(first).with_source(again=as_run(second), asked_again=tuple(topics))
     if is_refused:
         with pytest.raises(DataError, match="asked twice, it answered") as caught:
-            score_run(run, qrels, ["Success@1"])
+            score_run(twice, qrels, ["Success@1"])
         assert caught.value.reason == "bad_run"
     else:
-        (scored,) = score_run(run, qrels, ["Success@1"])
+        (scored,) = score_run(twice, qrels, ["Success@1"])
         assert scored.repeated.differing == tuple(topics[:changed])
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -13,19 +12,18 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
-from pytest_riskguard.data.judged_runs import JudgedRun
+from pytest_riskguard.data.judged import JudgedRun, RankedRun
 from pytest_riskguard.data.kernels import JudgedRows
 from pytest_riskguard.data.measures import has_kernel, parse_measure, provider_of
-from pytest_riskguard.data.order import Order, as_written, order_of, untied
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.ranked_runs import RankedRun
-from pytest_riskguard.data.row_blocks import Chunk
+from pytest_riskguard.data.ranking import Order, order_of
 from pytest_riskguard.data.run_scores import score_run
+from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.data.scoring import check_labels, kernel_of, parts_of, values_by_order, values_of
-from pytest_riskguard.data.trec_files import fold_run
 from pytest_riskguard.data.unjudged import values_if_judged
+from tests.data.plain_orders import ranked, untied
 from tests.data.scoring import plain
-from tests.data.scoring.slow_judged_runs import chunk_of, judged_run
+from tests.data.tables import judged_run
 
 WITH_KERNELS = [
     *("nDCG@10", "nDCG@20", "nDCG", "nDCG@1", "nDCG@5000", "nDCG(gains={0: 1, 1: 5, 2: 3})@5", "nDCG(gains={1: -2})"),
@@ -47,6 +45,14 @@ NOT_ADDITIVE = [
     *("AP", "AP(rel=2)@10", "RR", "RR@10", "ERR@20", "Success@3", "Rprec", "Bpref", "SetP", "Judged@10", "Compat"),
     "nDCG(judged_only=True)@5",
 ]
+
+
+Chunk = dict[str, dict[str, float]]
+
+
+def chunk_of(rows: Mapping[str, Sequence[tuple[str, float]]]) -> Chunk:
+    """Rankings with equal scores in the order of the ids, as they are ranked in memory."""
+    return {topic: dict(sorted(pairs, key=lambda pair: pair[::-1], reverse=True)) for topic, pairs in rows.items()}
 
 
 def of_kernel(text: str, run: JudgedRun, qrels: Qrels, order: Order | None = None) -> dict[str, float]:
@@ -96,8 +102,8 @@ def some_measures(draw: st.DrawFn) -> list[str]:
 @given(data=st.data())
 def test_generated_runs(kind, data):
     qrels, chunk = data.draw(collections(kind))
-    run = judged_run([chunk], qrels, depth=data.draw(st.integers(1, 12)))
-    written = {t: untied(as_written(list(d), list(d.values()), None).ranking) for t, d in chunk.items()}
+    run = judged_run(chunk, qrels, depth=data.draw(st.integers(1, 12)))
+    written = {t: untied(ranked(Order.WRITTEN, list(d), list(d.values()))) for t, d in chunk.items()}
     for text in some_measures(data.draw):
         check_labels(parse_measure(text), qrels)
         assert of_kernel(text, run, qrels) == close(plain.scores(text, chunk, qrels.grades, qrels.rules)), text
@@ -109,7 +115,7 @@ def test_generated_runs(kind, data):
 @given(data=st.data())
 def test_documents_judged_besides(kind, data):
     qrels, chunk = data.draw(collections(kind))
-    run = judged_run([chunk], qrels, depth=12)
+    run = judged_run(chunk, qrels, depth=12)
     unjudged = dict(zip(np.flatnonzero(run.judgements < 0).tolist(), run.unjudged.strings(), strict=True))
     variants: list[tuple[int, list[int], dict[str, float]]] = []
     for _ in range(data.draw(st.integers(0, 6))):
@@ -136,6 +142,15 @@ def test_documents_judged_besides(kind, data):
         assert values.tolist() == pytest.approx(expected, rel=0, abs=1e-12), text
 
 
+def test_the_order_as_written_leaves_scores_below_0_where_they_are(write):
+    run = write("a.run", "1 Q0 a 1 -1 x\n1 Q0 b 2 -2 x\n1 Q0 c 3 -2 x\n")
+    for text in ("Compat", "SetF", "AP"):  # for Compat a document that is not retrieved has the score 0
+        (scores,) = score_run(run, read_qrels({"1": {"a": 1, "missed": 1}}), [text])
+        assert not scores.reordered, text
+    (scores,) = score_run(run, read_qrels({"1": {"b": 1}}), ["IPrec@0.5"])
+    assert scores.reordered == ("1",)
+
+
 #: Relevant documents at ranks where something ends: the cutoff, the first 1,000 ranks, the ranking.
 LONG = [(f"d{rank}", 2000.0 - rank) for rank in range(1, 1101)]
 RANKS = (1, 2, 9, 10, 11, 20, 21, 99, 100, 101, 999, 1000, 1001, 1002, 1100)
@@ -145,9 +160,7 @@ RANKS = (1, 2, 9, 10, 11, 20, 21, 99, 100, 101, 999, 1000, 1001, 1002, 1100)
 def test_long_rankings(text):
     grades = {f"d{rank}": 1 + rank % 3 for rank in RANKS} | {f"d{rank}": rank % 2 - 1 for rank in range(30, 60)}
     qrels, chunk = read_qrels({"t": {**grades, "missed": 4}}), chunk_of({"t": LONG})
-    assert of_kernel(text, judged_run([chunk], qrels, depth=1), qrels) == close(
-        plain.scores(text, chunk, qrels.grades)
-    )
+    assert of_kernel(text, judged_run(chunk, qrels, depth=1), qrels) == close(plain.scores(text, chunk, qrels.grades))
 
 
 @pytest.mark.parametrize("text", ["ERR@3", "ERR(max_rel=7)@3", "RBP(max_rel=3)", "nDCG", "AP", "AP(rel=2)", "Bpref"])
@@ -155,7 +168,7 @@ def test_labels_and_scale_are_those_of_the_judgements(text):
     rules = LabelRules(scale=(-1, 2.5), relevant_from=1.5)
     qrels = read_qrels({"t": {"a": -0.5, "b": 2.5, "c": 1, "d": -1, "e": 1.5}}, labels=rules)
     chunk = chunk_of({"t": [(document, 9.0 - place) for place, document in enumerate("xabcde")]})
-    scores = of_kernel(text, judged_run([chunk], qrels), qrels)
+    scores = of_kernel(text, judged_run(chunk, qrels), qrels)
     assert scores == close(plain.scores(text, chunk, qrels.grades, rules))
     assert scores["t"] > 0
 
@@ -166,7 +179,7 @@ def test_an_unjudged_document_has_no_gain_even_where_grade_0_has_one():
         qrels = read_qrels({"t": {"a": grade}})
         text = "nDCG(gains={0: 1})@1"
         assert plain.scores(text, chunk, qrels.grades) == {"t": 0.0}
-        assert of_kernel(text, judged_run([chunk], qrels), qrels) == {"t": 0.0}
+        assert of_kernel(text, judged_run(chunk, qrels), qrels) == {"t": 0.0}
 
 
 ON_REAL_RUNS = [
@@ -202,12 +215,11 @@ def test_real_runs_with_whole_grades_and_others(shared, every):
     runs = list(real_runs(shared))
     assert len(runs) == 28
     for path, judgements in runs[::every]:
-        chunks, _ = fold_run(path, list)
-        chunk = dict(itertools.chain.from_iterable(part.items() for part in chunks))
+        chunk = chunk_of({topic: [*documents.items()] for topic, documents in read_run(path).by_topic().items()})
         whole = read_qrels(judgements)
         halved = {t: {d: g / 2 if g > 0 else g for d, g in judged.items()} for t, judged in whole.grades.items()}
         for qrels in (whole, read_qrels(halved, labels=LabelRules(relevant_from=0.5))):
-            run = judged_run([chunk], qrels)
+            run = judged_run(chunk, qrels)
             answered = {topic: chunk[topic] for topic in run.topics}
             for text in ON_REAL_RUNS:
                 expected = plain.scores(text, answered, qrels.grades, qrels.rules)
@@ -242,7 +254,7 @@ def as_rows(run: RankedRun, rankings: Mapping[str, Mapping[str, int]]) -> Judged
 def test_a_ranking_that_no_run_holds_scores_what_a_run_would(made, text):
     qrels, rows = made
     measure = parse_measure(text)
-    run = RankedRun(judged_run([chunk_of(rows)], qrels), qrels, measure)
+    run = RankedRun(judged_run(chunk_of(rows), qrels), qrels, measure)
     turned = {t: {d: run.retrieved(t) + 1 - rank for d, rank in run.ranks(t).items()} for t in qrels.topics}
     for rankings in ({topic: run.ranks(topic) for topic in qrels.topics}, turned):
         scored = {t: [(d, 1000.0 - rank) for d, rank in ranks.items()] for t, ranks in rankings.items()}
@@ -262,7 +274,7 @@ def test_a_ranking_without_documents_scores_as_an_unanswered_topic_does():
 def test_parts_of_documents_add_up_to_the_score_but_for_a_factor_of_the_topic(made, text):
     qrels, rows = made
     measure = parse_measure(text)
-    run, parts = RankedRun(judged_run([chunk_of(rows)], qrels), qrels, measure), parts_of(measure)
+    run, parts = RankedRun(judged_run(chunk_of(rows), qrels), qrels, measure), parts_of(measure)
     assert parts is not None
     for topic in qrels.topics:
         grades = np.array(list(qrels.grades[topic].values()), dtype=np.float64)
@@ -286,7 +298,7 @@ def test_other_measures_are_no_such_sum(text):
 def test_rows_that_are_not_needed_change_nothing(made, text):
     qrels, rows = made
     kernel = kernel_of(parse_measure(text), AS_GIVEN)
-    run = RankedRun(judged_run([chunk_of(rows)], qrels), qrels, parse_measure(text))
+    run = RankedRun(judged_run(chunk_of(rows), qrels), qrels, parse_measure(text))
     every = as_rows(run, {topic: run.ranks(topic) for topic in qrels.topics})
     is_needed = kernel.needed(every)
     assert kernel.scores(every.at(is_needed)).tolist() == kernel.scores(every).tolist()

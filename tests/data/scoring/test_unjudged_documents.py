@@ -5,22 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from pytest_riskguard.data.ids import Ids
+from pytest_riskguard.data.judged import RankedDocuments, RankedRun
 from pytest_riskguard.data.measures import parse_measure
-from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.ranked_runs import RankedDocuments, RankedRun
-from pytest_riskguard.data.rankings import rankings_as_run
+from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.unjudged import matches, unjudged_documents, values_if_relevant
-from tests.data.scoring.slow_judged_runs import judged_run
+from tests.data.tables import falling, judged_run
 
-QRELS = Qrels("qrels.txt", "sha256:0", {"t": {"b": 0, "e": 1}, "u": {"b": 1}}, ("t", "u"))
+QRELS = read_qrels({"t": {"b": 0, "e": 1}, "u": {"b": 1}})
 
 
 def runs(measure: str, *rankings: dict[str, str], qrels: Qrels = QRELS) -> list[RankedRun]:
-    made = (
-        rankings_as_run({t: [(name, float(-rank)) for rank, name in enumerate(names)] for t, names in run.items()})
-        for run in rankings
-    )
-    return [RankedRun(judged_run(run, qrels), qrels, parse_measure(measure)) for run in made]
+    return [RankedRun(judged_run(falling(run), qrels), qrels, parse_measure(measure)) for run in rankings]
 
 
 def found(measure: str, *rankings: dict[str, str], topics: tuple[str, ...] = ("t", "u"), qrels: Qrels = QRELS):
@@ -41,13 +36,13 @@ def test_unjudged_documents_are_those_that_no_row_of_the_qrels_names():
         (1, "x"): (0, 1, -1, 1),
     }
     assert set(found("nDCG@3", one, other, topics=("u",))) == {(1, "x")}
-    whole = Qrels("qrels.txt", "sha256:0", {"t": dict.fromkeys("abcdef", 1)}, ("t",))
+    whole = read_qrels({"t": dict.fromkeys("abcdef", 1)})
     assert found("nDCG@3", {"t": one["t"]}, {"t": other["t"]}, topics=("t",), qrels=whole) == {}
 
 
 def test_topics_searched_one_at_a_time_give_the_same(monkeypatch):
     one, other = {"t": "abcde", "v": "xyzvwpqrsbu"}, {"t": "cbfad", "u": "xb", "v": "bcdefghijklx"}
-    qrels = Qrels("qrels.txt", "sha256:0", {topic: {"b": 1} for topic in "tuv"}, ("t", "u", "v"))
+    qrels = read_qrels({topic: {"b": 1} for topic in "tuv"})
     for measure, topics in (("AP", ("t", "u", "v")), ("nDCG@3", ("t", "v"))):
         together = found(measure, one, other, topics=topics, qrels=qrels)
         monkeypatch.setattr("pytest_riskguard.data.unjudged.DOCUMENTS_AT_ONCE", 1)

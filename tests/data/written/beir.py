@@ -18,5 +18,5 @@ def _queries(world: World) -> bytes:
 
 CASES = (
     Case("beir", "judgements", "test.tsv", _judged),
-    Case("beir", "topics", "queries.jsonl", _queries),
+    Case("jsonl", "topics", "queries.jsonl", _queries),
 )

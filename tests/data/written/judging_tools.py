@@ -197,7 +197,7 @@ def _rank_eval_request(world: World) -> bytes:
     return _json({"requests": requests, "metric": {"dcg": {"k": 20, "normalize": True}}})
 
 
-def _rank_eval_response(world: World) -> dict[str, Any]:
+def _rank_eval_response(world: World) -> bytes:
     details = {
         topic: {
             "metric_score": 0.1,
@@ -210,7 +210,7 @@ def _rank_eval_response(world: World) -> dict[str, Any]:
         }
         for topic, documents in world.candidate.items()
     }
-    return {"metric_score": 0.123, "details": details, "failures": {}}
+    return _json({"metric_score": 0.123, "details": details, "failures": {}})
 
 
 def _rre(world: World) -> bytes:
@@ -252,8 +252,7 @@ CASES = (
     Case("workbench", "rankings", "candidate.json", _pointwise, part="conf-2", keyed_by_text=True),
     Case("rank-eval", "judgements", "request.json", _rank_eval_request),
     Case("rank-eval", "topics", "requests.json", _rank_eval_request),
-    Case("rank-eval", "rankings", "candidate.json", lambda world: _json(_rank_eval_response(world))),
-    Case("rank-eval", "rankings", "candidate.json", lambda world: _json({"rank_eval": _rank_eval_response(world)})),
+    Case("rank-eval", "rankings", "candidate.json", _rank_eval_response),
     Case("rre", "judgements", "ratings.json", _rre, keyed_by_text=True),
     Case("rre", "judgements", "quepid_rre.json", _rre_of_quepid, keyed_by_text=True),
 )

@@ -100,7 +100,7 @@ def test_the_flip_set_is_the_fewest_of_the_worst_topics(n):
 
 def test_topics_of_a_pool_have_their_part_and_their_slices():
     x = np.random.default_rng(6).uniform(0.2, 0.8, (3, 24))
-    topics = Topics({}, {f"t{i:05d}": {"half": "ab"[i % 2]} for i in range(24)})
+    topics = Topics.of({}, {f"t{i:05d}": {"half": "ab"[i % 2]} for i in range(24)})
     comparison = compared(x, topics=topics, alpha=2.0, reference="s2", method="percentile", level=0.6)
     parts = contributions(comparison)
     alone = LeftOut(np.full(24, np.nan), np.zeros(24, dtype=np.bool_), False)

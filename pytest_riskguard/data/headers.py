@@ -1,0 +1,121 @@
+"""Names of columns and keys as search tools give them: which column holds what, and what a table lacks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from pytest_riskguard.data.records import Kind
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.text import did_you_mean
+
+#: What a column may hold -> its names, in lower case, the usual one first.
+SYNONYMS: Mapping[str, tuple[str, ...]] = {
+    "topic": (
+        *("topic", "qid", "query_id", "query-id", "queryid", "q_id", "query id", "topic_id", "topicid", "_id", "id"),
+    ),
+    "query": ("query", "query_text", "querytext", "query text", "text", "title", "keywords", "search_term"),
+    # docno before docid: frames of PyTerrier have both, and docid is a number inside the index
+    "document": (
+        *("document", "docno", "docid", "doc_id", "doc-id", "document_id", "documentid", "did", "pid", "passage_id"),
+        *("corpus-id", "corpus_id", "corpusid", "doc id", "product_id", "item_id", "objectid"),
+    ),
+    "grade": ("grade", "label", "rating", "relevance", "rel", "judgement", "judgment", "score", "gain"),
+    "score": ("score", "sim", "similarity", "relevance", "_score", "value"),
+    "rank": ("rank", "position", "pos", "doc position"),
+    "judge": ("judge", "rater", "assessor", "annotator", "user", "judge_id"),
+    "measure": ("measure", "metric"),
+    "value": ("value", "score"),
+    "weight": ("weight",),
+    "system": ("name", "system", "model", "run", "run_name"),
+}
+_IDS = ("_id", "id")
+_TEXTS_OF_DOCUMENTS = ("text", "title")
+#: Names that mean something else in a table of this kind.
+_OTHER: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
+    "judgements": {"topic": _IDS, "query": _TEXTS_OF_DOCUMENTS},
+    "rankings": {"topic": _IDS, "query": _TEXTS_OF_DOCUMENTS, "score": ("relevance", "value")},
+}
+#: What the columns of a table may hold, those that are hardest to mistake first.
+WANTED: Mapping[Kind, tuple[str, ...]] = {
+    "judgements": ("document", "topic", "query", "grade", "judge"),
+    "rankings": ("document", "topic", "query", "rank", "score"),
+    "topics": ("topic", "query", "weight"),
+    "scores": ("measure", "topic", "value", "system"),
+}
+_NEEDED: Mapping[Kind, tuple[str, ...]] = {
+    "judgements": ("document", "grade"),
+    "rankings": ("document",),
+    "topics": ("query",),
+    "scores": ("measure", "value"),
+}
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
+def names_of(what: str, kind: Kind | None = None) -> tuple[str, ...]:
+    """The names of a column in a table of this kind, or in any; in one of documents, ``id`` names these."""
+    other = _OTHER.get(kind, {}) if kind else {}
+    names = tuple(name for name in SYNONYMS[what] if name not in other.get(what, ()))
+    return (*names, *_IDS) if what == "document" and other else names
+
+
+def places(
+    header: Iterable[str], wanted: Sequence[str], kind: Kind | None = None, given: Mapping[str, str] = _NONE
+) -> dict[str, int]:
+    """Which column holds what, for those wanted that are there; no column is used twice.
+
+    Names are compared in lower case. Of several columns that could hold one thing, the one whose name comes first
+    among its synonyms is taken. ``given`` names the columns of some things, which then have no other.
+    """
+    names = [name.strip().lower() for name in header]
+    found = {what: names.index(name.strip().lower()) for what, name in given.items() if name.strip().lower() in names}
+    for what in wanted:
+        free = [name for name in names_of(what, kind) if name in names and names.index(name) not in found.values()]
+        if free and what not in given:
+            found[what] = names.index(free[0])
+    return found
+
+
+def named(wanted: Sequence[str], kind: Kind | None = None) -> str:
+    """For a message: the columns that are needed, each with its usual names."""
+    return ", ".join(f"{what} ({', '.join(names_of(what, kind)[:4])}, ...)" for what in wanted)
+
+
+def known_columns(header: Iterable[str], kind: Kind) -> int:
+    """How many of the columns of this kind a header has."""
+    return len(places(header, WANTED[kind], kind))
+
+
+def missing_columns(header: Iterable[str], kind: Kind, given: Mapping[str, str] = _NONE) -> str | None:
+    """What a header lacks to hold rows of this kind, for a message; None if nothing."""
+    header = [name.strip() for name in header]
+    if unknown := next((what for what in given if what not in WANTED[kind]), None):
+        hint = did_you_mean(unknown, WANTED[kind])
+        raise UsageError(f"columns: {unknown!r} is not one of {', '.join(WANTED[kind])}{hint}")
+    columns = places(header, WANTED[kind], kind, given)
+    if absent := next((name for what, name in given.items() if what not in columns), None):
+        return f"it has no column {absent!r}, only {', '.join(map(repr, header[:20]))}"
+    is_score = kind == "judgements" and "grade" not in given and header[columns.get("grade", 0)].lower() == "score"
+    if is_score and places(header, ("rank",)):
+        return "its scores stand beside ranks: it holds rankings"
+    missing = [what for what in _NEEDED[kind] if what not in columns]
+    if not columns.keys() & {"topic", "query"}:
+        missing.append("topic")
+    if kind == "rankings" and not columns.keys() & {"rank", "score"}:
+        missing.append("score")
+    return f"it names no column for {named(missing, kind)}" if missing else None
+
+
+def number(cell: str) -> float:
+    """The finite number in a cell; NaN for anything else."""
+    try:
+        value = math.nan if "_" in cell else float(cell)
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) else math.nan
+
+
+def whole(value: float) -> float:
+    """A number to be written: without a decimal point where it needs none."""
+    return int(value) if float(value).is_integer() else float(value)

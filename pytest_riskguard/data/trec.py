@@ -1,0 +1,257 @@
+"""TREC's formats: runs ``topic Q0 docid rank score tag`` and judgements ``topic iteration docid grade``.
+
+Columns are read a block of lines at a time. Where something is unusual the file is read line by line: that reading
+gives every error its words. Columns 2 and 6 of a run and column 2 of judgements are not read, but for ids with white
+space: a row with ``%`` in its second column has its topic and its document percent-encoded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+from urllib.parse import quote, unquote
+
+import numpy as np
+
+from pytest_riskguard.data.ids import Ids, IntArray, begins_of
+from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.qrels import Grades, Qrels, qrels_of_groups
+from pytest_riskguard.data.ranking import NO_RANK
+from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.runs import LARGEST, MAX_RUN_SCORE, ROWS_AT_ONCE, FloatArray, Run, run_of_groups
+from pytest_riskguard.data.text_blocks import RefusedError, numbers, text_blocks
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.limits import MAX_GRADE, ROW_BYTES
+
+DEFAULT_TAG = "riskguard"
+_RUN = "6 columns (topic Q0 docid rank score tag)"
+_QRELS = "4 columns (topic iteration docid grade)"
+#: What the second column of a row with encoded ids holds.
+_ESCAPED = b"%"
+#: Ranks of up to so many digits are read as columns.
+_MOST_DIGITS = 7
+
+
+class _Columns:
+    """Topics and documents of the rows read so far, with a number for each row and its line."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, int] = {}
+        self._parts: list[tuple[IntArray, Ids, FloatArray, IntArray, IntArray]] = []
+
+    def add(self, topics: Ids, documents: Ids, values: FloatArray, ranks: IntArray, lines: IntArray) -> None:
+        """More rows."""
+        begins = np.flatnonzero(begins_of(topics))
+        heads = [self.places.setdefault(name, len(self.places)) for name in topics.at(begins).strings()]
+        of_row = np.repeat(np.array(heads, dtype=np.int64), np.diff(np.append(begins, len(topics))))
+        self._parts.append((of_row, documents.compact(), values, ranks, lines))
+
+    def joined(self) -> tuple[IntArray, tuple[str, ...], Ids, FloatArray, IntArray, IntArray]:
+        """The topic of each row by its place among all, sorted as text; these; and the other columns."""
+        names = tuple(sorted(self.places))
+        place_of = np.empty(len(names), dtype=np.int64)
+        place_of[[self.places[name] for name in names]] = np.arange(len(names))
+        parts, self._parts = self._parts, []
+        of_row, documents, *others = zip(*parts, strict=True)
+        values, ranks, lines = map(np.concatenate, others)
+        return place_of[np.concatenate(of_row)], names, Ids.joined(documents), values, ranks, lines
+
+
+def trec_fits(file: InputFile, kind: Kind) -> Misfit | None:
+    """Whether the first line has the right number of columns; a file of another kind of text is nearest to this."""
+    number, names = (6, _RUN) if kind == "rankings" else (4, _QRELS)
+    columns = len(file.first_line.split())
+    is_json = file.first_object is not None or file.json_or_none is not None  # a topic's id may begin with a bracket
+    if columns == number and not is_json:
+        return None
+    return Misfit(f"the first line has {columns} columns, not {names}", 0 if file.looks_like_json else 1)
+
+
+def trec_rankings(file: InputFile) -> Run:
+    """The run in a file; the error of the file for content that is none."""
+    columns = _Columns()
+    try:
+        for block in text_blocks(file, 6, longest=ROW_BYTES):
+            topics, second, documents, ranks, cells, _ = block.columns
+            scores = numbers(cells)
+            if np.abs(scores).max(initial=0) > MAX_RUN_SCORE:
+                raise RefusedError
+            columns.add(*_unescaped(second, topics, documents), scores, _rank_numbers(ranks), block.lines)
+        digest = file.digest
+    except RefusedError:
+        columns, digest = _line_by_line(file, 6, _wrong_of_run)
+    if not columns.places:
+        raise file.refuse(None, f"expected {_RUN}, found an empty file")
+    places, names, ids, values, of_ranks, lines = columns.joined()
+    return run_of_groups(file, places, names, ids, values, of_ranks, lines=lines, digest=digest)
+
+
+def trec_judgements(file: InputFile) -> Qrels:
+    """The judgements in a file."""
+    columns = _Columns()
+    try:
+        for block in text_blocks(file, 4, longest=ROW_BYTES):
+            topics, second, documents, cells = block.columns
+            grades = numbers(cells)
+            if np.abs(grades).max(initial=0) > MAX_GRADE:
+                raise RefusedError
+            columns.add(*_unescaped(second, topics, documents), grades, block.lines[:0], block.lines)
+        digest = file.digest
+    except RefusedError:
+        columns, digest = _line_by_line(file, 4, _wrong_of_qrels)
+    if not columns.places:
+        raise file.refuse(None, f"expected {_QRELS}, found an empty file")
+    places, names, ids, values, _, lines = columns.joined()
+    return qrels_of_groups(file, places, names, ids, values, lines=lines, digest=digest)
+
+
+def _unescaped(second: Ids, topics: Ids, documents: Ids) -> tuple[Ids, Ids]:
+    """Topics and documents without their escapes."""
+    marks = np.flatnonzero(second.lengths == len(_ESCAPED))
+    marks = marks[second.text[second.starts[marks]] == _ESCAPED[0]]
+    if not len(marks):
+        return topics, documents
+    found = []
+    for ids in (topics, documents):
+        names = ids.strings()
+        for row in marks.tolist():
+            names[row] = unquote(names[row])
+        found.append(Ids.of(names))
+    return found[0], found[1]
+
+
+def _rank_numbers(ranks: Ids) -> IntArray:
+    """Ranks as whole numbers, as Python reads them; ``NO_RANK`` for others."""
+    words, lengths = ranks.words(0), ranks.lengths.astype(np.int64)
+    found, is_digits = np.zeros(len(ranks), dtype=np.int64), (lengths > 0) & (lengths <= _MOST_DIGITS)
+    for place in range(min(_MOST_DIGITS, int(lengths.max(initial=0)))):
+        inside = lengths > place
+        digit = ((words >> np.uint64(8 * place)) & np.uint64(255)).astype(np.int64) - ord("0")
+        is_digits &= ~inside | ((digit >= 0) & (digit <= 9))
+        found = np.where(inside, 10 * found + digit, found)
+    for row in np.flatnonzero(~is_digits).tolist():  # +3, 1_0, 12345678
+        found[row] = _rank_number(ranks.at(slice(row, row + 1)).slices()[0])
+    return found
+
+
+def _rank_number(cell: bytes) -> int:
+    try:
+        number = int(cell)
+    except ValueError:
+        return NO_RANK
+    return number if abs(number) < 2**63 else NO_RANK
+
+
+#: What a line should hold and what it holds; None of a good line.
+_Wrong = Callable[[list[bytes]], tuple[str, str] | None]
+
+
+def _line_by_line(file: InputFile, fields: int, wrong: _Wrong) -> tuple[_Columns, str]:
+    """The same rows, and the digest of the file; the error of the file names a line that is wrong, and others."""
+    columns = _Columns()
+    rows: list[tuple[str, str, float, int, int]] = []
+
+    def keep() -> None:
+        topics, documents, values, ranks, numbers_of_lines = zip(*rows, strict=True)
+        whole = (np.array(column, dtype=np.int64) for column in (ranks, numbers_of_lines))
+        columns.add(Ids.of(topics), Ids.of(documents), np.array(values, dtype=np.float64), *whole)
+        rows.clear()
+
+    numbered = file.lines(ROW_BYTES)
+    for number, line in numbered:
+        cells = line.split()
+        if not cells:
+            continue
+        if wrong(cells) is not None:
+            raise file.refuse_lines(
+                number, line, numbered, lambda other: wrong(other.split()) if other.split() else None
+            )
+        topic, document = cells[0].decode(), cells[2].decode()
+        if cells[1] == _ESCAPED:
+            topic, document = unquote(topic), unquote(document)
+        rows.append((topic, document, float(cells[4 if fields == 6 else 3]), _rank_number(cells[3]), number))
+        if len(rows) == ROWS_AT_ONCE:
+            keep()
+    if rows:
+        keep()
+    return columns, file.digest
+
+
+def _wrong_of_run(cells: list[bytes]) -> tuple[str, str] | None:
+    if len(cells) != 6:
+        return _RUN, str(len(cells))
+    score = _number(cells[4])
+    if not math.isfinite(score):
+        return "a finite number as the score (column 5)", cells[4].decode()
+    return None if abs(score) <= MAX_RUN_SCORE else (f"a score (column 5) of at most {LARGEST}", cells[4].decode())
+
+
+def _wrong_of_qrels(cells: list[bytes]) -> tuple[str, str] | None:
+    if len(cells) != 4:
+        return _QRELS, str(len(cells))
+    if abs(_number(cells[3])) <= MAX_GRADE:
+        return None
+    return f"a number from {-MAX_GRADE} to {MAX_GRADE} as the grade", cells[3].decode()
+
+
+def _number(cell: bytes) -> float:
+    try:
+        return math.nan if b"_" in cell else float(cell)
+    except ValueError:
+        return math.nan
+
+
+def write_run(target: Path | IO[bytes], run: Run, *, tag: str = DEFAULT_TAG) -> None:
+    """Write rankings in the format of TREC: UTF-8, LF, ranks from 1, scores that read back exactly.
+
+    Documents stand by falling score, equal ones as ``run`` has them. A path is written uncompressed; for gzip, pass
+    an open ``gzip.GzipFile``. ``tag`` is the sixth column.
+    """
+    if tag.split() != [tag]:
+        raise DataError(f"run: expected a tag without spaces, found {tag!r}", reason="bad_run")
+    if isinstance(target, Path):
+        with target.open("wb") as file:
+            write_run(file, run, tag=tag)
+        return
+    target.writelines(_lines_of(run, tag))
+
+
+def with_text_digest(run: Run) -> Run:
+    """The run under the digest of the text that ``write_run`` writes, as baselines store it."""
+    digest = hashlib.sha256()
+    for line in _lines_of(run, DEFAULT_TAG):
+        digest.update(line)
+    return run.with_source(digest=f"sha256:{digest.hexdigest()}")
+
+
+def _lines_of(run: Run, tag: str) -> Iterator[bytes]:
+    for topic, documents in run.by_topic().items():
+        by_score = sorted(documents.items(), key=lambda pair: -pair[1])
+        for rank, (document, score) in enumerate(by_score, start=1):
+            second, topic_field, document_field = _escaped("Q0", topic, document)
+            yield f"{topic_field} {second} {document_field} {rank} {score!r} {tag}\n".encode()
+
+
+def write_qrels(grades: Grades) -> bytes:
+    """Judgements in TREC's format: topics and documents sorted as text, whole grades without a decimal point."""
+    lines = []
+    for topic in sorted(grades):
+        for document in sorted(grades[topic]):
+            iteration, topic_field, document_field = _escaped("0", topic, document)
+            lines.append(f"{topic_field} {iteration} {document_field} {grades[topic][document]!r}\n")
+    return "".join(lines).encode()
+
+
+def _escaped(second: str, topic: str, document: str) -> tuple[str, str, str]:
+    """Second column, topic and document of a row as they are written."""
+    if topic.split() == [topic] and document.split() == [document]:
+        return second, topic, document
+    return _ESCAPED.decode(), _encoded(topic), _encoded(document)
+
+
+def _encoded(text: str) -> str:
+    """Only white space and the percent sign are replaced, so that the id stays readable."""
+    return "".join(quote(character) if character.isspace() or character == "%" else character for character in text)

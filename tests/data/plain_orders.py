@@ -1,0 +1,57 @@
+"""The order of a topic's documents and what its rank column says, in plain Python, to compare with columns."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+from pytest_riskguard.data.ranking import Order, RankColumn
+
+Ranks = Sequence[int | None] | None
+
+
+def in_32_bits(scores: Sequence[float]) -> list[float]:
+    """Scores as trec_eval holds them."""
+    return array("f", scores).tolist()
+
+
+def untied(ranking: Sequence[str]) -> dict[str, float]:
+    """A ranking as scores: whole numbers from the last rank up, which differ even in 32 bits."""
+    return dict(zip(ranking, map(float, range(len(ranking), 0, -1)), strict=True))
+
+
+def numbers(ranks: Ranks) -> Sequence[int] | None:
+    """The ranks, if they number the documents: all whole numbers, each once."""
+    if ranks is None:
+        return None
+    whole = [rank for rank in ranks if rank is not None]
+    return whole if len(set(whole)) == len(ranks) else None
+
+
+def ranked(order: Order, docids: Sequence[str], scores: Sequence[float], ranks: Ranks = None) -> list[str]:
+    """The documents from rank 1 on; all three stand in the order of the lines."""
+    compared = in_32_bits(scores) if order is Order.SINGLE_DESCENDING else list(scores)
+    places = list(range(len(docids)))
+    if order is Order.WRITTEN and (of_lines := numbers(ranks)) is not None:
+        places.sort(key=of_lines.__getitem__)
+    elif order in (Order.SINGLE_DESCENDING, Order.DESCENDING):
+        places.sort(key=docids.__getitem__, reverse=True)
+    elif order is Order.ASCENDING:
+        places.sort(key=docids.__getitem__)
+    places.sort(key=compared.__getitem__, reverse=True)  # stable
+    return [docids[place] for place in places]
+
+
+def rank_column(scores: Sequence[float], ranks: Ranks) -> RankColumn:
+    """What the rank column says about the scores of a topic."""
+    scores = list(scores)
+    if ranks is None or min(scores) == max(scores):
+        return RankColumn.SILENT
+    if (of_lines := numbers(ranks)) is None:
+        are_lines = scores[0] in (0, 1) and scores == [scores[0] + place for place in range(len(scores))]
+        # two scores may number the lines by chance
+        return RankColumn.STANDS_FOR_SCORES if are_lines and len(scores) > 2 else RankColumn.NUMBERS_NOTHING
+    by_rank = [scores[place] for place in sorted(range(len(scores)), key=of_lines.__getitem__)]
+    if by_rank == sorted(scores, reverse=True):
+        return RankColumn.AGREES
+    return RankColumn.INVERTED if by_rank == sorted(scores) else RankColumn.CONTRADICTS
