@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,7 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 ScoreRow = tuple[str, str, float, int | None]
 Column = Ids | npt.NDArray[np.integer] | npt.NDArray[np.floating] | Sequence[Any]
 _NOTHING = type(None)
+T = TypeVar("T")
 #: The largest whole number that a float holds exactly.
 _MAX_EXACT = 2**53
 
@@ -54,12 +55,13 @@ def packed(cells: Sequence[Any]) -> Column:
     return cells
 
 
-def joined(parts: Sequence[Column]) -> Column:
+def joined(parts: Sequence[Any]) -> Column:
     """The cells of several columns as one."""
     if all(isinstance(part, Ids) for part in parts):
-        return Ids.joined(parts)  # type: ignore[arg-type]
-    if all(isinstance(part, np.ndarray) for part in parts) and len({part.dtype for part in parts}) == 1:  # type: ignore[union-attr]
-        return np.concatenate(parts)  # type: ignore[arg-type]
+        return Ids.joined(parts)
+    kinds = {getattr(part, "dtype", None) for part in parts}
+    if len(kinds) == 1 and None not in kinds:
+        return np.concatenate(parts)
     return [cell for part in parts for cell in _cells(part)]
 
 
@@ -129,30 +131,12 @@ class Table:
             return stripped(column)
         if isinstance(column, np.ndarray) and (ids := _whole_numbers(column)) is not None:
             return ids
-        texts = [
-            cell.strip() if type(cell) is str else self._text(row, cell, what)
-            for row, cell in enumerate(_cells(column))
-        ]
+        texts = self._each(column, text_of, f"text or a whole number as the {what}")
         try:
             return Ids.of(texts)
         except UnicodeEncodeError as problem:
-            row = texts.index(problem.object)
             found = f"found half of a character in {problem.object!r:.60}"
-            raise self.refuse(row, f"expected text as the {what}, {found}") from None
-
-    def _text(self, row: int, cell: Any, what: str) -> str:
-        match cell:
-            case bool():
-                pass
-            case int():
-                return str(cell)
-            case float() if math.isnan(cell):
-                return ""
-            case float() if cell.is_integer() and abs(cell) < _MAX_EXACT:
-                return str(int(cell))
-            case None:
-                return ""
-        raise self.refuse(row, f"expected text or a whole number as the {what}, found {cell!r:.60}")
+            raise self.refuse(texts.index(problem.object), f"expected text as the {what}, {found}") from None
 
     def numbers(self, place: int, what: str) -> FloatArray:
         """The numbers in a column, NaN for nothing."""
@@ -166,47 +150,53 @@ class Table:
         except (RefusedError, OverflowError):
             pass
         if values is None or np.isinf(values).any():
-            return np.array([self._number(row, cell, what) for row, cell in enumerate(_cells(column))])
+            return np.array(self._each(column, _number_of, f"a number as the {what}"))
         return values
 
-    def _number(self, row: int, cell: Any, what: str) -> float:
-        value = math.nan
-        match cell:
-            case None:
-                return math.nan
-            case str():
-                if not (text := cell.strip()):
-                    return math.nan
-                value = number(text)
-            case bool():
-                pass
-            case int() | float():
-                if cell != cell:
-                    return math.nan
-                value = number(str(cell))
-        if math.isnan(value):
-            raise self.refuse(row, f"expected a number as the {what}, found {cell!r:.60}")
-        return value
+    def _each(self, column: Column, convert: Callable[[Any], T | None], expected: str) -> list[T]:
+        """Each cell converted; refuses the first for which there is nothing."""
+        converted = []
+        for row, cell in enumerate(_cells(column)):
+            if (value := convert(cell)) is None:
+                raise self.refuse(row, f"expected {expected}, found {cell!r:.60}")
+            converted.append(value)
+        return converted
 
     def tag(self, place: int) -> list[str | None]:
         """The cells of a column as what they say of a topic; None for lists and objects."""
         return [as_tag(cell) for cell in _cells(self.column(place))]
 
 
+def _is_nothing(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
+
+
+def text_of(cell: Any) -> str | None:
+    """A cell as text, empty for nothing; a whole number is the id that it is, also as a float; None of others."""
+    if isinstance(cell, str):
+        return cell.strip()
+    if _is_nothing(cell):
+        return ""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < _MAX_EXACT:
+        return str(int(cell))
+    return str(cell) if isinstance(cell, int) and not isinstance(cell, bool) else None
+
+
+def _number_of(cell: Any) -> float | None:
+    """The number in a cell, NaN for nothing; None of others."""
+    if _is_nothing(cell) or (isinstance(cell, str) and not cell.strip()):
+        return math.nan
+    if isinstance(cell, bool) or not isinstance(cell, str | int | float):
+        return None
+    value = number(str(cell).strip())
+    return None if math.isnan(value) else value
+
+
 def as_tag(cell: Any) -> str | None:
     """What a further column says of a topic; None for lists and objects."""
-    match cell:
-        case str():
-            return cell.strip()
-        case bool():
-            return str(cell).lower()
-        case None:
-            return ""
-        case int():
-            return str(cell)
-        case float():
-            return "" if math.isnan(cell) else f"{cell:g}"
-    return None
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    return f"{cell:g}" if isinstance(cell, float) and not math.isnan(cell) else text_of(cell)
 
 
 # What a table holds, by its kind.

@@ -49,46 +49,58 @@ def csv_table(file: InputFile, kind: Kind) -> Table:
     """The rows below a header."""
     delimiter = _delimiter(file, kind) or ","
     with suppress(RefusedError):
-        return block_table(file, kind, _cells(file.first_line, delimiter), separator=delimiter)
+        header = _cells(file.first_line, delimiter)
+        return _stacked(file, header, _text_columns(file, kind, header, separator=delimiter))
     rows = file.table(delimiter)
     _, header = next(rows, (1, []))
-    return _row_table(file, header, rows)
+    return _stacked(file, header, _cell_columns(file, header, rows))
 
 
 tsv_table = csv_table
+#: The lines of some rows, and their columns by place or by name.
+_Block = tuple[Sequence[int] | IntArray, Mapping[Any, Column]]
 
 
-def block_table(
+def _stacked(file: InputFile, header: Sequence[str] | None, blocks: Iterable[_Block]) -> Table:
+    """Rows one block below the other; without a header columns have names, and one may lack in a block."""
+    lines, parts = [np.zeros(0, dtype=np.int64)], []
+    for of_block, columns in blocks:
+        lines.append(np.asarray(of_block, dtype=np.int64))
+        parts.append((len(of_block), columns))
+    names = header or list(dict.fromkeys(name for _, part in parts for name in part))
+
+    def column(place: int) -> Column:
+        key = names[place] if header is None else place
+        return joined([part.get(key, [None] * size) for size, part in parts])
+
+    return Table(file, names, column, np.concatenate(lines))
+
+
+def _text_columns(
     file: InputFile, kind: Kind, header: Sequence[str], *, separator: str | None = None, below: bool = True
-) -> Table:
-    """Rows of text as columns, of which those are kept that hold something; ``below`` the first line, the header."""
+) -> Iterator[_Block]:
+    """Rows of text, of which those columns are kept that hold something; ``below`` the first line, the header."""
     found = places(header, WANTED[kind], kind, file.columns)
-    kept = range(len(header)) if kind == "topics" else sorted(found.values())
+    kept = range(len(header)) if kind == "topics" else found.values()
     numeric = {place for what, place in found.items() if what in ("rank", "score", "grade", "value")}
-    lines: list[IntArray] = []
-    parts: dict[int, list[Column]] = {place: [] for place in kept}
     for block in text_blocks(file, len(header), longest=LINE_BYTES, separator=separator):
-        skipped = int(below and not lines)
-        lines.append(block.lines[skipped:])
-        for place in kept:
-            cells = block.columns[place].at(slice(skipped, None))
-            parts[place].append(numbers(cells) if place in numeric else cells.compact())
-    columns = {place: joined(of_place) for place, of_place in parts.items()}
-    return Table(file, header, columns.__getitem__, np.concatenate(lines))
+        rows = slice(int(below), None)
+        below = False
+        columns = {place: block.columns[place].at(rows) for place in kept}
+        yield (
+            block.lines[rows],
+            {place: numbers(ids) if place in numeric else ids.compact() for place, ids in columns.items()},
+        )
 
 
-def _row_table(file: InputFile, header: Sequence[str], rows: Iterable[tuple[int, Sequence[str]]]) -> Table:
-    """Rows of cells as columns."""
-    lines: list[int] = []
-    parts: list[list[Column]] = []
-    rows = iter(rows)
+def _cell_columns(file: InputFile, header: Sequence[str], rows: Iterator[tuple[int, list[str]]]) -> Iterator[_Block]:
+    """Rows of cells, many at a time."""
     while some := list(islice(rows, _ROWS)):
         for line, row in some:
             if len(row) != len(header):
                 raise file.refuse(line, f"expected {len(header)} columns as in the first line, found {len(row)}")
-        lines += [line for line, _ in some]
-        parts.append([packed(cells) for cells in zip(*(row for _, row in some), strict=True)])
-    return Table(file, header, lambda place: joined([columns[place] for columns in parts]), lines)
+        lines, cells = zip(*some, strict=True)
+        yield lines, dict(enumerate(map(packed, zip(*cells, strict=True))))
 
 
 def _delimiter(file: InputFile, kind: Kind) -> str | None:
@@ -189,7 +201,10 @@ def jsonl_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the first object has the keys that are needed."""
     if not file.looks_like_json:
         return Misfit("it is not JSON")
-    first = _first(file)
+    first = file.first_object
+    if _is_list(file):
+        rows = file.json_or_none
+        first = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else None
     if first is None:
         return Misfit("it is neither one JSON object in each line nor a list of objects", 1)
     if kind == "topics" and {"title", "text"} <= first.keys() and "query" not in first:
@@ -209,34 +224,26 @@ def jsonl_fits(file: InputFile, kind: Kind) -> Misfit | None:
 
 def jsonl_table(file: InputFile, _kind: Kind) -> Table:
     """An object for each row."""
-    if not file.first_line.lstrip().startswith("["):
+    if not _is_list(file):
         with suppress(RefusedError):
-            return _object_table(file, _blocks_of_objects(file))
-    return _object_table(file, [_objects(file)])
+            return _stacked(file, None, map(_object_columns, _blocks_of_objects(file)))
+    return _stacked(file, None, [_object_columns(_objects(file))])
 
 
-def _object_table(file: InputFile, blocks: Iterable[tuple[Sequence[int], Sequence[Mapping[str, Any]]]]) -> Table:
-    """Objects as columns, one for each of their keys."""
-    lines: list[int] = []
-    parts: list[tuple[int, dict[str, Column]]] = []
-    for numbers_of, objects in blocks:
-        lines += numbers_of
-        layouts = {tuple(one) for one in objects}
-        if len(layouts) == 1:
-            columns = {name: list(map(itemgetter(name), objects)) for layout in layouts for name in layout}
-        else:
-            columns = {name: [one.get(name) for one in objects] for layout in layouts for name in layout}
-        parts.append((len(objects), {name: packed(cells) for name, cells in columns.items()}))
-    header = list(dict.fromkeys(name for _, columns in parts for name in columns))
-    return Table(
-        file,
-        header,
-        lambda place: joined([columns.get(header[place], [None] * size) for size, columns in parts]),
-        lines,
-    )
+_Objects = tuple[Sequence[int], Sequence[Mapping[str, Any]]]
 
 
-def _blocks_of_objects(file: InputFile) -> Iterator[tuple[Sequence[int], list[dict[str, Any]]]]:
+def _object_columns(rows: _Objects) -> _Block:
+    lines, objects = rows
+    layouts = {tuple(one) for one in objects}
+    if len(layouts) == 1:
+        columns = {name: list(map(itemgetter(name), objects)) for layout in layouts for name in layout}
+    else:
+        columns = {name: [one.get(name) for one in objects] for layout in layouts for name in layout}
+    return lines, {name: packed(cells) for name, cells in columns.items()}
+
+
+def _blocks_of_objects(file: InputFile) -> Iterator[_Objects]:
     """Many lines at a time, an object in each; ``RefusedError`` for anything else, and for what is unusual."""
     for first, text in file.texts():
         text = text.removesuffix(b"\n")
@@ -258,24 +265,17 @@ def _refuse(_constant: str) -> None:
     raise RefusedError
 
 
-def _first(file: InputFile) -> dict[str, Any] | None:
-    if file.first_line.lstrip().startswith("["):
-        rows = file.json_or_none
-        return rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else None
-    return file.first_object
+def _is_list(file: InputFile) -> bool:
+    return file.first_line.lstrip().startswith("[")
 
 
-def _objects(file: InputFile) -> tuple[list[int], list[dict[str, Any]]]:
+def _objects(file: InputFile) -> _Objects:
     """The objects, with their lines in JSON Lines, with their places in a list."""
-    is_list = file.first_line.lstrip().startswith("[")
-    rows: Iterable[tuple[int, Any]] = enumerate(file.json, 1) if is_list else file.json_lines()
-    lines, objects = [], []
+    rows = list(enumerate(file.json, 1) if _is_list(file) else file.json_lines())
     for line, row in rows:
         if not isinstance(row, dict):
             raise file.refuse(line, f"expected a JSON object, found {json.dumps(row):.60}")
-        lines.append(line)
-        objects.append(row)
-    return lines, objects
+    return [line for line, _ in rows], [row for _, row in rows]
 
 
 # Runs as MS MARCO has them: query, passage and rank with tabs and without a header; a score may follow.
@@ -306,6 +306,6 @@ def msmarco_table(file: InputFile, kind: Kind) -> Table:
     """The documents of each topic by their scores, or else by their ranks."""
     header = _MSMARCO[: len(file.first_line.split())]
     with suppress(RefusedError):
-        return block_table(file, kind, header, below=False)
-    rows = ((line, content.decode().split()) for line, content in file.lines())
-    return _row_table(file, header, ((line, cells) for line, cells in rows if cells))
+        return _stacked(file, header, _text_columns(file, kind, header, below=False))
+    rows = ((line, content.decode().split()) for line, content in file.lines() if content.strip())
+    return _stacked(file, header, _cell_columns(file, header, rows))

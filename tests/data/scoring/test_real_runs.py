@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import csv
 import gzip
+import itertools
 from pathlib import Path
 
+import ir_measures
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pytest_riskguard.data import read_qrels, read_scores
+from pytest_riskguard.data import TopicScores, read_qrels, read_scores
+from pytest_riskguard.data.given_file import LabelRules
+from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.run_scores import score_run
+from pytest_riskguard.engine.sources import RunFile, ScoreCache
+from tests.data.scoring import plain
 
 WEB_RUNS = [
     f"{model}-{part}" for model in ("ql", "rm") for part in ("cata", "cata-filtered", "catb", "catb-filtered")
@@ -92,3 +98,83 @@ def test_a_table_of_systems_reads_as_measures_of_the_users_own(cranfield):
     scores = read_scores(cranfield / "scores_ap.csv")
     assert len(scores) == 20
     assert len(scores[0].topics) == 225
+
+
+#: ``ERR@20`` is compared with gdeval's figures.
+MEASURES = [
+    *(
+        "nDCG@10",
+        "nDCG@20",
+        "nDCG",
+        "AP",
+        "RR",
+        "RR@10",
+        "P@10",
+        "R@100",
+        "Judged@10",
+        "Bpref",
+        "RBP(rel=1)",
+        "Rprec",
+    ),
+    *("Success@5", "AP(rel=2)@100", "P(rel=2)@20", "SetR", "nDCG(judged_only=True)@10"),
+]
+HALVED = [
+    "nDCG@10",
+    "nDCG",
+    "AP",
+    "RR@10",
+    "Bpref",
+    "DCG@10",
+    "ERR@20",
+    "RBP(max_rel=4)@10",
+    "nDCG(dcg='exp-log2')@20",
+]
+
+
+def by_topic(scores: TopicScores) -> dict[str, float]:
+    return dict(zip(scores.topics, scores.values.tolist(), strict=True))
+
+
+def interleaved(text: str) -> str:
+    """The same rows with those of different topics in turn, each topic's in their order."""
+    groups = [list(rows) for _, rows in itertools.groupby(text.splitlines(), key=lambda line: line.split()[0])]
+    return "\n".join(line for turn in itertools.zip_longest(*groups) for line in turn if line) + "\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("folder", "file", "count"),
+    [
+        ("web2012_runs", "qrels.adhoc.txt.gz", 8),
+        pytest.param("cranfield_runs", "qrels.txt", 20, marks=pytest.mark.nightly),
+    ],
+)
+def test_real_runs_score_as_with_ir_measures_in_every_way(folder, file, count, shared, write, monkeypatch, tmp_path):
+    monkeypatch.setenv("RISKGUARD_CACHE", str(tmp_path / "cache"))
+    qrels = read_qrels(shared / "data" / folder / file)
+    judged = [ir_measures.Qrel(t, d, int(g)) for t, grades in qrels.grades.items() for d, g in grades.items()]
+    halves = {t: {d: g / 2 if g > 0 else g for d, g in grades.items()} for t, grades in qrels.grades.items()}
+    real = read_qrels(halves, labels=LabelRules(relevant_from=0.5))
+    paths = sorted((shared / "data" / folder / "runs").glob("*.run.gz"))
+    assert len(paths) == count
+    for path in paths:
+        text = gzip.decompress(path.read_bytes()).decode()
+        rows = list(ir_measures.read_trec_run(text))
+        scores = {scored.measure: by_topic(scored) for scored in score_run(path, qrels, MEASURES)}
+        for measure in MEASURES:
+            peers = ir_measures.iter_calc([parse_measure(measure)], judged, rows)
+            expected = {metric.query_id: metric.value for metric in peers if metric.query_id in scores[measure]}
+            assert scores[measure] == pytest.approx(expected, rel=0, abs=1e-12), (path.name, measure)
+        plain_text, mixed = write("plain.run", text), write("mixed.run", interleaved(text))
+        assert {s.measure: by_topic(s) for s in score_run(mixed, qrels, MEASURES)} == scores
+        for _ in ("cold", "warm"):
+            cache = ScoreCache(qrels=qrels, topics=None, store=None, measures=MEASURES)
+            assert {m: by_topic(cache.scored(RunFile(plain_text), m).scores) for m in MEASURES} == scores
+        rankings: dict[str, dict[str, float]] = {}
+        for row in rows:
+            rankings.setdefault(row.query_id, {})[row.doc_id] = row.score
+        for scored in score_run(path, real, HALVED):
+            answered = {topic: rankings[topic] for topic in scored.topics if topic in rankings}
+            expected = plain.scores(str(scored.measure), answered, real.grades, real.rules)
+            found = {topic: value for topic, value in by_topic(scored).items() if topic in answered}
+            assert found == pytest.approx(expected, rel=0, abs=1e-12), (path.name, scored.measure)

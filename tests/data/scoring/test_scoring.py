@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -18,7 +19,6 @@ from pytest_riskguard.data.measures import has_kernel, parse_measure, provider_o
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.ranking import Order, order_of
 from pytest_riskguard.data.run_scores import score_run
-from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.data.scoring import check_labels, kernel_of, parts_of, values_by_order, values_of
 from pytest_riskguard.data.unjudged import values_if_judged
 from tests.data.plain_orders import ranked, untied
@@ -37,16 +37,6 @@ WITH_KERNELS = [
     *("ERR(max_rel=9)@20", "ERR(max_rel=9)", "ERR(max_rel=9)@2"),
 ]
 WITHOUT = ["SetF", "IPrec@0.1", "infAP", "NumRet", "SetP", "Compat", "nDCG(gains={1: 2}, judged_only=True)"]
-ADDITIVE = [
-    *("nDCG", "nDCG@10", "nDCG(dcg='exp-log2')@10", "nDCG(gains={1: 5, 2: 7})@10", "DCG@5", "P@5", "P(rel=2)@10"),
-    *("R@5", "R(rel=2)@20", "SetR", "RBP(rel=1)", "RBP(max_rel=3)@5"),
-]
-NOT_ADDITIVE = [
-    *("AP", "AP(rel=2)@10", "RR", "RR@10", "ERR@20", "Success@3", "Rprec", "Bpref", "SetP", "Judged@10", "Compat"),
-    "nDCG(judged_only=True)@5",
-]
-
-
 Chunk = dict[str, dict[str, float]]
 
 
@@ -182,85 +172,45 @@ def test_an_unjudged_document_has_no_gain_even_where_grade_0_has_one():
         assert of_kernel(text, judged_run(chunk, qrels), qrels) == {"t": 0.0}
 
 
-ON_REAL_RUNS = [
-    *(
-        "nDCG@10",
-        "nDCG@20",
-        "nDCG",
-        "AP",
-        "RR",
-        "RR@10",
-        "P@10",
-        "R@100",
-        "Judged@10",
-        "Bpref",
-        "RBP(rel=1)",
-        "ERR@20",
-    ),
-    *("nDCG(dcg='exp-log2')@20", "nDCG(judged_only=True)@10", "DCG@10", "RBP(max_rel=4)@10", "Rprec", "Success@5"),
-    *("AP(rel=2)@100", "P(rel=2)@20", "SetR"),
-]
-
-
-def real_runs(shared):
-    for folder, qrels in (("cranfield_runs", "qrels.txt"), ("web2012_runs", "qrels.adhoc.txt.gz")):
-        for run in sorted((shared / "data" / folder / "runs").glob("*.run.gz")):
-            yield run, shared / "data" / folder / qrels
-
-
-@pytest.mark.parametrize(
-    "every", [pytest.param(5, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.nightly)]
-)
-def test_real_runs_with_whole_grades_and_others(shared, every):
-    runs = list(real_runs(shared))
-    assert len(runs) == 28
-    for path, judgements in runs[::every]:
-        chunk = chunk_of({topic: [*documents.items()] for topic, documents in read_run(path).by_topic().items()})
-        whole = read_qrels(judgements)
-        halved = {t: {d: g / 2 if g > 0 else g for d, g in judged.items()} for t, judged in whole.grades.items()}
-        for qrels in (whole, read_qrels(halved, labels=LabelRules(relevant_from=0.5))):
-            run = judged_run(chunk, qrels)
-            answered = {topic: chunk[topic] for topic in run.topics}
-            for text in ON_REAL_RUNS:
-                expected = plain.scores(text, answered, qrels.grades, qrels.rules)
-                assert of_kernel(text, run, qrels) == close(expected), (path.name, text)
-
-
-@pytest.fixture
-def made(write):
-    """Judgements and a run of 30 topics without ties; some judged documents are not in it, one is short."""
-    rng = random.Random(5)
-    judged, rows = {}, {}
-    for topic in range(30):
+def rankings_and_grades() -> tuple[dict[str, list[str]], dict[str, dict[str, int]]]:
+    """Of 30 topics; some judged documents are not retrieved, one ranking is short."""
+    rng, rankings, grades = random.Random(5), {}, {}
+    for topic in (f"t{number}" for number in range(30)):
         documents = ["always", *(f"d{number}" for number in rng.sample(range(200), 60))]
-        judged[f"t{topic}"] = {name: rng.choice([-1, 0, 0, 1, 2, 3]) for name in documents[21:]} | {"always": 1}
-        ranking = documents[: 4 if topic == 3 else 40]
-        rows[f"t{topic}"] = [(name, 100.0 - rank) for rank, name in enumerate(ranking)]
-    return read_qrels(judged), rows
+        grades[topic] = {name: rng.choice([-1, 0, 0, 1, 2, 3]) for name in documents[21:]} | {"always": 1}
+        rankings[topic] = documents[: 4 if topic == "t3" else 40]
+    return rankings, grades
 
 
-def as_rows(run: RankedRun, rankings: Mapping[str, Mapping[str, int]]) -> JudgedRows:
-    """Topics whose documents have these ranks."""
-    return JudgedRows.of(
-        [
-            (list(grades.values()), [ranks.get(name, 0) for name in grades], run.retrieved(topic))
-            for topic, ranks in rankings.items()
-            for grades in [run.qrels.grades[topic]]
-        ]
-    )
-
-
-@pytest.mark.parametrize("text", [*ADDITIVE, *NOT_ADDITIVE])
-def test_a_ranking_that_no_run_holds_scores_what_a_run_would(made, text):
-    qrels, rows = made
-    measure = parse_measure(text)
-    run = RankedRun(judged_run(chunk_of(rows), qrels), qrels, measure)
-    turned = {t: {d: run.retrieved(t) + 1 - rank for d, rank in run.ranks(t).items()} for t in qrels.topics}
-    for rankings in ({topic: run.ranks(topic) for topic in qrels.topics}, turned):
-        scored = {t: [(d, 1000.0 - rank) for d, rank in ranks.items()] for t, ranks in rankings.items()}
-        (expected,) = score_run(scored, qrels, [text])
-        values = values_of(measure, as_rows(run, rankings), AS_GIVEN)
+@pytest.mark.parametrize("text", [*WITH_KERNELS, *WITHOUT])
+def test_rankings_that_no_run_holds_score_what_a_run_would(text):
+    rankings, grades = rankings_and_grades()
+    qrels, measure = read_qrels(grades), parse_measure(text)
+    parts, sums, scores = parts_of(measure), [], []
+    assert (parts is not None) == bool(re.match(r"(nDCG|DCG|P|R|SetR|RBP)\b(?!.*judged_only)", text))
+    for turn in (1, -1):
+        turned = {topic: documents[::turn] for topic, documents in rankings.items()}
+        ranks = {topic: {name: rank for rank, name in enumerate(names, 1)} for topic, names in turned.items()}
+        rows = JudgedRows.of(
+            [
+                (list(grades[t].values()), [ranks[t].get(name, 0) for name in grades[t]], len(ranks[t]))
+                for t in qrels.topics
+            ]
+        )
+        (expected,) = score_run({t: [(d, 99.0 - r) for d, r in of.items()] for t, of in ranks.items()}, qrels, [text])
+        values = values_of(measure, rows, AS_GIVEN)
         np.testing.assert_allclose(values, expected.values, rtol=0, atol=1e-12)
+        if has_kernel(measure):
+            kernel = kernel_of(measure, AS_GIVEN)
+            is_needed = kernel.needed(rows)
+            assert kernel.scores(rows.at(is_needed)).tolist() == values.tolist()
+            assert not np.all(is_needed) or text.startswith("Judged")
+        if parts is not None:  # they add up to the score but for a factor of the topic
+            sums.append(rows.sums(parts(rows.value, rows.rank)))
+            scores.append(values)
+    if sums:
+        np.testing.assert_allclose(sums[0] * scores[1], sums[1] * scores[0], rtol=0, atol=1e-9)
+        assert ((sums[0] > 0) == (scores[0] > 0)).all()
 
 
 def test_a_ranking_without_documents_scores_as_an_unanswered_topic_does():
@@ -268,38 +218,3 @@ def test_a_ranking_without_documents_scores_as_an_unanswered_topic_does():
     for text, expected in (("nDCG@10", [0.0, 1.0]), ("SetP", [0.0, 1 / 3]), ("Judged", [0.0, 1 / 3])):
         assert values_of(parse_measure(text), rows, AS_GIVEN).tolist() == [0.0, *expected]
         assert values_of(parse_measure(text), JudgedRows.of([]), AS_GIVEN).shape == (0,)
-
-
-@pytest.mark.parametrize("text", ADDITIVE)
-def test_parts_of_documents_add_up_to_the_score_but_for_a_factor_of_the_topic(made, text):
-    qrels, rows = made
-    measure = parse_measure(text)
-    run, parts = RankedRun(judged_run(chunk_of(rows), qrels), qrels, measure), parts_of(measure)
-    assert parts is not None
-    for topic in qrels.topics:
-        grades = np.array(list(qrels.grades[topic].values()), dtype=np.float64)
-        ranks = run.ranks(topic)
-        sides = [ranks, {document: run.retrieved(topic) + 1 - rank for document, rank in ranks.items()}]
-        sums = [
-            float(np.sum(parts(grades, np.array([side.get(name, 0) for name in qrels.grades[topic]]))))
-            for side in sides
-        ]
-        scores = [values_of(measure, as_rows(run, {topic: side}), AS_GIVEN)[0] for side in sides]
-        assert sums[0] * scores[1] == pytest.approx(sums[1] * scores[0], abs=1e-9)
-        assert (sums[0] > 0) == (scores[0] > 0)
-
-
-@pytest.mark.parametrize("text", NOT_ADDITIVE)
-def test_other_measures_are_no_such_sum(text):
-    assert parts_of(parse_measure(text)) is None
-
-
-@pytest.mark.parametrize("text", WITH_KERNELS)
-def test_rows_that_are_not_needed_change_nothing(made, text):
-    qrels, rows = made
-    kernel = kernel_of(parse_measure(text), AS_GIVEN)
-    run = RankedRun(judged_run(chunk_of(rows), qrels), qrels, parse_measure(text))
-    every = as_rows(run, {topic: run.ranks(topic) for topic in qrels.topics})
-    is_needed = kernel.needed(every)
-    assert kernel.scores(every.at(is_needed)).tolist() == kernel.scores(every).tolist()
-    assert not np.all(is_needed) or text.startswith("Judged")

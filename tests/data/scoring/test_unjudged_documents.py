@@ -36,6 +36,8 @@ def test_unjudged_documents_are_those_that_no_row_of_the_qrels_names():
         (1, "x"): (0, 1, -1, 1),
     }
     assert set(found("nDCG@3", one, other, topics=("u",))) == {(1, "x")}
+    below = found("AP", {"t": "xyzuvwpqrsb"}, {"t": "bcdefghijklx"}, topics=("t",))
+    assert below[0, "x"] == (1, 12, 1, 1)  # where it stands, below the ranks that are searched
     whole = read_qrels({"t": dict.fromkeys("abcdef", 1)})
     assert found("nDCG@3", {"t": one["t"]}, {"t": other["t"]}, topics=("t",), qrels=whole) == {}
 
@@ -50,12 +52,6 @@ def test_topics_searched_one_at_a_time_give_the_same(monkeypatch):
         monkeypatch.undo()
 
 
-def test_a_document_is_known_below_the_ranks_that_are_searched():
-    one, other = {"t": "xyzuvwpqrsb", "u": "b"}, {"t": "bcdefghijklx", "u": "b"}
-    ranks = found("AP", one, other)[0, "x"]
-    assert ranks == (1, 12, 1, 1)
-
-
 def test_where_it_is_relevant_it_also_counts_for_the_run_that_lacks_it():
     (run,) = runs("AP", {"t": "axe", "u": "b"})
     none, first = (values_if_relevant(run, *map(np.array, ([0], [1], [row]))).tolist() for row in (-1, 0))
@@ -64,10 +60,7 @@ def test_where_it_is_relevant_it_also_counts_for_the_run_that_lacks_it():
     both = values_if_relevant(run, np.array([0, 0, 1]), np.array([2, 0, 1]), np.array([0, 1, -1]))
     assert both.tolist() == [1.0, 1 / 3, 1 / 2]
     assert values_if_relevant(run, *(np.zeros(0, dtype=np.int64),) * 3).tolist() == []
-
-
-def test_a_topic_that_a_run_does_not_answer_scores_nothing():
-    (run,) = runs("AP", {"u": "b"})
+    (run,) = runs("AP", {"u": "b"})  # a topic that the run does not answer scores nothing
     assert values_if_relevant(run, np.array([0, 1]), np.array([1, 1]), np.array([-1, -1])).tolist() == [0.0, 0.5]
 
 
