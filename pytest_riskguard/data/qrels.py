@@ -17,7 +17,7 @@ from pytest_riskguard.data.checks import Input, Lines, Numbers, Rows, Text, dige
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.data.headers import whole
-from pytest_riskguard.data.ids import Ids, IntArray, Words, rows_of
+from pytest_riskguard.data.ids import Ids, IntArray, Places, Words, rows_of
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.records import Agreement, AmbiguousTextError, TopicKeys
 from pytest_riskguard.errors import QrelsFormatError
