@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.ids import Ids, IntArray, Places, Words, rows_of
 from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.records import Agreement, AmbiguousTextError, Judgement, Records, TopicKeys
+from pytest_riskguard.data.records import Agreement, AmbiguousTextError, TopicKeys
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 Grades = Mapping[str, Mapping[str, float]]
+#: Topic, document, grade, judge and line.
+Row = tuple[str, str, float, str, int | None]
 #: topic -> document -> judge -> grade
 ByJudge = Mapping[str, Mapping[str, Mapping[str, float]]]
 
@@ -95,15 +97,10 @@ class JudgementArrays:
         )
 
     @cached_property
-    def best_first(self) -> Places:
-        """The rows by topic, those with the highest grades first."""
-        rows = np.lexsort((-self.grades, self.topic_of_row))
-        return rows.astype(np.int32) if len(rows) < 2**31 else rows
-
-    @cached_property
     def highest(self) -> npt.NDArray[np.float64]:
         """The highest grade of each topic."""
-        return self.grades[self.best_first[self.offsets[:-1]]]
+        highest: npt.NDArray[np.float64] = np.maximum.reduceat(self.grades, self.offsets[:-1])
+        return highest
 
     @cached_property
     def places(self) -> Mapping[str, int]:
@@ -312,28 +309,18 @@ def read_qrels(
         data.keys, data.labels = keys, labels or AS_GIVEN
         return memory.judgements(given, data)
     given = GivenFile.of(given)
-    file = InputFile(
-        given.path, error=QrelsFormatError, part=given.part, columns=given.columns, download=given.download
-    )
-    file.keys, file.labels = keys, labels or given.labels
-    known = format_of(file, "judgements", named=given.format)
-    found = known.reader("judgements")(file)
-    return found if isinstance(found, Qrels) else of_records(file, found)
+    file = InputFile(replace(given, labels=labels or given.labels), error=QrelsFormatError, keys=keys)
+    qrels: Qrels = format_of(file, "judgements").reader("judgements")(file)
+    return qrels
 
 
-def of_records(given: Input, records: Records[Judgement]) -> Qrels:
-    """The judgements that a reader gave as rows."""
-    rows = list(records.rows)
-    return qrels_of(
-        given,
-        [row.topic for row in rows],
-        [row.document for row in rows],
-        [row.grade for row in rows],
-        [row.judge for row in rows],
-        lines=[row.line for row in rows],
-        by_text=records.by_text,
-        texts=records.texts,
-    )
+def qrels_of_rows(
+    given: Input, rows: Iterable[Row], *, by_text: bool = False, texts: Mapping[str, str] = MappingProxyType({})
+) -> Qrels:
+    """As ``qrels_of``, from rows of topic, document, grade, judge and line; texts may come with the rows."""
+    columns = list(zip(*rows, strict=True)) or [(), (), (), (), ()]
+    topics, documents, grades, judges, lines = columns
+    return qrels_of(given, topics, documents, grades, judges, lines=lines, by_text=by_text, texts=texts)
 
 
 def qrels_of(
@@ -385,12 +372,12 @@ def qrels_of(
 
 def qrels_of_groups(
     given: Input,
-    places: IntArray,
+    places: Places,
     names: tuple[str, ...],
     documents: Ids,
     grades: FloatArray,
     *,
-    lines: IntArray,
+    lines: Callable[[], IntArray],
     digest: str,
 ) -> Qrels:
     """As ``qrels_of``, of rows that are checked, and whose topics are places among ``names``, sorted as text."""
@@ -399,7 +386,7 @@ def qrels_of_groups(
 
 def _qrels(
     rows: Rows,
-    places: IntArray,
+    places: Places,
     heads: tuple[str, ...],
     ids: Ids,
     values: FloatArray,
@@ -418,10 +405,12 @@ def _qrels(
         places, ids, values, agreement, by_judge = _put_together(rows, heads, places, ids, values, by.strings())
     elif (pair := repeated(places, ids)) is not None:
         raise _twice(rows, heads, places, ids, values, *pair)
-    offsets = np.searchsorted(places, np.arange(len(heads) + 1)).astype(np.int64)
+    offsets = np.searchsorted(places, np.arange(len(heads) + 1, dtype=places.dtype)).astype(np.int64)
     rows.limit(DOCUMENTS, int(np.diff(offsets).max(initial=0)))
     table = JudgementArrays(heads, offsets, ids, values)
-    digest = digest or digest_of([Ids.of(heads), ids], offsets, values)
+    if digest is None:  # the order of rows says nothing
+        row = np.lexsort((ids.hashes, places))
+        digest = digest_of([Ids.of(heads), ids.at(row)], offsets, values[row])
     texts = MappingProxyType({topic: text for topic, text in texts.items() if topic in table.places})
     return _under_rules(rows.given, table, digest, texts, agreement, by_judge)
 
@@ -442,7 +431,7 @@ def _by_id(
 
 
 def _twice(
-    rows: Rows, topics: Sequence[str], places: IntArray, ids: Ids, grades: FloatArray, first: int, second: int
+    rows: Rows, topics: Sequence[str], places: Places, ids: Ids, grades: FloatArray, first: int, second: int
 ) -> Exception:
     """The error to raise for a document that is judged twice in a topic."""
     (document,) = ids.at(slice(second, second + 1)).strings()
@@ -455,7 +444,7 @@ def _twice(
 
 
 def _put_together(
-    rows: Rows, topics: Sequence[str], places: IntArray, ids: Ids, grades: FloatArray, judges: Sequence[str]
+    rows: Rows, topics: Sequence[str], places: Places, ids: Ids, grades: FloatArray, judges: Sequence[str]
 ) -> tuple[IntArray, Ids, FloatArray, Agreement, ByJudge | None]:
     """One grade for each document, the median of its judges', and how far these agree."""
     found: dict[tuple[int, str], dict[str, float]] = {}

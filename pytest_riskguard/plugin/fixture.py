@@ -14,8 +14,7 @@ from pytest_riskguard.assertions import BurdenOptions, CollapseOptions, GeoRiskO
 from pytest_riskguard.config.asking import TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
-from pytest_riskguard.data.memory import RankingsData, is_data
-from pytest_riskguard.data.memory_runs import run, system_in_memory
+from pytest_riskguard.data.memory import RankingsData, is_data, run, system_in_memory
 from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
@@ -35,8 +34,6 @@ from pytest_riskguard.gates.kinds import (
 )
 from pytest_riskguard.gates.option_types import lists_options
 from pytest_riskguard.gates.verdict import Verdict, incomparable
-from pytest_riskguard.live_systems.candidates import live_run
-from pytest_riskguard.plugin.live_console import PytestConsole
 from pytest_riskguard.plugin.mode import mode_of
 from pytest_riskguard.plugin.options import CONFIG_NAME, typed_again
 from pytest_riskguard.plugin.screen import with_paths_from_here
@@ -173,6 +170,9 @@ class Riskguard:
         compare the answers. How the candidate is queried does not change the verdict. Documents with equal scores
         keep their order, or with ``ties="docid"`` are ranked by their ids. ``metadata`` is as for ``run``.
         """
+        from pytest_riskguard.live_systems.candidates import live_run
+        from pytest_riskguard.plugin.live_console import PytestConsole
+
         __tracebackhide__ = True
         asking: dict[str, Any] = {"depth": depth, "workers": workers, "timeout": timeout}
         try:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.judged import JudgedRun, Judging, judged_parts, scored_topics
-from pytest_riskguard.data.memory_runs import as_run
+from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.ranking import NO_RANK, Order
 from pytest_riskguard.data.runs import Run, Source, read_run

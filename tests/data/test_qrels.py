@@ -26,7 +26,7 @@ def test_topics_are_those_with_a_relevant_document_sorted_as_text(write):
     with pytest.raises(KeyError):
         qrels.grades["3"]
     arrays = qrels.arrays
-    assert (arrays.highest.tolist(), arrays.documents.at(arrays.best_first).strings()) == ([1, 10], [*"aé", *"cab"])
+    assert arrays.highest.tolist() == [1, 10]
     assert arrays.places_of(["9", "10"]).tolist() == [1, 0]
     assert (arrays.name_of(1), arrays.name_of(2)) == (("10", "é"), ("9", "a"))
     some = judgement_rows(arrays, np.array([1, 0]), np.array([0, 3, 5]), Ids.of([*"cé", "a", *"bé"]))

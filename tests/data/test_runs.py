@@ -16,7 +16,7 @@ from pytest_riskguard.data import runs
 from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.memory import InputData
-from pytest_riskguard.data.memory_runs import run as in_memory
+from pytest_riskguard.data.memory import run as in_memory
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run, read_run, run_of, run_of_rankings
 from pytest_riskguard.engine.sources import LiveRun, RunFile, ScoreCache, ScoreFile

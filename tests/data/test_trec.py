@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.data import input_files, trec
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.memory_runs import as_run
+from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.ranking import NO_RANK
 from pytest_riskguard.data.records import Kind
