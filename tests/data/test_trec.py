@@ -35,8 +35,8 @@ def read(path: Path, kind: Kind) -> list[object]:
         found = read_qrels(given)
         return [found.topics, found.without_relevant, {t: list(g.items()) for t, g in found.grades.items()}]
     run = read_run(given)
-    assert run.ranks is not None
-    about = (run.source.digest, run.source.contradicted, run.offsets.tolist(), run.ranks.tolist())
+    ranks = None if run.ranks is None else run.ranks.tolist()
+    about = (run.source.digest, run.source.contradicted, run.offsets.tolist(), ranks)
     return [*about, [(topic, list(documents.items())) for topic, documents in run.by_topic().items()]]
 
 
