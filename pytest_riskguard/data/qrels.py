@@ -408,9 +408,9 @@ def _qrels(
     offsets = np.searchsorted(places, np.arange(len(heads) + 1, dtype=places.dtype)).astype(np.int64)
     rows.limit(DOCUMENTS, int(np.diff(offsets).max(initial=0)))
     table = JudgementArrays(heads, offsets, ids, values)
-    if digest is None:  # the order of rows says nothing
-        row = np.lexsort((ids.hashes, places))
-        digest = digest_of([Ids.of(heads), ids.at(row)], offsets, values[row])
+    if not digest:  # the same whatever the order of the rows
+        rows_in_order = np.lexsort((ids.hashes, places))
+        digest = digest_of([Ids.of(heads), ids.at(rows_in_order)], offsets, values[rows_in_order])
     texts = MappingProxyType({topic: text for topic, text in texts.items() if topic in table.places})
     return _under_rules(rows.given, table, digest, texts, agreement, by_judge)
 
