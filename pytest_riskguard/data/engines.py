@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from pytest_riskguard.data.headers import SYNONYMS
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import at, nodes, outline
-from pytest_riskguard.data.records import Kind, Ranking, Records
+from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.text import clean
 
@@ -352,7 +353,7 @@ def responses_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     return None
 
 
-def responses_rankings(file: InputFile) -> Records[Ranking]:
+def responses_rankings(file: InputFile) -> Run:
     """The hits of each answer, in their order."""
     rows = _rows(file)
     first = next(rows, None)
@@ -375,9 +376,9 @@ def responses_rankings(file: InputFile) -> Records[Ranking]:
                 raise file.refuse(row.line, f"{which}: {problem}") from None
             if by == "id" and row.text is not None:
                 texts.setdefault(topic, row.text)
-            yield Ranking(topic, documents, scores, row.line)
+            yield None if by == "order" else topic, documents, scores, None, row.line
 
-    return Records(rankings(), by_text=by == "text", by_order=by == "order", texts=texts, is_ordered=True)
+    return run_of_rankings(file, rankings(), by_text=by == "text", texts=texts, ordered=True)
 
 
 def _rows(file: InputFile) -> Iterator[_Row]:

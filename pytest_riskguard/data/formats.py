@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
-from pytest_riskguard.data.headers import SYNONYMS, number
+from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hint
-from pytest_riskguard.data.records import KINDS, Judgement, Kind, Ranking, Records, limited
+from pytest_riskguard.data.records import KINDS, Kind
 from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.text import did_you_mean
 
@@ -46,13 +45,8 @@ class Format:
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The function that reads what a file of this format holds."""
-        read = self._function(kind) or partial(_of_table, self._function("table"), kind)
-
-        def limited_read(file: InputFile) -> Any:
-            found = read(file)
-            return limited(found, file.refuse) if isinstance(found, Records) else found
-
-        return limited_read
+        read: Callable[..., Any] = self._function(kind) or partial(_of_table, self._function("table"), kind)
+        return read
 
     def _function(self, name: str) -> Any:
         module = import_module(f"pytest_riskguard.data.{self.module}")
@@ -222,7 +216,13 @@ class AddedFormat(Format):
             from pytest_riskguard.data.scores import scores_of_rows
 
             return lambda file: scores_of_rows(file, self._rows(file, kind))
-        return lambda file: limited(Records(self._rows(file, kind)), file.refuse)
+        if kind == "rankings":
+            from pytest_riskguard.data.runs import run_of_rankings
+
+            return lambda file: run_of_rankings(file, self._rows(file, kind))
+        from pytest_riskguard.data.qrels import qrels_of_rows
+
+        return lambda file: qrels_of_rows(file, self._rows(file, kind))
 
     def _rows(self, file: InputFile, kind: Kind) -> Iterator[Any]:
         def rows() -> list[Any]:
@@ -232,10 +232,8 @@ class AddedFormat(Format):
                 topic: [(str(one), float(number)) for one, number in of.items()] for topic, of in content.items()
             }
             if kind == "judgements":
-                return [Judgement(topic, *pair) for topic, of in pairs.items() for pair in of]
-            return [
-                Ranking(topic, [one for one, _ in of], [number for _, number in of]) for topic, of in pairs.items()
-            ]
+                return [(topic, *pair, "", None) for topic, of in pairs.items() for pair in of]
+            return [(t, [one for one, _ in of], [number for _, number in of], None, None) for t, of in pairs.items()]
 
         try:
             content = {str(topic): found for topic, found in self.readers[kind](file.content).items()}
@@ -259,19 +257,23 @@ def added_formats() -> dict[str, AddedFormat]:
 
 
 def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Format:
-    """The format that ``named`` forces, else the first whose content fits, preferring those that fit the name.
+    """The format that is named, else the first whose content fits, preferring those that fit the file's name.
 
     The error of ``file`` if none does: it names all formats tried, and says why the nearest one does not fit.
     The same for a part of a file that has none.
     """
-    if named is None and names_collection(file.path):
-        named = "irds"
+    named = named or _named(file)
     known = format_named(named, kind) if named is not None else _found(file, kind)
     if file.part is not None and kind not in known.parts:
         raise file.refuse(
             None, f"expected a file with several {kind}, found one ({known.name}): leave out #{file.part}"
         )
     return known
+
+
+def _named(file: InputFile) -> str | None:
+    """The format that somebody says a file has."""
+    return file.given.format or ("irds" if names_collection(file.path) else None)
 
 
 def _found(file: InputFile, kind: Kind) -> Format:
@@ -316,37 +318,18 @@ def _refusal(file: InputFile, kind: Kind, nearest: Format, why: Misfit) -> FileE
     )
 
 
-def kinds_of(file: InputFile, *, named: str | None = None) -> tuple[Kind, ...]:
-    """What a file may hold: every kind that a format fits, without those that its columns contradict."""
-    if names_collection(file.path):
-        named = "irds"
-    if named is not None:
+def kinds_of(file: InputFile) -> tuple[Kind, ...]:
+    """What a file may hold: every kind that the format fits which says most about its files; topics only alone."""
+    if (named := _named(file)) is not None:
         return tuple(kind for kind in KINDS if named in _BY_NAME and kind in _BY_NAME[named].reads)
     fitting = [
         (known, kind) for known in FORMATS for kind in KINDS if kind in known.reads and not known.fits(file, kind)
     ]
     if any(known.name == "ranx-scores" for known, _ in fitting):  # its keys are names of measures
         return ("scores",)
-    found = {kind for known, kind in fitting if _is_certain(known, file, kind)} or {kind for _, kind in fitting}
-    names = _column_names(file)
-    if {"judgements", "rankings"} <= found:
-        says_most = next(known for known, kind in fitting if kind in found)
-        if len(either := {"judgements", "rankings"} & {*says_most.reads}) == 1:
-            found = {kind for kind in found if kind in either}
-        elif names & {*SYNONYMS["rank"]}:
-            found = {"rankings"}
-        else:
-            is_graded = names & ({*SYNONYMS["grade"]} - {*SYNONYMS["score"]})
-            found = {"judgements"} if is_graded else {"judgements", "rankings"}
-    elif {"topics", "scores"} <= found and names & {*SYNONYMS["topic"]}:
-        found = {"topics"} if names & {*SYNONYMS["query"]} else {"scores"}
+    says_most = next((known for known, kind in fitting if _is_certain(known, file, kind)), None)
+    found = {kind for known, kind in fitting if says_most in (known, None)}
     return tuple(kind for kind in KINDS if kind in (found - {"topics"} or found))
-
-
-def _column_names(file: InputFile) -> set[str]:
-    """What may name columns: the cells of the first line, or the keys of its JSON object, in lower case."""
-    cells = file.first_object or re.split(r"[,;\t]", file.first_line)
-    return {cell.strip(' "').lower() for cell in cells}
 
 
 def _is_certain(known: Format, file: InputFile, kind: Kind) -> bool:

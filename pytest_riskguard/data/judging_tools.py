@@ -11,7 +11,9 @@ from pytest_riskguard.data.engines import ENGINES
 from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, nodes, without
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
+from pytest_riskguard.data.qrels import Qrels, Row, qrels_of_rows
+from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
 from pytest_riskguard.data.topics import Topics, topics_of, topics_of_rows
 from pytest_riskguard.text import listed
 
@@ -52,16 +54,16 @@ def _finished(document: JsonNode) -> JsonNode:
     return document
 
 
-def workbench_judgements(file: InputFile) -> Records[Judgement]:
+def workbench_judgements(file: InputFile) -> Qrels:
     """The ratings of a judgement list; ``FILE#NAME`` names one of several by its name or its id."""
     ratings = _finished(chosen_node(file, "judgement list", _with(file, "judgmentRatings")))["judgmentRatings"]
     rows = (
-        Judgement(query["query"].text(), rated["docId"].identifier(), rated["rating"].number())
+        (query["query"].text(), rated["docId"].identifier(), rated["rating"].number(), "", None)
         for query in ratings.items()
         for rated in query["ratings"].items()
         if rated["rating"].value != ""  # which waits for a judge
     )
-    return Records(rows, by_text=True)
+    return qrels_of_rows(file, rows, by_text=True)
 
 
 def workbench_topics(file: InputFile) -> Topics:
@@ -73,7 +75,7 @@ def workbench_topics(file: InputFile) -> Topics:
     return topics_of_rows(file, [(None, q["queryText"].text(), q.tags(*without_tag), q.line) for q in queries])
 
 
-def workbench_rankings(file: InputFile) -> Records[Ranking]:
+def workbench_rankings(file: InputFile) -> Run:
     """The documents of each query; ``FILE#ID`` names one of several search configurations, or a variant of one."""
     ranked = [
         (one.find("experimentVariantId") or one["searchConfigurationId"], one["searchText"], one["documentIds"])
@@ -96,10 +98,10 @@ def workbench_rankings(file: InputFile) -> Records[Ranking]:
         ]
     rankings: dict[str, list[Ranking]] = {}
     for configuration, query, documents in ranked:
-        row = Ranking(query.text(), [document.identifier() for document in documents.items()])
-        rankings.setdefault(configuration.identifier(), []).append(row)
+        ids = [document.identifier() for document in documents.items()]
+        rankings.setdefault(configuration.identifier(), []).append((query.text(), ids, None, None, None))
     rows = chosen(file, "search configuration", (((name,), rows) for name, rows in rankings.items()))
-    return Records(rows, by_text=True, is_ordered=True)
+    return run_of_rankings(file, rows, by_text=True, ordered=True)
 
 
 def _refuse_incomplete(file: InputFile) -> None:
@@ -134,15 +136,13 @@ def rank_eval_fits(file: InputFile, kind: Kind) -> Misfit | None:
     return without(file, "requests.0.ratings")
 
 
-def rank_eval_judgements(file: InputFile) -> Records[Judgement]:
+def rank_eval_judgements(file: InputFile) -> Qrels:
     """The ratings of each request; its id is the topic."""
     requests = [(request["id"].identifier(), request) for request in _requests(file)]
     rated = [(topic, rating) for topic, request in requests for rating in request["ratings"].items()]
     documents = _documents_of([rating for _, rating in rated])
-    return Records(
-        Judgement(topic, document, rating["rating"].number())
-        for (topic, rating), document in zip(rated, documents, strict=True)
-    )
+    pairs = zip(rated, documents, strict=True)
+    return qrels_of_rows(file, ((topic, d, rating["rating"].number(), "", None) for (topic, rating), d in pairs))
 
 
 def rank_eval_topics(file: InputFile) -> Topics:
@@ -174,7 +174,7 @@ def _texts(value: Any, key: str = "", above: str = "") -> Iterator[str]:
         yield value.strip()
 
 
-def rank_eval_rankings(file: InputFile) -> Records[Ranking]:
+def rank_eval_rankings(file: InputFile) -> Run:
     """The hits of each query, in their order."""
     whole = JsonNode(file, file.json)
     response = whole.find("rank_eval") or whole
@@ -190,8 +190,8 @@ def rank_eval_rankings(file: InputFile) -> Records[Ranking]:
     for topic, ranked in hits:
         scores = [score.number() for hit in ranked if (score := hit.find("_score")) is not None]
         names = list(islice(documents, len(ranked)))
-        rows.append(Ranking(topic, names, scores if len(scores) == len(names) else None))
-    return Records(rows, is_ordered=True)
+        rows.append((topic, names, scores if len(scores) == len(names) else None, None, None))
+    return run_of_rankings(file, rows, ordered=True)
 
 
 def _documents_of(named: list[JsonNode]) -> list[str]:
@@ -218,19 +218,19 @@ def rre_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     return without(file, *inside, *(f"{name}.0 relevant_documents" for name in _GROUPS))
 
 
-def rre_judgements(file: InputFile) -> Records[Judgement]:
+def rre_judgements(file: InputFile) -> Qrels:
     """The documents of each query text; queries of one group share them."""
-    return Records(_rre_judgements(JsonNode(file, file.json)), by_text=True)
+    return qrels_of_rows(file, _rre_judgements(JsonNode(file, file.json)), by_text=True)
 
 
-def _rre_judgements(whole: JsonNode) -> Iterator[Judgement]:
+def _rre_judgements(whole: JsonNode) -> Iterator[Row]:
     named = whole.find("query_placeholder")
     placeholder = "$query" if named is None else named.text()
     seen: dict[str, list[tuple[str, float]]] = {}
     for query, relevant in _queries(whole, None):
         text, graded = _placed(query, placeholder), list(_graded(relevant))
         if seen.setdefault(text, graded) is graded:  # a query may stand in several templates
-            yield from (Judgement(text, document, grade) for document, grade in graded)
+            yield from ((text, document, grade, "", None) for document, grade in graded)
         elif seen[text] != graded:
             raise query.refuse(f"expected one list of relevant documents for each query, found two for {text!r:.60}")
 
@@ -281,13 +281,13 @@ def ltr_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     return None if _ROW.match(file.first_line) else Misfit("its first line names no document after a #", 2)
 
 
-def ltr_judgements(file: InputFile) -> Records[Judgement]:
+def ltr_judgements(file: InputFile) -> Qrels:
     """A row for each rating; features between the qid and the ``#`` are not read."""
     texts: dict[str, str] = {}
-    return Records(_ltr_judgements(file, texts), texts=texts)
+    return qrels_of_rows(file, _ltr_judgements(file, texts), texts=texts)
 
 
-def _ltr_judgements(file: InputFile, texts: dict[str, str]) -> Iterator[Judgement]:
+def _ltr_judgements(file: InputFile, texts: dict[str, str]) -> Iterator[Row]:
     for line, content in file.lines():
         if not (text := content.decode().strip()):
             continue
@@ -298,4 +298,4 @@ def _ltr_judgements(file: InputFile, texts: dict[str, str]) -> Iterator[Judgemen
             raise file.refuse(line, f"expected {expected}, found {text!r:.60}")
         if row["text"]:
             texts.setdefault(row["topic"], row["text"])
-        yield Judgement(row["topic"], row["document"], grade, line=line)
+        yield row["topic"], row["document"], grade, "", line

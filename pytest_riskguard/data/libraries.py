@@ -13,8 +13,9 @@ from pytest_riskguard.data.headers import places
 from pytest_riskguard.data.input_files import InputFile, Misfit, imported
 from pytest_riskguard.data.json_nodes import at, chosen, nodes, require, without
 from pytest_riskguard.data.named_columns import judgements_of
-from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
+from pytest_riskguard.data.qrels import Qrels, qrels_of_rows
+from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
 from pytest_riskguard.data.topics import Topics, topics_of_rows
 from pytest_riskguard.errors import FileError, MissingFileError
 from pytest_riskguard.text import did_you_mean
@@ -46,25 +47,27 @@ def _misfit(value: Any) -> Misfit | None:
     return None
 
 
-def ranx_judgements(file: InputFile) -> Records[Judgement]:
+def ranx_judgements(file: InputFile) -> Qrels:
     """The grades of each topic."""
     require(ranx_fits(file, "judgements"), file)
-    return _judgements(file.json)
+    return _judgements(file, file.json)
 
 
-def ranx_rankings(file: InputFile) -> Records[Ranking]:
+def ranx_rankings(file: InputFile) -> Run:
     """The scores of each topic."""
     require(ranx_fits(file, "rankings"), file)
-    return _rankings(file.json)
+    return _rankings(file, file.json)
 
 
-def _judgements(numbers: Numbers) -> Records[Judgement]:
-    return Records(Judgement(t, d, float(grade)) for t, graded in numbers.items() for d, grade in graded.items())
+def _judgements(file: InputFile, numbers: Numbers) -> Qrels:
+    rows = ((topic, d, grade, "", None) for topic, graded in numbers.items() for d, grade in graded.items())
+    return qrels_of_rows(file, rows)
 
 
-def _rankings(numbers: Numbers) -> Records[Ranking]:
+def _rankings(file: InputFile, numbers: Numbers) -> Run:
     """Whose order in the file means nothing."""
-    return Records(Ranking(topic, list(scores), [*map(float, scores.values())]) for topic, scores in numbers.items())
+    rows = ((topic, list(scores), list(scores.values()), None, None) for topic, scores in numbers.items())
+    return run_of_rankings(file, rows)
 
 
 # The compressed files of ranx, which it reads itself where it is installed.
@@ -75,14 +78,14 @@ def ranx_lz4_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     return None if file.start.startswith(b"\x04\x22\x4d\x18") else Misfit("it is not compressed with LZ4")
 
 
-def ranx_lz4_judgements(file: InputFile) -> Records[Judgement]:
+def ranx_lz4_judgements(file: InputFile) -> Qrels:
     """The grades of each topic."""
-    return _judgements(_unpacked(file))
+    return _judgements(file, _unpacked(file))
 
 
-def ranx_lz4_rankings(file: InputFile) -> Records[Ranking]:
+def ranx_lz4_rankings(file: InputFile) -> Run:
     """The scores of each topic."""
-    return _rankings(_unpacked(file))
+    return _rankings(file, _unpacked(file))
 
 
 def _unpacked(file: InputFile) -> Numbers:
@@ -120,10 +123,10 @@ def mteb_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     return next((misfit for _, numbers in parts if (misfit := _misfit(numbers)) is not None), None)
 
 
-def mteb_rankings(file: InputFile) -> Records[Ranking]:
+def mteb_rankings(file: InputFile) -> Run:
     """The scores of one subset and split: ``FILE#subset/split``, or the name of one where that is enough."""
     require(mteb_fits(file, "rankings"), file)
-    return _rankings(chosen(file, "subset and split", _parts(file.json)))
+    return _rankings(file, chosen(file, "subset and split", _parts(file.json)))
 
 
 def _parts(value: Mapping[str, Any]) -> list[tuple[tuple[str, ...], Numbers]]:
@@ -155,7 +158,7 @@ def sentence_transformers_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     return without(file, "query_id results.0.corpus_id", "query_id query results")
 
 
-def sentence_transformers_rankings(file: InputFile) -> Records[Ranking]:
+def sentence_transformers_rankings(file: InputFile) -> Run:
     """The scores of each topic; results of a line may stand in any order."""
     texts: dict[str, str] = {}
 
@@ -165,9 +168,9 @@ def sentence_transformers_rankings(file: InputFile) -> Records[Ranking]:
             if isinstance(text := at(row.value, "query"), str):
                 texts[topic] = text
             documents = [hit["corpus_id"].identifier() for hit in hits]
-            yield Ranking(topic, documents, [hit["score"].number() for hit in hits], row.line)
+            yield topic, documents, [hit["score"].number() for hit in hits], None, row.line
 
-    return Records(rankings(), texts=texts)
+    return run_of_rankings(file, rankings(), texts=texts)
 
 
 # BEIR's ``qrels/test.tsv`` is a table whose columns are those of a run, too; its ``queries.jsonl`` is JSON Lines.
@@ -196,10 +199,10 @@ def irds_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     return None if names_collection(file.path) else Misfit(f"it is not a collection named {IRDS}NAME")
 
 
-def irds_judgements(file: InputFile) -> Records[Judgement]:
+def irds_judgements(file: InputFile) -> Qrels:
     """A row for each judged document."""
     rows = _collection_rows(file, "judgements")
-    return Records(Judgement(str(row.query_id), str(row.doc_id), float(row.relevance)) for row in rows)
+    return qrels_of_rows(file, ((str(row.query_id), str(row.doc_id), row.relevance, "", None) for row in rows))
 
 
 def irds_topics(file: InputFile) -> Topics:
@@ -219,7 +222,7 @@ def _collection_rows(file: InputFile, kind: Kind) -> list[Any]:
         raise MissingFileError(file.path, None, f"ir_datasets has no collection {name!r:.100}{hint}") from None
     if not getattr(dataset, f"has_{part}")():
         raise MissingFileError(file.path, None, f"this collection has no {part}")
-    reading: AbstractContextManager[None] = nullcontext() if file.download else _without_downloads()
+    reading: AbstractContextManager[None] = nullcontext() if file.given.download else _without_downloads()
     try:
         with reading:
             return list(getattr(dataset, f"{part}_iter")())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.ids import Ids, IntArray, Places, Words, rows_of
 from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.records import Agreement, AmbiguousTextError, Judgement, Records, TopicKeys
+from pytest_riskguard.data.records import Agreement, AmbiguousTextError, TopicKeys
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 Grades = Mapping[str, Mapping[str, float]]
+#: Topic, document, grade, judge and line.
+Row = tuple[str, str, float, str, int | None]
 #: topic -> document -> judge -> grade
 ByJudge = Mapping[str, Mapping[str, Mapping[str, float]]]
 
@@ -312,28 +314,18 @@ def read_qrels(
         data.keys, data.labels = keys, labels or AS_GIVEN
         return memory.judgements(given, data)
     given = GivenFile.of(given)
-    file = InputFile(
-        given.path, error=QrelsFormatError, part=given.part, columns=given.columns, download=given.download
-    )
-    file.keys, file.labels = keys, labels or given.labels
-    known = format_of(file, "judgements", named=given.format)
-    found = known.reader("judgements")(file)
-    return found if isinstance(found, Qrels) else of_records(file, found)
+    file = InputFile(replace(given, labels=labels or given.labels), error=QrelsFormatError, keys=keys)
+    qrels: Qrels = format_of(file, "judgements").reader("judgements")(file)
+    return qrels
 
 
-def of_records(given: Input, records: Records[Judgement]) -> Qrels:
-    """The judgements that a reader gave as rows."""
-    rows = list(records.rows)
-    return qrels_of(
-        given,
-        [row.topic for row in rows],
-        [row.document for row in rows],
-        [row.grade for row in rows],
-        [row.judge for row in rows],
-        lines=[row.line for row in rows],
-        by_text=records.by_text,
-        texts=records.texts,
-    )
+def qrels_of_rows(
+    given: Input, rows: Iterable[Row], *, by_text: bool = False, texts: Mapping[str, str] = MappingProxyType({})
+) -> Qrels:
+    """As ``qrels_of``, from rows of topic, document, grade, judge and line; texts may come with the rows."""
+    columns = list(zip(*rows, strict=True)) or [(), (), (), (), ()]
+    topics, documents, grades, judges, lines = columns
+    return qrels_of(given, topics, documents, grades, judges, lines=lines, by_text=by_text, texts=texts)
 
 
 def qrels_of(

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 from pytest_riskguard.data.headers import SYNONYMS, number
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, require, without
-from pytest_riskguard.data.records import Judgement, Kind, Ranking, Records
+from pytest_riskguard.data.qrels import Qrels, Row, qrels_of_rows
+from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
 
 _RATED = (["query", "docid"], ["query", "doc_id"])
 _SNAPSHOT = frozenset({"Snapshot Name", "Query Text", "Doc ID", "Doc Position"})
@@ -43,19 +45,19 @@ def quepid_fits(file: InputFile, kind: Kind) -> Misfit | None:
     return Misfit("its first line does not have the columns of ratings, a book or a snapshot of Quepid")
 
 
-def quepid_judgements(file: InputFile) -> Records[Judgement]:
+def quepid_judgements(file: InputFile) -> Qrels:
     """The ratings that there are, by each judge of a book."""
     require(quepid_fits(file, "judgements"), file)
-    return Records(_rated_in_json(file) if file.looks_like_json else _rated_in_table(file), by_text=True)
+    return qrels_of_rows(file, _rated_in_json(file) if file.looks_like_json else _rated_in_table(file), by_text=True)
 
 
-def _rated_in_json(file: InputFile) -> Iterator[Judgement]:
+def _rated_in_json(file: InputFile) -> Iterator[Row]:
     whole = JsonNode(file, file.json)
     if (pairs := whole.find("query_doc_pairs")) is None:
         for query in whole["queries"].items():
             for document, rating in query["ratings"].entries():
                 if rating.value is not None:
-                    yield Judgement(query["query"].text(), document, rating.number())
+                    yield query["query"].text(), document, rating.number(), "", None
         return
     for pair in pairs.items():
         query_text, document = pair["query_text"].text(), pair["doc_id"].identifier()
@@ -64,10 +66,10 @@ def _rated_in_json(file: InputFile) -> Iterator[Judgement]:
             rated, judge = judgement.find("rating"), judgement.find("user_email")
             if rated is not None and at(judgement.value, "unrateable") is not True:
                 name = "anonymous" if judge is None else judge.text()
-                yield Judgement(query_text, document, rated.number(), judge=name)
+                yield query_text, document, rated.number(), name, None
 
 
-def _rated_in_table(file: InputFile) -> Iterator[Judgement]:
+def _rated_in_table(file: InputFile) -> Iterator[Row]:
     header, rows = _table(file)
     query, document, judges = 0, 1, dict(enumerate(header[2:], 2))
     if "Query Text" in header:
@@ -84,14 +86,14 @@ def _rated_in_table(file: InputFile) -> Iterator[Judgement]:
                 raise file.refuse(line, "expected a query and a docid beside a rating, found an empty cell")
             if (grade := number(row[place])) != grade:
                 raise file.refuse(line, f"expected a number as the rating, found {row[place]!r:.60}")
-            yield Judgement(row[query], row[document], grade, judge, line)
+            yield row[query], row[document], grade, judge, line
 
 
-def quepid_rankings(file: InputFile) -> Records[Ranking]:
+def quepid_rankings(file: InputFile) -> Run:
     """The documents of each query by position; ``FILE#NAME`` names one of several snapshots."""
     require(quepid_fits(file, "rankings"), file)
     rows = _ranked_in_json(file) if file.looks_like_json else _ranked_in_table(file)
-    return Records(rows, by_text=True, is_ordered=True)
+    return run_of_rankings(file, rows, by_text=True, ordered=True)
 
 
 def _ranked_in_json(file: InputFile) -> Iterator[Ranking]:
@@ -106,7 +108,7 @@ def _ranked_in_json(file: InputFile) -> Iterator[Ranking]:
             returned = [
                 one["id"].identifier() for one in documents.items() if at(one.value, "rated_only") is not True
             ]
-            yield Ranking(texts[query], returned)
+            yield texts[query], returned, None, None, None
 
 
 def _ranked_in_table(file: InputFile) -> Iterator[Ranking]:
@@ -125,7 +127,7 @@ def _ranked_in_table(file: InputFile) -> Iterator[Ranking]:
             queries.setdefault(cells["Query Text"], []).append((position, document, line))
     for query, hits in chosen(file, "snapshot", snapshots.items()).items():
         hits.sort(key=lambda hit: hit[0])
-        yield Ranking(query, [document for _, document, _ in hits], line=hits[0][2])
+        yield query, [document for _, document, _ in hits], None, None, hits[0][2]
 
 
 def _table(file: InputFile) -> tuple[list[str], Rows]:

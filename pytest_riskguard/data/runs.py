@@ -19,7 +19,7 @@ from pytest_riskguard.data.ids import Ids, IntArray, rows_of, topics_with
 from pytest_riskguard.data.input_files import ContentError, InputFile, is_folder
 from pytest_riskguard.data.metadata import Latency, latency_of
 from pytest_riskguard.data.ranking import NO_RANK, Order, RankColumn, lines_of, rank_columns, ranking, topic_of_rows
-from pytest_riskguard.data.records import AmbiguousTextError, Ranking, Records, TopicKeys
+from pytest_riskguard.data.records import AmbiguousTextError, TopicKeys
 from pytest_riskguard.data.remote import is_address, local_copy
 from pytest_riskguard.errors import MissingFileError, RunFormatError
 from pytest_riskguard.limits import DOCUMENTS, RUN_BYTES, TOPICS
@@ -33,7 +33,7 @@ LARGEST = f"{MAX_RUN_SCORE:.5g}, the largest number of 32 bits"
 _NO_CODES = np.zeros(0, dtype=np.int8)
 #: Topic, documents, scores, ranks and line of one ranking.
 _Column = Sequence[float | None] | None
-_Ranking = tuple[str | None, Sequence[str], _Column, _Column, int | None]
+Ranking = tuple[str | None, Sequence[str], _Column, _Column, int | None]
 #: About how many rows are worked on at a time.
 ROWS_AT_ONCE = 2**16
 
@@ -396,9 +396,7 @@ def _reordered(run: Run, order: IntArray) -> Run:
 
 def run_of_rankings(
     given: Input,
-    rankings: Iterable[
-        tuple[str | None, Sequence[str], Sequence[float | None] | None, Sequence[float | None] | None, int | None]
-    ],
+    rankings: Iterable[Ranking],
     *,
     by_text: bool = False,
     texts: Mapping[str, str] = _NONE,
@@ -494,18 +492,8 @@ def read_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Ru
             "expected a run in one file, found a folder; put its parts into one file, or score them where they are "
             "and give the folder of scores",
         )
-    file = InputFile(given.path, error=RunFormatError, part=given.part, limit=RUN_BYTES, columns=given.columns)
-    file.keys, file.ties = keys or TopicKeys(), given.ties
-    known = format_of(file, "rankings", named=given.format)
-    found = known.reader("rankings")(file)
-    run = found if isinstance(found, Run) else run_of_records(file, found)
+    file = InputFile(given, error=RunFormatError, limit=RUN_BYTES, keys=keys or TopicKeys())
+    run: Run = format_of(file, "rankings").reader("rankings")(file)
     if not run.topics:
         raise file.refuse(None, "expected rankings, found none")
     return run
-
-
-def run_of_records(given: Input, records: Records[Ranking]) -> Run:
-    """The run that a reader gave as rows."""
-    rows = ((None if records.by_order else r.topic, r.documents, r.scores, r.ranks, r.line) for r in records.rows)
-    run = run_of_rankings(given, rows, by_text=records.by_text, texts=records.texts, ordered=records.is_ordered)
-    return run.with_source(texts={**run.source.texts, **records.texts}, notes=tuple(records.notes))

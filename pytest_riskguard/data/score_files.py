@@ -68,7 +68,7 @@ def read_scores(
         return _named(data, memory.scores(given, data, system=name), measures, name or "candidate")
     given = GivenFile.of(given)
     name = name or system_name(given)
-    file = InputFile(given.path, error=ScoresFormatError, part=given.part, columns=given.columns)
+    file = InputFile(given, error=ScoresFormatError)
     if is_folder(given.path):
         return _named(file, _of_parts(file), measures, name)
     form = format_of(file, "scores", named=given.format or _format_of_columns(given.columns))
@@ -96,7 +96,7 @@ def _of_parts(folder: InputFile) -> tuple[TopicScores, ...]:
     """The scores in all files of a folder, each with rows."""
     scores: list[TopicScores] = []
     for path in _parts(folder):
-        part = InputFile(path, error=ScoresFormatError, part=folder.part, columns=folder.columns)
+        part = InputFile(replace(folder.given, path=path), error=ScoresFormatError)
         scores += format_of(part, "scores", named="parquet").reader("scores")(part)
     topics = [topic for one in scores for topic in one.topics]
     measures = [str(one.measure) for one in scores for _ in one.topics]

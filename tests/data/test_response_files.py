@@ -159,7 +159,9 @@ HYBRID = [{"hybrid_search_info": {"rank_fusion_score": score}, "text_match": 1} 
 )
 def test_scores_of_typesense(write, more, expected):
     found = [{"document": {"id": name}} | score for name, score in zip("ab", more, strict=True)]
-    assert list(run_of(write, "typesense", "hits", found).by_topic()["q"].values()) == expected
+    run = run_of(write, "typesense", "hits", found)
+    assert list(run.by_topic()["q"].values()) == expected
+    assert not run.source.contradicted
 
 
 CUT = "the search timed out, so its hits are incomplete"

@@ -60,14 +60,20 @@ SAME: list[tuple[Any, ...]] = [
     ("_detailed_ratings", "unrated,9,,--,9", "unrated,9,,,9,more,cells"),
     ("_detailed_ratings", "unrated,9", ",9"),
     ("_ltr", "# doc-2", "1:0.3 2:7 # doc-2"),
-    ("_judgement_list", f"{IN_RESULTS}.judgmentRatings.0.ratings.0.rating", 2),
+    ("_judgement_list", f"{IN_RESULTS}.judgmentRatings.0.ratings.3", {"docId": "waiting", "rating": ""}),
     ("_judgement_list", "hits.hits.1", {"_source": {"querySetQueries": []}}),
     ("_rank_eval_request topics", "requests.0.request.query", OTHER),
     ("_rank_eval_request topics", "requests.0.params", {"query_string": TEXT, "size": "5"}),
     ("_rank_eval_response", "details.q01.hits.1.hit._score", None),
     ("_rre", "query_placeholder", "$q", f"{GROUP}.queries.0.placeholders", {"$q": TEXT, "$lang": "en"}),
     ("_rre", f"{GROUP}.queries.0.placeholders", {"$other": TEXT, "$rows": 10}),
-    ("_rre", f"{GROUP}.queries.0.relevant_documents", [{"doc-2": {"gain": "2"}}, {"0": ["doc-3"], "1": ["doc-4"]}]),
+    (
+        "_rre",
+        f"{GROUP}.relevant_documents",
+        {"3": ["of-the-group"]},
+        f"{GROUP}.queries.0.relevant_documents",
+        [{"doc-2": {"gain": "2"}}, {"0": ["doc-3"], "1": ["doc-4"]}],
+    ),
 ]
 
 

@@ -29,6 +29,7 @@ def ranked(path, **how):
         ("a.json", '{"q1": {"d1": NaN}}', r"NaN is not a number"),
         ("a.json", '{"q1": {"d1": 1, "d1": 2}}', r"'d1' appears twice"),
         ("a.json", '{"q1": {"d1": "1"}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
+        ("a.json", '{"q1": {"d1": true}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
         (
             "a.json",
             '{"qid": {"0": 1}, "docid": {"0": 7}, "score": {"0": 2.5}}',
