@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         assert_not_significantly_risky,
         check,
     )
-    from pytest_riskguard.data.memory_runs import run
+    from pytest_riskguard.data.memory import run
     from pytest_riskguard.data.run_scores import score_run
     from pytest_riskguard.errors import RiskguardError, RiskyError
     from pytest_riskguard.gates.verdict import Verdict
@@ -50,7 +50,7 @@ _HOME = {
     "assert_not_inferior": "assertions",
     "assert_not_significantly_risky": "assertions",
     "check": "assertions",
-    "run": "data.memory_runs",
+    "run": "data.memory",
     "score_run": "data.run_scores",
 }
 

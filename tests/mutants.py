@@ -56,7 +56,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     tests: dict[Place, list[tuple[float, pytest.Item]]] = defaultdict(list)
     for item in session.items:
         entered: set[Place] = set()
-        sys.setprofile(lambda frame, *_, into=entered: into.add(place(frame.f_code)))  # type: ignore[misc]
+        sys.setprofile(lambda frame, *_, into=entered: into.add(place(frame.f_code)))
         started = time.process_time()
         failed = has_failed(item)
         sys.setprofile(None)
@@ -115,17 +115,18 @@ def expressions(tree: ast.AST) -> list[Any]:
     ]
 
 
-def changed(path: Path, number: int) -> tuple[str, ast.AST]:
+def changed(path: Path, number: int) -> tuple[str, ast.Module]:
     """The line and what became of it, and the whole module."""
     tree = ast.parse(path.read_text("utf-8"))
-    node = expressions(tree)[number]
+    node: Any = expressions(tree)[number]
     before = ast.unparse(node).split("\n")[0]
     if isinstance(node, ast.Compare):
         node.ops[0] = OTHER[type(node.ops[0])]()
     elif isinstance(node, ast.If | ast.IfExp):
         node.test = ast.UnaryOp(ast.Not(), node.test)
     elif isinstance(node, ast.Constant):
-        node.value = node.value + 1
+        value: Any = node.value
+        node.value = not value if isinstance(value, bool) else value + 1
     elif isinstance(node, ast.Return):
         node.value = ast.Constant(None)
     else:

@@ -1,7 +1,5 @@
 """Where the real runs are, which are too large or not licensed to be committed."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -10,7 +10,6 @@ import pytest
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Computed, Question, RunFile, ScoreFile, Stored
-from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from tests.verdicts import altered
 
@@ -144,15 +143,6 @@ def test_replicates_and_earlier_runs_are_those_of_the_slice(collections, tmp_pat
     assert noisy.estimates == noisy_alone.estimates
 
 
-def test_fewer_than_ten_topics_are_inconclusive(collections, tmp_path):
-    write_collection(tmp_path / "few", TOPICS)
-    rows = (tmp_path / "few" / "topics.tsv").read_text().replace("\tcode\t", "\trare\t", 9)
-    (tmp_path / "few" / "topics.tsv").write_text(rows)
-    asked = question(tmp_path / "few", gate_of("g", slice="kind=rare"), "risk")
-    verdict = engine(tmp_path / "few").verdict(asked)
-    assert (verdict.outcome, verdict.reason, verdict.topics.count) == ("inconclusive", "too_few_topics", 9)
-
-
 def test_topics_that_are_not_as_they_should_be_are_those_of_the_slice(tmp_path):
     folder = tmp_path / "gaps"
     write_collection(folder, TOPICS)
@@ -174,11 +164,3 @@ def test_scores_that_lack_the_slice_are_incomparable(collections, tmp_path):
     verdict = judge.verdict(Question(gate, ScoreFile(tmp_path / "words.csv"), ScoreFile(tmp_path / "all.csv"), "m"))
     assert (verdict.outcome, verdict.reason) == ("incomparable", "no_common_topic")
     assert verdict.problem == "words has no topic with kind=code"
-
-
-def test_a_slice_that_there_is_not_is_a_wrong_question(collections):
-    whole, _ = collections
-    with pytest.raises(UsageError, match="slice: no judged topic has kind=codes; did you mean 'kind=code'"):
-        engine(whole).verdict(question(whole, gate_of("g", slice="kind=codes"), "risk"))
-    with pytest.raises(UsageError, match="slice kind=code: there is no topics file"):
-        Engine(qrels=whole / "qrels.txt").verdict(question(whole, gate_of("g", slice="kind=code"), "risk"))

@@ -1,7 +1,5 @@
 """The house stays as small as was decided: what grows beyond these figures is said here."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.house import CHECKOUT, code, extras, surface

@@ -1,7 +1,5 @@
 """Golden outputs find a change, and are written only when asked for."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.snapshots import UPDATE, golden, golden_json

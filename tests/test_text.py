@@ -1,7 +1,5 @@
 """Data made safe for a terminal."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

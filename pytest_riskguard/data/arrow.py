@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_riskguard.data.headers import missing_columns
 from pytest_riskguard.data.ids import Ids
@@ -61,8 +62,9 @@ def column_of(column: Any, check: Check = lambda _ids: None) -> Any:
         return np.full(len(column), np.nan)
     if types.is_decimal(column.type):
         column = column.cast(lib.float64())
-    is_number = types.is_integer(column.type) or types.is_floating(column.type)
-    return column.to_numpy() if is_number else column.to_pylist()
+    if not (types.is_integer(column.type) or types.is_floating(column.type)):
+        return column.to_pylist()
+    return np.concatenate([_numbers(chunk, np.nan) for chunk in column.chunks] or [np.zeros(0)])
 
 
 def _ids(array: pa.Array, check: Check) -> Ids:
@@ -71,13 +73,12 @@ def _ids(array: pa.Array, check: Check) -> Ids:
     if pyarrow().types.is_dictionary(array.type):
         values = _stacked([_ids(array.dictionary, check), Ids.of([""])])
         array.validate(full=True)
-        codes = array.indices.fill_null(len(array.dictionary)) if array.null_count else array.indices
-        return values.at(codes.to_numpy(zero_copy_only=False))
+        return values.at(_numbers(array.indices, len(array.dictionary)))
     name = _text_name(array.type)
     array = array.view(pyarrow().type_for_alias(name))
     ids = _viewed(array) if name == "string_view" else _sliced(array, "i8" if name == "large_string" else "i4")
     if array.null_count:
-        present = array.is_valid().to_numpy(zero_copy_only=False)
+        present = _present(array)
         ids = Ids(ids.text, np.where(present, ids.starts, 0), np.where(present, ids.lengths, 0))
     check(ids)
     array.validate(full=True)
@@ -101,6 +102,17 @@ def _viewed(array: pa.Array) -> Ids:
     is_long = views[:, 0] > _IN_VIEW
     elsewhere = begins[np.where(is_long, views[:, 2] + 1, 0)] + views[:, 3]
     return Ids(np.concatenate(texts), np.where(is_long, elsewhere, 16 * rows + 4), views[:, 0].astype(np.int64))
+
+
+def _numbers(array: pa.Array, nothing: float) -> npt.NDArray[Any]:
+    """Numbers, with what stands for nothing; ``to_numpy`` and ``fill_null`` would load pandas."""
+    whole = pyarrow().Array.from_buffers(array.type, len(array), [None, array.buffers()[1]], offset=array.offset)
+    values = np.from_dlpack(whole)
+    return np.where(_present(array), values, nothing) if array.null_count else values
+
+
+def _present(array: pa.Array) -> npt.NDArray[Any]:
+    return np.from_dlpack(array.is_valid().cast(pyarrow().uint8())) > 0
 
 
 def _bytes(buffer: Any) -> Any:

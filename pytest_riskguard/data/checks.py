@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.given_file import LabelRules, Ties
-from pytest_riskguard.data.ids import Ids, IntArray, begins_of
+from pytest_riskguard.data.ids import Ids, IntArray, Places, begins_of
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES, Limit
@@ -47,16 +47,23 @@ class Input(Protocol):
 class Rows:
     """The rows of a table on their way in, and the error to raise for one of them."""
 
-    def __init__(self, given: Input, lines: Lines | None) -> None:
+    def __init__(self, given: Input, lines: Lines | Callable[[], Lines] | None) -> None:
         self.given, self._lines = given, lines
 
     def at(self, rows: IntArray) -> Rows:
         """Some of the rows."""
-        return Rows(self.given, None if self._lines is None else np.asarray(self._lines, dtype=object)[rows])
+        return Rows(
+            self.given, None if self._lines is None else lambda: np.asarray(self._all_lines(), dtype=object)[rows]
+        )
+
+    def _all_lines(self) -> Lines:
+        """The line of each row; they may have to be found first."""
+        assert self._lines is not None
+        return self._lines() if callable(self._lines) else self._lines
 
     def line(self, row: int) -> int | None:
         """The line of a row, if it has one."""
-        line = None if self._lines is None else self._lines[row]
+        line = None if self._lines is None else self._all_lines()[row]
         return None if line is None else int(line)
 
     def error(self, row: int, problem: str) -> DataError:
@@ -120,7 +127,7 @@ def grouped(ids: Ids) -> tuple[IntArray, tuple[str, ...]]:
     return np.repeat(np.fromiter(map(places.__getitem__, heads), np.int64, len(heads)), lengths), names
 
 
-def repeated(topics: IntArray, documents: Ids) -> tuple[int, int] | None:
+def repeated(topics: Places, documents: Ids) -> tuple[int, int] | None:
     """Two rows with the same topic and document, the second of them the first there is; None without any."""
     keys = documents.hashes ^ (topics.astype(np.uint64) * _SPREAD)
     ordered = np.sort(keys)

@@ -7,19 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from numbers import Integral
+from types import MappingProxyType
 from typing import Any, Protocol, SupportsFloat, cast
 from uuid import UUID
 
 import numpy as np
 
-from pytest_riskguard.data.given_file import AS_GIVEN, Ties
+from pytest_riskguard.data.given_file import AS_GIVEN, TIES, Ties
 from pytest_riskguard.data.headers import SYNONYMS, named, places
-from pytest_riskguard.data.ids import Ids
-from pytest_riskguard.data.measure_names import are_measures
+from pytest_riskguard.data.measure_names import AVERAGES, are_measures
+from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.named_columns import (
     Column,
+    ScoreRow,
     Table,
     judgements_of,
     run_of_table,
@@ -31,7 +34,7 @@ from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores, scores_of_rows
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.errors import DataError, ScoringError
+from pytest_riskguard.errors import DataError, RunFormatError, ScoresFormatError, ScoringError
 from pytest_riskguard.text import clean
 
 
@@ -138,7 +141,7 @@ def are_topic_scores(data: Any, what: str) -> bool:
     if isinstance(data, Mapping):
         answer = next(iter(data.values()), 0.0)
         return not isinstance(answer, Iterable) or isinstance(answer, str | bytes)
-    return not places(_table(data, InputData(what, reason="bad_run"), "").names, ["document", "rank"])
+    return not places(_table(data, InputData(what, reason="bad_run")).names, ["document", "rank"])
 
 
 def shown(value: object) -> str:
@@ -156,7 +159,7 @@ def _plain(cell: object) -> object:
         return cell
     if kind.__name__ in ("NAType", "NaTType"):
         return None
-    if isinstance(cell, UUID | str):
+    if isinstance(cell, UUID | str) or kind.__module__.startswith("ir_measures"):  # a measure
         return str(cell)
     if isinstance(cell, Integral):
         return int(cell)
@@ -166,36 +169,27 @@ def _plain(cell: object) -> object:
     return cell
 
 
-def _table(data: Any, given: InputData, expected: str) -> Table:
+def _table(data: Any, given: InputData, mapping: str = "", columns: str = "") -> Table:
     """The columns of a frame, or of rows with named fields; ``TypeError`` for anything else."""
     if is_frame(data):
         return _of_frame(given, data)
     if not _are_rows(data) or is_series(data):
-        raise TypeError(f"{given.name}: expected {expected}; found {shown(data)}")
-    rows = list(data)
-    names: dict[str, None] = {}
-    for kind in dict.fromkeys(type(row) for row in rows if not isinstance(row, Mapping)):
-        names |= dict.fromkeys(_fields(given, rows, kind))
-    for row in rows:
-        if isinstance(row, Mapping):
-            names |= dict.fromkeys(map(str, row))
-    listed = list(names)
-    return Table(given, listed, lambda place: [_plain(_value(row, listed[place])) for row in rows])
+        shapes = f"a mapping topic -> {mapping}, a frame with columns for topic, {columns}, or rows with such fields"
+        raise TypeError(f"{given.name}: expected {shapes}; found {shown(data)}")
+    rows = [_fields(given, number, row) for number, row in enumerate(data, 1)]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return Table(given, names, lambda place: [_plain(row.get(names[place])) for row in rows])
 
 
-def _fields(given: InputData, rows: Sequence[object], kind: type) -> Iterable[str]:
-    number, row = next((number, row) for number, row in enumerate(rows, 1) if type(row) is kind)
-    names = getattr(kind, "_fields", None) or getattr(kind, "__dataclass_fields__", None)
-    if names is None and hasattr(row, "__dict__"):
-        names = [name for name in vars(row) if not name.startswith("_")]
-    if names is None:
-        expected = "rows with named fields, such as ir_measures.ScoredDoc or dicts"
-        raise TypeError(f"{given.name}: expected {expected}; found {shown(row)} as row {number}")
-    return list(names)
-
-
-def _value(row: object, name: str) -> object:
-    return row.get(name) if isinstance(row, Mapping) else getattr(row, name, None)
+def _fields(given: InputData, number: int, row: Any) -> Mapping[str, Any]:
+    if isinstance(row, Mapping):
+        return {str(name): value for name, value in row.items()}
+    if hasattr(row, "_asdict"):
+        return row._asdict()  # type: ignore[no-any-return]
+    if hasattr(row, "__dict__"):
+        return {name: value for name, value in vars(row).items() if not name.startswith("_")}
+    expected = "rows with named fields, such as ir_measures.ScoredDoc or dicts"
+    raise TypeError(f"{given.name}: expected {expected}; found {shown(row)} as row {number}")
 
 
 def _of_frame(given: InputData, frame: Any) -> Table:
@@ -246,18 +240,18 @@ def _with_index(frame: Any) -> Any:
     return frame
 
 
-def _by_topic(given: InputData, data: Mapping[Any, Any], counts: Sequence[int], **columns: Sequence[Any]) -> Table:
-    """A table of a mapping that has so many rows for each topic, of which the columns hold the rest."""
-    keys = list(map(_plain, data))
-    rows = np.repeat(np.arange(len(keys)), counts)
-    cells = [[_plain(cell) for cell in column] for column in columns.values()]
+def _by_topic(given: InputData, by_topic: Mapping[Any, Sequence[tuple[Any, Any]]], *names: str) -> Table:
+    """A table with a row for each pair that a mapping has for a topic."""
+    keys = list(map(_plain, by_topic))
+    rows = np.repeat(np.arange(len(keys)), [len(pairs) for pairs in by_topic.values()])
+    cells = [[_plain(pair[place]) for pairs in by_topic.values() for pair in pairs] for place in (0, 1)]
     given.where = lambda row: f"topic {keys[row - 1]!r:.60}"
     topics = Table(given, ["topic"], lambda _: keys).text(0, "topic")
     given.where = lambda row: f"{cells[0][row - 1]!r:.60} of topic {keys[rows[row - 1]]!r:.60}"
     if len({*topics.strings()}) < len(keys):
         raise given.refuse(None, "expected each topic once, found one as text and as a number")
     every: list[Column] = [topics.at(rows), *cells]
-    return Table(given, ["topic", *columns], lambda place: every[place])
+    return Table(given, ["topic", *names], lambda place: every[place])
 
 
 def _ranx(data: Any, wanted: str, what: str) -> Any:
@@ -272,72 +266,59 @@ def _ranx(data: Any, wanted: str, what: str) -> Any:
 # What they hold. ``TypeError`` for data of another shape, the error of ``given`` for what a file could not hold.
 
 
-_RANKED = "a mapping topic -> {document: score} or topic -> [document, ...]"
-_JUDGED = "a mapping topic -> {document: grade}"
-_MEASURED = "a mapping topic -> {measure: value}"
-_TABLE = "a frame with columns for topic,"
-
-
 def rankings(data: Any, given: InputData, ties: Ties | None = None, *, ranked: bool = True) -> Run:
     """Rankings in memory; ``ties`` and ``ranked`` as for ``run_of_table``."""
     data = _ranx(data, "Run", given.name)
     if not isinstance(data, Mapping):
-        shapes = f"{_RANKED}, {_TABLE} document and score, a ranx Run, or rows such as ir_measures.ScoredDoc"
-        return run_of_table(_table(data, given, shapes), ties=ties, ranked=ranked)
-    answers = [_answer(given, topic, answer) for topic, answer in data.items()]
-    counts = [len(documents) for documents, _ in answers]
-    documents = [document for of_topic, _ in answers for document in of_topic]
-    if all(scores is None for _, scores in answers):
-        ranks = [rank for count in counts for rank in range(1, count + 1)]
-        return run_of_table(_by_topic(given, data, counts, document=documents, rank=ranks))
-    # where some topics have scores, falling numbers stand for those of the others
-    scored = [range(len(names), 0, -1) if scores is None else scores for names, scores in answers]
-    flat = [score for scores in scored for score in scores]
-    return run_of_table(_by_topic(given, data, counts, document=documents, score=flat), ties=ties)
+        table = _table(data, given, "{document: score} or topic -> [document, ...]", "document and score")
+        return run_of_table(table, ties=ties, ranked=ranked)
+    answers = {topic: _answer(given, topic, answer) for topic, answer in data.items()}
+    if not any(is_scored for _, is_scored in answers.values()):
+        by_rank = {topic: [(name, -score) for name, score in pairs] for topic, (pairs, _) in answers.items()}
+        return run_of_table(_by_topic(given, by_rank, "document", "rank"))
+    by_score = {topic: pairs for topic, (pairs, _) in answers.items()}
+    return run_of_table(_by_topic(given, by_score, "document", "score"), ties=ties)
 
 
-def _answer(given: InputData, topic: object, answer: Any) -> tuple[list[Any], list[Any] | None]:
-    """The documents of a topic, and their scores if there are any."""
+def _answer(given: InputData, topic: object, answer: Any) -> tuple[list[tuple[Any, Any]], bool]:
+    """The documents of a topic with their scores, and whether they have any: else these fall from -1."""
     if isinstance(answer, Mapping):
-        return list(answer), list(answer.values())
+        return list(answer.items()), True
     if isinstance(answer, str | bytes | Set) or not isinstance(answer, Iterable):
         expected = f"a mapping document -> score, or a sequence of documents, for topic {topic!r:.60}"
         raise given.refuse(None, f"expected {expected}, found {shown(answer)}")
     entries = list(answer)
     if entries and all(isinstance(entry, Mapping) for entry in entries):
-        hits = _table(entries, given, "hits")
+        hits = _table(entries, given)
         columns = places(hits.names, ["document", "score"], "rankings")
         if "document" not in columns:
             wanted = f"a {named(['document'], 'rankings')} in each hit of topic {topic!r:.60}"
             raise given.refuse(None, f"expected {wanted}, found {', '.join(map(repr, hits.names[:10]))}")
-        found: list[Any] = [hits.column(columns[what]) for what in ("document", "score") if what in columns]
-        return found[0], found[1] if len(found) > 1 else None
+        if "score" in columns:
+            found: list[Any] = [hits.column(columns[what]) for what in ("document", "score")]
+            return list(zip(*found, strict=True)), True
+        entries = [*cast(Sequence[Any], hits.column(columns["document"]))]
     pairs = [entry for entry in entries if isinstance(entry, tuple | list) and len(entry) == 2]
     if not pairs:
-        return entries, None
+        return [(entry, -rank) for rank, entry in enumerate(entries, 1)], False
     if len(pairs) < len(entries):
         odd = next(entry for entry in entries if entry not in pairs)
         raise given.refuse(None, f"topic {topic!r:.60}: expected (docid, score), found {odd!r:.60}")
-    return [document for document, _ in pairs], [score for _, score in pairs]
+    return [(document, score) for document, score in pairs], True
 
 
 def judgements(data: Any, given: InputData) -> Qrels:
     """Judgements in memory; a mapping may have a set of relevant documents for a topic, whose grade is 1."""
     data = _ranx(data, "Qrels", given.name)
     if not isinstance(data, Mapping):
-        shapes = f"{_JUDGED}, {_TABLE} document and grade, ranx Qrels, or rows such as ir_measures.Qrel"
-        return judgements_of(_table(data, given, shapes))
+        return judgements_of(_table(data, given, "{document: grade}", "document and grade"))
+    graded: dict[Any, list[tuple[Any, Any]]] = {}
     for topic, judged in data.items():
         if isinstance(judged, str | bytes) or not isinstance(judged, Iterable):
             expected = "a mapping document -> grade, or a set of relevant documents"
             raise given.refuse(None, f"expected {expected}, for topic {topic!r:.60}, found {shown(judged)}")
-    graded = [
-        list(judged.items()) if isinstance(judged, Mapping) else [(one, 1) for one in judged]
-        for judged in data.values()
-    ]
-    documents = [document for pairs in graded for document, _ in pairs]
-    grades = [grade for pairs in graded for _, grade in pairs]
-    return judgements_of(_by_topic(given, data, list(map(len, graded)), document=documents, grade=grades))
+        graded[topic] = list(judged.items()) if isinstance(judged, Mapping) else [(one, 1) for one in judged]
+    return judgements_of(_by_topic(given, graded, "document", "grade"))
 
 
 def topics(data: Any, given: InputData) -> Topics:
@@ -345,8 +326,7 @@ def topics(data: Any, given: InputData) -> Topics:
     if isinstance(data, Mapping):
         about = [value if isinstance(value, Mapping) else {"query": value} for value in data.values()]
         data = [{"topic": key, **value} for key, value in zip(data, about, strict=True)]
-    shapes = f"a mapping topic -> query text, {_TABLE} query, or rows with these fields"
-    return topics_of_table(_table(data, given, shapes))
+    return topics_of_table(_table(data, given, "query text", "query"))
 
 
 def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[TopicScores, ...]:
@@ -359,48 +339,43 @@ def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[T
         raise TypeError(f"{given.name}: expected per-topic scores, found a ranx {type(data).__name__} without any")
     data = data.scores if is_of_ranx(data) else data
     if not isinstance(data, Mapping):
-        shapes = f"{_MEASURED}, {_TABLE} measure and value, an evaluated ranx Run, or rows such as ir_measures.Metric"
-        return _scores_of(_table(data, given, shapes), system)
+        return _scores_of(_table(data, given, "{measure: value}", "measure and value"), system)
     for key, values in data.items():
         if not isinstance(values, Mapping):
             expected = f"a mapping measure -> value for topic {key!r:.60}"
             raise given.refuse(None, f"expected {expected}, found {shown(values)}")
-    inner = [name for values in data.values() for name in values]
-    numbers = [value for values in data.values() for value in values.values()]
-    table = _by_topic(given, data, list(map(len, data.values())), measure=inner, value=numbers)
+    table = _by_topic(given, {key: list(values.items()) for key, values in data.items()}, "measure", "value")
     if are_measures(data):
         table.names[:2] = ["measure", "topic"]
     return _scores_of(table, system)
 
 
 def _scores_of(table: Table, system: str | None) -> tuple[TopicScores, ...]:
-    if not places(table.names, ["measure", "value"]).keys() >= {"measure", "value"}:
-        table = _long(table)
-    by_system = score_rows_of(table)
+    is_long = places(table.names, ["measure", "value"]).keys() >= {"measure", "value"}
+    by_system = score_rows_of(table) if is_long else _wide_rows(table)
     if len(by_system) > 1 and system not in by_system:
         problem = f"expected the scores of one system, found those of {', '.join(by_system)}: say whose with `name=`"
         raise table.given.refuse(None, problem)
     return scores_of_rows(table.given, by_system.get(system or "") or next(iter(by_system.values()), []))
 
 
-def _long(table: Table) -> Table:
-    """A table with a column for each measure as one with a row for each."""
+def _wide_rows(table: Table) -> dict[str, list[ScoreRow]]:
+    """As ``score_rows_of``, of a table with a column for each measure."""
     columns = places(table.names, ["topic", "system"])
     if "topic" not in columns:
         listed = ", ".join(map(repr, table.names[:10])) or "none"
         raise table.given.refuse(None, f"expected a column for {named(['topic'])}; found the columns {listed}")
-    others = [place for place in range(len(table.names)) if place not in columns.values()]
-    measured = [place for place in others if table.names[place].lower() not in SYNONYMS["query"]]
-    texts = {what: table.text(place, what) for what, place in columns.items()}
-    rows = np.tile(np.arange(len(texts["topic"])), len(measured))
-    measures = Ids.of([table.names[place] for place in measured])
-    values = [np.zeros(0), *(table.numbers(place, table.names[place]) for place in measured)]
-    cells: list[Column] = [
-        measures.at(np.repeat(np.arange(len(measured)), len(texts["topic"]))),
-        np.concatenate(values),
-        *(ids.at(rows) for ids in texts.values()),
-    ]
-    return Table(table.given, ["measure", "value", *texts], lambda place: cells[place], rows + 1)
+    topics = table.text(columns["topic"], "topic").strings()
+    systems = table.text(columns["system"], "system").strings() if "system" in columns else [""] * len(topics)
+    by_system: dict[str, list[ScoreRow]] = {}
+    for place, name in enumerate(table.names):
+        if place in columns.values() or name.lower() in SYNONYMS["query"]:
+            continue
+        cells = zip(topics, systems, table.numbers(place, name).tolist(), strict=True)
+        for row, (topic, owner, value) in enumerate(cells, 1):
+            if topic not in AVERAGES:
+                by_system.setdefault(owner, []).append((topic, name, value, row))
+    return by_system
 
 
 def topic_values(series: Any, what: str) -> dict[Any, Any]:
@@ -422,3 +397,79 @@ def topic_values(series: Any, what: str) -> dict[Any, Any]:
         repeated = next(topic for place, topic in enumerate(keys) if topic in keys[:place])
         raise ScoringError(f"{what}: expected each topic once in the index, found {repeated!r} again")
     return dict(zip(keys, series.to_list(), strict=True))
+
+
+# Systems that are objects in Python: rankings, or per-topic scores, whichever the object holds.
+
+
+def run(
+    data: RankingsData,
+    *,
+    name: str | None = None,
+    ties: Ties | None = None,
+    metadata: Mapping[str, str] | None = None,
+) -> Run:
+    """A system's rankings in memory, to be scored and judged as a run file is.
+
+    Parameters
+    ----------
+    data : mapping, frame, ranx Run, or iterable of rows
+        A mapping topic -> document -> score, topic -> pairs of document and score, or topic -> documents in their
+        order; a frame of pandas, polars or PyArrow with columns for topic (or query text), document, and score or
+        rank, under the names that search tools give them; or rows with such fields, as ``ir_measures.ScoredDoc``.
+    name : str, optional
+        What verdicts call the system; default: the name of a ranx ``Run``, else its part (``candidate``).
+    ties : 'as_returned' or 'docid', optional
+        Which order counts where scores are equal or contradict it: that of the data, or, by default, that of the
+        document ids, as in trec_eval. Documents without scores always keep their order.
+    metadata : mapping, optional
+        What is known of the system, such as ``{"index": "v7"}``; no verdict depends on it.
+
+    Raises
+    ------
+    TypeError
+        Data of another shape.
+    ValueError
+        Another value of ``ties``, or metadata that a report cannot show.
+    DataError
+        No column for something that is needed, an id or a score that a run file cannot hold, a document twice in a
+        topic, or no rankings at all.
+    """
+    if ties is not None and ties not in TIES:
+        raise ValueError(f"ties: expected one of {', '.join(TIES)}, found {ties!r}")
+    try:
+        about = checked_metadata(metadata or {})
+    except ValueError as error:
+        raise ValueError(f"metadata: {error}") from None
+    label = name or (getattr(data, "name", None) if is_of_ranx(data) else None) or ""
+    given = InputData(label or "run", reason=RunFormatError.reason)
+    found = rankings(data, given, ties)
+    return found.with_source(name=label, metadata=MappingProxyType(about))
+
+
+def as_run(data: RankingsData | Run, name: str = "") -> Run:
+    """Rankings in memory under their own name, or under this one if they have none."""
+    found = data if isinstance(data, Run) else run(data)
+    return found if found.source.name else found.with_source(name=name)
+
+
+def system_in_memory(data: Any, what: str, measure: str | None = None) -> TopicScores | Run:
+    """The scores or the rankings of a system, from whatever holds them; of several measures the one asked for.
+
+    ``TypeError`` for data of no known shape, ``DataError`` for what they hold.
+    """
+    if isinstance(data, TopicScores):
+        return data
+    data = settled(data)
+    if isinstance(data, Run) or not are_topic_scores(data, what):
+        return as_run(data, what)
+    if is_series(data) or isinstance(data, Mapping):
+        return TopicScores.from_mapping(topic_values(data, what) if is_series(data) else data, name=what)
+    given = InputData(what, reason=ScoresFormatError.reason)
+    found = scores(data, given, system=what)
+    columns = found if len(found) == 1 else [column for column in found if column.measure == measure]
+    if not columns:
+        several = ", ".join(str(column.measure) for column in found)
+        raise given.refuse(None, f"found scores of several measures ({several}): say which with `measure=`")
+    is_nameless = str(columns[0].measure).strip().lower() in SYNONYMS["value"]
+    return replace(columns[0], measure=None, digest=None) if is_nameless else columns[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -377,12 +377,12 @@ def qrels_of(
 
 def qrels_of_groups(
     given: Input,
-    places: IntArray,
+    places: Places,
     names: tuple[str, ...],
     documents: Ids,
     grades: FloatArray,
     *,
-    lines: IntArray,
+    lines: Callable[[], IntArray],
     digest: str,
 ) -> Qrels:
     """As ``qrels_of``, of rows that are checked, and whose topics are places among ``names``, sorted as text."""
@@ -391,7 +391,7 @@ def qrels_of_groups(
 
 def _qrels(
     rows: Rows,
-    places: IntArray,
+    places: Places,
     heads: tuple[str, ...],
     ids: Ids,
     values: FloatArray,
@@ -410,10 +410,12 @@ def _qrels(
         places, ids, values, agreement, by_judge = _put_together(rows, heads, places, ids, values, by.strings())
     elif (pair := repeated(places, ids)) is not None:
         raise _twice(rows, heads, places, ids, values, *pair)
-    offsets = np.searchsorted(places, np.arange(len(heads) + 1)).astype(np.int64)
+    offsets = np.searchsorted(places, np.arange(len(heads) + 1, dtype=places.dtype)).astype(np.int64)
     rows.limit(DOCUMENTS, int(np.diff(offsets).max(initial=0)))
     table = JudgementArrays(heads, offsets, ids, values)
-    digest = digest or digest_of([Ids.of(heads), ids], offsets, values)
+    if not digest:  # the same whatever the order of the rows
+        rows_in_order = np.lexsort((ids.hashes, places))
+        digest = digest_of([Ids.of(heads), ids.at(rows_in_order)], offsets, values[rows_in_order])
     texts = MappingProxyType({topic: text for topic, text in texts.items() if topic in table.places})
     return _under_rules(rows.given, table, digest, texts, agreement, by_judge)
 
@@ -434,7 +436,7 @@ def _by_id(
 
 
 def _twice(
-    rows: Rows, topics: Sequence[str], places: IntArray, ids: Ids, grades: FloatArray, first: int, second: int
+    rows: Rows, topics: Sequence[str], places: Places, ids: Ids, grades: FloatArray, first: int, second: int
 ) -> Exception:
     """The error to raise for a document that is judged twice in a topic."""
     (document,) = ids.at(slice(second, second + 1)).strings()
@@ -446,7 +448,7 @@ def _twice(
 
 
 def _put_together(
-    rows: Rows, topics: Sequence[str], places: IntArray, ids: Ids, grades: FloatArray, judges: Sequence[str]
+    rows: Rows, topics: Sequence[str], places: Places, ids: Ids, grades: FloatArray, judges: Sequence[str]
 ) -> tuple[IntArray, Ids, FloatArray, Agreement, ByJudge | None]:
     """One grade for each document, the median of its judges', and how far these agree."""
     found: dict[tuple[int, str], dict[str, float]] = {}

@@ -21,7 +21,7 @@ Ranks = npt.NDArray[np.int32]
 Codes = npt.NDArray[np.int8]
 
 #: In a rank column: what is no whole number.
-NO_RANK = np.iinfo(np.int64).min
+NO_RANK = int(np.iinfo(np.int32).min)
 
 
 class Order(Enum):
@@ -77,7 +77,7 @@ def _changes(values: FloatArray | IntArray, offsets: IntArray) -> tuple[BoolArra
     return topics_with(rises, offsets), topics_with(falls, offsets)
 
 
-def rank_columns(scores: FloatArray, ranks: IntArray | None, offsets: IntArray) -> tuple[Codes, IntArray]:
+def rank_columns(scores: FloatArray, ranks: Ranks | None, offsets: IntArray) -> tuple[Codes, IntArray]:
     """What the rank column of each topic says of its scores, and a number for each row.
 
     Among equal scores, the row with the lower number comes first in the order as written: its rank where ranks number
@@ -141,7 +141,7 @@ class Ranking:
     written: IntArray | None
 
 
-def ranking(scores: FloatArray, ranks: IntArray | None, offsets: IntArray, documents: Ids) -> Ranking:
+def ranking(scores: FloatArray, ranks: Ranks | None, offsets: IntArray, documents: Ids) -> Ranking:
     """Rank the documents of each topic in every order.
 
     Scores mostly fall already from line to line; then only documents with equal scores are put in order.

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.id_checks import MAX_RANKS, FirstDocuments, examined, refuse_judgements, refuse_other_ids
-from pytest_riskguard.data.ids import BoolArray, IntArray, topics_with
+from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, first_rows, topics_with
 from pytest_riskguard.data.judged import (
     LEAST_DEPTH,
     JudgedRun,
@@ -30,10 +30,9 @@ from pytest_riskguard.data.judged import (
     scored_topics,
 )
 from pytest_riskguard.data.measures import bounds, has_kernel, parse_measure
-from pytest_riskguard.data.memory import InputData, JudgementsData, RankingsData
-from pytest_riskguard.data.memory_runs import as_run
+from pytest_riskguard.data.memory import InputData, JudgementsData, RankingsData, as_run
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.ranking import Order, ranking, topic_of_rows
+from pytest_riskguard.data.ranking import Order, Ranking
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run, keyed, read_run
 from pytest_riskguard.data.scores import NOTICEABLE, Repeated, TopicScores
@@ -188,19 +187,25 @@ class _Scorer:
         by_provider = np.empty((2, len(others), len(run.topics)))
         judging = Judging({rank_order(measure) for measure in self.measures}, self._depth)
         as_judged: list[BoolArray] = []
+        first: list[Ids] = []
+        places = self.qrels.arrays.places_of(run.topics)
+        chosen = examined(places)
         for topics, part, ranked, judgements in judged_parts(run, self.qrels):
             judging.add(part, ranked, judgements)
             as_judged.append(_are_as_judged(part, judgements, self.qrels))
+            first.append(
+                _first_documents(
+                    part, ranked, chosen[(chosen >= topics.start) & (chosen < topics.stop)] - topics.start
+                )
+            )
             if others:
                 by_provider[:, :, topics] = values_of_part(part, ranked.ranks, others, self.qrels, self._source)
         judged = judging.judged_run(run, self.qrels, unknown)
         if not is_checked:
-            first = _first_documents(run, self.qrels)
-            has_judged = judged.has_judged[np.searchsorted(self.qrels.arrays.places_of(run.topics), first.places)]
-            refuse_other_ids(self._source, self.qrels, judged.judged, first, has_judged)
-            refuse_judgements(
-                self._source, self.qrels, self.qrels.arrays.places_of(run.topics), np.concatenate(as_judged)
-            )
+            lengths = np.minimum(np.diff(run.offsets)[chosen], MAX_RANKS)
+            examined_documents = FirstDocuments(places[chosen], np.append(0, np.cumsum(lengths)), Ids.joined(first))
+            refuse_other_ids(self._source, self.qrels, judged.judged, examined_documents, judged.has_judged[chosen])
+            refuse_judgements(self._source, self.qrels, places, np.concatenate(as_judged))
         found: list[_Values] = []
         for measure in self.measures:
             if measure in others:
@@ -224,16 +229,11 @@ def _are_as_judged(part: Run, judgements: IntArray, qrels: Qrels) -> BoolArray:
     return same
 
 
-def _first_documents(run: Run, qrels: Qrels) -> FirstDocuments:
-    """The first documents of the topics whose ids are examined, in the order as written."""
-    places = qrels.arrays.places_of(run.topics)
-    chosen = examined(places)
-    some = run.at(chosen)
-    ranks = ranking(some.scores, some.ranks, some.offsets, some.documents).ranks[Order.WRITTEN]
-    rows = np.lexsort((ranks, topic_of_rows(some.offsets)))
-    lengths = np.minimum(np.diff(some.offsets), MAX_RANKS)
-    documents = some.documents.at(rows[ranks[rows] <= MAX_RANKS])
-    return FirstDocuments(places[chosen], np.append(0, np.cumsum(lengths)), documents)
+def _first_documents(part: Run, ranked: Ranking, topics: IntArray) -> Ids:
+    """The first documents of some topics, in the order as written."""
+    starts = part.offsets[topics]
+    rows = first_rows(starts, np.minimum(part.offsets[topics + 1] - starts, MAX_RANKS))
+    return part.documents.at(rows if ranked.written is None else ranked.written[rows]).compact()
 
 
 def values_of_run(run: Run, qrels: Qrels, measures: Sequence[str]) -> Iterator[tuple[str, str, float]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -15,10 +15,19 @@ import numpy.typing as npt
 from pytest_riskguard.data.checks import Input, Lines, Numbers, Rows, Text, digest_of, grouped, repeated
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile, Ties
-from pytest_riskguard.data.ids import Ids, IntArray, rows_of, topics_with
+from pytest_riskguard.data.ids import Ids, IntArray, Places, rows_of, topics_with
 from pytest_riskguard.data.input_files import ContentError, InputFile, is_folder
 from pytest_riskguard.data.metadata import Latency, latency_of
-from pytest_riskguard.data.ranking import NO_RANK, Order, RankColumn, lines_of, rank_columns, ranking, topic_of_rows
+from pytest_riskguard.data.ranking import (
+    NO_RANK,
+    Order,
+    RankColumn,
+    Ranks,
+    lines_of,
+    rank_columns,
+    ranking,
+    topic_of_rows,
+)
 from pytest_riskguard.data.records import AmbiguousTextError, TopicKeys
 from pytest_riskguard.data.remote import is_address, local_copy
 from pytest_riskguard.errors import MissingFileError, RunFormatError
@@ -30,7 +39,6 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 #: The largest 32-bit number: trec_eval holds scores in 32 bits, where larger ones are all infinite.
 MAX_RUN_SCORE = (2 - 2**-23) * 2.0**127
 LARGEST = f"{MAX_RUN_SCORE:.5g}, the largest number of 32 bits"
-_NO_CODES = np.zeros(0, dtype=np.int8)
 #: Topic, documents, scores, ranks and line of one ranking.
 _Column = Sequence[float | None] | None
 Ranking = tuple[str | None, Sequence[str], _Column, _Column, int | None]
@@ -102,8 +110,9 @@ class Run:
         The documents of topic i are the rows ``offsets[i]:offsets[i + 1]``, in the order of their lines.
     documents : Ids, shape (n_rows,)
     scores : array of float64, shape (n_rows,)
-    ranks : array of int64, shape (n_rows,), or None
-        The rank column, ``ranking.NO_RANK`` for what is no whole number; None of a run without one.
+    ranks : array of int32, shape (n_rows,), or None
+        The rank column, ``ranking.NO_RANK`` for what is no whole number; None where it numbers the lines, or there is
+        none.
     source : Source
     """
 
@@ -111,7 +120,7 @@ class Run:
     offsets: IntArray
     documents: Ids
     scores: FloatArray
-    ranks: IntArray | None = None
+    ranks: Ranks | None = None
     source: Source = Source()
 
     @property
@@ -192,14 +201,12 @@ def _scores(
     )
 
 
-def _ranks(column: Numbers) -> IntArray:
+def _ranks(column: Numbers) -> Ranks:
     """Ranks as whole numbers, ``NO_RANK`` for others."""
-    ranks = np.asarray(column, dtype=None if isinstance(column, np.ndarray) else np.float64)
-    if ranks.dtype.kind == "i":
-        return ranks.astype(np.int64, copy=False)
-    is_whole = np.abs(ranks) < 2.0**62
+    ranks = np.asarray(column, dtype=np.float64)
+    is_whole = np.abs(ranks) < 2.0**31
     is_whole[is_whole] = ranks[is_whole] % 1 == 0
-    return np.where(is_whole, ranks, 0).astype(np.int64) + np.where(is_whole, 0, NO_RANK)
+    return np.where(is_whole, ranks, NO_RANK).astype(np.int32)
 
 
 def _refuse_bad_ranks(rows: Rows, run: Run, topics: IntArray) -> None:
@@ -297,13 +304,13 @@ def run_of(
 
 def run_of_groups(
     given: Input,
-    places: IntArray,
+    places: Places,
     names: tuple[str, ...],
     documents: Ids,
     scores: FloatArray,
-    ranks: IntArray,
+    ranks: Ranks,
     *,
-    lines: IntArray,
+    lines: Callable[[], IntArray],
     digest: str,
 ) -> Run:
     """As ``run_of``, of rows that are checked, and whose topics are places among ``names``, sorted as text."""
@@ -313,11 +320,11 @@ def run_of_groups(
 
 def _run(
     rows: Rows,
-    places: IntArray,
+    places: Places,
     names: tuple[str, ...],
     ids: Ids,
     scores: FloatArray | None,
-    ranks: IntArray | None,
+    ranks: Ranks | None,
     source: Source,
 ) -> Run:
     if np.any(places[1:] < places[:-1]):
@@ -325,7 +332,7 @@ def _run(
         places, ids, rows = places[order], ids.at(order), rows.at(order)
         scores = None if scores is None else scores[order]
         ranks = None if ranks is None else ranks[order]
-    offsets = np.searchsorted(places, np.arange(len(names) + 1)).astype(np.int64)
+    offsets = np.searchsorted(places, np.arange(len(names) + 1, dtype=places.dtype)).astype(np.int64)
     rows.limit(TOPICS, len(names))
     rows.limit(DOCUMENTS, int(np.diff(offsets).max(initial=0)))
     run = Run(names, offsets, ids, np.zeros(len(ids)) if scores is None else scores, ranks, source)
@@ -349,7 +356,13 @@ def _by_score(rows: Rows, run: Run) -> Run:
     if run.ranks is None:
         ranks = ranking(run.scores, None, run.offsets, run.documents).ranks[Order.DESCENDING]
         return _reordered(run, np.lexsort((ranks, topic_of_rows(run.offsets))))
-    codes = np.concatenate([rank_columns(p.scores, p.ranks, p.offsets)[0] for _, p in run.parts()] or [_NO_CODES])
+    codes = np.zeros(len(run.topics), dtype=np.int8)
+    numbers_lines = True
+    for topics, part in run.parts():
+        codes[topics], numbers = rank_columns(part.scores, part.ranks, part.offsets)
+        goes_on = numbers[1:] > numbers[:-1]
+        goes_on[part.offsets[1:-1] - 1] = True
+        numbers_lines &= bool(goes_on.all())
     inverted = np.isin(codes, (RankColumn.INVERTED, RankColumn.STANDS_FOR_SCORES))
     others = np.isin(codes, (RankColumn.AGREES, RankColumn.CONTRADICTS, RankColumn.NUMBERS_NOTHING))
     if np.count_nonzero(inverted) > np.count_nonzero(others) and not rows.given.is_part:
@@ -361,6 +374,7 @@ def _by_score(rows: Rows, run: Run) -> Run:
             "documents (distances and ranks with a minus sign), or say `ties: as_returned`: then the ranks count",
         )
     contradicted = np.flatnonzero(inverted | (codes == RankColumn.CONTRADICTS))
+    run = replace(run, ranks=None) if numbers_lines else run
     return run.with_source(contradicted=tuple(run.topics[topic] for topic in contradicted.tolist()))
 
 
@@ -370,7 +384,7 @@ def _as_returned(rows: Rows, run: Run, *, has_scores: bool) -> Run:
     _, numbers = rank_columns(run.scores, run.ranks, run.offsets)
     if not has_scores and run.ranks is not None:
         _refuse_bad_ranks(rows, run, topics)
-        numbers = run.ranks
+        numbers = run.ranks.astype(np.int64)
     run = _reordered(run, np.lexsort((numbers, topics)))
     lengths = np.diff(run.offsets)
     falling = (np.repeat(lengths, lengths) - lines_of(run.offsets)).astype(np.float64)

@@ -72,7 +72,7 @@ def check_labels(measure: Measure, qrels: Qrels) -> None:
         elif not has_kernel(measure) and measure.NAME != "NumQ":
             raise _real(measure, qrels, "whole grades; use nDCG, DCG, ERR or RBP")
     limit = _highest(measure, qrels.rules)
-    if limit is None or qrels.arrays.grades.max() <= limit:
+    if limit is None or qrels.arrays.grades.max(initial=limit) <= limit:
         return
     grade, topic, document = max(
         (grade, topic, document) for topic in qrels.topics for document, grade in qrels.grades[topic].items()

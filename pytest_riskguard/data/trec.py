@@ -10,16 +10,19 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from urllib.parse import quote, unquote
 
 import numpy as np
+import numpy.typing as npt
 
-from pytest_riskguard.data.ids import Ids, IntArray, begins_of
+from pytest_riskguard.data.ids import Ids, IntArray, Places, begins_of, starts_of
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.qrels import Grades, Qrels, qrels_of_groups
-from pytest_riskguard.data.ranking import NO_RANK
+from pytest_riskguard.data.ranking import NO_RANK, Ranks
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import LARGEST, MAX_RUN_SCORE, ROWS_AT_ONCE, FloatArray, Run, run_of_groups
 from pytest_riskguard.data.text_blocks import RefusedError, numbers, text_blocks
@@ -33,31 +36,68 @@ _QRELS = "4 columns (topic iteration docid grade)"
 _ESCAPED = b"%"
 #: Ranks of up to so many digits are read as columns.
 _MOST_DIGITS = 7
+_NO_RANKS = np.zeros(0, dtype=np.int32)
+
+
+class _Growing:
+    """A column that grows as a file is read, in place: parts that are joined at the end would be held twice."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._array, self._size = np.zeros(2**10, dtype=dtype), 0
+
+    def add(self, values: npt.NDArray[Any]) -> None:
+        """More values."""
+        start, self._size = self._size, self._size + len(values)
+        if self._size > len(self._array):
+            self._array.resize(max(self._size, len(self._array) * 9 // 8), refcheck=False)  # nobody else has seen it
+        self._array[start : self._size] = values
+
+    def whole(self) -> npt.NDArray[Any]:
+        """All values, which are handed over: nothing is added afterwards."""
+        array, self._array = self._array, self._array[:0].copy()
+        array.resize(self._size, refcheck=False)
+        return array
 
 
 class _Columns:
-    """Topics and documents of the rows read so far, with a number for each row and its line."""
+    """The rows read so far: topic, document and a number of each, and its rank."""
 
     def __init__(self) -> None:
         self.places: dict[str, int] = {}
-        self._parts: list[tuple[IntArray, Ids, FloatArray, IntArray, IntArray]] = []
+        #: Rows of one topic that stand together: its place, the first and the last of them.
+        self._pieces: list[tuple[int, int, int]] = []
+        self._size = 0
+        self._text, self._lengths = _Growing(np.uint8), _Growing(np.int32)
+        self._values, self._ranks = _Growing(np.float64), _Growing(np.int32)
 
-    def add(self, topics: Ids, documents: Ids, values: FloatArray, ranks: IntArray, lines: IntArray) -> None:
+    def add(self, topics: Ids, documents: Ids, values: FloatArray, ranks: Ranks) -> None:
         """More rows."""
         begins = np.flatnonzero(begins_of(topics))
         heads = [self.places.setdefault(name, len(self.places)) for name in topics.at(begins).strings()]
-        of_row = np.repeat(np.array(heads, dtype=np.int64), np.diff(np.append(begins, len(topics))))
-        self._parts.append((of_row, documents.compact(), values, ranks, lines))
+        bounds = [self._size + begin for begin in (*begins.tolist(), len(topics))]
+        self._pieces += zip(heads, bounds, bounds[1:], strict=False)
+        self._size += len(topics)
+        self._text.add(documents.compact().text)
+        for column, added in ((self._lengths, documents.lengths), (self._values, values), (self._ranks, ranks)):
+            column.add(added)
 
-    def joined(self) -> tuple[IntArray, tuple[str, ...], Ids, FloatArray, IntArray, IntArray]:
-        """The topic of each row by its place among all, sorted as text; these; and the other columns."""
+    def joined(self) -> tuple[Places, tuple[str, ...], Ids, FloatArray, Ranks]:
+        """The topic of each row by its place among all, sorted as text; these; and the other columns, by topic."""
         names = tuple(sorted(self.places))
-        place_of = np.empty(len(names), dtype=np.int64)
-        place_of[[self.places[name] for name in names]] = np.arange(len(names))
-        parts, self._parts = self._parts, []
-        of_row, documents, *others = zip(*parts, strict=True)
-        values, ranks, lines = map(np.concatenate, others)
-        return place_of[np.concatenate(of_row)], names, Ids.joined(documents), values, ranks, lines
+        place_of = dict(zip((self.places[name] for name in names), range(len(names)), strict=True))
+        pieces = sorted(((place_of[place], start, stop) for place, start, stop in self._pieces), key=itemgetter(0))
+
+        def by_topic(column: npt.NDArray[Any]) -> Any:
+            return np.concatenate([column[start:stop] for _, start, stop in pieces]) if len(column) else column
+
+        lengths = self._lengths.whole()
+        ids = Ids(self._text.whole(), by_topic(starts_of(lengths)), by_topic(lengths))
+        sizes = [stop - start for _, start, stop in pieces]
+        places = np.repeat(np.array([place for place, _, _ in pieces], dtype=np.int32), sizes)
+        return places, names, ids, by_topic(self._values.whole()), by_topic(self._ranks.whole())
+
+    def __bool__(self) -> bool:
+        return bool(self.places)
 
 
 def trec_fits(file: InputFile, kind: Kind) -> Misfit | None:
@@ -79,14 +119,13 @@ def trec_rankings(file: InputFile) -> Run:
             scores = numbers(cells)
             if np.abs(scores).max(initial=0) > MAX_RUN_SCORE:
                 raise RefusedError
-            columns.add(*_unescaped(second, topics, documents), scores, _rank_numbers(ranks), block.lines)
+            columns.add(*_unescaped(second, topics, documents), scores, _rank_numbers(ranks))
         digest = file.digest
     except RefusedError:
         columns, digest = _line_by_line(file, 6, _wrong_of_run)
-    if not columns.places:
+    if not columns:
         raise file.refuse(None, f"expected {_RUN}, found an empty file")
-    places, names, ids, values, of_ranks, lines = columns.joined()
-    return run_of_groups(file, places, names, ids, values, of_ranks, lines=lines, digest=digest)
+    return run_of_groups(file, *columns.joined(), lines=partial(_lines_in, file, 6), digest=digest)
 
 
 def trec_judgements(file: InputFile) -> Qrels:
@@ -98,14 +137,27 @@ def trec_judgements(file: InputFile) -> Qrels:
             grades = numbers(cells)
             if np.abs(grades).max(initial=0) > MAX_GRADE:
                 raise RefusedError
-            columns.add(*_unescaped(second, topics, documents), grades, block.lines[:0], block.lines)
+            columns.add(*_unescaped(second, topics, documents), grades, _NO_RANKS)
         digest = file.digest
     except RefusedError:
         columns, digest = _line_by_line(file, 4, _wrong_of_qrels)
-    if not columns.places:
+    if not columns:
         raise file.refuse(None, f"expected {_QRELS}, found an empty file")
-    places, names, ids, values, _, lines = columns.joined()
-    return qrels_of_groups(file, places, names, ids, values, lines=lines, digest=digest)
+    places, names, ids, grades, _ = columns.joined()
+    return qrels_of_groups(file, places, names, ids, grades, lines=partial(_lines_in, file, 4), digest=digest)
+
+
+def _lines_in(file: InputFile, fields: int) -> IntArray:
+    """The line of each row, sorted by topic as ``_Columns.joined`` sorts rows; the file is read again."""
+    topics, lines = zip(
+        *(
+            (unquote(cells[0].decode()) if cells[1] == _ESCAPED else cells[0].decode(), number)
+            for number, line in file.lines(ROW_BYTES)
+            if len(cells := line.split()) == fields
+        ),
+        strict=True,
+    )
+    return np.array(lines)[sorted(range(len(topics)), key=topics.__getitem__)]
 
 
 def _unescaped(second: Ids, topics: Ids, documents: Ids) -> tuple[Ids, Ids]:
@@ -123,13 +175,13 @@ def _unescaped(second: Ids, topics: Ids, documents: Ids) -> tuple[Ids, Ids]:
     return found[0], found[1]
 
 
-def _rank_numbers(ranks: Ids) -> IntArray:
+def _rank_numbers(ranks: Ids) -> Ranks:
     """Ranks as whole numbers, as Python reads them; ``NO_RANK`` for others."""
-    words, lengths = ranks.words(0), ranks.lengths.astype(np.int64)
-    found, is_digits = np.zeros(len(ranks), dtype=np.int64), (lengths > 0) & (lengths <= _MOST_DIGITS)
+    words, lengths = ranks.words(0), ranks.lengths
+    found, is_digits = np.zeros(len(ranks), dtype=np.int32), (lengths > 0) & (lengths <= _MOST_DIGITS)
     for place in range(min(_MOST_DIGITS, int(lengths.max(initial=0)))):
         inside = lengths > place
-        digit = ((words >> np.uint64(8 * place)) & np.uint64(255)).astype(np.int64) - ord("0")
+        digit = ((words >> np.uint64(8 * place)) & np.uint64(255)).astype(np.int32) - ord("0")
         is_digits &= ~inside | ((digit >= 0) & (digit <= 9))
         found = np.where(inside, 10 * found + digit, found)
     for row in np.flatnonzero(~is_digits).tolist():  # +3, 1_0, 12345678
@@ -142,7 +194,7 @@ def _rank_number(cell: bytes) -> int:
         number = int(cell)
     except ValueError:
         return NO_RANK
-    return number if abs(number) < 2**63 else NO_RANK
+    return number if abs(number) < 2**31 else NO_RANK
 
 
 #: What a line should hold and what it holds; None of a good line.
@@ -152,12 +204,12 @@ _Wrong = Callable[[list[bytes]], tuple[str, str] | None]
 def _line_by_line(file: InputFile, fields: int, wrong: _Wrong) -> tuple[_Columns, str]:
     """The same rows, and the digest of the file; the error of the file names a line that is wrong, and others."""
     columns = _Columns()
-    rows: list[tuple[str, str, float, int, int]] = []
+    rows: list[tuple[str, str, float, int]] = []
 
     def keep() -> None:
-        topics, documents, values, ranks, numbers_of_lines = zip(*rows, strict=True)
-        whole = (np.array(column, dtype=np.int64) for column in (ranks, numbers_of_lines))
-        columns.add(Ids.of(topics), Ids.of(documents), np.array(values, dtype=np.float64), *whole)
+        topics, documents, values, ranks = zip(*rows, strict=True)
+        numbers_of = np.array(ranks if fields == 6 else (), dtype=np.int32)
+        columns.add(Ids.of(topics), Ids.of(documents), np.array(values, dtype=np.float64), numbers_of)
         rows.clear()
 
     numbered = file.lines(ROW_BYTES)
@@ -172,7 +224,7 @@ def _line_by_line(file: InputFile, fields: int, wrong: _Wrong) -> tuple[_Columns
         topic, document = cells[0].decode(), cells[2].decode()
         if cells[1] == _ESCAPED:
             topic, document = unquote(topic), unquote(document)
-        rows.append((topic, document, float(cells[4 if fields == 6 else 3]), _rank_number(cells[3]), number))
+        rows.append((topic, document, float(cells[4 if fields == 6 else 3]), _rank_number(cells[3])))
         if len(rows) == ROWS_AT_ONCE:
             keep()
     if rows:

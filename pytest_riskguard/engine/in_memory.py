@@ -10,8 +10,7 @@ from typing import Any
 
 from pytest_riskguard.data.measures import bounds, measure_name, parse_measure, refuse_uninformative, span
 from pytest_riskguard.data.measures import within_bounds as is_within
-from pytest_riskguard.data.memory import JudgementsData, SystemData
-from pytest_riskguard.data.memory_runs import system_in_memory
+from pytest_riskguard.data.memory import JudgementsData, SystemData, system_in_memory
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import Run

@@ -14,8 +14,7 @@ from pytest_riskguard.assertions import BurdenOptions, CollapseOptions, GeoRiskO
 from pytest_riskguard.config.asking import TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
-from pytest_riskguard.data.memory import RankingsData, is_data
-from pytest_riskguard.data.memory_runs import run, system_in_memory
+from pytest_riskguard.data.memory import RankingsData, is_data, run, system_in_memory
 from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores

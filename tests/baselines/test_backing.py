@@ -1,7 +1,5 @@
 """What a stored baseline says of itself is compared with its run, and with its own name."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

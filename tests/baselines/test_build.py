@@ -1,7 +1,5 @@
 """Which build this is, from the variables of each CI service, or from git; hostile values are data or dropped."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 

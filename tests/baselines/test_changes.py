@@ -1,7 +1,5 @@
 """What a replacement changes: means, topics that fall, and topics that only one side has."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

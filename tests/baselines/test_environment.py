@@ -1,7 +1,5 @@
 """What is recorded about the origin of a baseline."""
 
-from __future__ import annotations
-
 import time
 from datetime import datetime, timedelta
 from importlib.metadata import version

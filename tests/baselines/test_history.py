@@ -1,7 +1,5 @@
 """What a baseline held is kept when another run is accepted in its place, and is checked like the baseline itself."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

@@ -1,7 +1,5 @@
 """The manifest is read back as written, and refused when anything in it is not as written."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

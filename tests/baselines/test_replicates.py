@@ -1,7 +1,5 @@
 """Replicates are stored, read back and checked like the baseline that they belong to."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

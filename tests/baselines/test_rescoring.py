@@ -1,7 +1,5 @@
 """Judgements that shrink and query texts that change are refused; other changes are not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

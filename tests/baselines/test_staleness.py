@@ -1,7 +1,5 @@
 """Age of a baseline, and what its store has accepted since."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

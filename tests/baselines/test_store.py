@@ -1,7 +1,5 @@
 """Baselines are read back as they were scored, or refused with what to do."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A candidate that is a file of the store is recognised under any name."""
 
-from __future__ import annotations
-
 import os
 import shutil
 

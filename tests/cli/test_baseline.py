@@ -1,7 +1,5 @@
 """``riskguard baseline``."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

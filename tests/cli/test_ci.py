@@ -1,7 +1,5 @@
 """A badge and ``riskguard comment``: nothing good is said without a report."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

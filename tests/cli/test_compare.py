@@ -169,13 +169,6 @@ def test_a_limit_that_only_the_default_policy_sets_is_no_reason_to_judge_nothing
     assert (verdict["reason"], ended.status) == ("cannot_fail", 3)
 
 
-def test_help_names_the_defaults_of_each_kind(command):
-    text = " ".join(command("compare --help").out.split())
-    assert "[default: 0.005; 0 for georisk_not_worse, not_inferior, equivalent, no_drift]" in text
-    assert "[default: warn; fail for georisk_not_worse]" in text
-    assert "[default: 1; 0 for equivalent, no_drift]" in text
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -239,15 +232,6 @@ def test_json_on_stdout_is_json_and_nothing_else(command):
     assert report["verdicts"][1]["reason"] == "missing_input"
     assert "the mean fell" in ended.err
     assert f"reproduce: riskguard {line}" in ended.err
-
-
-def test_json_is_written_to_a_path(command, folder):
-    ended = command("compare good.run --baseline prod --measure AP --json out.json")
-    assert ended.status == 0
-    assert "PASS" in ended.out
-    report = read_report(folder / "out.json")
-    assert report["verdicts"][0]["inputs"]["candidate"].startswith("sha256:")
-    assert str(folder) not in folder.joinpath("out.json").read_text()
 
 
 def test_verdicts_come_by_measure_then_alpha_then_baseline(command):
@@ -493,7 +477,10 @@ def test_an_interrupt_while_modules_load_is_status_130(folder):
 def test_help_shows_whole_summaries_and_defaults_as_one_types_them(command):
     for line in ("--help", "baseline --help"):
         assert "..." not in command(line).out.partition("Commands:")[2]
-    assert "[default: 1; 0 for" in " ".join(command("compare --help").out.split())
+    text = " ".join(command("compare --help").out.split())
+    assert "[default: 0.005; 0 for georisk_not_worse, not_inferior, equivalent, no_drift]" in text
+    assert "[default: warn; fail for georisk_not_worse]" in text
+    assert "[default: 1; 0 for equivalent, no_drift]" in text
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """``riskguard judge-next``: a table of documents to judge, safe to print and to open."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Judgements by several judges, whose disagreement is said."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

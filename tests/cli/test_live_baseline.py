@@ -1,7 +1,5 @@
 """A live system as a stored baseline: what it answers is kept, and how fast it does."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

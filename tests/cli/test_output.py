@@ -1,7 +1,5 @@
 """Verdicts that cannot be shown or written: one line on standard error, status 3, and everything else is written."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Two rankings in one file are two systems, which can be compared with each other."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

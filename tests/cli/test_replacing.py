@@ -1,7 +1,5 @@
 """Commands that replace baselines need a reason, say what changes, and can be tried without writing anything."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.plugin import world

@@ -1,7 +1,5 @@
 """``riskguard compare`` with several baselines: pools, and baselines computed from several."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """``--slice``: commands about the topics of a tag."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Per-topic scores as a stored baseline: everything that needs no run works, everything else says so."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

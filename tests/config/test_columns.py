@@ -1,7 +1,5 @@
 """Tables whose columns have other names are read in a riskguard.yaml that says what they hold."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_riskguard.cli.main import run as riskguard

@@ -1,7 +1,5 @@
 """``candidate: {scores: ...}`` of a riskguard.yaml."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """YAML 1.2 values with the line each stands on, and what is refused."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

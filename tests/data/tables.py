@@ -7,8 +7,7 @@ from pathlib import Path
 
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.judged import JudgedRun, Judging, judged_parts, scored_topics
-from pytest_riskguard.data.memory import RankingsData
-from pytest_riskguard.data.memory_runs import as_run
+from pytest_riskguard.data.memory import RankingsData, as_run
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.ranking import Order
 from pytest_riskguard.data.runs import Run, read_run

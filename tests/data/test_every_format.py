@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -50,7 +49,6 @@ def write_folder(folder: Path, case: Case | None, world: World) -> dict[str, str
     return names
 
 
-DIGEST = re.compile("sha256:[0-9a-f]{64}")
 #: What is said of labels: judges, and documents that had to be looked up.
 LABELS = ("judges: ", "unjudged documents")
 
@@ -99,15 +97,13 @@ def write_collection(folder: Path, names: dict[str, str], case: Case | None) -> 
 
 
 def without_provenance(report: str) -> bytes:
-    """A report without the names of systems, where they come from, and what single judges say: TREC has none.
-
-    Digests are those of the content in columns, but in TREC's format those of the text.
-    """
-    data: dict[str, Any] = json.loads(DIGEST.sub("sha256:", report))
+    """A report without the names of systems, where they come from, and what single judges say: TREC has none."""
+    data: dict[str, Any] = json.loads(report)
     data.pop("provenance", None)
     for verdict in data["verdicts"]:
         if verdict["judgements"] is not None:
             verdict["judgements"]["judges"] = None
+        verdict["inputs"] = None  # digests: of the text in TREC's format, of the content in others
         verdict["figures"] = [line for line in verdict["figures"] if not line.startswith(LABELS)]
     (name,) = {verdict["candidate"] for verdict in data["verdicts"]}
     return json.dumps(data, indent=1).replace(name, "candidate").encode()

@@ -6,9 +6,7 @@ import json
 import resource
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 from pytest_riskguard import run
@@ -48,33 +46,6 @@ def test_every_format_refuses_what_is_too_long(
         read()
 
 
-def table(length: int) -> Any:
-    pa = pytest.importorskip("pyarrow")
-    return pa.table({"query_id": ["q1"], "doc_id": ["x" * length], "score": [1.0]})
-
-
-def parquet(path: Path, compression: str | None, length: int) -> None:
-    pytest.importorskip("pyarrow.parquet").write_table(table(length), path, compression=compression)
-
-
-def arrow(path: Path, compression: str | None, length: int, *, stream: bool = False) -> None:
-    ipc, content = pytest.importorskip("pyarrow.ipc"), table(length)
-    options = ipc.IpcWriteOptions(compression=compression)
-    with (ipc.new_stream if stream else ipc.new_file)(str(path), content.schema, options=options) as writer:
-        writer.write_table(content)
-
-
-def views(path: Path) -> None:
-    """A column whose rows all name the same long text."""
-    pa, ipc = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.ipc")
-    _, view, text = pa.array(["x" * 1_000_000], type=pa.string_view()).buffers()
-    repeated = pa.py_buffer(np.tile(np.frombuffer(view, dtype=np.uint8)[:16], 60_000).tobytes())
-    column = pa.Array.from_buffers(pa.string_view(), 60_000, [None, repeated, text])
-    content = pa.table({"query_id": column, "doc_id": column, "score": np.ones(60_000)})
-    with ipc.new_file(str(path), content.schema) as writer:
-        writer.write_table(content)
-
-
 def jsonl(path: Path) -> None:
     path.write_text(json.dumps({"query_id": "q1", "doc_id": "x" * LONG, "score": 1}))
 
@@ -88,15 +59,7 @@ def elasticsearch(path: Path) -> None:
     path.write_text(json.dumps([{"query_id": "q1", "took": 1, "hits": hits}]))
 
 
-RATIO = "expected at most 100 times the compressed size after decompression"
 BOMBS: dict[str, tuple[str, Callable[[Path], None], str]] = {
-    "packed parquet": ("a.parquet", lambda path: parquet(path, "zstd", 100_000_000), RATIO),
-    "plain parquet": ("a.parquet", lambda path: parquet(path, None, LONG), IN_A_LINE),
-    "packed arrow": ("a.arrow", lambda path: arrow(path, "zstd", 100_000_000), RATIO),
-    "packed stream": ("a.arrows", lambda path: arrow(path, "lz4", 100_000_000, stream=True), RATIO),
-    "plain arrow": ("a.arrow", lambda path: arrow(path, None, LONG), IN_A_LINE),
-    "an id of a line": ("a.arrow", lambda path: arrow(path, None, 1_000_000), IN_A_ROW),
-    "views": ("a.arrow", views, "bytes of text in a run, found 60,000,000,000"),
     "json list": ("a.json", ranx, IN_A_ROW),
     "json line": ("a.jsonl", jsonl, IN_A_LINE),
     "engine": ("a.json", elasticsearch, IN_A_ROW),

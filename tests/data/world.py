@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from pytest_riskguard.data.memory_runs import as_run
+from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.topics import write_topics
 from pytest_riskguard.data.trec import write_qrels, write_run

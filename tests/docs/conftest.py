@@ -1,7 +1,5 @@
 """The folder that the tutorial leaves, which other pages go on from."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.docs.pages import DOCS, Player

@@ -1,7 +1,5 @@
 """Every page does what it says: its files are written, its commands run, its output compared."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

@@ -1,7 +1,5 @@
 """The messages that docs/how-to/troubleshooting.md explains are those of the package."""
 
-from __future__ import annotations
-
 import ast
 import re
 

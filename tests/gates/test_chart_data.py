@@ -1,7 +1,5 @@
 """What charts draw: the verdict's own figures, spread out."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -85,28 +85,6 @@ def test_a_topic_has_changed_where_it_has_a_part_in_the_estimate():
     assert Evidence(differences, noise).changed(5.0) == 2
 
 
-def runs_of_one_system(seed: int, replicates: int):
-    """A candidate, a baseline and replicates that are all runs of one noisy system."""
-    rng = np.random.default_rng(seed)
-    difficulty = rng.uniform(0.2, 0.8, 60)
-    runs = [np.clip(difficulty + rng.normal(0, 0.1, 60), 0, 1) for _ in range(replicates + 2)]
-    return [topic_scores(f"run{i}", values) for i, values in enumerate(runs)]
-
-
-def test_a_loss_beyond_the_noise_still_fails_and_names_its_topics():
-    candidate, baseline, *others = runs_of_one_system(1, 3)
-    values = candidate.values.copy()
-    values[:12] = 0.0
-    verdict = judge(gate_of("g", alpha=1), topic_scores("worse", values), baseline, replicates=others)
-    assert (verdict.outcome, verdict.reason, verdict.replicates) == ("fail", "loss", 3)
-    assert {topic.topic for topic in verdict.responsible_topics[:8]} <= {f"t{i:05d}" for i in range(12)}
-    assert verdict.inputs is None
-    e = verdict.estimates
-    total = sum(topic.contribution for topic in verdict.responsible_topics)
-    assert e.urisk is not None
-    assert total < e.urisk
-
-
 def test_a_topic_without_a_weight_is_incomparable_and_no_weights_at_all_a_mistake():
     candidate, baseline = pair(D)
     verdict = judge(

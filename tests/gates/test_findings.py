@@ -1,7 +1,5 @@
 """Topics as columns, which charts draw."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from pytest_riskguard.gates import findings

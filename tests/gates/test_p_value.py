@@ -1,7 +1,5 @@
 """A gate's p-value against the gate: it fails at a level exactly where 1 - level has reached the p-value."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

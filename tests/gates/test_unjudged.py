@@ -41,46 +41,6 @@ def judged_anew(pair: Pair, relevant: dict[str, list[str]]) -> Pair:
     return replace(pair, grades=grades)
 
 
-@pytest.mark.parametrize(
-    ("kind", "measure"),
-    [
-        ("not_significantly_risky", "AP"),
-        ("not_inferior", "RR@5"),
-        ("equivalent", "nDCG@10"),
-        ("no_topic_collapse", "nDCG@10"),
-    ],
-)
-def test_each_case_is_what_a_gate_says_of_those_judgements(kind, measure):
-    depth = 5 if measure == "RR@5" else 10
-    options = {"tolerance": 0.05} if kind == "equivalent" else {}
-    pair = shuffled(1, measure=measure, gate=gate_of("g", kind=kind, **options))
-    found = judgements(pair.rejudged())
-    first = [{topic: side[topic][:depth] for topic in TOPICS} for side in (pair.candidate, pair.baseline)]
-    unknown = [{t: [d for d in side[t] if d not in pair.grades[t]] for t in TOPICS} for side in first]
-    ours, theirs = unknown
-
-    def higher(side: int, topic: str, document: str) -> bool:
-        place = [ranks[topic].index(document) if document in ranks[topic] else 99 for ranks in first]
-        return place[side] < place[1 - side]
-
-    cases = {
-        "irrelevant": {},
-        "relevant": {t: [*ours[t], *theirs[t]] for t in TOPICS},
-        "candidate_relevant": {t: [d for d in ours[t] if higher(0, t, d)] for t in TOPICS},
-        "baseline_relevant": {t: [d for d in theirs[t] if higher(1, t, d)] for t in TOPICS},
-    }
-    assert [case.case for case in found.cases][:4] == list(cases)
-    for case in found.cases[:4]:
-        verdict = judged_anew(pair, cases[case.case]).verdict()
-        assert case.outcome == verdict.outcome
-        assert case.urisk == pytest.approx(verdict.estimates.urisk, abs=1e-12)
-    assert found.depth == depth
-    assert found.candidate == sum(map(len, ours.values()))
-    assert found.baseline == sum(map(len, theirs.values()))
-    assert found.documents == sum(len({*ours[t], *theirs[t]}) for t in TOPICS)
-    assert found.depends == (len({case.outcome for case in found.cases}) > 1)
-
-
 def test_cases_of_a_weighted_gate_are_weighted():
     weights = {topic: 1.0 + place for place, topic in enumerate(TOPICS)}
     pair = replace(shuffled(1, gate=gate_of("g", weighted=True)), topics=Topics.of({}, weights=weights))

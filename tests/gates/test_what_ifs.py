@@ -15,7 +15,7 @@ from pytest_riskguard.data import unjudged as data_unjudged
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.judged import RankedDocuments, RankedRun
 from pytest_riskguard.data.measures import parse_measure
-from pytest_riskguard.data.memory_runs import as_run
+from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import Run, read_run

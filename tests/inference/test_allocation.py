@@ -1,7 +1,5 @@
 """Neyman's division of further topics among strata."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Kernels load little."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

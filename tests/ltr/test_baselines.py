@@ -1,7 +1,5 @@
 """Baselines of training queries: from documents, from scores per query, from a store."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

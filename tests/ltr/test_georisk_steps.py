@@ -1,7 +1,5 @@
 """GeoRisk with expectations that stay while a swap is weighed, against exact GeoRisk, whose expectations follow."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

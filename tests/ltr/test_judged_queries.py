@@ -1,7 +1,5 @@
 """nDCG of document scores, against plain Python, ir-measures and LightGBM."""
 
-from __future__ import annotations
-
 import ir_measures
 import numpy as np
 import pytest

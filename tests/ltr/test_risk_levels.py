@@ -1,7 +1,5 @@
 """alpha' of each query: between 0 and alpha, larger the more was lost, and as the papers write it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """The compiled part where its machine code cannot be kept."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from pytest_riskguard.data import read_scores
-from pytest_riskguard.data.memory_runs import run
+from pytest_riskguard.data.memory import run
 from pytest_riskguard.data.run_scores import score_run
 
 psutil = pytest.importorskip("psutil")

@@ -1,7 +1,5 @@
 """Per-topic scores as other tools write them, read under ir-measures' names, are those that riskguard computes."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """Files that ranx saves, read through ranx."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_riskguard.data.qrels import read_qrels

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_riskguard.data import read_scores, score_frame, write_scores
-from pytest_riskguard.data.memory_runs import run
+from pytest_riskguard.data.memory import run
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.errors import DataError, ScoresFormatError, UsageError
 

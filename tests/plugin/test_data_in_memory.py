@@ -1,7 +1,5 @@
 """The ``riskguard`` fixture takes data in memory where it takes files."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("pandas")

@@ -1,7 +1,5 @@
 """The ``riskguard`` fixture."""
 
-from __future__ import annotations
-
 from tests.plugin import world
 
 

@@ -1,7 +1,5 @@
 """Gates of every kind in a riskguard.yaml, families, weights and the fixture's assertions."""
 
-from __future__ import annotations
-
 import pytest
 
 from pytest_riskguard.baselines.store import Store

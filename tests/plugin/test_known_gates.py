@@ -1,7 +1,5 @@
 """A report names every gate that the run knew, and how it ended."""
 
-from __future__ import annotations
-
 import json
 
 import jsonschema

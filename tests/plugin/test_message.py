@@ -110,14 +110,6 @@ def test_gates_on_the_same_runs_show_their_topics_once(pytester, project):
     assert (pytester.path / "junit.xml").read_text().count("queries got worse.") > 3  # each of its cases is whole
 
 
-def test_of_two_failures_about_the_same_queries_the_second_says_where_they_are(pytester, project):
-    project("loss")
-    (pytester.path / "riskguard.yaml").write_text(SEVERAL.partition("  - {name: third")[0])
-    result = pytester.runpytest("--riskguard")
-    result.stdout.fnmatch_lines(["  queries and documents: see riskguard.yaml::first"])
-    assert result.stdout.str().count("queries got worse.") == 1
-
-
 def test_verbosity_holds_for_plain_assertions_when_riskguard_is_off(pytester):
     pytester.makepyfile(PLAIN)
     brief = pytester.runpytest("-q")
@@ -206,38 +198,3 @@ def test_colour_is_used_only_where_it_is_wanted(pytester, project, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[" not in pytester.runpytest("--riskguard").stdout.str()
-
-
-HOSTILE = {
-    "t01": "a\x1b[31mred\x07 query",
-    "t02": "left \u202eright",
-    "t03": "[red]markup[/red] [/bold]",
-    "t04": "::error::not a command",
-    "t05": "##[error]nor this",
-    "t06": "nul and\u2028separator \x85 next",
-}
-
-
-def test_hostile_queries_and_topics_are_harmless_text(pytester):
-    topics = (*world.TOPICS[:-1], "::error::t\u202e30")
-    queries = {topic: HOSTILE.get(topic, "harmless") for topic in topics}
-    candidate = dict.fromkeys(topics[:12], 10) | {topics[-1]: 20}
-    world.write_world(pytester.path, candidate, topics=topics, queries=queries)
-    pytester.makepyfile("""
-        from pytest_riskguard import assert_not_significantly_risky
-
-        def test_plain():
-            baseline = {f"{topic}\\n::error::line": 0.5 for topic in range(30)}
-            assert_not_significantly_risky({topic: 0.1 for topic in baseline}, baseline)
-    """)
-    result = pytester.runpytest("--riskguard", "-vv")
-    result.assert_outcomes(failed=2)
-    text = result.stdout.str()
-    for character in ("\x1b", "\x07", "\u202e", "\u2028", "\x85"):
-        assert character not in text
-    for line in result.outlines:
-        assert not line.startswith(("::", "##[")), line
-    result.stdout.fnmatch_lines_random(
-        ["*t01 *a[[]31mred query *", "*t02 *left right *", "*t03 *[[]red]markup[[]/red] [[]/bold] *"]
-    )
-    assert ": :error::t30 " in text

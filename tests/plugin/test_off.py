@@ -1,7 +1,5 @@
 """Off is visibly off, and costs nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 PLAIN = """

@@ -1,7 +1,5 @@
 """A pytest run says what the judged commit changed about how it is judged: with -q, workers, in JUnit, on GitHub."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

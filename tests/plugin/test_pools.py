@@ -1,7 +1,5 @@
 """Several baselines in a riskguard.yaml and in the fixture: pools, one gate on each, computed ones."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.plugin import world

@@ -63,14 +63,6 @@ def test_a_run_over_workers_writes_the_same_report(judged, pytester):
     assert alone["provenance"]["baselines"][0]["stored"]
 
 
-def test_no_verdict_depends_on_metadata_or_titles(judged, pytester):
-    titles(pytester.path)
-    _, plain = judged()
-    _, told = judged(collection=", documents: documents.jsonl", candidate="{run: candidate.run, metadata: {a: b}}")
-    assert told["verdicts"] == plain["verdicts"]
-    assert told["rankings"] != plain["rankings"]
-
-
 def test_a_live_candidate_has_metadata_and_its_answer_times(judged, pytester):
     pytester.makepyfile(own='def ask(query): return [("good", 1.0), ("bad1", 0.5)]')
     pytester.syspathinsert()
@@ -82,12 +74,6 @@ def test_a_live_candidate_has_metadata_and_its_answer_times(judged, pytester):
         <= report["provenance"]["candidate"]["latency"]["median_ms"]
         <= report["provenance"]["candidate"]["latency"]["p95_ms"]
     )
-
-
-def test_a_documents_file_that_cannot_be_read_makes_every_gate_incomparable(judged):
-    _, report = judged(collection=", documents: nothing.jsonl")
-    assert {verdict["outcome"] for verdict in report["verdicts"]} == {"incomparable"}
-    assert "nothing.jsonl: no such file" in report["verdicts"][-1]["problem"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Verdicts on their way from the process that judges to the one that reports."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """How a run of gates ends: exit status, report, verdicts from workers, crashes and reruns."""
 
-from __future__ import annotations
-
 import os
 import random
 

@@ -1,7 +1,5 @@
 """Gates on slices in pytest: items, their family, and the fixture's option."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -45,19 +43,6 @@ def test_each_value_is_an_item_and_all_are_a_family(tagged, pytester):
 def test_an_item_can_be_asked_for_by_its_id(tagged, pytester):
     result = pytester.runpytest("--riskguard", "riskguard.yaml::kinds[words__rm_-rf]")
     result.assert_outcomes(passed=1)
-
-
-@pytest.mark.slow
-def test_collecting_loads_no_scipy(tagged, pytester):
-    (tagged / "conftest.py").write_text(
-        "def pytest_unconfigure(config):\n"
-        "    import sys\n"
-        "    print('LOADED', sorted({'scipy', 'ir_measures', 'rich'} & {*sys.modules}))\n"
-    )
-    result = pytester.runpytest_subprocess("--riskguard", "--collect-only", "-q")
-    result.stdout.fnmatch_lines(["riskguard.yaml::kinds[[]code]", "*LOADED *"])
-    assert "'scipy'" not in result.stdout.str()
-    assert "'ir_measures'" not in result.stdout.str()
 
 
 def test_a_slice_that_there_is_not_is_a_failing_item_at_its_line(tagged, pytester):

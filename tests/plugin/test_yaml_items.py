@@ -168,15 +168,6 @@ def test_everything_that_is_missing_is_said_once(pytester, project):
     assert result.stdout.str().count("missing or unusable") == 1
 
 
-def test_a_measure_that_nobody_knows_is_refused_at_its_line(pytester, project):
-    project("good")
-    path = pytester.path / "riskguard.yaml"
-    path.write_text(path.read_text().replace("measures: [AP]", "measures: [nDGC@10]"))
-    result = pytester.runpytest("--riskguard")
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*riskguard.yaml:*: measures: 'nDGC@10': ir-measures knows no measure 'nDGC'*"])
-
-
 def test_a_failing_gate_is_reported_at_its_line_and_in_junit(pytester, project):
     project("loss")
     pytester.makeini("[pytest]\njunit_family = xunit1")

@@ -1,7 +1,5 @@
 """The runs that the papers' tables are about."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.published import web2012

@@ -4,8 +4,6 @@ B. T. Dinçer, I. Ounis, C. Macdonald, "Tackling biased baselines in the risk-se
 systems", ECIR 2014; ERR@20, 50 topics of TREC 2012 Web.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

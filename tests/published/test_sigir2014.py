@@ -5,8 +5,6 @@ SIGIR 2014. Two runs of the tables, DFalah121A and irra12c, were scored from oth
 they are off is a test of its own.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -5,8 +5,6 @@ B. T. Dinçer, C. Macdonald, I. Ounis, "Risk-sensitive evaluation and learning t
 scores; ZRisk of Table 6 was computed from other scores (see the last tests).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What two tools of the field compute otherwise than the papers do."""
 
-from __future__ import annotations
-
 import gzip
 import math
 

@@ -1,7 +1,5 @@
 """The table of a chain of accepted runs, and what is said below it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pytest_riskguard.data.scores import TopicScores

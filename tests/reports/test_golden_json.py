@@ -1,7 +1,5 @@
 """A whole JSON report, value by value."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pytest_riskguard.reports import json

@@ -1,7 +1,5 @@
 """The JSON report."""
 
-from __future__ import annotations
-
 import json
 
 import jsonschema

@@ -1,7 +1,5 @@
 """The gates of a report: reading them back, and the words for those that were not judged."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

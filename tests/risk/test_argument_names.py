@@ -1,7 +1,5 @@
 """An error about an array names the argument that holds it."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What kernels share: the order of numbers, and which ones are refused."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Principal components of systems by topics."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The distribution functions against those of ``scipy.special``, whose names they have."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reference baselines over a pool."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from fractions import Fraction

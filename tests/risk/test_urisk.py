@@ -1,7 +1,5 @@
 """Measures against one baseline: identities, degenerate inputs, errors."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

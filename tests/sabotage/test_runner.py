@@ -1,7 +1,5 @@
 """The matrix can fail: each fault is planted here, and the runner notices it."""
 
-from __future__ import annotations
-
 import re
 import sys
 from dataclasses import replace

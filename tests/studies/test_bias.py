@@ -1,7 +1,5 @@
 """Every system as the baseline of all the others: correlations, risks, places."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The page of a trend: one of many gates stays small, and a browser shows it on every screen."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 

@@ -111,23 +111,6 @@ def test_a_family_is_judged_whole_even_if_one_member_is_named(command, several):
     assert alone["family"]["size"] == 6
 
 
-def test_slices_are_judged_as_pytest_judges_them(command, folder):
-    rows = [
-        f"{topic}\t{world.QUERIES[topic]}\t{'code' if n < 15 else 'word'}" for n, topic in enumerate(world.TOPICS)
-    ]
-    folder.joinpath("topics.tsv").write_text("\n".join(["topic\tquery\tkind", *rows]) + "\n")
-    text = folder.joinpath("riskguard.yaml").read_text().replace("candidate.run", "loss.run")
-    text = text.replace("alpha: 1", "alpha: 1, slice: [kind=code, kind=word]")
-    folder.joinpath("riskguard.yaml").write_text(text)
-    assert command("check --json report.json -q").status == 1
-    verdicts = read_report(folder / "report.json")["verdicts"]
-    assert [(v["gate"], v["options"]["slice"], v["outcome"]) for v in verdicts] == [
-        ("no-risk[code]", "kind=code", "fail"),
-        ("no-risk[word]", "kind=word", "pass"),
-    ]
-    assert [v["family"]["size"] for v in verdicts] == [2, 2]  # the slices of a gate are a family by themselves
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [

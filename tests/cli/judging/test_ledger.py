@@ -1,7 +1,5 @@
 """``budget:`` of riskguard.yaml and ``riskguard budget``: the ledger is the only state, and judging only reads it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

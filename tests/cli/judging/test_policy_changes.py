@@ -1,7 +1,5 @@
 """`check`, `compare`, `show` and `comment` say what the judged commit changed about how it is judged."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 import resource
+import subprocess
 import sys
 from collections.abc import Callable
 from decimal import Decimal
@@ -267,3 +268,22 @@ def test_columns_say_what_a_table_holds(maker):
     named = InputFile(GivenFile(Path("a"), columns={"points": "label"}), error=RunFormatError, content=judged.content)
     with pytest.raises(UsageError, match="columns: 'points' is not one of document, topic, query, rank, score"):
         format_of(named, "rankings")
+
+
+def test_no_other_library_is_loaded(tmp_path):
+    table = pa.table({"qid": ["q1", None], "score": [1.0, None], "code": pa.array(["a", None]).dictionary_encode()})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    (tmp_path / "a.arrow").write_bytes(packed(table, "new_file"))
+    code = f"""
+import sys
+from pathlib import Path
+from pytest_riskguard.data.arrow import arrow_table, parquet_table
+from pytest_riskguard.data.input_files import InputFile
+from pytest_riskguard.errors import RunFormatError
+for name, read in (("a.parquet", parquet_table), ("a.arrow", arrow_table)):
+    table = read(InputFile(Path({str(tmp_path)!r}) / name, error=RunFormatError))
+    print([len(table.column(place)) for place in range(3)])
+print(sorted({{"pandas", "polars", "narwhals"}} & {{name.partition(".")[0] for name in sys.modules}}))
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "[2, 2, 2]\n[2, 2, 2]\n[]\n"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from decimal import Decimal
 
 import pytest
 
 from pytest_riskguard.data.collection import read_topics
-from pytest_riskguard.data.formats import FORMATS, kinds_of
+from pytest_riskguard.data.formats import FORMATS
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.runs import read_run
@@ -78,9 +77,6 @@ def ranked(path, **how):
             r"a\.tsv:2: expected each document once per topic, found 'd1' of topic 'q1' also on line 1",
         ),
         ("a.csv", "qid,docno,score\n", r"a\.csv: expected rankings, found none"),
-        ("a.parquet", b"PAR1 and no more", r"expected a whole file of Arrow or Parquet"),
-        ("a.feather", b"ARROW1\0\0 and no more", r"expected a whole file of Arrow"),
-        ("a.feather", b"FEA1 and more", r"expected Feather of version 2, found version 1"),
     ],
 )
 def test_bad_runs_are_refused_with_their_lines(write, name, content, problem):
@@ -147,56 +143,9 @@ def test_a_first_line_may_be_long(write):
     assert len(ranked(write("predictions.jsonl", f"{line}\n{other}\n"))["2"]) == 5000
 
 
-def test_columns_of_lists_are_passed_over_and_sizes_limited(tmp_path, monkeypatch, set_limit):
-    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    rows = {"qid": ["q1", "q1"], "docno": [b"a", b"b"], "score": [1.0, 2.0], "vector": [[1.0], [2.0]]}
-    path = tmp_path / "run.parquet"
-    parquet.write_table(pa.table(rows), path)
-    assert ranked(path) == {"q1": ["b", "a"]}
-    parquet.write_table(pa.table({**rows, "docno": [b"\xff", b"b"]}), path)
-    with pytest.raises(RunFormatError, match=r"expected a whole file of Arrow or Parquet: Invalid UTF8"):
-        read_run(path)
-    long = pa.table(
-        {"qid": ["q"] * 1000, "docno": [str(n) for n in range(1000)], "score": [float(n) for n in range(1000)]}
-    )
-    parquet.write_table(long, path)
-    set_limit("LINES", 999)
-    with pytest.raises(RunFormatError, match=r"expected at most 999 lines, found 1,000"):
-        read_run(path)
-    set_limit("LINES", 12_000_000)
-    with pa.OSFile(str(tmp_path / "run.arrow"), "wb") as sink, pa.ipc.new_file(sink, long.schema) as writer:
-        writer.write_table(long)
-    set_limit("LINES", 998)
-    with pytest.raises(RunFormatError, match=r"expected at most 998 lines"):
-        read_run(tmp_path / "run.arrow")
-
-
-def test_decimal_numbers_of_arrow_are_numbers(tmp_path):
-    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    rows = {"qid": ["q1", "q1"], "docno": ["a", "b"], "score": [Decimal("1.50"), Decimal("2.25")]}
-    parquet.write_table(pa.table(rows), tmp_path / "run.parquet")
-    run = read_run(tmp_path / "run.parquet")
-    assert list(run.by_topic()["q1"].items()) == [("b", 2.25), ("a", 1.5)]
-
-
-def test_an_unpacked_table_is_no_larger_than_a_run_may_be(tmp_path, set_limit):
-    """Each of its batches is small enough."""
-    pa, feather = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather")
-    names = [f"{number:0100}" for number in range(1000)]
-    path = tmp_path / "run.feather"
-    table = pa.table({"qid": ["q"] * 1000, "docno": names, "score": [float(number) for number in range(1000)]})
-    feather.write_feather(table, path, compression="zstd", chunksize=100)
-    assert path.stat().st_size < 60_000 < table.nbytes
-    set_limit("RUN_BYTES", 60000)
-    with pytest.raises(RunFormatError, match=r"expected at most 60,000 .*RISKGUARD_LIMITS"):
-        read_run(path)
-
-
 @pytest.mark.parametrize(
     ("content", "module", "extra"),
     [
-        (b"PAR1 and more", "pyarrow", "arrow"),
-        (b"ARROW1\0\0 and more", "pyarrow", "arrow"),
         (b"\x04\x22\x4d\x18 and more", "ranx", None),
     ],
 )
@@ -219,21 +168,3 @@ def test_binary_files_are_no_tables(write):
 
 def _fits(path, known):
     return known.fits(InputFile(path, error=QrelsFormatError), "rankings") is None
-
-
-@pytest.mark.parametrize("name", ["parquet", "arrow"])
-def test_columns_say_what_a_table_of_arrow_holds(tmp_path, name):
-    pa, feather = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather")
-    writer = pytest.importorskip("pyarrow.parquet").write_table if name == "parquet" else feather.write_feather
-    qrels, run, topics = (tmp_path / kind for kind in ("qrels", "run", "topics"))
-    writer(pa.table({"qid": ["q1"], "docno": ["d1"], "label": [1]}), str(qrels))
-    writer(pa.table({"qid": ["q1"], "docno": ["d1"], "rank": [1], "score": [1.0]}), str(run))
-    writer(pa.table({"qid": ["q1"], "query": ["red"]}), str(topics))
-    for path, kind in ((qrels, "judgements"), (run, "rankings"), (topics, "topics")):
-        assert kinds_of(InputFile(path, error=RunFormatError)) == (kind,)
-    with pytest.raises(
-        RunFormatError, match=rf"the nearest is {name}, but its columns do not fit: it names no column for score"
-    ):
-        read_run(qrels)
-    with pytest.raises(UsageError, match=r"columns: 'points' is not one of document, topic, query, rank, score"):
-        read_run(GivenFile(run, columns={"points": "score"}))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.data.conversion import convert
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.memory_runs import as_run
+from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.runs import MAX_RUN_SCORE, read_run
 from pytest_riskguard.data.trec import write_qrels, write_run

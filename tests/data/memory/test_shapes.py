@@ -220,9 +220,12 @@ def test_several_judges_agree_or_not():
         ),
         (
             {"1": {"a": 1e9}},
-            "judgements, 'a' of topic '1': expected a number from -1000 to 1000 as the grade, found 1000000000.0",
+            "judgements, 'a' of topic '1': expected a number from -1000 to 1000 as the grade, found 1000000000",
         ),
-        ({"1": ["a", "a"]}, "expected each document once per topic, found 'a' of topic '1' twice"),
+        (
+            {"1": ["a", "a"]},
+            "expected each document once per topic, found 'a' of topic '1' also on line 1 (grade 1 twice)",
+        ),
         ({}, "judgements: expected judgements, found none"),
         ({"1": {"a": 0}}, "judgements: expected at least one relevant document"),
         (frame().drop(columns="score"), "it names no column for grade"),

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.measures import parse_measure
-from pytest_riskguard.data.memory_runs import as_run, run
+from pytest_riskguard.data.memory import as_run, run
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.scores import Repeated
 from pytest_riskguard.errors import DataError, MissingFileError, ScoringError, UsageError

@@ -13,7 +13,6 @@ from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.chain.families import at_the_rules_level, in_families
 from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of, expected_false_alarms
 from pytest_riskguard.gates.judge import judge, rule
-from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference.many_looks import share_of_next_look
 from tests.strict import NotSignificantlyRisky, gate_of
 
@@ -86,22 +85,6 @@ def loss(size: float) -> tuple[TopicScores, TopicScores]:
     noise = rng.standard_normal(60)
     values = -size + 0.1 * (noise - np.mean(noise)) / np.std(noise, ddof=1)
     return TopicScores("new", "AP", topics, 0.5 + values), TopicScores("old", "AP", topics, np.full(60, 0.5))
-
-
-@pytest.mark.parametrize("size", [0.02, 0.03, 0.04, 0.05, 0.06, 0.08])
-@pytest.mark.parametrize("number", [1, 3, 40])
-def test_a_gate_fails_where_its_p_value_is_within_the_share(size, number):
-    both, gate = loss(size), NotSignificantlyRisky("g", alpha=0.0)
-    p = rule(gate, *both).p_value
-    look = Look("c", ("g",), "i", number, share_of_next_look(number - 1, looks=10), 10)
-    (family,) = in_families([gate], [p], correction="none", look=look)
-    assert (family.correction, family.size, family.look) == ("none", 1, look)
-    assert 1 - family.level == pytest.approx(0.05 * look.share)
-    verdict = judge(gate, *both, family=family)
-    failed = p <= 0.05 * look.share
-    assert (verdict.outcome == "fail") == failed == (family.adjusted_p_value <= 0.05)
-    assert verdict.decisive_interval.level == family.level
-    assert Verdict.from_dict(json.loads(json.dumps(verdict.to_dict()))).family.look == look
 
 
 def test_a_family_shares_one_look():

@@ -1,7 +1,5 @@
 """``no_drift``: what many accepted changes did together, against one earlier run."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """10,000 simulated years of pull requests through the rule of judgement, with and without a budget of looks."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

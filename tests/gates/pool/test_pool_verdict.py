@@ -1,7 +1,5 @@
 """What is asked of a pool and what its verdict holds; the pools themselves are those of ``test_judge``."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

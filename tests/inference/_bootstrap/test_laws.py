@@ -1,7 +1,5 @@
 """What laws answer, of atoms and draws counted by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Draws are the same for everyone, counts are multinomial, and no order of adding changes a sum."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The sums of a sample, by hand, and long vectors made short."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

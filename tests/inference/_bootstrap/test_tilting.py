@@ -1,7 +1,5 @@
 """Tilted draws against their definition."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Topics as bets."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Counting every pattern."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import binom

@@ -1,7 +1,5 @@
 """``riskguard ltr report``: runs, stored baselines and tables of scores; what it refuses; what it writes."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

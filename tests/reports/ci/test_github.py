@@ -1,7 +1,5 @@
 """GitHub Actions: annotations and the summary of the step."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Verdicts as properties of test cases."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import pytest

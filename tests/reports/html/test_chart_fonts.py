@@ -1,7 +1,5 @@
 """Charts in a real browser, with the fonts that it has: what was estimated holds there."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.reports.html.drawings import labels, root_of

@@ -1,7 +1,5 @@
 """Nothing is broken: the planted regression is red by every way, the improvement is green."""
 
-from __future__ import annotations
-
 from tests.sabotage.case import CLI, EVERY, PYTEST, Case, harmless
 from tests.sabotage.sabotages import make_folder
 

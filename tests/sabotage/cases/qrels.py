@@ -1,7 +1,5 @@
 """Judgements that are damaged, incomplete or no judgements."""
 
-from __future__ import annotations
-
 from tests.sabotage.case import CLI, EVERY, Case
 from tests.sabotage.project import TOPICS
 from tests.sabotage.sabotages import (

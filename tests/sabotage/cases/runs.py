@@ -1,7 +1,5 @@
 """Candidates whose file is damaged, incomplete or no run."""
 
-from __future__ import annotations
-
 import lzma
 
 from tests.sabotage.case import CLI, EVERY, Case

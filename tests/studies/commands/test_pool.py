@@ -1,7 +1,5 @@
 """``riskguard study pool``: every system as the baseline of all the others."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

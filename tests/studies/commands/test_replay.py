@@ -1,7 +1,5 @@
 """``riskguard study replay``: runs on disk, stored baselines and their histories."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

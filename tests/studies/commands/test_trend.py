@@ -1,7 +1,5 @@
 """``riskguard study trend``: reports or folders of them, as a table, JSON and a page; nothing is skipped silently."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
