@@ -143,7 +143,7 @@ def _written(target: Format, kind: Kind, held: _Held, name: str) -> bytes:
         case "trec":
             buffer.write(write_qrels(held.table.grades))
         case "tsv":
-            buffer.write(write_topics(held.table.queries, held.table.tags, held.table.weights))
+            buffer.write(write_topics(held.table))
         case "csv":
             text = io.StringIO(newline="")
             table = csv.writer(text, lineterminator="\n")

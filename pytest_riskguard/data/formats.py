@@ -119,24 +119,30 @@ FORMATS: tuple[Format, ...] = (
     _format("ranx-scores", "score_files", "scores", ".json"),
     # trec_eval -q: measure, topic, value
     _format("trec_eval", "score_files", "scores", ".eval .txt"),
-    # ir_measures -q: topic, measure, value with tabs, or JSON Lines
-    _format("ir_measures", "score_files", "scores", ".tsv .jsonl .txt"),
-    # a row for each topic and measure, as PyTerrier"s perquery.csv
-    _format("perquery", "score_files", "scores", ".csv .tsv", parts="scores"),
+    # ir_measures -q: topic, measure, value with tabs
+    _format("ir_measures", "score_files", "scores", ".tsv .txt"),
     # a row for each topic, a column for each measure
     _format("scores", "score_files", "scores", ".tsv .csv .txt", writes="scores"),
     # JSON Lines with named keys, or a JSON list of objects
     _format(
         "jsonl",
         "text_tables",
-        "judgements rankings topics",
+        "judgements rankings topics scores",
         ".jsonl .ndjson .json",
         writes="judgements rankings topics",
+        parts="scores",
     ),
     # tables with tabs and named columns; topics: id, query text, tags
     _format("tsv", "text_tables", "judgements rankings topics", ".tsv .txt", writes="topics"),
     # CSV with named columns (comma, semicolon or tab)
-    _format("csv", "text_tables", "judgements rankings topics", ".csv", writes="judgements rankings topics"),
+    _format(
+        "csv",
+        "text_tables",
+        "judgements rankings topics scores",
+        ".csv",
+        writes="judgements rankings topics",
+        parts="scores",
+    ),
     # MS MARCO: query, passage and rank with tabs, no header
     _format("msmarco", "text_tables", "rankings", ".txt .tsv"),
     # TREC (columns with spaces between them)

@@ -40,7 +40,7 @@ MAX_SCORE = 1e50
 #: Beyond this difference a topic, or the average topic, scores noticeably differently in another order.
 NOTICEABLE = 1e-3
 #: Equal scores matter if they noticeably change more topics than this, and the average topic: of 28 real runs, only
-#: the one with BM25 scores cut to whole numbers does (tests/data/runs/test_order.py). A share of the topics
+#: the one with BM25 scores cut to whole numbers does (tests/data/test_run_scores.py). A share of the topics
 #: would not do: among thousands of topics, hidden losses in one of a hundred are significant.
 FEW_REORDERED = 2
 #: Among all topics, one or this share is a few.
