@@ -8,7 +8,8 @@ which take an eighth of the time to define that dataclasses take.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +19,15 @@ if TYPE_CHECKING:
 
 #: What a strip of differences is drawn with; a stream that cannot encode these gets ASCII.
 BLOCKS = "▁▂▃▄▅▆▇█▀▔·│"
+
+
+#: The environment variables by which GitHub Actions reads annotations, and is given the summary of a step.
+ACTIONS, SUMMARY = "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"
+
+
+def github_reads(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether GitHub Actions reads what is printed, or a summary."""
+    return environment.get(ACTIONS) == "true" or bool(environment.get(SUMMARY))
 
 
 class Detail(IntEnum):

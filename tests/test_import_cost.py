@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -14,11 +15,10 @@ from tests.plugin import world
 pytestmark = pytest.mark.slow
 
 HEAVY = ("numpy", "scipy", "yaml", "pydantic", "rich", "click", "ir_measures", "filelock")
-#: What no gate over files needs unless it fails or writes a report.
-NOT_FOR_GATES = (
+#: What no comparison of two files needs, whether it passes or fails, in a process of the command or of pytest.
+NOT_FOR_FILES = (
     "aiohttp",
     "asyncio",
-    "click",
     "fsspec",
     "httpx2",
     "ir_datasets",
@@ -29,25 +29,41 @@ NOT_FOR_GATES = (
     "pandas",
     "polars",
     "pyarrow",
-    "pytest_riskguard.cli",
+    "numpy.f2py",
+    "numpy.testing",
+    "pytest_riskguard.gates.chain.history",
+    "pytest_riskguard.gates.pool.judge",
+    "pytest_riskguard.inference._bootstrap.studentized_inversion",
+    "pytest_riskguard.inference._bootstrap.studentized_replicates",
+    "pytest_riskguard.inference.georisk_pool",
     "pytest_riskguard.live_systems",
-    "pytest_riskguard.reports.html",
+    "pytest_riskguard.ltr.command",
+    "pytest_riskguard.reports.ci.junit",
+    "pytest_riskguard.reports.html.page",
     "pytest_riskguard.reports.markdown",
-    "pytest_riskguard.reports.terminal.failure",
-    "rich",
-    "scipy.stats",
+    "pytest_riskguard.studies.commands",
+    "scipy",
     "ssl",
     "urllib.request",
 )
+#: What a gate of a riskguard.yaml needs besides, and a command that is given runs does not.
+NOT_FOR_RUNS = (
+    "pydantic",
+    "pytest",
+    "pytest_riskguard.baselines.store",
+    "pytest_riskguard.config.schema",
+    "pytest_riskguard.engine.declared_gates",
+    "yaml",
+)
+#: What no gate needs in pytest unless it fails.
+NOT_FOR_A_PASS = ("pytest_riskguard.reports.terminal.failure", "rich")
 SHOW = f"import sys; print(sorted(set({HEAVY!r}) & set(sys.modules)))"
 
 
-def fresh(*arguments: str, folder: os.PathLike[str] | None = None) -> str:
+def fresh(*arguments: str, folder: os.PathLike[str] | None = None, status: int = 0) -> str:
     environment = {**os.environ, "PYTEST_ADDOPTS": ""}
-    result = subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, check=True, cwd=folder, env=environment
-    )
-    assert result.stderr == ""
+    result = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, cwd=folder, env=environment)
+    assert (result.returncode, result.stderr) == (status, "")
     return result.stdout
 
 
@@ -117,13 +133,41 @@ def test_help_of_the_command_loads_no_command():
     assert fresh("-c", code).endswith("LOADED [] []\n")
 
 
-def test_a_gate_that_passes_loads_only_what_it_needs(tmp_path):
-    world.write_world(tmp_path, world.GOOD, alpha="1")
+@pytest.mark.parametrize(
+    ("candidate", "outcome", "others"),
+    [(world.GOOD, "1 passed", NOT_FOR_A_PASS), (world.LOSS, "1 failed", ())],
+    ids=["passes", "fails"],
+)
+def test_a_gate_in_pytest_loads_only_what_it_needs(tmp_path, candidate, outcome, others):
+    world.write_world(tmp_path, candidate, alpha="1")
     (tmp_path / "conftest.py").write_text(
-        f"import sys\nNOT_NEEDED = {NOT_FOR_GATES!r}\n"
+        f"import sys\nNOT_NEEDED = {(*NOT_FOR_FILES, *others, 'click')!r}\n"
         "def pytest_unconfigure(config):\n"
         "    print('LOADED', sorted(set(NOT_NEEDED) & set(sys.modules)))\n"
     )
-    out = fresh("-m", "pytest", "-q", "-p", "no:hypothesispytest", "-p", "no:anyio", "--riskguard", folder=tmp_path)
-    assert "1 passed" in out
+    quiet = ("-q", "-p", "no:hypothesispytest", "-p", "no:anyio", "-p", "no:xdist")
+    out = fresh("-m", "pytest", *quiet, "--riskguard", folder=tmp_path, status=int(outcome == "1 failed"))
+    assert outcome in out
     assert "LOADED []" in out
+
+
+@pytest.mark.parametrize(("candidate", "status"), [(world.GOOD, 0), (world.LOSS, 1)], ids=["passes", "fails"])
+@pytest.mark.parametrize(
+    ("arguments", "others"),
+    [
+        (("compare", "prod.run", "candidate.run", "--qrels", "qrels.txt", "--measure", "AP"), NOT_FOR_RUNS),
+        (("check",), ("pytest",)),
+    ],
+    ids=["compare", "check"],
+)
+def test_a_command_loads_only_what_it_needs(tmp_path, arguments, others, candidate, status):
+    world.write_world(tmp_path, candidate, alpha="1")
+    if arguments[0] == "compare":
+        (tmp_path / "riskguard.yaml").unlink()
+        shutil.rmtree(tmp_path / "baselines")
+    code = (
+        "import sys, atexit\n"
+        f"atexit.register(lambda: print('LOADED', sorted(set({(*NOT_FOR_FILES, *others)!r}) & set(sys.modules))))\n"
+        "from pytest_riskguard.cli import main; main()"
+    )
+    assert fresh("-c", code, *arguments, folder=tmp_path, status=status).endswith("LOADED []\n")

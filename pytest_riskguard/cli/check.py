@@ -180,13 +180,12 @@ def config_path(given: Path | None) -> Path:
 
 def live_systems(settings: Config, engine: Engine) -> Callable[[Queried, int], LiveRun]:
     """Makes a live system of what a file says about it on a line; its progress is shown on the terminal."""
-    from pytest_riskguard.live_systems.candidates import live_candidate
-    from pytest_riskguard.live_systems.console import TerminalConsole
-
-    console = TerminalConsole()
 
     def live(candidate: Queried, line: int) -> LiveRun:
-        return live_candidate(engine, candidate, settings=settings, line=line, console=console)
+        from pytest_riskguard.live_systems.candidates import live_candidate
+        from pytest_riskguard.live_systems.console import TerminalConsole
+
+        return live_candidate(engine, candidate, settings=settings, line=line, console=TerminalConsole())
 
     return live
 

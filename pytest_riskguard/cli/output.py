@@ -19,6 +19,7 @@ import click
 from pytest_riskguard.cli.exit_status import ExitStatus, status_of
 from pytest_riskguard.cli.parameters import FILE, Command, belonging, grouped, options
 from pytest_riskguard.errors import RiskguardError, UsageError
+from pytest_riskguard.run_context import SUMMARY, github_reads
 from pytest_riskguard.text import clean, listed
 
 if TYPE_CHECKING:
@@ -331,6 +332,8 @@ def tell_github(
 
     ``gates`` are all that could have been judged; ``places`` the file and line of each verdict, where it has one.
     """
+    if not github_reads():
+        return
     from pytest_riskguard.reports.ci import github
 
     summary = github.summary_of()
@@ -338,7 +341,7 @@ def tell_github(
         try:
             github.append_summary(summary, verdicts, gates=gates, policy_changes=lines_of(policy_changes))
         except OSError as error:
-            click.echo(f"riskguard: could not write {github.SUMMARY}: {error.strerror}", err=True)
+            click.echo(f"riskguard: could not write {SUMMARY}: {error.strerror}", err=True)
     if github.annotates():
         located: list[tuple[str | None, int | None]] = [(None, None)] * len(verdicts)
         located = [(github.place(file), line) for file, line in places] or located

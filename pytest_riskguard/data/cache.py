@@ -17,6 +17,7 @@ import sys
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import astuple
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -117,12 +118,14 @@ def keep(run: str | None, qrels: Qrels, scores: Sequence[TopicScores], ties: Tie
     if root is None:
         return
     for one in scores:
-        if one.judged is None or (key := _key(run, qrels, str(one.measure))) is None:
+        key, judged = _key(run, qrels, str(one.measure)), one.judged
+        if key is None:
             continue
-        judged = [one.judged.answered, one.judged.topics, one.judged.share]
-        held = {"key": key, "ties": ties, "digest": one.digest, "judged": judged, "values": one.values.tolist()}
+        assert judged is not None
+        held = {"key": key, "ties": ties, "digest": one.digest, "values": one.values.tolist()}
+        held |= {"judged": astuple(judged), "as_written": dict(one.as_written)}
         held |= {"unanswered": one.unanswered, "unknown": one.unknown, "contradicted": one.contradicted}
-        body = json.dumps(held | {"as_written": dict(one.as_written)}).encode()
+        body = json.dumps(held).encode()
         unfinished = root / f"{key}.{uuid.uuid4().hex}"
         with suppress(OSError):
             if len(body) <= MOST // 2:

@@ -33,10 +33,8 @@ def read_topics(given: Path | str | GivenFile | TopicsData) -> Topics:
         data = InputData("topics", reason=TopicsFormatError.reason)
         return memory.topics(given, data)
     given = GivenFile.of(given)
-    file = InputFile(
-        given.path, error=TopicsFormatError, part=given.part, columns=given.columns, download=given.download
-    )
-    topics: Topics = format_of(file, "topics", named=given.format).reader("topics")(file)
+    file = InputFile(given, error=TopicsFormatError)
+    topics: Topics = format_of(file, "topics").reader("topics")(file)
     return replace(topics, shares=dict(given.strata))
 
 

@@ -67,9 +67,9 @@ def convert(
     hold several kinds of data and ``kind`` is not given, if no format or several fit, or the format cannot hold the
     data; ``FileError`` for a file that cannot be read.
     """
-    file = InputFile(given.path, error=FileError, part=given.part, limit=RUN_BYTES)
-    kind = kind or _kind(file, given)
-    source = format_of(file, kind, named=given.format)
+    file = InputFile(given, error=FileError, limit=RUN_BYTES)
+    kind = kind or _kind(file)
+    source = format_of(file, kind)
     target = format_for(kind, out.name, named=to)
     held = _read(kind, given, {} if topics is None else topics.queries)
     try:
@@ -83,13 +83,13 @@ def convert(
     return Converted(content, source, target, _in_words(kind, held.columns), (*held.notes, *lost))
 
 
-def _kind(file: InputFile, given: GivenFile) -> Kind:
-    kinds = kinds_of(file, named=given.format)
+def _kind(file: InputFile) -> Kind:
+    kinds = kinds_of(file)
     if len(kinds) == 1:
         return kinds[0]
     what = f"may hold {' or '.join(kinds)}" if kinds else "has no known format"
     choices = " or ".join(f"--kind {kind}" for kind in kinds or KINDS)
-    raise UsageError(f"{given.path}: {what}; say which it holds with {choices}")
+    raise UsageError(f"{file.path}: {what}; say which it holds with {choices}")
 
 
 def _read(kind: Kind, given: GivenFile, queries: Mapping[str, str]) -> _Held:
@@ -143,7 +143,7 @@ def _written(target: Format, kind: Kind, held: _Held, name: str) -> bytes:
         case "trec":
             buffer.write(write_qrels(held.table.grades))
         case "tsv":
-            buffer.write(write_topics(held.table.queries, held.table.tags, held.table.weights))
+            buffer.write(write_topics(held.table))
         case "csv":
             text = io.StringIO(newline="")
             table = csv.writer(text, lineterminator="\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
-from pytest_riskguard.data.headers import SYNONYMS, number
+from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hint
 from pytest_riskguard.data.records import KINDS, Kind
 from pytest_riskguard.errors import FileError, UsageError
@@ -120,24 +119,30 @@ FORMATS: tuple[Format, ...] = (
     _format("ranx-scores", "score_files", "scores", ".json"),
     # trec_eval -q: measure, topic, value
     _format("trec_eval", "score_files", "scores", ".eval .txt"),
-    # ir_measures -q: topic, measure, value with tabs, or JSON Lines
-    _format("ir_measures", "score_files", "scores", ".tsv .jsonl .txt"),
-    # a row for each topic and measure, as PyTerrier"s perquery.csv
-    _format("perquery", "score_files", "scores", ".csv .tsv", parts="scores"),
+    # ir_measures -q: topic, measure, value with tabs
+    _format("ir_measures", "score_files", "scores", ".tsv .txt"),
     # a row for each topic, a column for each measure
     _format("scores", "score_files", "scores", ".tsv .csv .txt", writes="scores"),
     # JSON Lines with named keys, or a JSON list of objects
     _format(
         "jsonl",
         "text_tables",
-        "judgements rankings topics",
+        "judgements rankings topics scores",
         ".jsonl .ndjson .json",
         writes="judgements rankings topics",
+        parts="scores",
     ),
     # tables with tabs and named columns; topics: id, query text, tags
     _format("tsv", "text_tables", "judgements rankings topics", ".tsv .txt", writes="topics"),
     # CSV with named columns (comma, semicolon or tab)
-    _format("csv", "text_tables", "judgements rankings topics", ".csv", writes="judgements rankings topics"),
+    _format(
+        "csv",
+        "text_tables",
+        "judgements rankings topics scores",
+        ".csv",
+        writes="judgements rankings topics",
+        parts="scores",
+    ),
     # MS MARCO: query, passage and rank with tabs, no header
     _format("msmarco", "text_tables", "rankings", ".txt .tsv"),
     # TREC (columns with spaces between them)
@@ -258,19 +263,23 @@ def added_formats() -> dict[str, AddedFormat]:
 
 
 def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Format:
-    """The format that ``named`` forces, else the first whose content fits, preferring those that fit the name.
+    """The format that is named, else the first whose content fits, preferring those that fit the file's name.
 
     The error of ``file`` if none does: it names all formats tried, and says why the nearest one does not fit.
     The same for a part of a file that has none.
     """
-    if named is None and names_collection(file.path):
-        named = "irds"
+    named = named or _named(file)
     known = format_named(named, kind) if named is not None else _found(file, kind)
     if file.part is not None and kind not in known.parts:
         raise file.refuse(
             None, f"expected a file with several {kind}, found one ({known.name}): leave out #{file.part}"
         )
     return known
+
+
+def _named(file: InputFile) -> str | None:
+    """The format that somebody says a file has."""
+    return file.given.format or ("irds" if names_collection(file.path) else None)
 
 
 def _found(file: InputFile, kind: Kind) -> Format:
@@ -315,37 +324,18 @@ def _refusal(file: InputFile, kind: Kind, nearest: Format, why: Misfit) -> FileE
     )
 
 
-def kinds_of(file: InputFile, *, named: str | None = None) -> tuple[Kind, ...]:
-    """What a file may hold: every kind that a format fits, without those that its columns contradict."""
-    if names_collection(file.path):
-        named = "irds"
-    if named is not None:
+def kinds_of(file: InputFile) -> tuple[Kind, ...]:
+    """What a file may hold: every kind that the format fits which says most about its files; topics only alone."""
+    if (named := _named(file)) is not None:
         return tuple(kind for kind in KINDS if named in _BY_NAME and kind in _BY_NAME[named].reads)
     fitting = [
         (known, kind) for known in FORMATS for kind in KINDS if kind in known.reads and not known.fits(file, kind)
     ]
     if any(known.name == "ranx-scores" for known, _ in fitting):  # its keys are names of measures
         return ("scores",)
-    found = {kind for known, kind in fitting if _is_certain(known, file, kind)} or {kind for _, kind in fitting}
-    names = _column_names(file)
-    if {"judgements", "rankings"} <= found:
-        says_most = next(known for known, kind in fitting if kind in found)
-        if len(either := {"judgements", "rankings"} & {*says_most.reads}) == 1:
-            found = {kind for kind in found if kind in either}
-        elif names & {*SYNONYMS["rank"]}:
-            found = {"rankings"}
-        else:
-            is_graded = names & ({*SYNONYMS["grade"]} - {*SYNONYMS["score"]})
-            found = {"judgements"} if is_graded else {"judgements", "rankings"}
-    elif {"topics", "scores"} <= found and names & {*SYNONYMS["topic"]}:
-        found = {"topics"} if names & {*SYNONYMS["query"]} else {"scores"}
+    says_most = next((known for known, kind in fitting if _is_certain(known, file, kind)), None)
+    found = {kind for known, kind in fitting if says_most in (known, None)}
     return tuple(kind for kind in KINDS if kind in (found - {"topics"} or found))
-
-
-def _column_names(file: InputFile) -> set[str]:
-    """What may name columns: the cells of the first line, or the keys of its JSON object, in lower case."""
-    cells = file.first_object or re.split(r"[,;\t]", file.first_line)
-    return {cell.strip(' "').lower() for cell in cells}
 
 
 def _is_certain(known: Format, file: InputFile, kind: Kind) -> bool:

@@ -77,7 +77,7 @@ class Ids:
         """The same ids with a text of their own that holds nothing else."""
         starts = starts_of(self.lengths)
         size = int(self.lengths.sum())
-        if not len(self) or (size == len(self.text) and np.array_equal(starts, self.starts)):
+        if size == len(self.text) and np.array_equal(starts, self.starts):
             return self
         text = np.empty(size, dtype=np.uint8)
         by_length = np.argsort(self.lengths, kind="stable")

@@ -17,11 +17,11 @@ from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar
 
-from pytest_riskguard.data.given_file import AS_GIVEN, Ties, names_collection
+from pytest_riskguard.data.given_file import GivenFile, names_collection
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
-from pytest_riskguard.limits import CELLS, LINE_BYTES, LINES, RATIO, TABLE_BYTES, TOPICS, Limit
+from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO, TABLE_BYTES, Limit
 from pytest_riskguard.serialization import JsonError, parsed_value
 
 if TYPE_CHECKING:
@@ -176,28 +176,24 @@ class InputFile:
     """One file, or one part of it (``FILE#PART``).
 
     ``error`` is raised, with file and line, for content that cannot be read; ``MissingFileError`` for a path that is
-    not a readable regular file. With ``content`` the path only names the file. ``columns`` says which column of a
-    table holds what, where its name does not; ``download`` is for collections that ``path`` names. Everything is read
-    without a byte order mark.
+    not a readable regular file. With ``content`` the path only names the file. ``keys`` finds topics by their texts.
+    Everything is read without a byte order mark.
     """
 
     def __init__(
         self,
-        path: Path,
+        given: Path | GivenFile,
         *,
         error: type[FileError],
-        part: str | None = None,
         limit: Limit = TABLE_BYTES,
         content: bytes | None = None,
-        columns: Mapping[str, str] | None = None,
-        download: bool = False,
+        keys: TopicKeys | None = None,
     ) -> None:
-        self.path, self.part, self.limit, self.download = Path(path), part, limit, download
-        self.columns = dict(columns or {})
-        self.keys: TopicKeys | None = None
-        self.labels, self.ties = AS_GIVEN, cast("Ties | None", None)
-        self.is_part = False
-        self._error, self._given = error, content
+        self.given = given if isinstance(given, GivenFile) else GivenFile(given)
+        self.path, self.part, self.columns = self.given.path, self.given.part, self.given.columns
+        self.labels, self.ties, self.keys = self.given.labels, self.given.ties, keys
+        self.limit, self.is_part = limit, False
+        self._error, self._content = error, content
         self._digest: str | None = None
 
     @property
@@ -230,9 +226,9 @@ class InputFile:
         self._digest = f"sha256:{digest.hexdigest()}"
 
     def _raw(self, size: int | None = None) -> Iterator[bytes]:
-        if self._given is not None:
+        if self._content is not None:
             size = size or _BLOCK
-            yield from (self._given[start : start + size] for start in range(0, len(self._given), size))
+            yield from (self._content[start : start + size] for start in range(0, len(self._content), size))
             return
         try:
             yield from blocks(self.path, self.limit, size=size)
@@ -381,12 +377,6 @@ class InputFile:
             what = f"lines {listed}{more} are" if len(others) > 1 else f"line {listed} is"
             problem += f" ({what} wrong, too)"
         return self.refuse(number, problem)
-
-    def check_size(self, *, rows: int, columns: int) -> None:
-        """Refuse a table, of one topic in each row, that holds more than the limits allow."""
-        for limit, found in ((TOPICS, rows), (CELLS, rows * columns)):
-            if found > limit.value:
-                raise self.refuse(None, limit.problem(found))
 
     def _refuse_long(self, number: int, line: bytes, longest: Limit) -> None:
         if len(line) > (most := longest.value):

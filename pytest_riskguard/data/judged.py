@@ -141,21 +141,11 @@ class JudgedRun:
         before: IntArray = self.offsets - judged
         return before
 
-    def rows_of_judged(self, order: Order) -> Rows:
-        """The rows of judged documents by topic and as an order ranks them; sorted once for each ranking."""
-        ranks = self.ranks[order]
-        if id(ranks) not in self._judged_rows:
-            judged = np.flatnonzero(self.judgements >= 0)
-            keys = self.topic_of_row[judged].astype(np.int64) << 32 | ranks[judged]
-            if np.any(keys[1:] < keys[:-1]):
-                judged = judged[np.argsort(keys, kind="stable")]
-            self._judged_rows[id(ranks)] = judged.astype(np.int32)
-        return self._judged_rows[id(ranks)]
-
-    @cached_property
-    def _judged_rows(self) -> dict[int, Rows]:
-        """The rows of judged documents, sorted, by the array of ranks, which orders may share."""
-        return {}
+    def ranks_of_judgements(self, order: Order, qrels: Qrels) -> IntArray:
+        """The rank of the document of each judgement; 0 if it is not retrieved."""
+        ranks, rows = np.zeros(len(qrels.arrays.grades), dtype=np.int64), np.flatnonzero(self.judgements >= 0)
+        ranks[self.judgements[rows]] = self.ranks[order][rows]
+        return ranks
 
 
 def scored_topics(run: Run, qrels: Qrels) -> Run:
@@ -304,17 +294,14 @@ class RankedRun:
     @cached_property
     def judged_ranks(self) -> IntArray:
         """The rank of each judged document, in the order of the judgements' columns; 0 if it is not retrieved."""
-        ranks = np.zeros(len(self.qrels.arrays.grades), dtype=np.int64)
-        is_judged = self.run.judgements >= 0
-        ranks[self.run.judgements[is_judged]] = self._ranks[is_judged]
-        return ranks
+        return self.run.ranks_of_judgements(self.order, self.qrels)
 
-    def unjudged(self, *, above: int = 0, depth: int, span: range) -> RankedDocuments:
-        """The unjudged documents from rank ``above + 1`` to ``depth`` of topics at successive places."""
+    def unjudged(self, *, depth: int, span: range) -> RankedDocuments:
+        """The unjudged documents in the first ranks of topics at successive places."""
         first, last = np.searchsorted(self._topic_places, (span.start, span.stop)).tolist()
         start, stop = self.run.offsets[[first, last]].tolist()
         ranks = self._ranks[start:stop]
-        rows = np.flatnonzero((self.run.judgements[start:stop] < 0) & (ranks > above) & (ranks <= depth)) + start
+        rows = np.flatnonzero((self.run.judgements[start:stop] < 0) & (ranks <= depth)) + start
         topics = self._topic_places[np.searchsorted(self.run.offsets, rows, side="right") - 1]
         ids = self.run.ids_of_unjudged(rows)
         return RankedDocuments(rows, topics, ids, self.ranks_of(rows))

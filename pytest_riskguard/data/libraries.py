@@ -222,7 +222,7 @@ def _collection_rows(file: InputFile, kind: Kind) -> list[Any]:
         raise MissingFileError(file.path, None, f"ir_datasets has no collection {name!r:.100}{hint}") from None
     if not getattr(dataset, f"has_{part}")():
         raise MissingFileError(file.path, None, f"this collection has no {part}")
-    reading: AbstractContextManager[None] = nullcontext() if file.download else _without_downloads()
+    reading: AbstractContextManager[None] = nullcontext() if file.given.download else _without_downloads()
     try:
         with reading:
             return list(getattr(dataset, f"{part}_iter")())

@@ -19,6 +19,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard import plugins
+from pytest_riskguard.data.measure_names import standard_name
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.limits import MAX_GRADE
 from pytest_riskguard.text import nearest
@@ -49,20 +50,6 @@ _UNINFORMATIVE = {
     "NumQ": "topics",
     "NumRel": "the judgements of each topic",
     "NumRet": "documents, relevant or not",
-}
-
-# Names of trec_eval and other tools, for suggestions only.
-_OTHER_NAMES = {
-    "map": "AP",
-    "map_cut": "AP",
-    "recall": "R",
-    "recip_rank": "RR",
-    "ndcg_cut": "nDCG",
-    "hit": "Success",
-    "hits": "Success",
-    "hit_rate": "Success",
-    "f1": "SetF",
-    "set_map": "SetAP",
 }
 
 
@@ -259,29 +246,24 @@ def _install(provider: Any) -> str:
 
 def _parts(text: str) -> tuple[str, dict[str, Any], Any]:
     """Name, named arguments, and what follows the ``@``."""
-    problem = UsageError(f"{text[:_MAX_TEXT_LENGTH]!r} is not a measure: {_FORM}{_suggestion(text)}")
-    if len(text) > _MAX_TEXT_LENGTH:
-        raise problem
+    arguments, cutoff = {}, None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the compiler, about text that is not Python anyway
-            node = ast.parse(text, mode="eval").body
-        cutoff = None
+            node = ast.parse(text[: _MAX_TEXT_LENGTH + 1], mode="eval").body
+        is_form = len(text) <= _MAX_TEXT_LENGTH
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             cutoff, node = ast.literal_eval(node.right), node.left
-            if cutoff is None:
-                raise problem
-        arguments: dict[str, Any] = {}
+            is_form &= cutoff is not None
         if isinstance(node, ast.Call):
-            if node.args or any(keyword.arg is None for keyword in node.keywords):
-                raise problem
             arguments = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
+            is_form &= not node.args and all(keyword.arg for keyword in node.keywords)
             node = node.func
+        if is_form and isinstance(node, ast.Name):
+            return node.id, arguments, cutoff
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-        raise problem from None
-    if not isinstance(node, ast.Name):
-        raise problem
-    return node.id, arguments, cutoff
+        pass  # no Python, or no literals
+    raise UsageError(f"{text[:_MAX_TEXT_LENGTH]!r} is not a measure: {_FORM}{_suggestion(text)}")
 
 
 def _checked(text: str, supported: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
@@ -329,19 +311,16 @@ def _expected(key: str, value: Any) -> str | None:
 
 def _suggestion(text: str, name: str | None = None) -> str:
     """``; did you mean 'nDCG@10'?``, or nothing."""
-    cutoff = ""
-    if text.lower() in _OTHER_NAMES:
-        name = text
-    elif name is None or text == name:  # ndcg_cut_10, P.10, nDCG10
-        match = re.fullmatch(r"([^\W\d]\w*?)[._]?(\d+)", text)
-        if match is not None:
-            name, cutoff = match[1], f"@{int(match[2])}"
-        elif name is None:
+    guess = standard_name(text.replace(".", "_"))
+    if re.split(r"\W", guess, maxsplit=1)[0] not in _registry():
+        if (number := re.fullmatch(r"([^\W\d]\w*?)[._]?(\d+)", text)) is not None:  # nDCG10
+            text, name = f"{number[1]}@{int(number[2])}", number[1]
+        if name is None:
             return ""
-    near = _OTHER_NAMES.get(name.lower()) or nearest(name, _registry(), cutoff=MIN_SIMILARITY)
-    if near is None:
-        return f"; {_FORM}"
-    guess = f"{near}{cutoff}" if cutoff else text.replace(name, near, 1)
+        near = nearest(name, _registry(), cutoff=MIN_SIMILARITY)
+        if near is None:
+            return f"; {_FORM}"
+        guess = text.replace(name, near, 1)
     return f"; did you mean {guess!r}?"
 
 

@@ -97,15 +97,10 @@ class JudgementArrays:
         )
 
     @cached_property
-    def best_first(self) -> Places:
-        """The rows by topic, those with the highest grades first."""
-        rows = np.lexsort((-self.grades, self.topic_of_row))
-        return rows.astype(np.int32) if len(rows) < 2**31 else rows
-
-    @cached_property
     def highest(self) -> npt.NDArray[np.float64]:
         """The highest grade of each topic."""
-        return self.grades[self.best_first[self.offsets[:-1]]]
+        highest: npt.NDArray[np.float64] = np.maximum.reduceat(self.grades, self.offsets[:-1])
+        return highest
 
     @cached_property
     def places(self) -> Mapping[str, int]:
@@ -314,12 +309,8 @@ def read_qrels(
         data.keys, data.labels = keys, labels or AS_GIVEN
         return memory.judgements(given, data)
     given = GivenFile.of(given)
-    file = InputFile(
-        given.path, error=QrelsFormatError, part=given.part, columns=given.columns, download=given.download
-    )
-    file.keys, file.labels = keys, labels or given.labels
-    known = format_of(file, "judgements", named=given.format)
-    qrels: Qrels = known.reader("judgements")(file)
+    file = InputFile(replace(given, labels=labels or given.labels), error=QrelsFormatError, keys=keys)
+    qrels: Qrels = format_of(file, "judgements").reader("judgements")(file)
     return qrels
 
 
@@ -446,7 +437,8 @@ def _twice(
     (document,) = ids.at(slice(second, second + 1)).strings()
     one, other = (whole(float(grades[row])) for row in (first, second))
     two = f"grade {one} twice" if one == other else f"grade {one}, then {other}"
-    where = "" if (line := rows.line(first)) is None else f" also on line {line}"
+    line = rows.line(first)
+    where = "" if line == rows.line(second) else f" also on line {line}"
     what = f"{document!r:.60} of topic {topics[places[second]]!r:.60}{where} ({two})"
     return rows.error(second, f"expected each document once per topic, found {what}; keep one of the two")
 

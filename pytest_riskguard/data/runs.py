@@ -98,7 +98,7 @@ class Source:
         return latency_of(self.seconds)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """The rankings of one system.
 
@@ -122,6 +122,9 @@ class Run:
     scores: FloatArray
     ranks: Ranks | None = None
     source: Source = Source()
+
+    def __repr__(self) -> str:
+        return f"Run(name={self.name!r}, {len(self.topics):,} topics, {len(self.documents):,} documents)"
 
     @property
     def name(self) -> str:
@@ -237,7 +240,8 @@ def _refuse_repeated(rows: Rows, run: Run) -> None:
         begin, (first, second) = int(run.offsets[chosen.start]), pair
         (document,) = part.documents.at(slice(second, second + 1)).strings()
         found = f"{document!r:.60} of topic {part.topics[topics[second]]!r:.60}"
-        if (line := rows.line(begin + first)) is None:
+        line = rows.line(begin + first)
+        if line == rows.line(begin + second):  # none, or that of the whole ranking
             found += " twice"
         else:
             found += f" also on line {line}; keep one of the two lines"
@@ -272,7 +276,7 @@ def run_of(
         Whether ``topics`` are query texts, which the keys of ``given``, or later ``keyed``, replace by ids.
     texts : mapping topic -> query text
     ordered : bool
-        Whether the order of documents is that which users saw, and counts where scores contradict it, unless the
+        Whether the order of documents is that which users saw, and counts where scores contradict it, unless
         ``given.ties`` says otherwise.
     digest : str, optional
         Default: that of the content.
@@ -290,7 +294,7 @@ def run_of(
     source = Source(texts=texts, by_text=by_text, notes=notes, digest=digest or "")
     counts = given.ties or ("as_returned" if ordered else "docid")
     if found is None:
-        counts = "as_returned"
+        counts = "as_returned"  # there is no other order
     run = _run(
         rows,
         places,
@@ -507,10 +511,8 @@ def read_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Ru
             "expected a run in one file, found a folder; put its parts into one file, or score them where they are "
             "and give the folder of scores",
         )
-    file = InputFile(given.path, error=RunFormatError, part=given.part, limit=RUN_BYTES, columns=given.columns)
-    file.keys, file.ties = keys or TopicKeys(), given.ties
-    known = format_of(file, "rankings", named=given.format)
-    run: Run = known.reader("rankings")(file)
+    file = InputFile(given, error=RunFormatError, limit=RUN_BYTES, keys=keys or TopicKeys())
+    run: Run = format_of(file, "rankings").reader("rankings")(file)
     if not run.topics:
         raise file.refuse(None, "expected rankings, found none")
     return run

@@ -11,14 +11,13 @@ from pytest_riskguard.data import memory
 from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.formats import format_of, system_name
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.headers import SYNONYMS, WANTED, known_columns, missing_columns, number
+from pytest_riskguard.data.headers import SYNONYMS, number
 from pytest_riskguard.data.input_files import InputFile, Misfit, is_folder
 from pytest_riskguard.data.measure_names import are_measures, from_ir_measures, from_trec_eval, known
 from pytest_riskguard.data.memory import InputData, ScoresData
-from pytest_riskguard.data.named_columns import score_rows_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.scores import Row, TopicScores, chosen, named, scores_of, scores_of_rows
-from pytest_riskguard.data.text_tables import csv_table
+from pytest_riskguard.data.text_tables import csv_fits
 from pytest_riskguard.errors import MissingFileError, ScoresFormatError
 
 _TABLE = "a table with the header topic,<measure>,... (commas or tabs)"
@@ -26,9 +25,6 @@ _TABLE = "a table with the header topic,<measure>,... (commas or tabs)"
 _AVERAGE = "all"
 #: How Spark and Dask number parts: ``part-00003-...parquet``, ``part.3.parquet``.
 _PART_NUMBER = re.compile(r"part[-.](\d+)")
-_KEYS = ("query_id", "measure", "value")
-#: Keys of ranx' ``Report.to_dict``, which has averages alone.
-_REPORT = frozenset({"stat_test", "metrics", "model_names"})
 
 
 def read_scores(
@@ -68,7 +64,7 @@ def read_scores(
         return _named(data, memory.scores(given, data, system=name), measures, name or "candidate")
     given = GivenFile.of(given)
     name = name or system_name(given)
-    file = InputFile(given.path, error=ScoresFormatError, part=given.part, columns=given.columns)
+    file = InputFile(given, error=ScoresFormatError)
     if is_folder(given.path):
         return _named(file, _of_parts(file), measures, name)
     form = format_of(file, "scores", named=given.format or _format_of_columns(given.columns))
@@ -86,7 +82,7 @@ def _named(
 
 def _format_of_columns(columns: Mapping[str, str]) -> str | None:
     """The format of a table whose columns are named: a row for each measure has one for its value."""
-    return None if not columns else "perquery" if "value" in columns else "scores"
+    return None if not columns else "csv" if "value" in columns else "scores"
 
 
 # Folders of Parquet files, the parts that engines write.
@@ -96,7 +92,7 @@ def _of_parts(folder: InputFile) -> tuple[TopicScores, ...]:
     """The scores in all files of a folder, each with rows."""
     scores: list[TopicScores] = []
     for path in _parts(folder):
-        part = InputFile(path, error=ScoresFormatError, part=folder.part, columns=folder.columns)
+        part = InputFile(replace(folder.given, path=path), error=ScoresFormatError)
         scores += format_of(part, "scores", named="parquet").reader("scores")(part)
     topics = [topic for one in scores for topic in one.topics]
     measures = [str(one.measure) for one in scores for _ in one.topics]
@@ -133,11 +129,11 @@ def _parts(folder: InputFile) -> list[Path]:
 def scores_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the first column is named as one of topics; a file of another kind of text is nearest to this."""
     first, separator, _ = file.first_line.partition("\t" if "\t" in file.first_line else ",")
-    if file.looks_like_json:
-        return Misfit("it is JSON")
+    if file.looks_like_json or csv_fits(file, "scores") is None:
+        return Misfit("it has a row for each topic and measure")
     if separator and first.strip().strip('"').lower() in SYNONYMS["topic"]:
         return None
-    return Misfit("its first line names no column of topics, then columns of scores", 1)
+    return Misfit("its first line names no column of topics, then columns of scores", 2)
 
 
 def scores_scores(file: InputFile) -> tuple[TopicScores, ...]:
@@ -200,7 +196,7 @@ def _bad_row(file: InputFile, line: int, row: Sequence[str], expected: str, foun
     return file.refuse_line(line, ",".join(row).encode(), expected, found)
 
 
-# What tools print: a line, or an object, for each topic and measure, and averages under the topic ``all``.
+# What tools print: a line for each topic and measure, and averages under the topic ``all``.
 
 
 def trec_eval_fits(file: InputFile, _kind: Kind) -> Misfit | None:
@@ -209,7 +205,7 @@ def trec_eval_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     if file.looks_like_json or len(columns) != 3:
         return Misfit(f"the first line has {len(columns)} columns, not 3 (measure topic value)")
     if known(columns[0], from_trec_eval, from_ir_measures) is None or from_ir_measures(columns[1]) is not None:
-        return Misfit(f"{columns[0]!r:.60} is not a measure of trec_eval", 2)
+        return Misfit(f"{columns[0]!r:.60} is not a measure of trec_eval", 3)
     return None
 
 
@@ -220,10 +216,7 @@ def trec_eval_scores(file: InputFile) -> tuple[TopicScores, ...]:
 
 
 def ir_measures_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether the first line has three columns with tabs, the last a number, or is an object with the three keys."""
-    if file.looks_like_json:
-        first = file.first_object
-        return None if first is not None and set(_KEYS) <= first.keys() else Misfit("it has other keys", 1)
+    """Whether the first line has three columns with tabs, the second a measure and the last a number."""
     columns = file.first_line.split("\t")
     if len(columns) != 3:
         return Misfit(f"the first line has {len(columns)} columns with tabs, not 3 (topic, measure, value)")
@@ -235,9 +228,7 @@ def ir_measures_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 
 
 def ir_measures_scores(file: InputFile) -> tuple[TopicScores, ...]:
-    """The output of ``ir_measures -q``: topic, measure, value with tabs, or JSON Lines of the same."""
-    if file.looks_like_json:
-        return scores_of_rows(file, _of_objects(file))
+    """The output of ``ir_measures -q``: topic, measure, value with tabs."""
     lines = ((line, content.decode().rstrip("\r").split("\t")) for line, content in file.lines() if content.strip())
     return scores_of_rows(file, _of_lines(file, lines, ("topic", "measure", "value")))
 
@@ -256,43 +247,6 @@ def _of_lines(file: InputFile, lines: Iterable[tuple[int, list[str]]], order: tu
         yield topic, measure, value, line
 
 
-def _of_objects(file: InputFile) -> Iterator[Row]:
-    for line, row in file.json_lines():
-        if not isinstance(row, dict) or not set(_KEYS) <= row.keys():
-            raise file.refuse(line, f"expected an object with {', '.join(_KEYS)}")
-        topic, measure, value = (row[key] for key in _KEYS)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise file.refuse(line, f"expected a finite number as the value, found {value!r:.60}")
-        if topic != _AVERAGE:
-            yield str(topic).strip(), str(measure).strip(), value, line
-
-
-# Named columns with a row for each topic and measure, as PyTerrier's ``perquery.csv``.
-
-
-def perquery_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether the first line names columns for topic, measure and value."""
-    header = [] if file.looks_like_json else file.first_line.split(_delimiter(file))
-    cells = [cell.strip('" ') for cell in header]
-    problem = missing_columns(cells, "scores", _given(file))
-    return None if problem is None else Misfit(f"its first line: {problem}", known_columns(cells, "scores") - 1)
-
-
-def perquery_scores(file: InputFile) -> tuple[TopicScores, ...]:
-    """The scores of the one system in the file, or of the one that ``file.part`` names."""
-    by_system = score_rows_of(csv_table(file, "scores"), _given(file))
-    return scores_of_rows(file, file.chosen(by_system, "system"))
-
-
-def _given(file: InputFile) -> dict[str, str]:
-    """The columns that are named; the names of others are those of measures."""
-    return {what: name for what, name in file.columns.items() if what in WANTED["scores"]}
-
-
-def _delimiter(file: InputFile) -> str:
-    return max("\t;,", key=file.first_line.count)
-
-
 # JSON of ranx (measure, topic, number) or of pytrec_eval (topic, measure, number).
 
 
@@ -301,8 +255,6 @@ def ranx_scores_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     value = file.json_or_none
     if not isinstance(value, dict) or not value:
         return Misfit("it is not a JSON object", int(file.looks_like_json))
-    if value.keys() >= _REPORT:
-        return Misfit("a report of ranx holds only averages; write `run.scores` of each run to a file", 4)
     for outer, inner in value.items():
         if not isinstance(inner, dict):
             return Misfit(f"{outer!r:.60} is not an object", 2)

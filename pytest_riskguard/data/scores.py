@@ -10,8 +10,8 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
 from numbers import Real
+from operator import lt
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
@@ -40,7 +40,7 @@ MAX_SCORE = 1e50
 #: Beyond this difference a topic, or the average topic, scores noticeably differently in another order.
 NOTICEABLE = 1e-3
 #: Equal scores matter if they noticeably change more topics than this, and the average topic: of 28 real runs, only
-#: the one with BM25 scores cut to whole numbers does (tests/data/runs/test_order.py). A share of the topics
+#: the one with BM25 scores cut to whole numbers does (tests/data/test_run_scores.py). A share of the topics
 #: would not do: among thousands of topics, hidden losses in one of a hundred are significant.
 FEW_REORDERED = 2
 #: Among all topics, one or this share is a few.
@@ -161,7 +161,7 @@ class TopicScores:
         if len(self.topics) == 0:
             raise ScoringError(f"{self.name}: no topic at all", reason="no_common_topic")
         assert values.shape == (len(self.topics),)
-        assert all(one < other for one, other in pairwise(self.topics))
+        assert all(map(lt, self.topics, self.topics[1:]))
         is_score = np.abs(values) <= MAX_SCORE
         if not is_score.all():
             place = int(np.argmin(is_score))

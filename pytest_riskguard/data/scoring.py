@@ -5,12 +5,11 @@ Judgements are as a measure takes them, gains as they are or binary labels; what
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import logging
 import math
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +31,7 @@ from pytest_riskguard.data.measures import (
     provider_of,
     within_bounds,
 )
-from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.qrels import JudgementArrays, Qrels
 from pytest_riskguard.data.ranking import Order, Ranks, order_of
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.errors import DataError, ScoringError, UsageError
@@ -63,37 +62,25 @@ def check_labels(measure: Measure, qrels: Qrels) -> None:
     ``UsageError`` for a measure that cannot be computed here.
     """
     provider_of(measure)
-    if qrels.is_real and function_of(measure) is None:
-        if is_binary(measure):
-            if qrels.rules.relevant_from is None:
-                raise _real(
-                    measure, qrels, "binary labels; say what counts as relevant: `collection: {relevant_from: 0.5}`"
-                )
-        elif not has_kernel(measure) and measure.NAME != "NumQ":
-            raise _real(measure, qrels, "whole grades; use nDCG, DCG, ERR or RBP")
-    limit = _highest(measure, qrels.rules)
-    if limit is None or qrels.arrays.grades.max(initial=limit) <= limit:
-        return
-    grade, topic, document = max(
-        (grade, topic, document) for topic in qrels.topics for document, grade in qrels.grades[topic].items()
-    )
-    raise DataError(
-        f"{qrels.path_name}: {measure} expects grades of at most {limit:g}, found {grade:g} (topic {topic!r}, "
-        f"document {document!r}); write {measure(max_rel=math.ceil(grade))}",
-        reason="bad_qrels",
-    )
+    expected = None
+    if is_binary(measure) and qrels.rules.relevant_from is None:
+        expected = "binary labels; say what counts as relevant: `collection: {relevant_from: 0.5}`"
+    elif not (is_binary(measure) or has_kernel(measure) or function_of(measure) or measure.NAME == "NumQ"):
+        expected = "whole grades; use nDCG, DCG, ERR or RBP"
+    for part in (qrels.arrays, qrels.others):
+        if expected is not None and (real := np.flatnonzero(part.grades % 1)).size:
+            raise _found(qrels, part, int(real[0]), f"but {measure} needs {expected}")
+    limit, grades = _highest(measure, qrels.rules), qrels.arrays.grades
+    if limit is not None and (grade := float(grades.max(initial=limit))) > limit:
+        enough = measure(max_rel=math.ceil(grade))
+        problem = f"but {measure} expects grades of at most {limit:g}; write {enough}"
+        raise _found(qrels, qrels.arrays, int(np.argmax(grades)), problem)
 
 
-def _real(measure: Measure, qrels: Qrels, expected: str) -> DataError:
-    topic, document, grade = next(
-        (topic, document, grade)
-        for topic, judged in qrels.grades.items()
-        for document, grade in judged.items()
-        if isinstance(grade, float)
-    )
+def _found(qrels: Qrels, part: JudgementArrays, row: int, problem: str) -> DataError:
+    (topic, document), grade = part.name_of(row), float(part.grades[row])
     return DataError(
-        f"{qrels.path_name}: found grade {grade!r} (topic {topic!r}, document {document!r}), but {measure} needs "
-        f"{expected}",
+        f"{qrels.path_name}: found grade {grade:g} (topic {topic!r}, document {document!r}), {problem}",
         reason="bad_qrels",
     )
 
@@ -221,13 +208,8 @@ def values_by_order(run: JudgedRun, qrels: Qrels, measure: Measure, orders: Sequ
     """The measure of each topic of a run in each of several orders, by its kernel."""
     kernel = kernel_of(measure, qrels.rules)
     places = qrels.arrays.places_of(run.topics)
-    judged = np.flatnonzero(run.judgements >= 0)
-    found = []
-    for order in orders:
-        ranks = np.zeros(len(qrels.arrays.grades), dtype=np.int64)
-        ranks[run.judgements[judged]] = run.ranks[order][judged]
-        found.append(kernel.scores(judged_rows(qrels, places, ranks, run.retrieved)))
-    return found
+    ranks = [run.ranks_of_judgements(order, qrels) for order in orders]
+    return [kernel.scores(judged_rows(qrels, places, of_order, run.retrieved)) for of_order in ranks]
 
 
 def judged_rows(qrels: Qrels, places: IntArray, ranks: IntArray, retrieved: IntArray) -> JudgedRows:
@@ -314,14 +296,18 @@ def evaluate(
             topic: _called(measure, function, labels[topic], rankings[topic], topic, source) for topic in rankings
         }
     values: dict[str, float] = {}
+    judged = {topic: dict(labels[topic]) for topic in rankings}
+    # cwl_eval logs the grades of every 20 topics
+    logger = logging.getLogger("ir_measures.cwl_eval")
+    disabled, logger.disabled = logger.disabled, True
     try:
-        with _quiet():
-            judged = {topic: dict(labels[topic]) for topic in rankings}
-            metrics = list(provider_of(measure).evaluator([measure], judged).iter_calc(rankings))
+        metrics = list(provider_of(measure).evaluator([measure], judged).iter_calc(rankings))
     except Exception as problem:
         raise ScoringError(
             f"{source}: ir-measures could not compute {measure} ({type(problem).__name__}: {problem})"
         ) from problem
+    finally:
+        logger.disabled = disabled
     for metric in metrics:
         topic, value = metric.query_id, float(metric.value)
         if topic not in rankings or topic in values:
@@ -363,17 +349,6 @@ def _called(
     if not within_bounds(measure, value):
         raise ScoringError(f"{source}: {what} gave {value:g}, expected a number from 0 to 1 (topic {topic!r})")
     return value
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence cwl_eval, which logs the grades of every 20 topics; ``check_labels`` has checked them all."""
-    logger = logging.getLogger("ir_measures.cwl_eval")
-    disabled, logger.disabled = logger.disabled, True
-    try:
-        yield
-    finally:
-        logger.disabled = disabled
 
 
 def topics_named(topics: Sequence[str]) -> str:

@@ -153,8 +153,11 @@ def _cells(text: bytes, characters: Characters, fields: int, separator: int, lon
     if not text.isascii() and _WIDE_SPACE.search(text):
         raise RefusedError
     feeds: BoolArray = characters == _FEED
-    edges = np.flatnonzero((characters == separator) | feeds)
-    if len(edges) % fields:
+    is_edge = (characters == separator) | feeds
+    if b'"' in text:
+        is_edge &= np.cumsum(characters == _QUOTE, dtype=np.uint8) % 2 == 0
+    edges = np.flatnonzero(is_edge)
+    if not len(edges) or len(edges) % fields:
         raise RefusedError
     starts, ends = _between(edges, fields)
     rows = ends.shape[1]
@@ -175,7 +178,7 @@ def _cells(text: bytes, characters: Characters, fields: int, separator: int, lon
 
 
 def _unquoted(text: bytes, characters: Characters, starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
-    """Cells without quotes around them; none may have another one, which a separator or a quote inside would need."""
+    """Cells without quotes around them; none may have another one, which a quote inside would need."""
     quoted = (characters[starts] == _QUOTE) & (characters[ends - 1] == _QUOTE) & (ends - starts > 1)
     if 2 * np.count_nonzero(quoted) != text.count(b'"'):
         raise RefusedError

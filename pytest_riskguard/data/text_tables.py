@@ -230,7 +230,7 @@ def jsonl_table(file: InputFile, _kind: Kind) -> Table:
     return _stacked(file, None, [_object_columns(_objects(file))])
 
 
-_Objects = tuple[Sequence[int], Sequence[Mapping[str, Any]]]
+_Objects = tuple[Sequence[int] | IntArray, Sequence[Mapping[str, Any]]]
 
 
 def _object_columns(rows: _Objects) -> _Block:
@@ -247,7 +247,7 @@ def _blocks_of_objects(file: InputFile) -> Iterator[_Objects]:
     """Many lines at a time, an object in each; ``RefusedError`` for anything else, and for what is unusual."""
     for first, text in file.texts():
         text = text.removesuffix(b"\n")
-        lines = range(first, first + 1 + text.count(b"\n"))
+        lines = np.arange(first, first + 1 + text.count(b"\n"))
         try:
             objects = json.loads(f"[{text.decode().replace(_FEED, ',')}]", parse_constant=_refuse)
         except (ValueError, RecursionError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -112,16 +112,15 @@ def topics_of(
     topics: Sequence[str | None],
     texts: Sequence[str],
     tags: Mapping[str, Sequence[str | None]] = _NONE,
-    weights: Sequence[float | None] = (),
+    weights: Sequence[float] = (),
     *,
     lines: Sequence[int | None] | None = None,
     digest: str | None = None,
 ) -> Topics:
     """Topics from the columns that a reader found; one without an id is named by its text (``derived_id``).
 
-    ``digest`` is by default that of the table that ``write_topics`` writes. Raises what ``given`` refuses: no topics,
-    a topic twice, a weight that is not above 0 or is missing beside others, two columns of clusters or of strata, and
-    more than the limits allow.
+    ``weights`` are all above 0. ``digest`` is by default that of the table that ``write_topics`` writes. Raises what
+    ``given`` refuses: no topics, a topic twice, two columns of clusters or of strata, more than the limits allow.
     """
     if not topics:
         raise given.refuse(None, "expected topics, found none")
@@ -149,18 +148,9 @@ def topics_of(
         if name in columns:
             raise given.refuse(None, f"expected one column {name!r}, in any case, found 2")
         columns[name] = values
-    names = tuple(row_of)
-    if any(weight is not None for weight in weights):
-        for name, weight in zip(names, weights, strict=True):
-            if weight is None:
-                raise given.refuse(None, f"expected a weight of every topic or of none, found none of {name!r}")
-            if not 0 < weight < float("inf"):
-                raise refuse(row_of[name], f"expected a weight that is a number above 0, found {weight}")
-    else:
-        weights = ()
-    found = Topics(names, texts, columns, weights, given.name)
-    digest = digest or f"sha256:{hashlib.sha256(write_topics(found.queries, found.tags, found.weights)).hexdigest()}"
-    return Topics(names, texts, columns, weights, given.name, digest)
+    assert all(weight > 0 for weight in weights)
+    found = Topics(tuple(row_of), texts, columns, weights, given.name)
+    return replace(found, digest=digest or f"sha256:{hashlib.sha256(write_topics(found)).hexdigest()}")
 
 
 def topics_of_rows(given: Input, rows: Sequence[Row]) -> Topics:
@@ -176,13 +166,11 @@ def keys_of(topics: Topics | None) -> TopicKeys:
     return TopicKeys({} if topics is None else topics.queries)
 
 
-def write_topics(
-    queries: Mapping[str, str], tags: Mapping[str, Mapping[str, str]], weights: Mapping[str, float]
-) -> bytes:
+def write_topics(topics: Topics) -> bytes:
     """A table with tabs and a header; white space inside texts becomes single spaces."""
-    names = sorted({name for tagged in tags.values() for name in tagged})
-    rows = [["topic", "query", *names, *([WEIGHT] if weights else [])]]
-    for topic, text in queries.items():
-        weight = [repr(weights[topic])] if weights else []
-        rows.append([topic, text, *(tags.get(topic, {}).get(name, "") for name in names), *weight])
-    return "".join("\t".join(" ".join(cell.split()) for cell in row) + "\n" for row in rows).encode()
+    columns: dict[str, Sequence[str | None]] = {"topic": topics.topics, "query": topics.texts}
+    columns |= {name: topics.columns[name] for name in sorted(topics.columns)}
+    if topics.weighting:
+        columns[WEIGHT] = list(map(repr, topics.weighting))
+    rows = [list(columns), *zip(*columns.values(), strict=True)]
+    return "".join("\t".join(" ".join((cell or "").split()) for cell in row) + "\n" for row in rows).encode()

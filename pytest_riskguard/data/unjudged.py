@@ -48,15 +48,12 @@ class UnjudgedDocuments:
     rows : array of int64, shape (n, 2)
         Where the document is in the candidate and in the baseline; -1 where it is not retrieved, or below the ranks
         that are kept.
-    ranks : array of int64, shape (n, 2)
-        From 1; 0 where the row is -1.
     """
 
     depth: int
     topics: IntArray
     runs: tuple[RankedRun, RankedRun]
     rows: IntArray
-    ranks: IntArray
 
     def __len__(self) -> int:
         return len(self.topics)
@@ -69,6 +66,11 @@ class UnjudgedDocuments:
             held = self.rows[:, side] >= 0
             names[held] = self.runs[side].ids(self.rows[held, side])
         return tuple(names.tolist())
+
+    @cached_property
+    def ranks(self) -> IntArray:
+        """From 1, 0 where the row is -1; shape (n, 2)."""
+        return np.stack([run.ranks_of(self.rows[:, side]) for side, run in enumerate(self.runs)], axis=1)
 
     @property
     def found(self) -> BoolArray:
@@ -108,11 +110,7 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
             np.concatenate([np.append(other.rows, -1)[in_other[ones]], other.rows[others]]),
         )
         rows.append(np.stack(sides, axis=1)[order])
-    all_rows = np.concatenate(rows)
-    ranks = [run.ranks_of(all_rows[:, side]) for side, run in enumerate((candidate, baseline))]
-    return UnjudgedDocuments(
-        depth, np.concatenate(of_topic), (candidate, baseline), all_rows, np.stack(ranks, axis=1)
-    )
+    return UnjudgedDocuments(depth, np.concatenate(of_topic), (candidate, baseline), np.concatenate(rows))
 
 
 def matches(documents: RankedDocuments, others: RankedDocuments) -> IntArray:

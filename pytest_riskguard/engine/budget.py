@@ -97,7 +97,7 @@ def _digest_of_content(qrels: Qrels, topics: Topics | None) -> str:
         judged.update(json.dumps([topic, sorted(grades.items())]).encode())
     if topics is None:
         return digest_of([qrels.rules.digest(judged.hexdigest()), None])
-    table = write_topics(dict(sorted(topics.queries.items())), topics.tags, topics.weights)
+    table = write_topics(Topics.of(dict(sorted(topics.queries.items())), topics.tags, topics.weights))
     return digest_of([qrels.rules.digest(judged.hexdigest()), hashlib.sha256(table).hexdigest()])
 
 

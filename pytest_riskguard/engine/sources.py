@@ -454,10 +454,7 @@ def _stamp(given: Path | GivenFile | Qrels | Topics | None) -> Stamp:
         inner = [file.stat() for file in path.iterdir()] if stat.S_ISDIR(status.st_mode) else []
     except OSError:
         return None
-    files = (status, *inner)
-    return (
-        status.st_ino,
-        sum(file.st_size for file in files),
-        max(file.st_mtime_ns for file in files),
-        max(file.st_ctime_ns for file in files),  # which nobody can set to what it was
-    )
+    # nobody can set the time of the last change to what it was
+    times = [(file.st_size, file.st_mtime_ns, file.st_ctime_ns) for file in (status, *inner)]
+    sizes, modified, changed = zip(*times, strict=True)
+    return status.st_ino, sum(sizes), max(modified), max(changed)

@@ -84,11 +84,10 @@ def collapsed(gate: Gate, aligned: Aligned, differences: FloatArray) -> dict[int
         topics = aligned.candidate.topics
         guarded = protected_topics(gate.protected, topics, aligned.tags)
         limits["protected"] = np.array([topic in guarded for topic in topics])
-    return {
-        int(i): exceeded
-        for i in np.flatnonzero(losses > COUNTED)
-        if (exceeded := tuple(name for name, beyond in limits.items() if beyond[i]))
-    }
+    if not limits:
+        return {}
+    places = np.flatnonzero((losses > COUNTED) & np.any([*limits.values()], axis=0))
+    return {place: tuple(name for name, beyond in limits.items() if beyond[place]) for place in places.tolist()}
 
 
 def beyond_allowed(gate: Gate, collapsed: Mapping[int, tuple[str, ...]], differences: FloatArray) -> tuple[int, ...]:

@@ -504,19 +504,18 @@ class _Basis:
     def changes_needed(self) -> int | None:
         """The fewest changed topics, or clusters, with which the gate could fail; None where none suffice."""
         n = max(self.n, MIN_TOPICS)
-        largest_loss = self.evidence.largest_loss
-
-        def enough(changed: int) -> bool:
-            return could_fail(self.gate, changed, n, largest_loss=largest_loss)
-
-        fewest = bisect_left(range(1, n + 1), True, key=enough) + 1
+        fewest = bisect_left(range(1, n + 1), True, key=self._could_fail) + 1
         return fewest if fewest <= n else None
+
+    def _could_fail(self, changed: int) -> bool:
+        """Whether the gate could fail if so many topics, or clusters, changed; if it could, it could with more."""
+        return could_fail(self.gate, changed, max(self.n, MIN_TOPICS), largest_loss=self.evidence.largest_loss)
 
     @property
     def cannot_fail(self) -> bool:
         """Whether so few topics changed that the gate could not fail, whatever they lost."""
-        changed, needed = self.changed_units, self.changes_needed
-        return changed is not None and (needed is None or changed < needed)
+        changed = self.changed_units
+        return changed is not None and (changed == 0 or not self._could_fail(changed))
 
     @property
     def known_deviation(self) -> float | None:

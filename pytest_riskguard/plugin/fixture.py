@@ -34,8 +34,6 @@ from pytest_riskguard.gates.kinds import (
 )
 from pytest_riskguard.gates.option_types import lists_options
 from pytest_riskguard.gates.verdict import Verdict, incomparable
-from pytest_riskguard.live_systems.candidates import live_run
-from pytest_riskguard.plugin.live_console import PytestConsole
 from pytest_riskguard.plugin.mode import mode_of
 from pytest_riskguard.plugin.options import CONFIG_NAME, typed_again
 from pytest_riskguard.plugin.screen import with_paths_from_here
@@ -172,6 +170,9 @@ class Riskguard:
         compare the answers. How the candidate is queried does not change the verdict. Documents with equal scores
         keep their order, or with ``ties="docid"`` are ranked by their ids. ``metadata`` is as for ``run``.
         """
+        from pytest_riskguard.live_systems.candidates import live_run
+        from pytest_riskguard.plugin.live_console import PytestConsole
+
         __tracebackhide__ = True
         asking: dict[str, Any] = {"depth": depth, "workers": workers, "timeout": timeout}
         try:

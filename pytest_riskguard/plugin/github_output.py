@@ -9,6 +9,7 @@ import pytest
 
 from pytest_riskguard.plugin.session import RiskguardSession
 from pytest_riskguard.reports.ci import github
+from pytest_riskguard.run_context import SUMMARY
 
 
 @dataclass
@@ -56,7 +57,7 @@ class Github:
                     policy_changes=self._session.said_of_policy,
                 )
             except OSError as error:
-                terminalreporter.line(f"riskguard: could not write {github.SUMMARY}: {error.strerror}")
+                terminalreporter.line(f"riskguard: could not write {SUMMARY}: {error.strerror}")
         if github.annotates():
             terminalreporter.ensure_newline()
             changes = self._session.policy_changes if verdicts else None

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from pytest_riskguard.data.given_file import GivenFile
+import numpy as np
+
+from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.judged import JudgedRun, Judging, judged_parts, scored_topics
-from pytest_riskguard.data.memory import RankingsData, as_run
+from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.ranking import Order
-from pytest_riskguard.data.runs import Run, read_run
+from pytest_riskguard.data.ranking import NO_RANK, Order
+from pytest_riskguard.data.runs import Run, Source, read_run
 
+#: Topic -> document -> score, in the order of the lines.
+Rows = Mapping[str, Mapping[str, float]]
 Rankings = Mapping[str, Sequence[str]]
 
 
@@ -20,11 +25,34 @@ def falling(rankings: Rankings) -> Run:
     return as_run({topic: [(name, -float(rank)) for rank, name in enumerate(ids)] for topic, ids in rankings.items()})
 
 
-def judged_run(run: RankingsData | Run | Path | GivenFile, qrels: Qrels, *, depth: int = 100) -> JudgedRun:
+def in_lines(rows: Rows, ranks: Mapping[str, Sequence[int | None]] | None = None) -> Run:
+    """Rankings as a file has them: documents in the order of their lines, and its rank column."""
+    topics = sorted(rows)
+    column = None if ranks is None else [NO_RANK if r is None else r for topic in topics for r in ranks[topic]]
+    return Run(
+        tuple(topics),
+        np.cumsum([0, *(len(rows[topic]) for topic in topics)], dtype=np.int64),
+        Ids.of([document for topic in topics for document in rows[topic]]),
+        np.array([score for topic in topics for score in rows[topic].values()], dtype=np.float64),
+        None if column is None else np.array(column, dtype=np.int64),
+        Source(digest="sha256:0"),
+    )
+
+
+def judged_run(run: Rows | Run | Path, qrels: Qrels, *, depth: int = 100) -> JudgedRun:
     """A run beside its judgements, in every order; nothing is said about its ids."""
-    whole = read_run(run) if isinstance(run, Path | GivenFile) else as_run(run)
+    if isinstance(run, Path):
+        run = read_run(run)
+    whole = run if isinstance(run, Run) else in_lines(run)
     answered, judging = scored_topics(whole, qrels), Judging(list(Order), depth)
     for _, part, ranks, judgements in judged_parts(answered, qrels):
         judging.add(part, ranks, judgements)
     unknown = tuple(topic for topic in whole.topics if topic not in qrels.grades)
     return judging.judged_run(answered, qrels, unknown)
+
+
+def columns(rows: str, name: str = "") -> tuple[list[Any], ...]:
+    """The columns of rows such as ``topic docid 1.5, ...``; ``-`` is nothing, ``{}`` the name."""
+    cells = [[name if cell == "{}" else cell for cell in row.split(" ")] for row in rows.split(", ")]
+    topics, documents, *numbers = zip(*cells, strict=True)
+    return (list(topics), list(documents), *([None if n == "-" else float(n) for n in column] for column in numbers))

@@ -35,7 +35,7 @@ def test_every_format_refuses_what_is_too_long(
     path = tmp_path / case.file
     path.write_bytes(case.content(WORLD))
     set_limit("LINE_BYTES" if case.kind == "topics" else "ROW_BYTES", 1)  # topics may have texts alone
-    file = InputFile(path, error=FileError, part=case.part)
+    file = InputFile(GivenFile(path, part=case.part), error=FileError)
 
     def read() -> None:
         if case.kind == "topics":

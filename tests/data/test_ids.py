@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_riskguard.data.ids import Ids
+from pytest_riskguard.data.ids import Ids, begins_of
 
 #: Few letters, so that ids often begin alike; zero bytes and letters of several bytes.
 IDS = st.lists(st.text(alphabet="ab\0é", max_size=20) | st.text(max_size=5), max_size=12)
@@ -25,15 +25,32 @@ def test_ids_are_the_same_wherever_their_text_is(ids, between):
     compact = other.compact()
     assert compact.strings() == ids
     assert len(compact.text) == len("".join(ids).encode())
-    assert Ids.joined([plain, other]).strings() == ids * 2
+    none = other.at(np.zeros(0, dtype=np.int64))  # as of a block of blank lines
+    assert Ids.joined([plain, none, other]).strings() == ids * 2
+
+
+#: Alike in their first bytes, or but for their lengths, about the ends of words.
+ALIKE = [
+    "long-topic-1",
+    "long-topic-2",
+    "topic-lo",
+    "topic-lo1",
+    "topic-lo2",
+    "topic-l",
+    "a-very-long-topic-1",
+    "a-very-long-topic-2",
+]
 
 
 @given(IDS)
+@example(ALIKE)
 def test_only_equal_ids_are_the_same(ids):
     here, there = Ids.of(ids), scattered(ids, between="a")
     one, other = np.divmod(np.arange(len(ids) ** 2), max(len(ids), 1))
     expected = [ids[a] == ids[b] for a, b in zip(one, other, strict=True)]
     assert here.same(one, there, other).tolist() == expected
+    in_pairs = here.at(np.stack([one, other], axis=1).ravel())
+    assert begins_of(in_pairs)[1::2].tolist() == [not same for same in expected]
     assert (here.hashes[one] == there.hashes[other]).tolist() == expected  # no such short ids share a hash
 
 

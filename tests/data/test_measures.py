@@ -74,7 +74,8 @@ def test_a_measure_is_the_one_that_ir_measures_parses(text):
         ("P_10", "P@10"),
         ("map", "AP"),
         ("recall_100", "R@100"),
-        ("f1", "SetF"),
+        ("set_F", "SetF"),
+        ("hit_rate@5", "Success@5"),
         ("err(max_rel=5)@20", "ERR(max_rel=5)@20"),
     ],
 )

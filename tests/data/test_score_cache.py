@@ -165,9 +165,15 @@ def test_a_measure_of_the_project_is_never_kept(asked, cache, monkeypatch):
 
     Ours.__module__ = "project.measures"
     monkeypatch.setattr(score_cache, "parse_measure", lambda text: Ours() if text == "AP" else parse_measure(text))
-    asked("AP", "RR")
-    assert len(list(cache.iterdir())) == 1
-    assert asked.is_read("AP", "RR")
+    for measure in ("AP", "tests.data.test_score_cache:first"):
+        asked(measure, "RR")
+        assert len(list(cache.iterdir())) == 1
+        assert asked.is_read(measure, "RR")
+
+
+def first(ranking, judgements):
+    """A measure in Python."""
+    return float(ranking[0] in judgements)
 
 
 def test_what_was_not_used_for_longest_is_deleted_first(asked, cache, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
@@ -52,7 +53,8 @@ def test_the_scores_of_every_tool_are_those_of_the_table(write, name):
     for found, table in zip(read_scores(path), expected, strict=True):
         assert (found.measure, found.topics, found.name) == (table.measure, ("q1", "q2"), name.partition(".")[0])
         assert found.values.tolist() == table.values.tolist()
-        assert name in ("quotes.csv", "tabs.csv") or found.digest == table.digest
+        of_text = f"sha256:{hashlib.sha256(SAME[name].encode()).hexdigest()}"
+        assert found.digest == (of_text if name in ("quotes.csv", "tabs.csv") else table.digest)
     ap, ndcg = read_scores(path, ["MAP", "ndcg_cut_10"], name="mine")  # in another order, under one digest
     assert (ap.measure, ap.values.tolist(), ap.name) == ("AP", [0.25, 0.125], "mine")
     assert (ndcg.measure, ndcg.digest) == ("nDCG@10", ap.digest)
@@ -161,12 +163,18 @@ ID = "on one line, without spaces around it, found"
         ("a.tsv", "q1\tAP\t0.5\nq1\tAP\n", ":2: expected 3 columns (topic measure value), found 2"),
         ("a.tsv", "q1\tAP\t0.5\nq2\tAP\tx\n", ":2: expected a finite number as the value, found 'x'"),
         ("a.tsv", "q1\tAP\t0.5\n\tAP\t0.5\n", f":2: expected a topic {ID} ''"),
-        ("a.jsonl", '{"query_id":"1","measure":"AP","value":1}\n{"x":1}\n', ":2: expected an object with query_id"),
-        ("a.jsonl", '{"query_id":"1","measure":"AP","value":"1"}\n', ":1: expected a finite number as the value"),
-        ("a.jsonl", '{"query_id":"1","measure":"AP","value":true}\n', ":1: expected a finite number as the value"),
+        (
+            "a.jsonl",
+            '{"query_id":"1","measure":"AP","value":1}\n{"x":1}\n',
+            ":2: expected a topic in column 'query_id', found nothing",
+        ),
+        (
+            "a.jsonl",
+            '{"query_id":"1","measure":"AP","value":true}\n',
+            ":1: expected a number as the value, found True",
+        ),
         ("a.jsonl", '{"query_id":"1","measure":"AP","value":1}\n{\n', ":2: expected one JSON value in each line"),
         # named columns
-        ("a.csv", 'qid,measure,value"\nq1,AP,1\n', ": expected named columns, but it names no column for value"),
         ("a.csv", "qid,measure,value\nq1,AP\n", ":2: expected 3 columns as in the first line, found 2"),
         ("a.csv", "qid,measure,value\nq1,AP,-\n", ":2: expected a number as the value, found '-'"),
         ("a.csv", "qid,measure,value\n,AP,1\n", ":2: expected a topic in column 'qid', found nothing"),
@@ -175,12 +183,8 @@ ID = "on one line, without spaces around it, found"
         ("a.json", '{"map": {"q1": true}}', "the nearest is ranx-scores, but 'q1' of 'map' has no number"),
         ("a.json", '{"map": {"q1": 2}}', ": expected AP from 0 to 1, found 2.0 (topic 'q1')"),
         ("a.json", '{"x": {"y": 0.5}}', "but neither its outer nor its inner keys are all measures"),
-        (
-            "a.json",
-            '{"stat_test": "fisher", "metrics": ["map"], "model_names": ["a"], "a": {"scores": {"map": 1}}}',
-            "but a report of ranx holds only averages; write `run.scores` of each run to a file",
-        ),
         ("a.json", '{"map": {"q\\u0000": 1}}', f": expected a topic {ID} 'q\\x00'"),
+        ("a.json", '{"map": {"q ": 1}}', f": expected a topic {ID} 'q '"),
         ("a.json", "[1]", "expected scores in a format that riskguard reads; "),
     ],
 )

@@ -54,7 +54,7 @@ def cells_of(content: bytes, fields: int, separator: str) -> list[tuple[int, lis
 
 #: What lines are made of, so that many are right and many nearly so.
 PIECES = ["a", "bc", "1.5", " ", "  ", "\t", "\n", "\n", "\r\n", "\r", ",", ",", '"', "é", "\u00a0", "\x1c", "\x0b"]
-PIECES += ['"a"', '""', "\0", "longer-than-eight", "\ufeff"]
+PIECES += ['"a"', '"b,c"', '""', "\0", "longer-than-eight", "\ufeff"]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=30), st.integers(1, 3), st.sampled_from([None, ",", "\t"]))
@@ -112,6 +112,11 @@ def test_what_is_unusual_is_refused(content: bytes, separator: str | None, set_l
     file = InputFile(Path("a.txt"), error=FileError, content=content)
     with pytest.raises((RefusedError, FileError)):
         list(text_blocks(file, 2, longest=MOST, separator=separator))
+
+
+def test_quoted_cells_may_have_separators() -> None:
+    rows = blocks_of(b'"a, b","",c\nd,"e","f,"\r\n', 3, ",")
+    assert rows == [(1, ["a, b", "", "c"]), (2, ["d", "e", "f,"])]
 
 
 def test_lines_go_on_in_the_next_block(tmp_path: Path) -> None:

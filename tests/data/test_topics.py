@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 
 import pytest
@@ -40,6 +42,32 @@ def test_clusters_and_strata_are_known_in_any_case(write, name, text):
     topics = read_topics(write(name, text))
     assert (topics.clusters, topics.strata) == ({"1": "c"}, {"1": "head"})
     assert topics.tags["1"]["Market"] == "de"
+
+
+def test_topics_with_the_same_tags_share_them_and_an_empty_cluster_is_none(write):
+    topics = read_topics(write("t.tsv", "id\tquery\tcluster\n1\ta\tc\n2\tb\tc\n3\tc\t\n"))
+    assert topics.tags["1"] is topics.tags["2"]
+    assert (topics.tags["3"], topics.clusters) == ({"cluster": ""}, {"1": "c", "2": "c"})
+
+
+def test_the_same_topics_have_the_same_digest_whatever_the_format(write):
+    text = "topic\tquery\tmarket\tweight\n1\ta b\tde\t2.5\n2\tb\tus\t1.0\n"
+    table = read_topics(write("t.tsv", text))
+    assert table.digest == f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+    rows = [{"id": "1", "query": " a  b", "weight": 2.5, "market": "de"}]
+    rows.append({"id": "2", "query": "b", "weight": 1, "market": "us"})
+    for same in (write("t.csv", text.replace("\t", ",")), write("t.jsonl", "\n".join(map(json.dumps, rows))), rows):
+        assert read_topics(same).digest == table.digest
+    assert read_topics(write("t.tsv", text.replace("a b", "a  b"))).digest != table.digest
+
+
+def test_topics_without_ids_are_named_by_their_texts(write):
+    path = write("t.jsonl", '{"query": "a  b"}\n{"query": "c"}\n')
+    assert read_topics(path).queries == {"a b": "a  b", "c": "c"}
+    with pytest.raises(TopicsFormatError, match=":2: expected each topic once, found 'a b' also on line 1"):
+        read_topics(write("t.jsonl", '{"query": "a  b"}\n{"query": "a b"}\n'))
+    with pytest.raises(TopicsFormatError, match="expected topics, found none"):
+        read_topics(write("t.csv", "id,query\n"))
 
 
 def test_clusters_in_memory_are_known_in_any_case():

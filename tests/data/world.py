@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.records import Kind
-from pytest_riskguard.data.topics import write_topics
+from pytest_riskguard.data.topics import Topics, write_topics
 from pytest_riskguard.data.trec import write_qrels, write_run
 
 NUMBERS = range(1, 16)
@@ -46,7 +46,7 @@ class World:
     @property
     def topics(self) -> bytes:
         """The topics as a table with tabs."""
-        return write_topics(self.texts, {}, {})
+        return write_topics(Topics.of(self.texts))
 
     @property
     def run(self) -> bytes:

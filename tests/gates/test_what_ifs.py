@@ -195,7 +195,7 @@ def test_an_unjudged_document_below_the_ranks_that_are_kept_counts_as_not_retrie
     deep = {"t": [*((f"y{rank:03d}", -float(rank)) for rank in range(120)), ("x000", -120.0), ("a", -121.0)]}
     qrels = read_qrels({"t": {"a": 1, "x001": 0}})
     candidate, baseline = (
-        RankedRun(judged_run(run, qrels, depth=150), qrels, parse_measure("AP")) for run in (rows, deep)
+        RankedRun(judged_run(as_run(run), qrels, depth=150), qrels, parse_measure("AP")) for run in (rows, deep)
     )
     assert (candidate.depth, baseline.retrieved("t")) == (100, 122)
     assert baseline.ranks("t") == {**{f"y{rank:03d}": rank + 1 for rank in range(100)}, "a": 122}

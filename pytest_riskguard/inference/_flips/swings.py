@@ -220,13 +220,15 @@ def _spreads() -> list[list[float]]:
     Those of odd orders, from 3 on, have the factor 1 - 2 p besides. Each cumulant is p (1 - p) times the derivative
     of the one before.
     """
-    polynomials = [np.polynomial.Polynomial([0.0, 1.0])]
-    w = np.polynomial.Polynomial([0.0, 1.0])
+    polynomials = [np.array([1.0, 0.0])]
     for order in range(3, CUMULANTS + 1):
         # with y = 1 - 2 p: dw/dp = y, dy/dp = -2, y^2 = 1 - 4 w
         before = polynomials[-1]
-        polynomials.append(w * (before.deriv() * (1 - 4 * w) - 2 * before) if order % 2 == 0 else w * before.deriv())
-    return [[], [], *([*(polynomial // w).coef[::-1]] for polynomial in polynomials)]
+        slope = np.polyder(before)
+        if order % 2 == 0:
+            slope = np.polysub(np.polymul(slope, [-4.0, 1.0]), 2 * before)
+        polynomials.append(np.append(slope, 0.0))
+    return [[], [], *(polynomial[:-1].tolist() for polynomial in polynomials)]
 
 
 SPREADS = _spreads()
@@ -268,7 +270,8 @@ def _blocks(bets: Bets, spread: FloatArray, angle: float, count: int) -> tuple[i
         if float(np.sum(logs)) < TOO_FEW * math.log(NOTHING_SQUARED):
             tried = np.append(0, _tried(bets, spread, logs, angle, count))
     width = min(count, WIDE_BLOCK if tried.size * NARROW >= count else BLOCK)
-    return width, np.unique(tried // width)
+    blocks = tried // width
+    return width, blocks[np.diff(blocks, prepend=-1) > 0]
 
 
 def _product(angles: FloatArray, chances: FloatArray, topics: IntArray, blocks: IntArray, width: int) -> ComplexArray:

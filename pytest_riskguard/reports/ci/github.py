@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.reports.policy_changes import words
+from pytest_riskguard.run_context import ACTIONS, SUMMARY
 from pytest_riskguard.text import clean, counted, listed
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ MAX_ERRORS = 10
 _MAX_TEXT = 2000
 #: Topics that an annotation names.
 _MAX_WORST = 5
-SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def commands(annotations: Sequence[Annotation]) -> list[str]:
 
 def annotates(environment: Mapping[str, str] = os.environ) -> bool:
     """Whether this output is read by GitHub Actions."""
-    return environment.get("GITHUB_ACTIONS") == "true"
+    return environment.get(ACTIONS) == "true"
 
 
 def summary_of(environment: Mapping[str, str] = os.environ) -> Path | None:

@@ -1,1 +1,1 @@
-"""Scoring and judging beside other libraries on generated files: ``python -m tests.benchmarks.scale``."""
+"""Processor time and memory beside ir_measures, on generated files: ``python -m tests.benchmarks.scale``."""

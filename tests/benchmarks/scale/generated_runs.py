@@ -7,6 +7,7 @@ little, so that the mean hardly moves. The same arguments give the same bytes.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,15 +30,6 @@ FALL, RISE, NOISE = 5.0, 0.12, 0.05
 
 
 @dataclass(frozen=True)
-class Files:
-    """Where a collection was written."""
-
-    baseline: Path
-    candidate: Path
-    qrels: Path
-
-
-@dataclass(frozen=True)
 class _Topic:
     name: str
     documents: npt.NDArray[np.int64]
@@ -47,13 +39,13 @@ class _Topic:
     candidate: npt.NDArray[np.float64]
 
 
-def write_collection(folder: Path, *, topics: int, depth: int) -> Files:
-    """Two runs and their judgements in TREC's format."""
-    files = Files(folder / "baseline.run", folder / "candidate.run", folder / "judgements.qrels")
+def write_collection(folder: Path, topics: int, depth: int) -> None:
+    """Two runs and their judgements in TREC's format: baseline.run, candidate.run, judgements.qrels."""
+    folder.mkdir(parents=True, exist_ok=True)
     with (
-        files.baseline.open("w", encoding="ascii") as baseline,
-        files.candidate.open("w", encoding="ascii") as candidate,
-        files.qrels.open("w", encoding="ascii") as qrels,
+        (folder / "baseline.run").open("w", encoding="ascii") as baseline,
+        (folder / "candidate.run").open("w", encoding="ascii") as candidate,
+        (folder / "judgements.qrels").open("w", encoding="ascii") as qrels,
     ):
         for topic in _topics(topics, depth):
             pairs = zip(topic.judged.tolist(), topic.grades.tolist(), strict=True)
@@ -65,25 +57,26 @@ def write_collection(folder: Path, *, topics: int, depth: int) -> Files:
                     f"{topic.name} Q0 {_docid(document)} {rank} {score:.4f} generated\n"
                     for rank, (document, score) in enumerate(ranked, 1)
                 )
-    return files
 
 
-def write_scores(folder: Path, *, topics: int) -> tuple[Path, Path]:
-    """Two tables of scores per topic, with the same kind of regression."""
-    random = np.random.default_rng(SEED)
-    before = random.beta(2, 3, topics)
-    change = np.where(random.random(topics) < PLANTED, -0.3 * random.random(topics), 0.02 * random.random(topics))
-    change[random.random(topics) < 0.4] = 0.0
-    paths = folder / "baseline.tsv", folder / "candidate.tsv"
-    for path, scores in zip(paths, (before, np.clip(before + change, 0, 1)), strict=True):
-        _write_table(path, scores)
-    return paths
+def write_formats(text: Path, kind: str) -> None:
+    """The run or the judgements of a TREC file in other formats beside it, with the same rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from pyarrow import csv, feather
 
-
-def _write_table(path: Path, scores: npt.NDArray[np.float64]) -> None:
-    with path.open("w", encoding="ascii") as file:
-        file.write("topic\tnDCG@10\n")
-        file.writelines(f"q{topic:07d}\t{score:.6f}\n" for topic, score in enumerate(scores.tolist()))
+    rows = [line.split() for line in text.read_text(encoding="ascii").splitlines()]
+    table = {"query_id": [row[0] for row in rows], "doc_id": [row[2] for row in rows]}
+    if kind == "run":
+        columns = pa.table(table | {"score": [float(row[4]) for row in rows]})
+    else:
+        columns = pa.table(table | {"relevance": [int(row[3]) for row in rows]})
+    pq.write_table(columns, text.with_suffix(".parquet"))
+    feather.write_feather(columns, text.with_suffix(".arrow"), compression="uncompressed")
+    csv.write_csv(columns, text.with_suffix(".csv"), csv.WriteOptions(quoting_style="none"))
+    with text.with_suffix(".jsonl").open("w", encoding="ascii") as file:
+        for batch in columns.to_batches():
+            file.writelines(json.dumps(row) + "\n" for row in batch.to_pylist())
 
 
 def _topics(count: int, depth: int) -> Iterator[_Topic]:
@@ -114,8 +107,8 @@ def _docid(document: int) -> str:
 
 
 if __name__ == "__main__":
-    target, *sizes = sys.argv[1:]
-    if len(sizes) == 2:
-        write_collection(Path(target), topics=int(sizes[0]), depth=int(sizes[1]))
+    write, *arguments = sys.argv[1:]
+    if write == "collection":
+        write_collection(Path(arguments[0]), int(arguments[1]), int(arguments[2]))
     else:
-        write_scores(Path(target), topics=int(sizes[0]))
+        write_formats(Path(arguments[0]), arguments[1])

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.data.arrow import arrow_table, column_of, parquet_table
 from pytest_riskguard.data.formats import format_of, kinds_of
+from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.named_columns import Table
@@ -264,7 +265,7 @@ def test_columns_say_what_a_table_holds(maker):
     assert kinds_of(file(qid=["q1"], query=["red"])) == ("topics",)
     with pytest.raises(RunFormatError, match="its columns do not fit: it names no column for score"):
         format_of(judged, "rankings")
-    named = InputFile(Path("a"), error=RunFormatError, content=judged.content, columns={"points": "label"})
+    named = InputFile(GivenFile(Path("a"), columns={"points": "label"}), error=RunFormatError, content=judged.content)
     with pytest.raises(UsageError, match="columns: 'points' is not one of document, topic, query, rank, score"):
         format_of(named, "rankings")
 

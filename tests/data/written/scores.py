@@ -41,8 +41,8 @@ CASES = (
     Case("scores", "scores", "candidate.tsv", _table),
     Case("trec_eval", "scores", "candidate.eval", _trec_eval),
     Case("ir_measures", "scores", "candidate.tsv", _ir_measures),
-    Case("ir_measures", "scores", "candidate.jsonl", _json_lines),
-    Case("perquery", "scores", "perquery.csv", _perquery, part="BM25"),
+    Case("jsonl", "scores", "candidate.jsonl", _json_lines),
+    Case("csv", "scores", "perquery.csv", _perquery, part="BM25"),
     Case("ranx-scores", "scores", "ranx.json", lambda world: json.dumps({"map": world.scores}).encode()),
     Case(
         "ranx-scores",

@@ -52,10 +52,11 @@ def whole(measure, qrels, rows):
     return {metric.query_id: metric.value for metric in ir_measures.iter_calc([parse_measure(measure)], judged, run)}
 
 
-def test_values_are_those_of_ir_measures_for_each_measure_alone(collection, write):
+def test_values_are_those_of_ir_measures_for_each_measure_alone(collection, write, monkeypatch):
     # In one call of ir-measures, nDCG takes over the gains or the judged_only of another measure.
     qrels, rows = collection
     path = write("a.run", "\n".join(rows))
+    monkeypatch.setattr("pytest_riskguard.data.runs.ROWS_AT_ONCE", 100)
     together = score_run(path, qrels, MEASURES)
     assert [scores.measure for scores in together] == [str(parse_measure(text)) for text in MEASURES]
     for text, scores in zip(MEASURES, together, strict=True):
@@ -63,25 +64,6 @@ def test_values_are_those_of_ir_measures_for_each_measure_alone(collection, writ
         assert found == pytest.approx(whole(text, qrels, rows), rel=0, abs=1e-12), text
         assert len(set(found.values())) > 1 or text in ("NumQ", "NumRel")
     assert not logging.getLogger("ir_measures.cwl_eval").disabled
-
-
-@pytest.mark.parametrize("change", ["interleaved", "gzip", "crlf", "memory"])
-def test_no_way_in_changes_a_value(collection, write, change):
-    qrels, rows = collection
-    measures = ["AP", "SetF", "RR@5", "ERR@5", "Judged@5"]
-    expected = score_run(write("a.run", "\n".join(rows)), qrels, measures)
-    if change == "memory":
-        given: dict[str, list[tuple[str, float]]] = {}
-        for topic, _, document, _, value, _ in map(str.split, rows):
-            given.setdefault(topic, []).append((document, float(value)))
-        found = score_run(given, qrels, measures)
-    else:
-        lines = random.Random(3).sample(rows, len(rows)) if change == "interleaved" else rows
-        text = ("\r\n" if change == "crlf" else "\n").join(lines)
-        found = score_run(write("b.run.gz" if change == "gzip" else "b.run", text), qrels, measures)
-    for one, other in zip(expected, found, strict=True):
-        np.testing.assert_array_equal(one.values, other.values)
-        assert (one.topics, one.unanswered) == (other.topics, other.unanswered)
 
 
 def test_each_kind_of_topic_is_counted_where_it_belongs(write):
@@ -219,3 +201,57 @@ def test_the_change_of_repeated_answers_is_an_average_over_the_topics_asked_twic
     repeated = Repeated(("a", "b", "c", "d"), ("a", "b"), (0.5, 0.2, 1.0, 0.3), (0.3, 0.4, 1.0, 0.3))
     assert repeated.change == pytest.approx(0.1)
     assert repeated.means == pytest.approx((0.5, 0.5))
+
+
+TOPICS = [f"{number:02d}" for number in range(20)]
+TIED = read_qrels({topic: {f"d{doc}": int(doc == 0) for doc in range(9)} for topic in TOPICS})
+
+
+def of_every_topic(*rows: str) -> str:
+    """Documents with ranks and scores."""
+    return "".join(f"{topic} Q0 {row} t\n" for topic in TOPICS for row in rows)
+
+
+@pytest.mark.parametrize("scores", [[1699999999 - i for i in range(9)], [1 - 1e-10 * i for i in range(9)], [1.0] * 9])
+def test_scores_equal_in_32_bits_are_scored_in_both_orders(write, scores):
+    lines = of_every_topic(*(f"d{place} {place} {score!r}" for place, score in enumerate(scores))).splitlines(True)
+    for rows in (lines, sorted(lines, key=lambda line: line.split()[3])):  # topics one by one, or rank by rank
+        recip, at_2, graded = score_run(write("a.run", "".join(rows)), TIED, ["RR", "P@2", "ERR@20"])
+        assert set(recip.values.tolist()) == {1 / 9}  # d0 is last of the ids, as trec_eval ranks them
+        assert set(recip.in_written_order().values.tolist()) == {1.0}
+        assert (at_2.mean, at_2.as_written) == (0.0, dict.fromkeys(TOPICS, 0.5))
+        assert recip.reordered == at_2.reordered == tuple(TOPICS)
+        assert bool(graded.reordered) == (scores[0] == scores[-1])  # ERR compares 64 bits
+        assert recip.in_written_order().reordered == ()
+
+
+def test_random_runs_score_as_written_what_untied_scores_would(write):
+    rng = random.Random(3)
+    lines, untied = [], []
+    for topic in TOPICS:
+        ids = [f"d{i}" for i in rng.sample(range(12), 9)]
+        scores = sorted((rng.choice([1.0, 1.0 + 1e-9, 0.5, 2.0]) for _ in ids), reverse=True)
+        rows = [f"{topic} Q0 {docid} {rank} " for rank, docid in enumerate(ids, 1)]
+        untied += [f"{row}{20 - rank} t" for rank, row in enumerate(rows)]
+        lines += rng.sample([f"{row}{score!r} t" for row, score in zip(rows, scores, strict=True)], 9)
+    measures = ["nDCG@3", "AP", "RR@5", "ERR@5", "Bpref", "Judged@2", "infAP"]
+    tied, plain = (score_run(write("a.run", "\n".join(rows)), TIED, measures) for rows in (lines, untied))
+    for scored, expected in zip(tied, plain, strict=True):
+        np.testing.assert_allclose(scored.in_written_order().values, expected.values, atol=1e-12)
+    assert any(scored.as_written for scored in tied)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("folder", "judgements", "warned"),
+    [
+        ("cranfield_runs", "qrels.txt", {"ties_bm25s_int"}),  # scores of bm25s_atire cut to whole numbers
+        ("web2012_runs", "qrels.adhoc.txt.gz", set()),
+    ],
+)
+def test_real_runs_are_rarely_warned_of(shared, folder, judgements, warned):
+    qrels = read_qrels(shared / "data" / folder / judgements)
+    for path in sorted((shared / "data" / folder / "runs").glob("*.run.gz")):
+        scored = score_run(path, qrels, ["nDCG@10", "AP", "P@10"])
+        assert scored[0].contradicted == ()
+        assert any(scores.is_reordered for scores in scored) == (scored[0].name in warned), path.name

@@ -1,0 +1,154 @@
+"""From the columns that a reader found to judgements: which topics are scored, several judges, rules, passages."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.data.given_file import GivenFile, LabelRules
+from pytest_riskguard.data.ids import Ids
+from pytest_riskguard.data.memory import InputData
+from pytest_riskguard.data.qrels import judgement_rows, qrels_of, read_qrels
+from pytest_riskguard.data.records import Agreement, TopicKeys
+from pytest_riskguard.errors import DataError
+from tests.data.tables import columns
+
+
+def test_topics_are_those_with_a_relevant_document_sorted_as_text(write):
+    qrels = read_qrels(write("q.txt", "10 0 a 1\n9 0 a 2.0\n9 0 b -1\n2 0 a 0\n10 0 é 0.5\n1 0 a -2\n9 0 c 1e1\n"))
+    assert (qrels.path_name, qrels.topics, qrels.without_relevant) == ("q.txt", ("10", "9"), ("1", "2"))
+    assert qrels.grades == {"10": {"a": 1, "é": 0.5}, "9": {"a": 2, "b": -1, "c": 10}, "2": {"a": 0}, "1": {"a": -2}}
+    assert [type(grade) for grade in qrels.grades["9"].values()] == [int, int, int]
+    assert ("3" in qrels.grades, "2" in qrels.grades, len(qrels.grades), qrels.is_real) == (False, True, 4, True)
+    with pytest.raises(KeyError):
+        qrels.grades["3"]
+    arrays = qrels.arrays
+    assert arrays.highest.tolist() == [1, 10]
+    assert arrays.places_of(["9", "10"]).tolist() == [1, 0]
+    assert (arrays.name_of(1), arrays.name_of(2)) == (("10", "é"), ("9", "a"))
+    some = judgement_rows(arrays, np.array([1, 0]), np.array([0, 3, 5]), Ids.of([*"cé", "a", *"bé"]))
+    assert some.tolist() == [4, -1, 2, -1, 1]
+
+
+def of_rows(rows: str, judges: str = "", name: str = "", *, rules=None, keys=None, **how):
+    """Judgements of rows ``topic docid grade``, the first on line 11, and maybe who gave each, a letter."""
+    given = InputData("judged", reason="bad_qrels")
+    given.labels, given.keys = rules or given.labels, keys
+    topics, documents, grades = columns(rows, name)
+    return qrels_of(given, topics, documents, grades, judges or None, lines=range(11, 11 + len(topics)), **how)
+
+
+TWICE = "expected each document once per topic, found 'a' of topic 't'"
+
+
+@pytest.mark.parametrize(
+    ("rows", "judges", "rules", "problem"),
+    [
+        ("t a 1, t {} 1", "", {}, "row 12: expected a docid on one line, without spaces around it, found ''"),
+        ("t a 1, {} a 1", "", {}, "row 12: expected a topic on one line, without spaces around it, found ''"),
+        (
+            "t b -, t a 1, t b 1000.5",
+            "",
+            {},
+            "row 13: expected a number from -1000 to 1000 as the grade, found 1000.5",
+        ),
+        ("t b -1001", "", {}, "row 11: expected a number from -1000 to 1000 as the grade, found -1001"),
+        (
+            "t a -, t a 1, u a 1, t a 2",
+            "",
+            {},
+            f"row 14: {TWICE} also on line 12 (grade 1, then 2); keep one of the two",
+        ),
+        ("t a 1, t a 1, t a 1", "xyx", {}, f"row 13: {TWICE} twice"),
+        ("t a 1, t a 1", "xx", {}, f"row 12: {TWICE} also on line 11 (grade 1 twice)"),
+        ("t a -", "", {}, "judged: expected judgements, found none"),
+        ("t a 0, u a -1", "", {}, "judged: expected at least one relevant document (grade above 0), found none"),
+        ("t a 2", "", {"relevant_from": 2.5}, "(grade 2.5 or more (relevant_from)), found none"),
+        (
+            "t a 1, t b 4",
+            "",
+            {"scale": (0, 3)},
+            "expected grades from 0 to 3 (scale), found 4 (topic 't', document 'b')",
+        ),
+        ("t a 1, t b -0.5", "", {"scale": (0, 3)}, "found -0.5 (topic 't', document 'b')"),
+        (
+            "t c-1 1, u c-2 1",
+            "",
+            {"separator": "-"},
+            "expected passages of several documents (separator '-'), found 2 ids, all of the document 'c'",
+        ),
+    ],
+)
+def test_what_judgements_cannot_hold_is_refused_with_its_row(rows, judges, rules, problem):
+    with pytest.raises(DataError, match=re.escape(problem)) as caught:
+        of_rows(rows, judges, rules=LabelRules(**rules))
+    assert caught.value.reason == "bad_qrels"
+
+
+@pytest.mark.parametrize("limit", ["TOPICS", "DOCUMENTS", "JUDGEMENTS"])
+def test_limits(limit, set_limit):
+    rows = "t a 1, t b 0" if limit == "DOCUMENTS" else "t a 1, u a 0"
+    set_limit(limit, 2)
+    assert of_rows(rows).topics == ("t",)
+    set_limit(limit, 1)
+    with pytest.raises(DataError, match=r"expected at most 1 .*, found 2"):
+        of_rows(rows)
+
+
+def test_several_judges_are_put_together_by_the_median():
+    qrels = of_rows("t a 3, u a 1, t b 0, t a 0, t a 1, u a 2, t c -", "xxyyzzx")
+    assert qrels.grades == {"t": {"a": 1, "b": 0}, "u": {"a": 1.5}}
+    assert qrels.by_judge == {"t": {"a": {"x": 3, "y": 0, "z": 1}}, "u": {"a": {"x": 1, "z": 2}}}
+    assert (qrels.agreement, qrels.is_uncertain) == (Agreement(3, 2, 2), True)
+    assert qrels.under("xy").grades == {"t": {"a": 1.5, "b": 0}, "u": {"a": 1}}
+    assert qrels.under("yyx").grades["t"] == {"a": 0, "b": 0}
+    apart = of_rows("t a 1, t b 1", "xy")
+    assert (apart.by_judge, apart.agreement) == (None, Agreement(2, 0, 0))
+
+
+def test_judgements_are_keyed_by_their_texts():
+    qrels = of_rows(
+        "shoes a 1, {} b 1, shoes c 0, hats x -", "", " two\nlines", keys=TopicKeys({"q": "shoes"}), by_text=True
+    )
+    assert (qrels.grades["q"], len(qrels.topics)) == ({"a": 1, "c": 0}, 2)
+    assert {*qrels.texts.values()} == {"shoes", " two\nlines"}
+    with pytest.raises(DataError, match="expected queries that name one topic each; the query 'a' is the text of 2"):
+        of_rows("a d 1", by_text=True, keys=TopicKeys({"1": "a", "2": "a"}))
+
+
+def test_rules_change_which_topics_are_scored_and_the_digest(write):
+    path = write("qrels.txt", "q 0 a#1 1\nq 0 a#2 3\nq 0 b 0\nq 0 b#9 -1\np 0 a#1 1\n")
+    plain = read_qrels(path)
+    from_three = read_qrels(GivenFile(path, labels=LabelRules(relevant_from=3)))
+    passages = read_qrels(path, labels=LabelRules(separator="#"))
+    assert (plain.topics, from_three.topics, passages.topics) == (("p", "q"), ("q",), ("p", "q"))
+    assert passages.grades == {"q": {"a": 3, "b": 0}, "p": {"a": 1}}
+    assert len({plain.digest, from_three.digest, passages.digest}) == 3
+    assert read_qrels(write("one.txt", "q 0 a#1 1\n"), labels=LabelRules(separator="#")).topics == ("q",)
+
+
+def test_the_digest_is_that_of_the_content_or_of_trecs_text(write):
+    grades: dict[str, dict[str, float]] = {"10": {"b": 1, "a": 0.5}, "9": {"a": 2}}
+    assert read_qrels(write("a.json", json.dumps(grades))).digest == read_qrels(grades).digest
+    assert read_qrels(grades | {"9": {"a": 1}}).digest != read_qrels(grades).digest
+    plain, packed, spaced = (
+        read_qrels(write(name, text)).digest
+        for name, text in (("a", "1 0 d 1\n"), ("b.gz", "1 0 d 1\n"), ("c", "1  0 d 1\n"))
+    )
+    assert plain == packed != spaced
+
+
+@pytest.mark.parametrize(
+    ("file", "topics", "grades"),
+    [
+        ("cranfield_runs/qrels.txt", 225, {-1, 0, 1, 2, 3, 4}),
+        ("web2012_runs/qrels.adhoc.txt.gz", 50, {-2, 0, 1, 2, 3, 4}),
+    ],
+)
+def test_real_judgements_are_read_as_found(shared, file, topics, grades):
+    qrels = read_qrels(shared / "data" / file)
+    assert (len(qrels.topics), qrels.without_relevant) == (topics, ())
+    assert {*np.unique(qrels.arrays.grades).tolist()} <= grades

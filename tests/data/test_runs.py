@@ -1,0 +1,237 @@
+"""From a reader's columns to a run: what no run can hold, which order counts, the digest, and keys."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.config.candidate_settings import file_of
+from pytest_riskguard.config.load import load_config
+from pytest_riskguard.data import runs
+from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
+from pytest_riskguard.data.ids import Ids
+from pytest_riskguard.data.memory import InputData
+from pytest_riskguard.data.memory import run as in_memory
+from pytest_riskguard.data.records import TopicKeys
+from pytest_riskguard.data.runs import Run, read_run, run_of, run_of_rankings
+from pytest_riskguard.engine.sources import LiveRun, RunFile, ScoreCache, ScoreFile
+from pytest_riskguard.errors import DataError, RunFormatError
+from tests.data.tables import columns
+
+
+def data(keys: TopicKeys | None = None, ties: Ties | None = None) -> InputData:
+    given = InputData("run", reason="bad_run")
+    given.keys, given.ties = keys, ties
+    return given
+
+
+def of_rows(rows: str, name: str = "", *, keys=None, ties=None, **how: Any) -> Run:
+    """A run of rows ``topic docid score rank``, of which the first stands on line 11."""
+    topics, documents, *numbers = columns(rows, name)
+    numbers = [None if all(cell is None for cell in column) else column for column in numbers]
+    return run_of(data(keys, ties), topics, documents, *numbers, lines=range(11, 11 + len(topics)), **how)
+
+
+BAD_ID = "row 12: expected a {} on one line, without spaces around it, found "
+TWICE = "expected each document once per topic, found 'a' of topic 't'"
+NO_RANK = "row 12: expected a whole number as the rank of 'b', found another cell"
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        ("t a nan, t b 1", "row 11: expected a finite number as the score of 'a' in topic 't', found nothing"),
+        ("u a 1, t b -inf", "row 12: expected a finite number as the score of 'b' in topic 't', found -inf"),
+        ("t a 1, t b 1e300", "row 12: expected a score of at most 3.4028e+38, the largest number of 32 bits of 'b'"),
+        ("t a 1, u a 1, t a 2", f"row 13: {TWICE} also on line 11; keep one of the two lines"),
+        ("s b 1, t a 1, s c 1, t a 2", f"row 14: {TWICE} also on line 12"),
+        ("t a - 1, t b - 1.5", NO_RANK),
+        ("t a - 1, t b - -", NO_RANK),
+        ("t a - 2, u c - 2, t b - 2", "row 13: expected each rank once in topic 't', found 2 for both 'a' and 'b'"),
+    ],
+)
+def test_what_no_run_can_hold_is_refused_with_its_row(rows, problem, monkeypatch):
+    for at_once in (2**16, 1):
+        monkeypatch.setattr(runs, "ROWS_AT_ONCE", at_once)
+        with pytest.raises(DataError, match=re.escape(problem)) as caught:
+            of_rows(rows)
+        assert caught.value.reason == "bad_run"
+
+
+def test_ids_stand_on_one_line_without_spaces_around_them():
+    for name in ("", " b", "b\n", "b\nc", "b\0", "b\u2028c", "b\x85c", "b\u00a0", "\u3000b"):
+        for rows, what in (("t a 1, t {} 1", "docid"), ("t a 1, {} a 1", "topic")):
+            with pytest.raises(DataError, match=re.escape(BAD_ID.format(what) + repr(name))):
+                of_rows(rows, name)
+    with pytest.raises(
+        DataError, match=r"row 12: expected text as the docid, found half of a character in '\\ud800'"
+    ):
+        of_rows("t a 1, t {} 1", "\ud800")
+    with pytest.raises(DataError, match="row 12: 'xxxxxxxxxxxxxxxxxxxx…': expected at most 2,048 bytes"):
+        of_rows("t a 1, t {} 1", "x" * 2049)
+    for name in ("é ü", "a b", "a\u00a0b", "日本", "%", "x" * 2048):
+        assert of_rows("t a 1, t {} 1", name).by_topic() == {"t": {"a": 1.0, name: 1.0}}
+    assert of_rows("{} a 1", " two\nlines" * 300, by_text=True).topics == (" two\nlines" * 300,)
+
+
+def test_documents_with_equal_hashes_are_told_apart(monkeypatch):
+    monkeypatch.setattr(Ids, "hashes", property(lambda ids: np.zeros(len(ids), dtype=np.uint64)))
+    assert len(of_rows("t a 1, t b 1, u a 1, u b 1").documents) == 4
+    with pytest.raises(DataError, match=rf"row 15: {TWICE} also on line 13"):
+        of_rows("u a 1, u b 1, t a 1, t b 1, t a 0")
+
+
+@pytest.mark.parametrize(
+    ("rows", "ties", "expected", "is_contradicted"),
+    [
+        # without ranks, equal scores stand as trec_eval ranks them, by document
+        ("t a 1, t c 2, t b 1", None, "c 2, b 1, a 1", False),
+        ("t a 1, t b 1", "as_returned", "a 2, b 1", False),
+        ("t a 1, t b 0.9999999999", "as_returned", "a 2, b 1", False),  # equal in 32 bits
+        ("t a 0.3, t b 0.2", "as_returned", "a 0.3, b 0.2", False),
+        ("t a 0.1, t b 0.2", "as_returned", "a 2, b 1", True),  # distances
+        # ranks are compared with scores, and order equal ones
+        ("t a 1 2, t b 1 1", None, "a 1, b 1", False),
+        ("t a 1 2, t b 1 1", "as_returned", "b 2, a 1", False),
+        ("t a 3 2, t b 1 1, t c 2 3", None, "a 3, b 1, c 2", True),
+        ("t a 3 2, t b 1 1, t c 2 3", "as_returned", "b 3, a 2, c 1", True),
+        ("t a 1 0, t b 5 0", "as_returned", "a 2, b 1", True),
+        ("t a 1 -, t b 5 2", None, "a 1, b 5", False),
+        # without scores, the order counts whatever is asked for
+        ("t a - 7, t b - 3, t c - -1", None, "c 3, b 2, a 1", False),
+        ("t b - 2, t a - 1", "docid", "a 2, b 1", False),
+        ("t b -, t a -", "docid", "b 2, a 1", False),
+    ],
+)
+def test_which_order_counts(rows, ties, expected, is_contradicted):
+    other = re.sub(r"t (\w)", r"\1 \1\1", rows)  # before and after, one document each
+    run = of_rows(f"{other}, {rows}, {other.upper()}", ties=ties)
+    assert ", ".join(f"{name} {score:g}" for name, score in run.by_topic()["t"].items()) == expected
+    assert run.source.contradicted == ("t",) * is_contradicted
+
+
+def test_an_order_that_users_saw_counts_unless_something_else_is_asked_for():
+    assert list(of_rows("t a 1, t b 1", ordered=True).by_topic()["t"]) == ["a", "b"]
+    docid = of_rows("t a 1, t b 1", ordered=True, ties="docid")
+    assert (list(docid.by_topic()["t"]), docid.source.ties) == (["b", "a"], "docid")
+    assert of_rows("t a -, t b -", ties="docid").source.ties == "as_returned"
+
+
+@pytest.mark.parametrize(
+    ("topics", "ranks", "contradicted"),
+    [
+        (["123"] * 10 + ["321"] * 10, None, 10),
+        (["123"] * 11 + ["321"] * 10, None, None),
+        (["123"] * 11 + ["321"] * 10 + ["111", "5"] * 9, None, None),  # these say nothing
+        (["132"] * 20, None, 20),
+        (["0123"] * 3, "0", None),  # the score column numbers the lines
+        (["123"] * 10 + ["321"] * 10, "x", 10),
+        (["12"] * 20, "0", 0),  # two scores may number the lines by chance
+        (["21"] + ["123"] * 2, None, None),
+    ],
+)
+def test_a_run_whose_every_ranking_is_upside_down_is_refused_and_some_are_named(write, topics, ranks, contradicted):
+    pairs = [(number, place, score) for number, scores in enumerate(topics) for place, score in enumerate(scores, 1)]
+    path = write("a.run", "".join(f"t{n:02} Q0 d{place} {ranks or place} {score} x\n" for n, place, score in pairs))
+    if contradicted is not None:
+        assert read_run(path).source.contradicted == tuple(f"t{number:02}" for number in range(contradicted))
+        return
+    first, line = ("t01", 4) if topics[0] == "21" else ("t00", 2)
+    with pytest.raises(
+        RunFormatError, match=rf"a\.run:{line}: expected scores that fall .* '{first}': every ranking is"
+    ):
+        read_run(path)
+    assert read_run(GivenFile(path, ties="as_returned")).topics
+
+
+CONTENT = {"q2": {"b": 0.1 + 0.2, "a": 1.0}, "q10": {"a": -1e-300, "é": -2.0}}
+
+
+def test_the_same_content_has_the_same_digest_in_every_format_and_order(write):
+    rows = [(topic, document, score) for topic, of_topic in CONTENT.items() for document, score in of_topic.items()]
+    topics, documents, scores = zip(*rows, strict=True)
+    made = [
+        in_memory({topic: list(CONTENT[topic].items())[::-1] for topic in reversed(CONTENT)}),
+        run_of(data(), Ids.of(topics), Ids.of(documents), np.array(scores)),
+        read_run(write("a.csv", "qid,docno,score\n" + "".join(f"{t},{d},{s!r}\n" for t, d, s in rows[::-1]))),
+        read_run(write("a.json.gz", json.dumps(CONTENT))),
+    ]
+    assert len({run.source.digest for run in made}) == 1
+    assert [run.by_topic() for run in made] == [CONTENT] * len(made)
+    others: list[dict[str, dict[str, float]]] = [
+        {**CONTENT, "q2": {"b": 0.3, "a": 1.0}},
+        {**CONTENT, "q2": {"b": 0.1 + 0.2, "c": 1.0}},
+        {"q2": {"a": 1.0, "b": 0.1 + 0.2}, "q1": CONTENT["q10"]},
+        {"t": {"ab": 1.0, "c": 0.5}},
+        {"t": {"a": 1.0, "bc": 0.5}},
+        {"t": {"a": 1.0}, "u": {"bc": 0.5}},
+    ]
+    assert len({in_memory(other).source.digest for other in [CONTENT, *others]}) == 7
+
+
+def test_rankings_are_rows_in_groups():
+    listed = [("u", "ab", [1, 2], None, 1), ("t", "a", [1], None, 2), ("v", "", None, None, 3)]
+    assert run_of_rankings(data(), listed).by_topic() == {"t": {"a": 1.0}, "u": {"b": 2.0, "a": 1.0}}
+    assert list(run_of_rankings(data(), [("t", "ab", None, [2, 1], None)]).by_topic()["t"]) == ["b", "a"]
+    with pytest.raises(DataError, match="row 4: expected each topic once, found 'v' again"):
+        run_of_rankings(data(), [*listed, ("v", "", None, None, 4)])
+    for line, where in ((4, "run, row 4"), (None, "run")):
+        with pytest.raises(DataError, match=f"{where}: {TWICE} twice"):
+            run_of_rankings(data(), [("t", "aba", None, None, line)])
+
+
+KEYS = TopicKeys({"q2": "shoes", "q10": "boots", "q7": "hats"})
+
+
+def test_rankings_are_keyed_by_their_texts():
+    rows, expected = "{} a 1 1, boots a 3 1, boots b 9 2, boots c 5 3, new x 1 1", {"new", "q10", "q2"}
+    for name in ("shoes", " shoes\n"):
+        by_text = of_rows(rows, name, by_text=True)
+        assert (set(by_text.topics), by_text.source.by_text) == ({"boots", "new", name}, True)
+        for run in (of_rows(rows, name, by_text=True, keys=KEYS), runs.keyed(data(), by_text, KEYS)):
+            assert run.topics == tuple(sorted(expected))
+            assert (run.by_topic()["q2"], run.by_topic()["q10"]) == ({"a": 1.0}, {"a": 3.0, "b": 9.0, "c": 5.0})
+            assert run.source.contradicted == ("q10",)
+            assert run.source.texts == {"q2": name, "q10": "boots", "new": "new"}
+            assert runs.keyed(data(), run, TopicKeys({"q3": "q2"})) is run
+    with pytest.raises(DataError, match="expected queries that name one topic each; the query 'a' is the text of 2"):
+        of_rows("a d 1", by_text=True, keys=TopicKeys({"1": "a", "2": "a"}))
+    with pytest.raises(DataError, match="expected each topic once, found 'q2' again"):
+        of_rows("shoes d 1, {} d 1", "shoes ", by_text=True, keys=KEYS)
+
+
+def test_rankings_are_keyed_by_their_order():
+    rankings = [(None, documents, None, None, None) for documents in ("a", "", *"cdefghijkl")]
+    keys = TopicKeys({f"t{-number:03}": str(number) for number in range(12)})
+    for run in (run_of_rankings(data(keys), rankings), runs.keyed(data(), run_of_rankings(data(), rankings), keys)):
+        found = {topic: "".join(of_topic) for topic, of_topic in run.by_topic().items()}
+        assert found == {f"t{-number:03}": "a-cdefghijkl"[number] for number in range(12) if number != 1}
+    with pytest.raises(DataError, match="as many rankings as the topics file has topics; found 2 rankings without"):
+        run_of_rankings(data(KEYS), rankings[:2])
+
+
+def test_the_order_decides_the_score_and_is_known_once_something_is_read(write, tmp_path):
+    write(
+        "riskguard.yaml",
+        "collection: {qrels: qrels}\nstore: baselines\nmeasures: [RR]\n"
+        "candidate: {run: tied.run, ties: as_returned}\n"
+        "gates:\n  - {name: no-risk, kind: not_significantly_risky, baseline: prod}\n",
+    )
+    given = file_of(load_config(tmp_path / "riskguard.yaml").candidate)
+    assert given is not None
+    assert given.ties == "as_returned"
+    # b is written first, and c ranked first by trec_eval
+    path = write("tied.run", "1 Q0 b 2 5.0 x\n1 Q0 a 1 5.0 x\n1 Q0 c 3 5.0 x\n")
+    cache = ScoreCache(qrels=write("qrels", "1 0 a 1\n1 0 b 0\n"), topics=None, store=None, measures=["RR"])
+    returned = {ties: in_memory({"1": {"a": 1.0, "b": 1.0, "c": 1.0}}, ties=ties) for ties in TIES}
+    for ties, score, file in zip(TIES, (1.0, 1 / 3), (GivenFile(path, ties="as_returned"), None), strict=True):
+        for source in (LiveRun(partial(returned.__getitem__, ties)), RunFile(path, given=file)):
+            assert cache.ties(source) is None
+            assert cache.scored(source, "RR").scores.values.tolist() == [pytest.approx(score)]
+            assert cache.ties(source) == ties
+    assert cache.ties(ScoreFile(path)) is None

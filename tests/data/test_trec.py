@@ -1,0 +1,275 @@
+"""TREC's runs and judgements: columns hold what lines hold, errors name lines, and what is written reads back."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, cast
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_riskguard.data import input_files, trec
+from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.ids import Ids
+from pytest_riskguard.data.memory import as_run
+from pytest_riskguard.data.qrels import read_qrels
+from pytest_riskguard.data.ranking import NO_RANK
+from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.runs import MAX_RUN_SCORE, read_run
+from pytest_riskguard.data.text_blocks import RefusedError
+from pytest_riskguard.data.trec import with_text_digest, write_qrels, write_run
+from pytest_riskguard.errors import DataError, QrelsFormatError, RiskguardError, RunFormatError
+
+KINDS: tuple[Kind, ...] = ("rankings", "judgements")
+
+
+def read(path: Path, kind: Kind) -> list[object]:
+    """What a file holds."""
+    given = GivenFile(path, format="trec")
+    if kind == "judgements":
+        found = read_qrels(given)
+        return [found.topics, found.without_relevant, {t: list(g.items()) for t, g in found.grades.items()}]
+    run = read_run(given)
+    ranks = None if run.ranks is None else run.ranks.tolist()
+    about = (run.source.digest, run.source.contradicted, run.offsets.tolist(), ranks)
+    return [*about, [(topic, list(documents.items())) for topic, documents in run.by_topic().items()]]
+
+
+def outcome(path: Path, kind: Kind) -> str:
+    try:
+        return repr(read(path, kind))
+    except RiskguardError as problem:
+        return repr(problem)
+
+
+def by_lines(path: Path, kind: Kind) -> str:
+    """What the reading line by line says, which gives every error its words."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise RefusedError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trec, "text_blocks", refuse)
+        return outcome(path, kind)
+
+
+def by_columns(path: Path, kind: Kind) -> str:
+    """What the reading in columns says, which must not give up."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trec, "_line_by_line", None)
+        return outcome(path, kind)
+
+
+BLANKS = st.sampled_from([" "] * 12 + ["\t", "  ", " \t ", "\x0b", "\x0c", "\r", " \r "])
+NUMBERS = st.floats(-1e3, 1e3).map("{:.6f}".format) | st.integers(-1000, 1000).map(str) | st.just("1e-30")
+BAD_NUMBERS = st.sampled_from(["nan", "inf", "1_0", "4e38", "1e999", "x", "-", "1.2.3", "1\x1c", "\x1f", "1,5"])
+DOCUMENTS = st.integers(0, 400).map("d{}".format) | st.sampled_from(
+    ["clueweb12-0000tw-00-00013", "é", "日本語-12345678", "a%20b", "\x01\x1f", "d" * 31, "x\x1cy", "caf\u00e9\u00a0b"]
+)
+ESCAPED = st.sampled_from(["a%20b", "100%25", "%C3%A9", "%", "d1"])
+TOPICS = ["t", "topic-1", "topic-10", "topic-lo1", "topic-lo2", "a-long-topic-1", "a-long-topic-2", "a-long-topic"]
+RANKS = st.sampled_from(["1", "+3", "1_0", "007", "x", "-7", "1.0", "٣", "12345678", "9" * 30, "Q0"])
+
+
+@st.composite
+def texts(draw: st.DrawFn, kind: Kind, *, is_bad: bool) -> bytes:
+    lines = []
+    for topic in draw(st.lists(st.sampled_from(TOPICS), min_size=1, max_size=5, unique=True)):
+        unique = draw(st.integers(0, 9)) > 0 or not is_bad
+        for rank, name in enumerate(draw(st.lists(DOCUMENTS, min_size=1, max_size=8, unique=unique))):
+            is_odd = is_bad and draw(st.integers(0, 9)) == 0
+            second, document = ("0", name) if draw(st.integers(0, 19)) else ("%", f"{draw(ESCAPED)}{rank}")
+            number = draw(BAD_NUMBERS if is_odd and draw(st.booleans()) else NUMBERS)
+            fields = [topic, second, document, number]
+            if kind == "rankings":
+                fields[3:] = [str(rank) if draw(st.integers(0, 9)) else draw(RANKS), number, "tag"]
+            if is_odd:
+                fields = draw(st.sampled_from([fields[:-1], [*fields, "more"], fields[:1], ["<<<<<<<"], fields]))
+            line = draw(BLANKS).join([" ".join(fields[:2]), " ".join(fields[2:])]) if fields[2:] else fields[0]
+            line = draw(st.sampled_from(["", "", "", "", " ", "\t"])) + line
+            lines.append((line + draw(st.sampled_from(["", "", "", "", " ", "\r", "\n", "\n \r"]))).encode())
+    if is_bad and draw(st.integers(0, 4)) == 0:
+        lines.insert(draw(st.integers(0, len(lines))), draw(st.sampled_from([b"\xff", b"\0", b"1 Q0 \xc3 1 1 t"])))
+    if draw(st.booleans()):
+        lines = draw(st.permutations(lines))
+    text = draw(st.sampled_from([b"\n", b"\n", b"\r\n"])).join(lines) + draw(st.sampled_from([b"", b"\n", b"\n\n"]))
+    return draw(st.sampled_from([b"", b"", b"\xef\xbb\xbf"])) + text
+
+
+@pytest.fixture(params=[7, 64, 2**20], ids="blocks of {} bytes".format, scope="module")
+def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A file that is read in small blocks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(input_files, "_BLOCK", request.param)
+        patch.setattr(trec, "ROWS_AT_ONCE", 3)
+        yield tmp_path_factory.mktemp("trec") / "file"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data())
+def test_columns_hold_what_lines_hold_and_errors_are_theirs(path, kind, data):
+    is_bad = data.draw(st.booleans())
+    content = data.draw(texts(kind, is_bad=is_bad))
+    for text in (content, gzip.compress(content, mtime=0)):
+        path.write_bytes(text)
+        expected = by_lines(path, kind)
+        assert outcome(path, kind) == expected
+        if not is_bad:
+            assert by_columns(path, kind) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 Q0 d1 1 2.5 t\r\n1 Q0 d2 2 -1 t\r\n",
+        "1\tQ0\td1\t1\t2.5\tt\n1\tQ0\td2\t2\t-1\tt",  # no line end
+        "1 Q0 d1 0 2.5 t\n1 Q0 d2 0 -1 t\n",
+        "1 Q0 d1 x 2.5 t\n1 Q0 d2 -7 -1 t\n",  # ranks that are none
+        "1 Q0 d1 1 25e-1 my.run.v1.2\n1 Q0 d2 2 -1.0E+0 my.run.v1.2\n",
+        "\ufeff1 Q0 d1 1 +2.5 t\n\n 1  Q0  d2  2  -1  t \n",  # byte order mark, blank line, spaces
+        "1 0 d1 1 2.5 t\n1 x d2 2 -1 t\n",
+        "1 Q0 d1 1 2.5 t\n2 Q0 x 1 1 t\n1 Q0 d2 2 -1 t\n",  # a topic that goes on
+    ],
+)
+def test_real_runs_are_read_as_they_are(write, text):
+    for name in ("a.run", "a.run.gz"):
+        run = read_run(path := write(name, text))
+        assert list(run.by_topic()["1"].items()) == [("d1", 2.5), ("d2", -1.0)]
+        assert run.source.digest == f"sha256:{hashlib.sha256(text.encode()).hexdigest()}", path
+        assert run.source.is_trec
+
+
+def test_ranks_are_whole_numbers_as_python_reads_them(write):
+    ranks = ["+3", "1_0", "007", "x", "1.0", "12345678", "-2", "9" * 30, "3\x01"]
+    expected = [3, 10, 7, NO_RANK, NO_RANK, 12345678, -2, NO_RANK, NO_RANK]
+    assert trec._rank_numbers(Ids.of(ranks)).tolist() == expected
+    assert float(np.finfo(np.float32).max) == MAX_RUN_SCORE
+    assert read_run(write("b.run", f"1 Q0 a 1 {MAX_RUN_SCORE!r} t\n")).scores.tolist() == [MAX_RUN_SCORE]
+
+
+SIX = "expected 6 columns (topic Q0 docid rank score tag)"
+FOUR = "expected 4 columns (topic iteration docid grade)"
+SCORE = "expected a finite number as the score (column 5)"
+GRADE = "expected a number from -1000 to 1000 as the grade"
+TWICE = "expected each document once per topic, found 'd1' of topic '1' also on line 1"
+LFS = "found a Git LFS pointer instead of the file; run `git lfs pull`"
+CONFLICT = "found a merge conflict marker; resolve the conflict"
+FIRST, JUDGED = "1 Q0 d1 1 2.5 t\n", "1 0 d1 1\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "problem"),
+    [
+        ("rankings", FIRST + "1 Q0 d2 2 1.5\n", f":2: {SIX}, found 5: '1 Q0 d2 2 1.5'"),
+        ("rankings", FIRST + "1 Q0 d2 2 1.5 t t\n", f":2: {SIX}, found 7"),
+        ("rankings", FIRST + "1 Q0 d2 2 high t\n", f":2: {SCORE}, found high: '1 Q0 d2 2 high t'"),
+        ("rankings", FIRST + "1 Q0 d2 2 nan t\n", f":2: {SCORE}, found nan"),
+        ("rankings", FIRST + "1 Q0 d2 2 1e999 t\n", f":2: {SCORE}, found 1e999"),
+        ("rankings", FIRST + "1 Q0 d2 2 1_5 t\n", f":2: {SCORE}, found 1_5"),
+        (
+            "rankings",
+            FIRST + "1 Q0 d2 2 -3.5e38 t\n",
+            ":2: expected a score (column 5) of at most 3.4028e+38, the largest number of 32 bits, found -3.5e38",
+        ),
+        ("rankings", FIRST + "\n1 Q0 d2 2 2 t\n1 Q0 d1 3 1 t\n", f":4: {TWICE}; keep one of the two lines"),
+        ("rankings", FIRST + "2 Q0 d 1 1 t\n1 Q0 d1 1 1 t\n", f":3: {TWICE}"),
+        ("rankings", "", f": {SIX}, found an empty file"),
+        ("rankings", "\r\n\r\n", f": {SIX}, found an empty file"),
+        ("rankings", FIRST + "=======\n", f":2: {SIX}; {CONFLICT}"),
+        ("rankings", FIRST + ">>>>>>> 12ab (try other k1 values)\n", f":2: {SCORE}; {CONFLICT}"),
+        ("judgements", JUDGED + "1 0 d2\n", f":2: {FOUR}, found 3: '1 0 d2'"),
+        ("judgements", JUDGED + "1 0 d2 1 x\n", f":2: {FOUR}, found 5"),
+        *(
+            ("judgements", f"1 0 d1 {grade}\n", f":1: {GRADE}, found {grade}")
+            for grade in ("1.0.0", "nan", "inf", "1000.5", "-1001", "1_0")
+        ),
+        ("judgements", "\n \n", f": {FOUR}, found an empty file"),
+        ("judgements", "1 0 d1 0\n", ": expected at least one relevant document (grade above 0), found none"),
+        ("judgements", JUDGED + "\n1 0 d2 1\n1 0 d1 0\n", f":4: {TWICE} (grade 1, then 0); keep one of the two"),
+        ("judgements", JUDGED + JUDGED, f":2: {TWICE} (grade 1 twice)"),
+        ("judgements", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", f":1: {FOUR}; {LFS}"),
+    ],
+)
+def test_what_is_none_of_trecs_files_is_refused_with_file_and_line(write, kind, text, problem):
+    error = RunFormatError if kind == "rankings" else QrelsFormatError
+    for name in ("a.txt", "a.txt.gz"):
+        path = write(name, text)
+        with pytest.raises(error) as caught:
+            read(path, kind)
+        assert str(caught.value).startswith(f"{path}{problem}")
+        assert caught.value.reason == ("bad_run" if kind == "rankings" else "bad_qrels")
+
+
+@pytest.mark.parametrize(
+    ("text", "ending"),
+    [
+        ("1 Q0 d2 2\n" + FIRST, "found 4: '1 Q0 d2 2'"),
+        ("1 Q0 d2 2\n" + FIRST + "\n2 Q0 d2 2 nan t\n", "found 4: '1 Q0 d2 2' (line 4 is wrong, too)"),
+        ("x\n1 Q0 d 2 1_5 t\ny\n" + FIRST + "1 Q0 d 2 1e39 t\n", "found 1: 'x' (lines 2, 3, 5 are wrong, too)"),
+        ("x\n" * 12, "found 1: 'x' (lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ... are wrong, too)"),
+        ("x\n" + "\n" * 1_100_000 + "\0\n", "found 1: 'x'"),  # not text in a later block, which is said next
+    ],
+)
+def test_bad_lines_are_named_together(write, text, ending):
+    with pytest.raises(RunFormatError) as caught:
+        read_run(write("a.run", text))
+    assert caught.value.line == 1
+    assert str(caught.value).endswith(ending)
+
+
+@pytest.mark.parametrize(
+    ("limit", "most"), [("RUN_BYTES", 840), ("ROW_BYTES", 28), ("LINES", 30), ("TOPICS", 3), ("DOCUMENTS", 10)]
+)
+def test_a_run_may_be_as_large_as_each_limit_and_no_larger(limit, most, write, set_limit):
+    text = "".join(f"{t} Q0 document-{t}-{d} {d} {9.5 - d:5} t\n" for t in range(3) for d in range(10))
+    assert (len(text), text.index("\n")) == (840, 27)
+    for name in ("a.run", "a.run.gz"):
+        path = write(name, text)
+        for number, is_read in ((most, True), (most - 1, limit == "ROW_BYTES"), (most - 2, False)):
+            set_limit(limit, number)
+            found = outcome(path, "rankings")
+            assert ("Error" not in found) == is_read, number
+            assert found == by_lines(path, "rankings")
+            assert not is_read or found == by_columns(path, "rankings")
+
+
+IDS = ["red shoes", "a%20b", "100% wool", "tab\there", "plain", "é ü"]
+
+
+@pytest.mark.parametrize("topic", IDS)
+@pytest.mark.parametrize("document", IDS)
+def test_what_is_written_reads_back_with_its_ids_and_every_trec_program_sees_its_columns(tmp_path, topic, document):
+    run = as_run({topic: {document: 0.1 + 0.2, "other": 1e-300}})
+    write_run(path := tmp_path / "a.run", run)
+    assert all(len(line.split()) == 6 for line in path.read_text().splitlines())
+    again = read_run(path)
+    assert again.by_topic() == run.by_topic()
+    assert again.source.digest == with_text_digest(run).source.digest
+    path.write_bytes(write_qrels({topic: {document: 1, "other": 0.5}}))
+    assert all(len(line.split()) == 4 for line in path.read_text().splitlines())
+    assert read_qrels(path).grades == {topic: {document: 1, "other": 0.5}}
+
+
+def test_ids_of_other_programs_are_never_decoded(write):
+    run = read_run(write("a.run", "1 Q0 http://a/b%20c 1 2.0 t\n1 % http://a/b%20d 2 1 t\n"))
+    assert run.documents.strings() == ["http://a/b%20c", "http://a/b d"]
+    assert read_qrels(write("q", "1 0 b%20c 1\n1 % b%20d 1\n")).grades == {"1": {"b%20c": 1, "b d": 1}}
+
+
+def test_documents_are_written_by_score_with_a_tag_and_into_an_open_gzip(tmp_path, write):
+    run = read_run(write("a.run", "1 Q0 c 1 1 t\n1 Q0 b 2 2 t\n1 Q0 a 3 1 t\n"))
+    buffer = io.BytesIO()
+    with gzip.open(buffer, "wb") as file:
+        write_run(cast(IO[bytes], file), run, tag="prod.v2")
+        assert not file.closed
+    rows = (b"b 1 2.0", b"c 2 1.0", b"a 3 1.0")
+    assert gzip.decompress(buffer.getvalue()) == b"".join(b"1 Q0 " + row + b" prod.v2\n" for row in rows)
+    with pytest.raises(DataError, match="expected a tag without spaces, found 'my run'"):
+        write_run(tmp_path / "b.run", run, tag="my run")
+    assert write_qrels({"2": {"b": 1, "a": -0.5}, "10": {"c": 0}}) == b"10 0 c 0\n2 0 a -0.5\n2 0 b 1\n"
