@@ -24,7 +24,7 @@ from search_log import CLICK_FEATURES, KINDS, NAMES, Floats, SearchLog, make_log
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.cli.main import run as riskguard
-from pytest_riskguard.data.content import imported
+from pytest_riskguard.data.input_files import imported
 from pytest_riskguard.errors import RiskguardError
 from pytest_riskguard.ltr.objectives import TFARO, TSARO, UCRO, GeoRisk, RankingObjective
 from pytest_riskguard.ltr.queries import JudgedQueries, QueryBaselines, measure_name

@@ -246,29 +246,24 @@ def _install(provider: Any) -> str:
 
 def _parts(text: str) -> tuple[str, dict[str, Any], Any]:
     """Name, named arguments, and what follows the ``@``."""
-    problem = UsageError(f"{text[:_MAX_TEXT_LENGTH]!r} is not a measure: {_FORM}{_suggestion(text)}")
-    if len(text) > _MAX_TEXT_LENGTH:
-        raise problem
+    arguments, cutoff = {}, None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the compiler, about text that is not Python anyway
-            node = ast.parse(text, mode="eval").body
-        cutoff = None
+            node = ast.parse(text[: _MAX_TEXT_LENGTH + 1], mode="eval").body
+        is_form = len(text) <= _MAX_TEXT_LENGTH
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             cutoff, node = ast.literal_eval(node.right), node.left
-            if cutoff is None:
-                raise problem
-        arguments: dict[str, Any] = {}
+            is_form &= cutoff is not None
         if isinstance(node, ast.Call):
-            if node.args or any(keyword.arg is None for keyword in node.keywords):
-                raise problem
             arguments = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
+            is_form &= not node.args and all(keyword.arg for keyword in node.keywords)
             node = node.func
+        if is_form and isinstance(node, ast.Name):
+            return node.id, arguments, cutoff
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-        raise problem from None
-    if not isinstance(node, ast.Name):
-        raise problem
-    return node.id, arguments, cutoff
+        pass  # no Python, or no literals
+    raise UsageError(f"{text[:_MAX_TEXT_LENGTH]!r} is not a measure: {_FORM}{_suggestion(text)}")
 
 
 def _checked(text: str, supported: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:

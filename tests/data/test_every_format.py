@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -107,8 +106,7 @@ def without_provenance(report: str) -> bytes:
         verdict["inputs"] = None  # digests: of the text in TREC's format, of the content in others
         verdict["figures"] = [line for line in verdict["figures"] if not line.startswith(LABELS)]
     (name,) = {verdict["candidate"] for verdict in data["verdicts"]}
-    text = json.dumps(data, indent=1).replace(name, "candidate")
-    return re.sub(r"sha256:\w+", "sha256:", text).encode()  # TREC's are those of its text
+    return json.dumps(data, indent=1).replace(name, "candidate").encode()
 
 
 WAYS = (by_python, pytest.param(by_compare, marks=pytest.mark.slow))

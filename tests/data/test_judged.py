@@ -123,6 +123,9 @@ def test_judged_documents_and_the_first_ranks_of_any_order_are_kept():
 
 
 def test_passages_are_judged_and_ranked_as_documents(write):
+    tied, column = {"q": {"a#1": 1.0, "b#1": 1.0, "a#2": 1.0, "c": 1.0}}, {"q": [4, 3, 2, 1]}
+    given = read_qrels({"q": {"a": 1, "x": 0}}, labels=PASSAGES)
+    check(judged_run(in_lines(tied, column), given), tied, column, given)
     given = read_qrels(GivenFile(write("q.txt", "q 0 a#1 1\nq 0 a#2 3\nq 0 b 2\n"), labels=PASSAGES))
     path = write(
         "a.run", "q Q0 c#x#1 1 9 t\nq Q0 a#2 2 8 t\nq Q0 a#1 3 7 t\nq Q0 #b 4 7 t\nq Q0 b#1 5 7 t\nq Q0 c 6 1 t\n"
@@ -136,14 +139,11 @@ def test_passages_are_judged_and_ranked_as_documents(write):
 
 def test_a_measure_sees_judged_documents_at_any_rank_and_others_as_deep_as_is_kept():
     given = read_qrels({"t": {"z": 1, "b": 0, "y": 0}, "u": {"b": 1}, "v": {"a": 1}})
-    rows = {
-        "s": {"a": 1.0},
-        "t": {name: float(-rank) for rank, name in enumerate("cabdefghijklz")},
-        "v": {"x": 2.0, "a": 1.0},
-    }
+    tied = {name: -float(min(rank, 7)) for rank, name in enumerate("cabdefghijkl")}  # trec_eval has l k j i h
+    rows = {"s": {"a": 1.0}, "t": {**tied, "z": -9.0}, "v": {"x": 2.0, "a": 1.0}}
     run = RankedRun(judged_run(in_lines(rows), given, depth=10), given, parse_measure("AP"))
     assert [run.ranks(topic) for topic in "su"] == [{}, {}]
-    assert run.ranks("t") == {name: rank for rank, name in enumerate("cabdefghijklz", 1) if name not in "kl"}
+    assert run.ranks("t") == {**{name: rank for rank, name in enumerate("cabdefglkj", 1)}, "z": 13}
     assert [run.retrieved(topic) for topic in "stu"] == [0, 13, 0]
     assert (run.first({"t"}, 2), run.first({"u"}, 1), run.first({"t", "v"}, 1)) == ({"c", "a"}, set(), {"c", "x"})
     assert run.judged_ranks.tolist() == [13, 3, 0, 0, 2]
