@@ -173,7 +173,7 @@ def _gains(measure: Measure, rules: LabelRules) -> Callable[[FloatArray], FloatA
         if measure.params.get("dcg") == "exp-log2":
             return 2.0**positive - 1
         for grade, gain in gains.items():
-            positive[grades == grade] = max(gain, 0)
+            positive[grades == grade] = gain  # one below 0 is no gain, as for grades
         if measure.params.get("judged_only"):
             positive[grades < 0] = -1.0
         return positive
