@@ -17,7 +17,7 @@ from pytest_riskguard.data.input_files import FREE_BYTES, InputFile, Misfit, imp
 from pytest_riskguard.data.named_columns import Table
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import FileError
-from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO
+from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO, Limit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -147,9 +147,12 @@ def _table(file: InputFile, schema: pa.Schema, read: Callable[[str], pa.ChunkedA
     with _whole(file):
         names = [field.name for field in schema if _is_flat(field.type)]
 
+    def check(ids: Ids) -> None:  # of texts that stand in few bytes, all may be one
+        _refuse_more(file, (LINE_BYTES, int(ids.lengths.max(initial=0))), (file.limit, int(ids.lengths.sum())))
+
     def column(place: int) -> Any:
         with _whole(file):
-            return column_of(read(names[place]), lambda ids: _refuse_long(file, names[place], ids))
+            return column_of(read(names[place]), check)
 
     return Table(file, names, column)
 
@@ -161,22 +164,16 @@ def _is_flat(kind: pa.DataType) -> bool:
     return bool(_text_name(kind)) or types.is_primitive(kind) or types.is_decimal(kind) or types.is_null(kind)
 
 
-def _refuse_long(file: InputFile, name: str, ids: Ids) -> None:
-    """Before any text is made: of those that stand in few bytes, all may be one."""
-    if (longest := int(ids.lengths.max(initial=0))) > LINE_BYTES.value:
-        raise file.refuse(None, f"column {name!r:.60}: {LINE_BYTES.problem(longest)}")
-    if (size := int(ids.lengths.sum())) > file.limit.value:
-        raise file.refuse(None, file.limit.problem(size))
+def _refuse_more(file: InputFile, *found: tuple[Limit, int]) -> None:
+    for limit, number in found:
+        if number > limit.value:
+            raise file.refuse(None, limit.problem(number))
 
 
-def _refuse_large(file: InputFile, rows: int, size: int) -> None:
-    """So many rows, and so many bytes once they are unpacked."""
-    if rows > LINES.value:
-        raise file.refuse(None, LINES.problem(rows))
-    if size > file.limit.value:
-        raise file.refuse(None, file.limit.problem(size))
-    if size > FREE_BYTES and size > RATIO.value * len(file.content):
-        raise file.refuse(None, RATIO.problem(size // len(file.content)))
+def _refuse_large(file: InputFile, size: int) -> None:
+    """So many bytes once they are unpacked."""
+    times = size // len(file.content) if size > FREE_BYTES else 0
+    _refuse_more(file, (file.limit, size), (RATIO, times))
 
 
 @contextmanager
@@ -212,7 +209,8 @@ def parquet_table(file: InputFile, _kind: Kind | None = None) -> Table:
         # nothing is asked of single columns: of damaged ones, that ends the process
         groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
         size = sum(group.total_byte_size for group in groups)
-    _refuse_large(file, metadata.num_rows, size)
+    _refuse_more(file, (LINES, metadata.num_rows))
+    _refuse_large(file, size)
 
     def read(name: str) -> Any:
         # a text that stands in a million rows is read once: dictionaries stay what they are
@@ -263,9 +261,9 @@ def arrow_table(file: InputFile, _kind: Kind | None = None) -> Table:
     @cache
     def table() -> pa.Table:
         messages = _messages(content) if is_file else ipc.MessageReader.open_stream(content)
-        _refuse_large(file, 0, sum(map(_unpacked_bytes, messages)))
+        _refuse_large(file, sum(map(_unpacked_bytes, messages)))
         found = open_(content).read_all()
-        _refuse_large(file, found.num_rows, 0)
+        _refuse_more(file, (LINES, found.num_rows))
         found.validate()
         return found.combine_chunks()
 

@@ -266,18 +266,18 @@ def _ranx(data: Any, wanted: str, what: str) -> Any:
 # What they hold. ``TypeError`` for data of another shape, the error of ``given`` for what a file could not hold.
 
 
-def rankings(data: Any, given: InputData, ties: Ties | None = None, *, ranked: bool = True) -> Run:
-    """Rankings in memory; ``ties`` and ``ranked`` as for ``run_of_table``."""
+def rankings(data: Any, given: InputData) -> Run:
+    """Rankings in memory."""
     data = _ranx(data, "Run", given.name)
     if not isinstance(data, Mapping):
         table = _table(data, given, "{document: score} or topic -> [document, ...]", "document and score")
-        return run_of_table(table, ties=ties, ranked=ranked)
+        return run_of_table(table)
     answers = {topic: _answer(given, topic, answer) for topic, answer in data.items()}
     if not any(is_scored for _, is_scored in answers.values()):
         by_rank = {topic: [(name, -score) for name, score in pairs] for topic, (pairs, _) in answers.items()}
         return run_of_table(_by_topic(given, by_rank, "document", "rank"))
     by_score = {topic: pairs for topic, (pairs, _) in answers.items()}
-    return run_of_table(_by_topic(given, by_score, "document", "score"), ties=ties)
+    return run_of_table(_by_topic(given, by_score, "document", "score"))
 
 
 def _answer(given: InputData, topic: object, answer: Any) -> tuple[list[tuple[Any, Any]], bool]:
@@ -443,8 +443,8 @@ def run(
         raise ValueError(f"metadata: {error}") from None
     label = name or (getattr(data, "name", None) if is_of_ranx(data) else None) or ""
     given = InputData(label or "run", reason=RunFormatError.reason)
-    found = rankings(data, given, ties)
-    return found.with_source(name=label, metadata=MappingProxyType(about))
+    given.ties = ties
+    return rankings(data, given).with_source(name=label, metadata=MappingProxyType(about))
 
 
 def as_run(data: RankingsData | Run, name: str = "") -> Run:

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Input
-from pytest_riskguard.data.given_file import Ties
 from pytest_riskguard.data.headers import WANTED, missing_columns, number, places
 from pytest_riskguard.data.ids import Ids, IntArray, begins_of
 from pytest_riskguard.data.measure_names import AVERAGES
@@ -263,23 +262,16 @@ def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Qrels:
     )
 
 
-def run_of_table(
-    table: Table, given: Mapping[str, str] = _NONE, ties: Ties | None = None, *, ranked: bool = True
-) -> Run:
-    """The run of a table with a row for each document; without scores, its ranks are the order that users saw.
-
-    ``ranked`` says whether ranks beside scores are compared with them.
-    """
+def run_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Run:
+    """The run of a table with a row for each document; without scores, its ranks are the order that users saw."""
     found = _Rows(table, "rankings", given)
     documents = found.filled("document")
     topics, texts = found.topics(np.arange(len(documents)))
     scores, ranks = (found.numbers(what) if what in found.columns else None for what in ("score", "rank"))
     if scores is not None and ranks is not None and np.isnan(scores).all():
         scores = None
-    if scores is not None and not ranked:
-        ranks = None
     lines, by_text = table.lines, found.by_text
-    return run_of(table.given, topics, documents, scores, ranks, lines=lines, by_text=by_text, texts=texts, ties=ties)
+    return run_of(table.given, topics, documents, scores, ranks, lines=lines, by_text=by_text, texts=texts)
 
 
 def topics_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Topics:

@@ -238,6 +238,8 @@ def _first_documents(part: Run, ranked: Ranking, topics: IntArray) -> Ids:
 
 def values_of_run(run: Run, qrels: Qrels, measures: Sequence[str]) -> Iterator[tuple[str, str, float]]:
     """Topic, measure and value of every scored topic; what only a whole run shows is not checked."""
+    if not qrels.topics:
+        return
     parsed = [parse_measure(text) for text in measures]
     for measure in parsed:
         check_labels(measure, qrels)

@@ -259,7 +259,6 @@ def run_of(
     by_text: bool = False,
     texts: Mapping[str, str] = _NONE,
     ordered: bool = False,
-    ties: Ties | None = None,
     digest: str | None = None,
     notes: tuple[str, ...] = (),
 ) -> Run:
@@ -277,8 +276,8 @@ def run_of(
         Whether ``topics`` are query texts, which the keys of ``given``, or later ``keyed``, replace by ids.
     texts : mapping topic -> query text
     ordered : bool
-        Whether the order of documents is that which users saw, and counts where scores contradict it, unless the
-        ``ties``, here or of ``given``, say otherwise.
+        Whether the order of documents is that which users saw, and counts where scores contradict it, unless
+        ``given.ties`` says otherwise.
     digest : str, optional
         Default: that of the content.
 
@@ -293,7 +292,7 @@ def run_of(
     ids = rows.ids(documents, "docid")
     found = None if scores is None else _scores(rows, names, places, ids, np.asarray(scores, dtype=np.float64))
     source = Source(texts=texts, by_text=by_text, notes=notes, digest=digest or "")
-    counts = ties or given.ties or ("as_returned" if ordered else "docid")
+    counts = given.ties or ("as_returned" if ordered else "docid")
     if found is None:
         counts = "as_returned"  # there is no other order
     run = _run(

@@ -9,9 +9,7 @@ from pytest_riskguard.data import memory
 from pytest_riskguard.data.given_file import AS_GIVEN, TIES, LabelRules, Ties
 from pytest_riskguard.data.measures import parse_measure, provider_of
 from pytest_riskguard.data.memory import Frame, InputData, is_frame
-from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.run_scores import values_of_run
-from pytest_riskguard.data.runs import Run
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError, UsageError
 
 
@@ -64,9 +62,15 @@ def score_frame(
     names = [measures] if isinstance(measures, str) else list(measures)
     for name in names:
         provider_of(parse_measure(name))
-    qrels = _qrels(judgements, labels or AS_GIVEN)
-    answers = _rankings(rankings, ties)
-    rows = list(values_of_run(answers, qrels, names))
+    for what, frame in (("rankings", rankings), ("judgements", judgements)):
+        if not is_frame(frame):
+            raise TypeError(f"{what}: expected a frame, found {type(frame).__name__}")
+    judged = InputData("judgements", reason=QrelsFormatError.reason)
+    ranked = InputData("rankings", reason=RunFormatError.reason)
+    judged.is_part = ranked.is_part = True
+    judged.labels, ranked.ties = labels or AS_GIVEN, ties
+    qrels = memory.judgements(judgements, judged)
+    rows = list(values_of_run(memory.rankings(rankings, ranked), qrels, names))
     import narwhals as nw
 
     library = nw.get_native_namespace(nw.from_native(rankings, eager_only=True))
@@ -74,21 +78,3 @@ def score_frame(
     columns = {"topic": topics, "measure": scored, "value": values}
     types = {"topic": nw.String(), "measure": nw.String(), "value": nw.Float64()}
     return nw.from_dict(columns, types, backend=library).to_native()
-
-
-def _qrels(judgements: Frame, labels: LabelRules) -> Qrels:
-    given = InputData("judgements", reason=QrelsFormatError.reason)
-    given.labels, given.is_part = labels, True
-    return memory.judgements(_frame(judgements, given.name), given)
-
-
-def _rankings(rankings: Frame, ties: Ties | None) -> Run:
-    given = InputData("rankings", reason=RunFormatError.reason)
-    given.is_part = True
-    return memory.rankings(_frame(rankings, given.name), given, ties, ranked=ties == "as_returned")
-
-
-def _frame(data: Frame, what: str) -> Frame:
-    if not is_frame(data):
-        raise TypeError(f"{what}: expected a frame, found {type(data).__name__}")
-    return data

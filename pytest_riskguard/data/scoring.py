@@ -70,11 +70,11 @@ def check_labels(measure: Measure, qrels: Qrels) -> None:
     for part in (qrels.arrays, qrels.others):
         if expected is not None and (real := np.flatnonzero(part.grades % 1)).size:
             raise _found(qrels, part, int(real[0]), f"but {measure} needs {expected}")
-    limit, highest = _highest(measure, qrels.rules), int(np.argmax(qrels.arrays.grades))
-    if limit is not None and (grade := float(qrels.arrays.grades[highest])) > limit:
+    limit, grades = _highest(measure, qrels.rules), qrels.arrays.grades
+    if limit is not None and (grade := float(grades.max(initial=limit))) > limit:
         enough = measure(max_rel=math.ceil(grade))
         problem = f"but {measure} expects grades of at most {limit:g}; write {enough}"
-        raise _found(qrels, qrels.arrays, highest, problem)
+        raise _found(qrels, qrels.arrays, int(np.argmax(grades)), problem)
 
 
 def _found(qrels: Qrels, part: JudgementArrays, row: int, problem: str) -> DataError:
@@ -173,7 +173,7 @@ def _gains(measure: Measure, rules: LabelRules) -> Callable[[FloatArray], FloatA
         if measure.params.get("dcg") == "exp-log2":
             return 2.0**positive - 1
         for grade, gain in gains.items():
-            positive[grades == grade] = max(gain, 0)
+            positive[grades == grade] = gain  # one below 0 is no gain, as for grades
         if measure.params.get("judged_only"):
             positive[grades < 0] = -1.0
         return positive

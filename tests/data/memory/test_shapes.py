@@ -82,6 +82,17 @@ def test_rankings(data, expected):
     assert ranked(data) == expected
 
 
+@pytest.mark.parametrize("ties", ["docid", "as_returned", None])
+def test_documents_without_scores_keep_their_order(ties):
+    by_rank = frame(rank=[1, 0, 0]).drop(columns="score")
+    for data in (by_rank, {"1": ["b", "a"], "2": ["c"]}):
+        found = run(data, ties=ties)
+        assert ({topic: [*names] for topic, names in found.by_topic().items()}, found.source.ties) == (
+            {"1": ["b", "a"], "2": ["c"]},
+            "as_returned",
+        )
+
+
 def test_a_topic_without_scores_changes_no_order_of_another():
     assert ranked({"1": {"a": 1, "b": 1}, "2": ["c", "d"]}) == {"1": ["b", "a"], "2": ["c", "d"]}
 
