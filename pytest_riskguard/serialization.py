@@ -225,7 +225,7 @@ def _strict(schema: Any) -> Any:
         return [_strict(inner) for inner in schema]
     if not isinstance(schema, dict):
         return schema
-    schema = {key: _strict(inner) for key, inner in schema.items()}
+    schema = {key: _strict(inner) if isinstance(inner, dict | list) else inner for key, inner in schema.items()}
     match schema.get("type"):
         case "str" | "bool" | "int":
             schema["strict"] = True

@@ -256,7 +256,10 @@ def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Qrels:
     topics, texts = found.topics(rows)
     documents = found.filled("document", rows)
     judges = found.text("judge").at(rows) if "judge" in found.columns else None
-    lines = list(map(table.line, rows.tolist()))
+
+    def lines() -> list[int | None]:
+        return list(map(table.line, rows.tolist()))
+
     return qrels_of(
         table.given, topics, documents, grades[rows], judges, lines=lines, by_text=found.by_text, texts=texts
     )

@@ -330,7 +330,7 @@ def qrels_of(
     grades: Numbers,
     judges: Text | None = None,
     *,
-    lines: Lines | None = None,
+    lines: Lines | Callable[[], Lines] | None = None,
     by_text: bool = False,
     texts: Mapping[str, str] = MappingProxyType({}),
     digest: str | None = None,

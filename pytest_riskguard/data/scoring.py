@@ -173,7 +173,7 @@ def _gains(measure: Measure, rules: LabelRules) -> Callable[[FloatArray], FloatA
         if measure.params.get("dcg") == "exp-log2":
             return 2.0**positive - 1
         for grade, gain in gains.items():
-            positive[grades == grade] = max(gain, 0)
+            positive[grades == grade] = gain  # one below 0 is no gain, as for grades
         if measure.params.get("judged_only"):
             positive[grades < 0] = -1.0
         return positive
@@ -222,17 +222,14 @@ def judged_rows(qrels: Qrels, places: IntArray, ranks: IntArray, retrieved: IntA
 def values_of(measure: Measure, rows: JudgedRows, rules: LabelRules) -> FloatArray:
     """The measure's value for topics whose rankings no run holds, given by the grades and ranks of their documents.
 
-    One without documents has the value of a topic that a run does not answer. ``UsageError`` for a measure that a
+    One without documents has 0, as a topic that a run does not answer. ``UsageError`` for a measure that a
     Python function computes: it may look at ids, and there are none.
     """
     if has_kernel(measure):
-        values = kernel_of(measure, rules).scores(rows)
-    elif function_of(measure) is not None:
+        return kernel_of(measure, rules).scores(rows)
+    if function_of(measure) is not None:
         raise UsageError(f"{measure} is a function of documents, so it has no values for rankings that are made up")
-    else:
-        values = _by_provider(measure, rows, rules)
-    values[rows.retrieved == 0] = measure.DEFAULT
-    return values
+    return _by_provider(measure, rows, rules)
 
 
 def _by_provider(measure: Measure, rows: JudgedRows, rules: LabelRules) -> FloatArray:
@@ -250,7 +247,7 @@ def _by_provider(measure: Measure, rows: JudgedRows, rules: LabelRules) -> Float
             for row, rank in enumerate(rows.rank[of_topic].tolist()):
                 if rank:
                     ranking[rank - 1] = f"judged {row}"
-            rankings[str(place)] = _falling(ranking[: cutoff_of(measure)])
+            rankings[str(place)] = dict(zip(ranking, map(float, range(len(ranking), 0, -1)), strict=True))
         scores = evaluate(measure, labels_for(measure, judged, rules), rankings, "rankings")
         values[list(map(int, scores))] = list(scores.values())
     return values
@@ -280,11 +277,6 @@ def values_of_part(
             scores = scores | evaluate(measure, labels, again, source)
         others[row] = [scores[topic] for topic in answers]
     return values, others
-
-
-def _falling(documents: Sequence[str]) -> dict[str, float]:
-    """A ranking as scores: whole numbers from the last rank up."""
-    return dict(zip(documents, map(float, range(len(documents), 0, -1)), strict=True))
 
 
 def evaluate(

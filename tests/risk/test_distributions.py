@@ -34,6 +34,15 @@ def test_functions_of_arrays_are_those_of_scipy(name, places, monkeypatch):
     assert_allclose(own(places), expected, rtol=1e-12, atol=2e-16)
 
 
+def test_logarithms_of_far_tails_are_those_of_scipy():
+    for x in (-1e6, -1000.0, -100.0, -37.6, -30.01, -30.0, -29.99, -5.0, -1.0, 0.0, 2.0, 8.0):
+        assert distributions.log_ndtr(x) == pytest.approx(float(special.log_ndtr(x)), rel=1e-12)
+    for y in (-1e12, -1e5, -5000.0, -691.0, -690.0, -100.0, -1.01, -1.0, -0.5, -1e-3, -1e-14):
+        assert distributions.ndtri_exp(y) == pytest.approx(float(special.ndtri_exp(y)), rel=1e-12)
+    assert distributions.ndtri_exp(0.0) == math.inf
+    assert distributions.ndtri_exp(-math.inf) == -math.inf
+
+
 @pytest.mark.parametrize("freedom", FREEDOMS)
 def test_student_t_is_that_of_scipy(freedom):
     for t in (0.0, 1e-3, 0.1, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0):

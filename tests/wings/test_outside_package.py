@@ -135,6 +135,11 @@ FAILING = {
         "--help",
         "riskguard_commands adds 'compare', which riskguard has itself",
     ),
+    "a taken measure": (
+        MODULE.replace('{"FirstHit"', '{"AP": first_hit, "FirstHit"'),
+        f"compare good.shelf bad.shelf {READ} --measure FirstHit",
+        "riskguard_measures adds 'AP', which riskguard has itself",
+    ),
     "a name given twice": (
         MODULE.replace("return [count_lines, losers]", "return [count_lines, count_lines, losers]"),
         "--help",

@@ -80,7 +80,9 @@ def _ranked(rejudged: Rejudged, topic: str, depth: int) -> tuple[RankedDocument,
         before, now = baseline.get(document, beyond), candidate.get(document, beyond)
         return min(before, now), before, document
 
-    return tuple(
-        RankedDocument(name, grades.get(name, rejudged.rules.ungraded), baseline.get(name), candidate.get(name))
+    ungraded = rejudged.rules.ungraded
+    ranked = [
+        RankedDocument(name, grades.get(name, ungraded), baseline.get(name), candidate.get(name))
         for name in sorted(shown, key=order)
-    )
+    ]
+    return tuple(ranked)

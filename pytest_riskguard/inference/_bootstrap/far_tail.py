@@ -33,6 +33,7 @@ from pytest_riskguard.inference._bootstrap.inversion import (
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference._bootstrap.tilting import Draw, Tilts, enumerated_resamples, root
 from pytest_riskguard.risk.checks import exact_sum
+from pytest_riskguard.risk.distributions import ndtri_exp
 
 #: How deep the centre of the first rung lies, and how far apart the centres of two are, in standard deviations of the
 #: tilted law.
@@ -105,11 +106,9 @@ class FarTail:
         On the high side the smallest value beyond which lies no more; on the low side the smallest up to which lies
         as much.
         """
-        from scipy.special import ndtri_exp
-
         if log_share < self._end_share:
             return self._end
-        rung, came_from = self._ladder.by_depth(-float(ndtri_exp(log_share))), -1
+        rung, came_from = self._ladder.by_depth(-ndtri_exp(log_share)), -1
         while True:
             value = self._piece(rung).value(log_share)
             own = self._rung(value)

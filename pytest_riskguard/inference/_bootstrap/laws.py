@@ -12,7 +12,7 @@ import numpy as np
 from pytest_riskguard.inference._bootstrap.far_tail import FarTail
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, stable_order
-from pytest_riskguard.risk.distributions import ndtr, ndtri
+from pytest_riskguard.risk.distributions import log_ndtr, ndtr, ndtri, ndtri_exp
 
 #: A probability this close below a level has reached it, and one this small is 0: sums of masses carry rounding.
 REACHED = 1e-13
@@ -92,11 +92,9 @@ class ComputedLaw(MeanLaw):
         z = self.near_score(value, inclusive=inclusive)
         if abs(z) < self._bound or not math.isfinite(z):
             return z
-        from scipy.special import ndtri_exp
-
         side = 1 if z > 0 else -1
         beyond = self._tail(side).log_share(value, inclusive=inclusive == (side < 0))
-        return side * max(-float(ndtri_exp(beyond)), self._bound)
+        return side * max(-ndtri_exp(beyond), self._bound)
 
     def at_scores(self, z: FloatArray) -> FloatArray:
         """The quantiles at these scores."""
@@ -113,9 +111,7 @@ class ComputedLaw(MeanLaw):
             side = 1 if z[place] > 0 else -1
             far = float(self._sample.x[-1] if side > 0 else self._sample.x[0])
             if math.isfinite(z[place]):
-                from scipy.special import log_ndtr
-
-                far = self._tail(side).value(float(log_ndtr(-abs(z[place]))))
+                far = self._tail(side).value(log_ndtr(-abs(float(z[place]))))
             values[place] = side * max(side * values[place], side * far)
         return values
 
