@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
+import pytest
 
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.judged import RankedDocuments, RankedRun
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.unjudged import matches, unjudged_documents, values_if_relevant
+from pytest_riskguard.data.unjudged import matches, possible_scores, unjudged_documents, values_if_relevant
+from tests.data.scoring import plain
 from tests.data.tables import falling, judged_run
 
 QRELS = read_qrels({"t": {"b": 0, "e": 1}, "u": {"b": 1}})
@@ -76,3 +80,34 @@ def test_the_same_id_in_another_topic_is_another_document():
     assert matches(other, one).tolist() == [-1, 2, -1]
     assert matches(one, documents()).tolist() == [-1, -1, -1]
     assert matches(documents(), one).tolist() == []
+
+
+SEARCHED = [{"MOST_OF_TOPIC": 1}, {"MOST_OF_TOPIC": 1, "MOST_RANKED": 0}]
+
+
+@pytest.mark.parametrize(("text", "limits"), [("nDCG@3", {}), *(("P@3", limits) for limits in SEARCHED)])
+def test_possible_scores_are_those_of_ways_of_judging(monkeypatch, text, limits):
+    for name, value in limits.items():
+        monkeypatch.setattr(f"pytest_riskguard.data.unjudged.{name}", value)
+    qrels = read_qrels({topic: {"b": 0, "e": 1, "g": 2} for topic in "tuv"})
+    rankings = {"t": "abcde", "v": "xyzab"}, {"t": "cbfad", "u": "xyb", "v": "bxaeg"}
+    pair = runs(text, *rankings, qrels=qrels)
+    unjudged = unjudged_documents(("t", "u", "v"), pair[0], pair[1])
+    found = possible_scores(unjudged, (pair[0], pair[1]), np.ones(len(unjudged), dtype=np.bool_))
+    assert found.is_complete.all() == (not limits)
+    for place, topic in enumerate("tuv"):
+        names = [name for name, of in zip(unjudged.documents, unjudged.topics, strict=True) if of == place]
+        ways = set()
+        for grades in itertools.product((None, 0, 1, 2), repeat=len(names)):
+            judged = {name: grade for name, grade in zip(names, grades, strict=True) if grade is not None}
+            sides = []
+            for run in rankings:
+                answers = {topic: {d: float(-rank) for rank, d in enumerate(run[topic])}} if topic in run else {}
+                scores = plain.scores(text, answers, {topic: {**qrels.grades[topic], **judged}})
+                sides.append(round(scores.get(topic, 0.0), 10))
+            ways.add(tuple(sides))
+        rows = found.scores[found.offsets[place] : found.offsets[place + 1]].round(10).tolist()
+        tried = set(map(tuple, rows))
+        assert tried == ways if not limits else tried <= ways
+        differences = [sorted(round(one - other, 8) for one, other in pairs) for pairs in (tried, ways)]
+        assert (differences[0][0], differences[0][-1]) == (differences[1][0], differences[1][-1])
