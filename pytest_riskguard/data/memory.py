@@ -157,7 +157,7 @@ def _plain(cell: object) -> object:
     kind = type(cell)
     if cell is None or kind in (str, int, float, bool):
         return cell
-    if kind.__name__ in ("NAType", "NaTType"):
+    if kind.__name__ == "NAType":  # of pandas
         return None
     if isinstance(cell, UUID | str) or kind.__module__.startswith("ir_measures"):  # a measure
         return str(cell)

@@ -65,7 +65,7 @@ def test_what_no_run_can_hold_is_refused_with_its_row(rows, problem, monkeypatch
 
 def test_ids_stand_on_one_line_without_spaces_around_them():
     for name in ("", " b", "b\n", "b\nc", "b\0", "b\u2028c", "b\x85c", "b\u00a0", "\u3000b"):
-        for rows, what in (("t a 1, t {} 1", "docid"), ("t a 1, {} a 1", "topic")):
+        for rows, what in (("t a 1, t {} 1, t c 1", "docid"), ("t a 1, {} a 1, u a 1", "topic")):
             with pytest.raises(DataError, match=re.escape(BAD_ID.format(what) + repr(name))):
                 of_rows(rows, name)
     with pytest.raises(
@@ -147,6 +147,12 @@ def test_a_run_whose_every_ranking_is_upside_down_is_refused_and_some_are_named(
     ):
         read_run(path)
     assert read_run(GivenFile(path, ties="as_returned")).topics
+
+
+def test_a_part_of_a_run_may_be_upside_down():
+    given = data()
+    given.is_part = True
+    assert run_of(given, *columns("t a 1 1, t b 2 2")).source.contradicted == ("t",)
 
 
 CONTENT = {"q2": {"b": 0.1 + 0.2, "a": 1.0}, "q10": {"a": -1e-300, "é": -2.0}}

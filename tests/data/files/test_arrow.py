@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_riskguard.data.arrow import arrow_table, column_of, parquet_table
@@ -41,6 +41,7 @@ def cells(column: Any) -> list[Any]:
     return [None if cell != cell else cell for cell in np.asarray(column).tolist()]
 
 
+@example(["x" * length for length in range(11, 15)], "string_view", 0, False, False)
 @given(
     st.lists(st.none() | st.text(st.characters(codec="utf-8"), max_size=20), max_size=9),
     st.sampled_from(TEXT_TYPES),
@@ -65,19 +66,20 @@ def test_texts_are_those_of_python_in_every_type_slice_and_chunk(texts, name, st
     ("column", "expected"),
     [
         (pa.array([1, 2**64 - 1], pa.uint64()), [1, 2**64 - 1]),
-        (pa.array([1, None], pa.int8()), [1, None]),
+        (pa.array([1, None], pa.int8()), [1.0, None]),
         (pa.array([1.5, float("nan"), None], pa.float32()), [1.5, None, None]),
         (pa.array([Decimal("1.50"), None]), [1.5, None]),
         (pa.array([None, None]), [None, None]),
         (pa.array([True, None]), [True, None]),
-        (pa.array([7, None, 7]).dictionary_encode(), [7, None, 7]),
+        (pa.array([7, None, 7]).dictionary_encode(), [7.0, None, 7.0]),
         (pa.DictionaryArray.from_arrays(pa.array([1, 0, None]), pa.array([None, "a"])), ["a", "", ""]),
         (pa.DictionaryArray.from_arrays(pa.array([None, None], pa.int8()), pa.array([], pa.string())), ["", ""]),
         (pa.chunked_array([], pa.string()), []),
     ],
 )
 def test_numbers_and_nothing_are_those_of_python(column, expected):
-    assert cells(column_of(column)) == expected
+    found = cells(column_of(column))
+    assert (found, list(map(type, found))) == (expected, list(map(type, expected)))
 
 
 def table_of(content: Content, name: str = "run") -> Table:
@@ -169,12 +171,13 @@ def test_bytes_that_are_no_text_are_refused(name):
     [
         ([0, 1, 2, 3], [0, 500_000, 2, 3], False),
         ([0, 1, 2, 3], [0, 1, 2, 500_000], False),
-        ([0, 1, 2], [0, 7, 2], True),
+        ([0, 1, 2], [0, 3, 2], True),
+        ([0, 1, 2], [0, -1, 2], True),
     ],
 )
 def test_places_beyond_the_text_are_refused(values, others, is_coded):
-    names = pa.array(["a", "b", "c"])
-    content = packed(pa.table({"docno": names.dictionary_encode() if is_coded else names}), "new_stream")
+    names = pa.array(["a", "b", "c"] * 2)
+    content = packed(pa.table({"docno": names.dictionary_encode() if is_coded else names}), "new_stream", 3)
     before, after = (np.array(places, dtype=np.int32).tobytes() for places in (values, others))
     assert before in content
     assert "expected a whole file" in refusal(after.join(content.rsplit(before, 1)))
@@ -188,9 +191,9 @@ def repeated(rows: int, length: int) -> Any:
 
 def _one_view() -> Content:
     _, view, text = pa.array(["x" * 1_000_000], type=pa.string_view()).buffers()
-    views = pa.py_buffer(np.tile(np.frombuffer(view, dtype=np.uint8)[:16], 60_000).tobytes())
-    column = pa.Array.from_buffers(pa.string_view(), 60_000, [None, views, text])
-    return packed(pa.table({"docno": column}), "new_file", 60_000)
+    views = pa.py_buffer(np.tile(np.frombuffer(view, dtype=np.uint8)[:16], 600_000).tobytes())
+    column = pa.Array.from_buffers(pa.string_view(), 600_000, [None, views, text])
+    return packed(pa.table({"docno": column}), "new_file", 600_000)
 
 
 def _one_text(maker: str, compression: str | None) -> Content:
@@ -206,15 +209,16 @@ BOMBS: dict[str, tuple[Callable[[], Content], str]] = {
     "packed stream": (lambda: _one_text("new_stream", "lz4"), RATIO),
     "plain arrow": (lambda: _one_text("new_file", None), IN_A_LINE),
     "packed dictionary": (lambda: packed(repeated(1, 100_000_000), "new_stream", compression="zstd"), RATIO),
+    "packed dictionary of a file": (lambda: packed(repeated(1, 100_000_000), "new_file", compression="lz4"), RATIO),
     "parquet of one text": (
-        lambda: packed(repeated(60_000, 1_000_000), "parquet", 60_000, compression="none"),
+        lambda: packed(repeated(60_000, 1_000_000), "parquet", 60_000, compression="none", store_schema=False),
         "bytes of text in a run, found",
     ),
     "arrow of one text": (
         lambda: packed(repeated(60_000, 1_000_000), "new_file", 60_000),
         "bytes of text in a run, found 60,000,000,000",
     ),
-    "views of one text": (_one_view, "bytes of text in a run, found 60,000,000,000"),
+    "views of one text": (_one_view, "bytes of text in a run, found 600,000,000,000"),
 }
 
 

@@ -33,7 +33,9 @@ def values(scores: tuple[TopicScores, ...]) -> dict[str | None, list[float]]:
         pl.DataFrame(LONG | {"name": ["bm25"] * 4}),
         pd.DataFrame(LONG | {"qid": [2, 1] * 2, "value": [0.2, 0.1, 1.0, 0.5]}),
         pd.concat([pd.DataFrame(LONG), pd.DataFrame({"qid": ["all"], "measure": ["map"], "value": [0.15]})]),
-        pl.DataFrame({"topic": ["1", "2"], "AP": [0.1, 0.2], "RR": [0.5, 1.0], "query": ["a", "b"]}),
+        pl.DataFrame(
+            {"topic": ["1", "all", "2"], "AP": [0.1, 9, 0.2], "RR": [0.5, 9, 1.0], "query": ["a", "b", "c"]}
+        ),
         pd.DataFrame(EXPECTED, index=["1", "2"]),
         [{"query_id": t, "measure": m, "value": v} for t, m, v in zip(*LONG.values(), strict=True)],
     ],
