@@ -102,6 +102,6 @@ def audit(session: nox.Session) -> None:
 
 @nox.session
 def scale(session: nox.Session) -> None:
-    """Times beside other libraries: ``-- --only scoring``, or ``-- --write`` for docs/performance.md."""
+    """Processor time beside ir_measures: ``-- --only formats``, or ``-- --write`` for docs/performance.md."""
     session.install("-e", ".", *PEERS)
     session.run("python", "-m", "tests.benchmarks.scale", *session.posargs)

@@ -50,9 +50,9 @@ def key_of_file(given: GivenFile, texts: Mapping[str, str]) -> str | None:
     """What scores of a run file depend on beside judgements and measure: its bytes, and how it is read.
 
     ``texts`` are the query texts by which formats without ids know topics. None for a file that cannot be read, or is
-    too large to be a run, and for a format of a plugin, whose code no key would cover.
+    too large to be a run, and for a format of a plugin, whose code no key would cover; nor where nothing is kept.
     """
-    if given.format is not None and given.format in added_formats():
+    if folder() is None or (given.format is not None and given.format in added_formats()):
         return None
     digest = hashlib.sha256()
     try:
