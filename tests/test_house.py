@@ -21,7 +21,7 @@ SURFACE = {
 }
 EXTRAS = {"report", "http", "arrow", "remote", "ltr", "test"}
 #: Tokens and modules.
-CODE = {"pytest_riskguard": (405_000, 400), "tests": (610_000, 600)}
+CODE = {"pytest_riskguard": (380_000, 280), "tests": (556_000, 520)}
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
@@ -17,9 +17,6 @@ from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hin
 from pytest_riskguard.data.records import KINDS, Kind
 from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.text import did_you_mean
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
